@@ -3,8 +3,8 @@
 The texts are those of cases/repair.json and near_json.json. At the end of each text: is the
 value the one that was meant, or, where a text can mean two, is it refused? After each of its
 characters: did something that was shown go away, or was something shown that this reader's own
-value at the end does not have? With `--write` the tables go into docs/repair.md. A rival that is
-not installed is left out, and named.
+value at the end does not have? With `--write` the tables go into docs/repair-figures.md. A rival
+that is not installed is left out, and named.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .measure import interleaved, settle
 from .prefixes import faults, same, still_there
 from .shapes import pieces, text_of
 
-PAGE: Final = ROOT / "docs" / "repair.md"
+PAGE: Final = ROOT / "docs" / "repair-figures.md"
 CASES: Final[list[dict[str, Any]]] = list(
     {
         case["text"]: case
@@ -325,7 +325,9 @@ def written(page: str, name: str, text: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.repair", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/repair.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put the tables into docs/repair-figures.md"
+    )
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each timing")
     parser.add_argument("--no-cost", action="store_true", help="the comparison alone")
     chosen = parser.parse_args()

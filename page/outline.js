@@ -32,7 +32,11 @@ const MAX_CHANGES = 20_000;
  * @property {number} [column]
  * @property {import("../js/src/paths.js").Path} path
  */
-/** @typedef {{piece: number, rule: string, offset: number, line: number, column: number}} Repaired */
+/**
+ * A repair and the piece that showed it; where it ends is known later than where it begins.
+ * @typedef {{piece: number, rule: string, offset: number, line: number, column: number,
+ *   repair: {end: number}}} Repaired
+ */
 
 export class Outline extends Tree {
   /** The number of the piece being read. */
@@ -137,8 +141,9 @@ export class Outline extends Tree {
       this._closedAt = this.piece;
       this._fail(/** @type {any} */ (error), this.root);
     }
-    for (const { rule, offset, line, column } of this._machine.repairs.slice(this.repairs.length)) {
-      this.repairs.push({ piece: this.piece, rule, offset: this.unitOf(offset), line, column });
+    for (const repair of this._machine.repairs.slice(this.repairs.length)) {
+      const { rule, offset, line, column } = repair;
+      this.repairs.push({ piece: this.piece, rule, offset: this.unitOf(offset), line, column, repair });
     }
   }
 

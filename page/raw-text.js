@@ -16,7 +16,7 @@ import { RULES } from "./tools/rules.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./lexer.js").LexerState} LexerState */
-/** @typedef {{offset: number, kind: "error" | "repair", note: string}} Mark */
+/** @typedef {{offset: number, end: number, kind: "error" | "repair", note: string}} Mark */
 
 const BLOCK = 1024;
 // How many blocks are in the page, and how many more when the user asks.
@@ -79,7 +79,8 @@ class Block {
       let at = from;
       for (const mark of marks) {
         if (mark.offset < at || mark.offset >= to) continue;
-        const after = mark.offset + ((text.codePointAt(mark.offset) ?? 0) > 0xffff ? 2 : 1);
+        const first = mark.offset + ((text.codePointAt(mark.offset) ?? 0) > 0xffff ? 2 : 1);
+        const after = Math.max(first, Math.min(mark.end, to));
         this._run(element, text, at, mark.offset, colour, places);
         this._mark(element, text, mark, Math.min(after, to), places);
         at = Math.min(after, to);
@@ -333,10 +334,16 @@ export class RawText {
     this._marks = [
       ...errors.map((one) => ({
         offset: one.offset ?? 0,
+        end: 0,
         kind: /** @type {const} */ ("error"),
         note: escapeText(describe(one)),
       })),
-      ...repairs.map(({ offset, rule }) => ({ offset, kind: /** @type {const} */ ("repair"), note: `Repaired: ${RULES[rule] ?? rule}` })),
+      ...repairs.map(({ offset, rule, repair }) => ({
+        offset,
+        end: outline.unitOf(repair.end),
+        kind: /** @type {const} */ ("repair"),
+        note: `Repaired: ${RULES[rule] ?? rule}`,
+      })),
     ].sort((one, other) => one.offset - other.offset);
     if (isFirst && this._marks.length === 0) return;
     const changed = new Set([...before, ...this._marks].map(({ offset }) => offset));

@@ -14,16 +14,16 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from page_bundle import TOOLS, install
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 LIBRARY: Final = ROOT / "js"
-TOOLS: Final = ROOT / "build" / "npm"
 STAGE: Final = ROOT / "build" / "npm-package"
 DECLARATIONS: Final = (
     *("--allowJs", "--declaration", "--emitDeclarationOnly"),
     *("--strict", "--target", "es2022", "--module", "nodenext"),
     *("--lib", "es2022,dom,dom.iterable,dom.asynciterable"),
 )
-QUIET: Final = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts")
 
 
 def readme(page: str) -> str:
@@ -43,18 +43,6 @@ def description() -> str:
     """The package.json of the library, with its version."""
     package = json.loads((LIBRARY / "package.json").read_text("utf8"))
     return json.dumps({"name": package.pop("name"), "version": version(), **package}, indent=2)
-
-
-def install(npm: str) -> None:
-    """What tools/npm/package.json names, into build/npm, if it is not there."""
-    wanted = (ROOT / "tools" / "npm" / "package.json").read_text("utf8")
-    if (TOOLS / "node_modules" / "stamp").is_file():
-        if (TOOLS / "node_modules" / "stamp").read_text("utf8") == wanted:
-            return
-    TOOLS.mkdir(parents=True, exist_ok=True)
-    (TOOLS / "package.json").write_text(wanted, "utf8")
-    subprocess.run([npm, "install", "--no-package-lock", *QUIET], cwd=TOOLS, check=True)
-    (TOOLS / "node_modules" / "stamp").write_text(wanted, "utf8")
 
 
 def stage(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """Make the page without a server: `python tools/static_page.py` leaves it in dist/page/.
 
 Any file server can serve the folder, at any path. The page reads what is pasted or dropped, and
-replays the examples of the demo; what needs a server is not offered. With npm, two other libraries
-are added for the comparison of what each shows of a text that is cut off.
+replays the examples of the demo; what needs a server is not offered. Two other libraries are added
+for the comparison of what each shows of a text that is cut off.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+import page_bundle
+
 from jsonrill_server.access.guard import CSP
 from jsonrill_server.demo.models import models
-from jsonrill_server.http import bundle, pages
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCE: Final = ROOT / "tools" / "page"
@@ -42,11 +43,9 @@ def examples() -> list[dict[str, Any]]:
     ]
 
 
-def html(text: str, rivals: bool) -> str:
+def html(text: str) -> str:
     """The page as a document of its own: it knows that there is no server."""
-    told = 'data-demo="off" data-server="off"'
-    if rivals:
-        told += f' data-rivals="{RIVALS}"'
+    told = f'data-demo="off" data-server="off" data-rivals="{RIVALS}"'
     text = text.replace('data-demo="off"', told, 1)
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy()}" />'
     return text.replace("<head>\n", f"<head>\n    {meta}\n", 1)
@@ -67,29 +66,28 @@ def add_rivals(folder: Path, npm: str) -> None:
     subprocess.run([*map(str, command)], cwd=PACKAGES, check=True)
 
 
-def build(folder: Path, npm: str | None) -> list[Path]:
+def build(folder: Path, npm: str) -> list[Path]:
     """Write the page into `folder`, which is emptied before; returns its files."""
     shutil.rmtree(folder, ignore_errors=True)
-    made = bundle.page_files(pages.sources())
-    page = html(made.pop(bundle.INDEX), npm is not None)
-    texts = {"index.html": page, "examples.json": json.dumps({"models": examples()})}
-    for name, text in {**texts, **{f"web/{name}": text for name, text in made.items()}}.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf8", newline="\n")
-    if npm is not None:
-        add_rivals(folder, npm)
+    page_bundle.install(npm)
+    page_bundle.bundle(folder / "web" / "page")
+    index = folder / "web" / "page" / "index.html"
+    (folder / "index.html").write_text(html(index.read_text("utf8")), "utf8", newline="\n")
+    index.unlink()
+    (folder / "examples.json").write_text(json.dumps({"models": examples()}), "utf8")
+    add_rivals(folder, npm)
     return sorted(file for file in folder.rglob("*") if file.is_file())
 
 
 def main() -> int:
     npm = shutil.which("npm")
+    if npm is None:
+        print("the page is bundled with node and npm, which are not installed", file=sys.stderr)
+        return 1
     folder = ROOT / "dist" / "page"
     made = build(folder, npm)
     size = sum(file.stat().st_size for file in made)
     print(f"dist/page: {len(made)} files, {size:,} bytes")
-    if npm is None:
-        print("without npm: the comparison shows JSON.parse and jsonrill only")
     return 0
 
 

@@ -93,6 +93,8 @@ export class InvalidJSON extends JsonrillError {
     this.code = "INVALID_JSON";
     /** What could have been here. */
     this.expected = expected;
+    /** What the text may mean, where `repair` refused it because that is two things. @type {string[]} */
+    this.readings = [];
     /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
     this.fragments = [];
   }

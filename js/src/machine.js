@@ -49,9 +49,11 @@ import { conversion } from "./values.js";
  * @property {number} [repairs] (100 000)
  */
 /**
- * One repair of lenient reading: its rule and the character at which it was noticed. `offset` counts
- * characters from 0, `line` and `column` count from 1.
- * @typedef {{rule: string, offset: number, line: number, column: number, document: number}} Repair
+ * One repair of lenient reading: its rule, where it was noticed, and where it ends. `offset` and `end`
+ * count characters from 0, `line` and `column` from 1. Where something is missing `end` is `offset`; of
+ * text around the value it is known when that ends.
+ * @typedef {{rule: string, offset: number, line: number, column: number, document: number,
+ *   end: number}} Repair
  */
 /**
  * @typedef {object} MachineOptions

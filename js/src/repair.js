@@ -10,6 +10,6 @@ import { LenientMachine } from "./lenient/inside.js";
 
 useLenient(LenientMachine);
 
-export { RULES } from "./lenient/rules.js";
+export { RULES } from "./lenient/tables.js";
 /** @typedef {import("./lenient/rules.js").Rule} Rule */
 /** @typedef {import("./machine.js").Repair} Repair */

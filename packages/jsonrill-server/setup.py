@@ -1,17 +1,21 @@
 """What pyproject.toml cannot say: the version, which is the library's, and the page's files.
 
 The page and the library for browsers are other folders of the repository; a wheel has them in
-`jsonrill_server/web`, a clone serves them from where they are.
+`jsonrill_server/web`, the page bundled by esbuild where there is npm; a clone serves them as they
+are, from where they are.
 """
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 
 
 def version() -> str:
@@ -36,11 +40,23 @@ class Build(build_py):
         if self.editable_mode:
             return
         web = Path(self.build_lib, "jsonrill_server", "web")
-        for name, ignored in (("page", ("tests",)), ("js/src", ())):
-            source = HERE.parents[1] / name
-            shutil.copytree(
-                source, web / name, ignore=shutil.ignore_patterns(*ignored), dirs_exist_ok=True
-            )
+        shutil.copytree(ROOT / "js" / "src", web / "js" / "src", dirs_exist_ok=True)
+        try:
+            sys.path.insert(0, str(ROOT / "tools"))
+            import page_bundle
+
+            page_bundle.install(str(shutil.which("npm")))
+            page_bundle.bundle(web / "page")
+        except (OSError, subprocess.CalledProcessError) as error:
+            say(f"the page is in many small files, because it could not be bundled: {error}")
+            tests = shutil.ignore_patterns("tests")
+            shutil.copytree(ROOT / "page", web / "page", ignore=tests, dirs_exist_ok=True)
+        else:
+            say("the page is bundled")
+
+
+def say(text: str) -> None:
+    print(f"jsonrill-server: {text}", file=sys.stderr)
 
 
 setup(

@@ -122,6 +122,10 @@ def extension(name: str, source: str, flags: bool) -> Extension:
     return Extension(f"jsonrill.{name}", [source], extra_compile_args=compile, extra_link_args=link)
 
 
+def source_of(name: str) -> Path:
+    return Path("src", "jsonrill", *name.split(".")).with_suffix(".py")
+
+
 def extensions() -> list[Extension]:
     if os.environ.get("JSONRILL_PURE", "0") not in ("", "0"):
         say("pure Python, because JSONRILL_PURE is set")
@@ -150,12 +154,7 @@ def extensions() -> list[Extension]:
     for names, directives in GROUPS:
         Options.docstrings = names is PUBLIC  # the others are read in the sources
         found += cythonize(
-            [
-                extension(
-                    name, f"packages/jsonrill/src/jsonrill/{name.replace('.', '/')}.py", flags
-                )
-                for name in names
-            ],
+            [extension(name, str(source_of(name)), flags) for name in names],
             build_dir="build/cython",
             quiet=True,
             force=stale,

@@ -1,4 +1,7 @@
-"""Valid documents with one token dropped, doubled or swapped with the next one.
+"""Valid documents with one token dropped, doubled or swapped with the next one, and other slips.
+
+The slips: a backslash that is not escaped, a second value, a citation in prose before the value, a
+symbol after a bracket.
 
 What comes of a mutated text is `original` (read as the document was), `refused`, or `another
 value`, which must not be. Three leave nothing to be told by, each checked by the value itself:
@@ -25,12 +28,13 @@ from typing import Any
 from jsonrill import Document, InvalidJSON
 from support.documents import is_prefix
 
-KINDS = ("drop", "double", "swap")
+KINDS = ("drop", "double", "swap", "backslash", "second", "citation", "symbol")
 STRINGS = [
     *("a", "name", "it is late", "x, y", "see [1]", "5 apples", "{k}", "So: no", "é", "a.b", ""),
     *("half (1/2)", 'say "hi" now', '"q"', 'he said "no"', '"yes", she said', "a: b", "a\nb"),
     *("C:\\x", "it's", 'x", "y', '{"a": 1}', "[1, 2]", '5" nail', "<b>", "```", "// no", "# one"),
     *("true", "null", "12", "...", "a,", "a, ", ", b", "(x)", "“c”", "x}", "y]", "{", "[", "\t"),
+    *(r"C:\docs\file.txt", r"^\d+\bx$", r"\alpha + \frac{1}{2}", r"one\two three\n", "x\\\ty"),
     *('key": 1', "a=b", "https://example.org/?a=1,2", "2024-05-01", "日本"),
 ]
 SCALARS = [0, 1, 12, -3, 0.5, 1e10, 2024, -0.0, 1e-7, True, False, None]
@@ -38,6 +42,19 @@ KEYS = [
     *("a", "b", "c", "key", "name", "items", "two words", "a.b", "1", "é", "it's", "x:y", ""),
     'q"k',
 ]
+BETWEEN = [
+    "\n---\n",
+    "; ",
+    " | ",
+    " + ",
+    " => ",
+    "\n***\n",
+    " or ",
+    "\nCorrected:\n",
+    "\n\nNo, rather ",
+]
+CITED = ["As shown.[1]\n", "It lies in [2.17, 2.5] as shown.\n", "See [3], [4]:\n", "Good [1, 2]. "]
+SYMBOLS = ["-", "•", "*", ";", "=>", "\0", "|", "~", "@", "&", "!", "?", ")", "= ", "+ "]
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[][{},:]|\s+')
 
 
@@ -65,7 +82,18 @@ def tokens(text: str, split_strings: bool) -> list[str]:
 
 
 def mutated(random: Random, parts: list[str], kind: str) -> str:
-    """The text with one token dropped, doubled, or swapped with the next."""
+    """The text with one slip of this kind; as it is if there is no place for it."""
+    if kind in ("second", "citation"):
+        text = "".join(parts)
+        other = json.dumps({"other": document(random, 3)})
+        slip = random.choice(BETWEEN if kind == "second" else CITED)
+        return text + slip + other if kind == "second" else slip + text
+    if kind == "backslash":
+        return _replaced(random, "".join(parts), r"\\\\", "\\")
+    if kind == "symbol":
+        opened = [at for at, part in enumerate(parts) if part in ("{", "[")]
+        at = random.choice(opened)
+        return "".join((*parts[: at + 1], random.choice(SYMBOLS), *parts[at + 1 :]))
     places = [at for at, part in enumerate(parts) if not part.isspace()]
     number = random.randrange(len(places) - (kind == "swap"))
     parts, at = [*parts], places[number]
@@ -77,6 +105,15 @@ def mutated(random: Random, parts: list[str], kind: str) -> str:
         other = places[number + 1]
         parts[at], parts[other] = parts[other], parts[at]
     return "".join(parts)
+
+
+def _replaced(random: Random, text: str, pattern: str, by: str) -> str:
+    """The text with one of the places that match a pattern replaced."""
+    places = [*re.finditer(pattern, text)]
+    if not places:
+        return text
+    place = random.choice(places)
+    return text[: place.start()] + by + text[place.end() :]
 
 
 def outcome(value: Any, text: str, wrong: str, pieces: Iterable[str]) -> str:
@@ -111,7 +148,10 @@ def cases(random: Random, kind: str) -> Iterator[tuple[Any, str, str]]:
         value = document(random, random.randrange(2, 6))
         style: dict[str, Any] = random.choice([{}, {"indent": 2}, {"separators": (",", ":")}])
         text = json.dumps(value, ensure_ascii=random.random() < 0.1, **style)
-        yield value, text, mutated(random, tokens(text, random.random() < 0.5), kind)
+        if kind == "second" and len(text) < 24 and text[0] == "[":
+            continue  # a number in brackets is a footnote to what follows
+        split = kind != "symbol" and random.random() < 0.5
+        yield value, text, mutated(random, tokens(text, split), kind)
 
 
 def run(
@@ -125,10 +165,12 @@ def run(
         if number == texts or (end is not None and monotonic() > end):
             break
         found = outcome(value, text, broken, [broken])
+        if kind == "second" and found == "original":  # the first of two is as wrong as any other
+            found = "another value"
         counts[found] += 1
         if found == "another value":
             wrong.append((text, broken))
-        elif not number % 16 and outcome(value, text, broken, broken) != found:
+        elif kind != "second" and not number % 16 and outcome(value, text, broken, broken) != found:
             counts["otherwise by character"] += 1
             wrong.append((text, broken))
     return counts, wrong

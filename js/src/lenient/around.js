@@ -13,8 +13,8 @@
 import { InvalidJSON, quoted } from "../errors.js";
 import { AFTER, END, Machine, NEXT_KEY, VALUE } from "../machine.js";
 import { endOf, find, isDigit, lastOf } from "./characters.js";
-import { ODD_SPACES, REACH, SHAPE, pastSpaces } from "./lookahead.js";
-import { QUOTES, ruleNames } from "./rules.js";
+import { SHAPE, pastSpaces } from "./lookahead.js";
+import { ruleNames } from "./rules.js";
 import {
   ASIDE,
   BEFORE,
@@ -38,7 +38,11 @@ import {
   FENCE_REST,
   IN_CODE,
   LETTER,
+  NEEDS_ANNOUNCING,
   NO_VALUE,
+  ODD_SPACES,
+  QUOTES,
+  REACH,
   SCALAR_LIST,
   SECOND,
   SPACE_OR_SEPARATOR,
@@ -183,20 +187,32 @@ export class ProseMachine extends Machine {
   }
 
   /**
-   * True if this rule is on; then the repair is reported.
+   * True if this rule is on; then the repair of `size` characters is reported.
    * @param {Rule} rule
    * @param {number} pos
+   * @param {number} [size]
    */
-  _mayRepair(rule, pos) {
+  _mayRepair(rule, pos, size = 1) {
     if (!this.rules.has(rule)) return false;
     this._mended += 1;
     if (this._mended > this._limits.repairs) throw this._over("repairs", this._limits.repairs, pos);
     const offset = this._offset + pos;
     const column = offset - this._lineStart + 1;
-    const repair = { rule, offset, line: this._line, column, document: this.document };
+    const end = offset + size;
+    const repair = { rule, offset, line: this._line, column, document: this.document, end };
     this.repairs.push(repair);
     this._onRepair?.(repair);
     return true;
+  }
+
+  /**
+   * The repair that was reported last, if it is one of this rule, ends before this offset.
+   * @param {Rule} rule
+   * @param {number} end
+   */
+  _endsRepair(rule, end) {
+    const last = this.repairs.at(-1);
+    if (last?.rule === rule) last.end = end;
   }
 
   /**
@@ -207,7 +223,10 @@ export class ProseMachine extends Machine {
    * @param {typeof InvalidJSON} [kind]
    */
   _twoReadings(one, other, pos, kind = InvalidJSON) {
-    return this._error(kind, "one reading", `but there are two: ${one}, or ${other},`, pos);
+    const got = `but there are two: ${one}, or ${other},`;
+    const error = this._error(kind, "one reading", got, pos);
+    error.readings = [one, other];
+    return error;
   }
 
   /**
@@ -236,7 +255,7 @@ export class ProseMachine extends Machine {
     if (!this.rules.has(rule)) return -1;
     const end = shape.whole(text, pos);
     if (end >= 0) {
-      this._mayRepair(rule, pos);
+      this._mayRepair(rule, pos, end - pos);
       return end;
     }
     // Half a mark in a container is cut off with it, elsewhere it is none.
@@ -337,6 +356,7 @@ export class ProseMachine extends Machine {
    */
   _beginValue(text, pos) {
     this._jsonFence = false;
+    this._endsRepair(this._proseRule(), this._offset + pos);
     this._scalarList = endOf(SCALAR_LIST, text, pos) >= 0;
     if (this._between) {
       this._between = false;
@@ -444,7 +464,7 @@ export class ProseMachine extends Machine {
    * @param {number} pos
    */
   _isAnnounced(text, pos) {
-    if (endOf(SCALAR_LIST, text, pos) < 0) return true;
+    if (endOf(NEEDS_ANNOUNCING, text, pos) < 0) return true;
     return ANNOUNCES.test(this._beforeText.replace(/[ \t]+$/, ""));
   }
 
@@ -566,6 +586,7 @@ export class ProseMachine extends Machine {
    * @param {number} pos
    */
   _mendFence(text, pos) {
+    if (SHAPE.FENCE.whole(text, pos) >= 0) this._endsRepair(this._proseRule(), this._offset + pos);
     const end = this._mendMark("fences", SHAPE.FENCE, text, pos);
     if (end >= 0 && this._held === "" && this._state !== END) {
       if (this._jsonFence && this._state === PROSE) {
@@ -589,6 +610,7 @@ export class ProseMachine extends Machine {
       const name = this._language + text.slice(pos, end).replaceAll("`", "").toLowerCase();
       this._language = name.slice(0, LONGEST_LANGUAGE);
     }
+    this._endsRepair("fences", this._offset + end);
     if (end < text.length) {
       const json = this._language.includes("json");
       this._jsonFence = json && !this._many;
@@ -646,6 +668,7 @@ export class ProseMachine extends Machine {
     this._commentQuoted = part.endsWith('"');
     this._commentCloses ||= /[\]}]/.test(part);
     this._pass(text, pos, pos + part.length);
+    this._endsRepair("comments", this._offset + pos + part.length);
     if (end < 0) return text.length;
     this._refuseComment(end);
     this._state = this._resume;
@@ -673,7 +696,9 @@ export class ProseMachine extends Machine {
     const end = text.indexOf("*/", pos);
     if (end >= 0) {
       this._state = this._resume;
-      return this._pass(text, pos, end + 2);
+      this._pass(text, pos, end + 2);
+      this._endsRepair("comments", this._offset + end + 2);
+      return end + 2;
     }
     if (!text.endsWith("*")) return this._pass(text, pos, text.length);
     return this._hold(text, this._pass(text, pos, text.length - 1));
@@ -799,16 +824,19 @@ export class ProseMachine extends Machine {
   }
 
   /**
-   * True if more text must come to tell. A second value is refused. A list of numbers or words in a
-   * sentence is a footnote.
+   * True if more text must come to tell. A second value is refused. Numbers in a sentence are a
+   * footnote.
    * @param {string} text
    * @param {number} pos
    */
   _isLater(text, pos) {
     if (this._depthAside !== 0 || this._trailingThoughts) return false;
     if (endOf(NO_VALUE, this._beforeText, 0) >= 0) return false;
-    const footnote = this._trailingLetters && !this._announced;
-    const seen = this._sees(footnote ? SHAPE.LATER_VALUE : SHAPE.BRACKET, text, pos);
+    if (this._trailingLetters && !this._announced) {
+      const footnote = this._sees(SHAPE.FOOTNOTE, text, pos);
+      if (footnote !== false) return footnote === null;
+    }
+    const seen = this._sees(SHAPE.BRACKET, text, pos);
     if (seen) throw this._twoReadings("the value is before this", "it begins here", pos);
     return seen === null;
   }

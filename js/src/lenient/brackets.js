@@ -12,10 +12,9 @@ import { formatPath } from "../paths.js";
 import { endOf, isLetter, lastVisible } from "./characters.js";
 import { SHAPE, afterBrackets, pastSpaces } from "./lookahead.js";
 import { QuoteMachine } from "./quotes.js";
-import { QUOTES } from "./rules.js";
 import { CLOSING } from "./states.js";
 import { CLOSERS } from "./strings.js";
-import { KEY_BEFORE, NEXT_OBJECT } from "./tables.js";
+import { KEY_BEFORE, NEXT_OBJECT, QUOTES } from "./tables.js";
 
 /** @typedef {import("./lookahead.js").Following} Following */
 /** @typedef {import("./lookahead.js").Run} Run */
@@ -110,12 +109,13 @@ export class BracketMachine extends QuoteMachine {
   }
 
   /**
-   * Report that brackets are read in another way than they are written.
+   * Report that `size` brackets are read in another way than they are written.
    * @param {number} pos
+   * @param {number} [size]
    */
-  _mendBracket(pos) {
+  _mendBracket(pos, size = 0) {
     if (this._hasRepeats()) throw this._keyTwice(pos);
-    this._mayRepair("brackets", pos);
+    this._mayRepair("brackets", pos, size);
     this._bracketed = true;
   }
 
@@ -210,7 +210,7 @@ export class BracketMachine extends QuoteMachine {
     }
     this._refuseDoubled(pos);
     if (!doubled) this._refuseShifted(pos);
-    this._mendBracket(pos);
+    this._mendBracket(pos, seen.end - pos);
     while (this._frames.length > opened) this._leaveNoted(pos);
     return this._pass(text, pos, seen.end);
   }

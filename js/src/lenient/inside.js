@@ -25,8 +25,7 @@ import {
 } from "../machine.js";
 import { ANY_CLOSER, BracketMachine } from "./brackets.js";
 import { SPACE, endOf, lastVisible } from "./characters.js";
-import { ODD_SPACES, SHAPE, closesNext } from "./lookahead.js";
-import { QUOTES } from "./rules.js";
+import { SHAPE, closesNext } from "./lookahead.js";
 import {
   ASIDE,
   BARE_KEY,
@@ -45,7 +44,7 @@ import {
   PROSE,
   THOUGHTS,
 } from "./states.js";
-import { ODD_WORDS } from "./tables.js";
+import { ODD_SPACES, ODD_WORDS, QUOTES } from "./tables.js";
 import { ALL_WORDS, beginsBare } from "./words.js";
 
 const BEGINS_VALUE = '"{[-0123456789tfn' + ODD_WORDS.map(([word]) => word[0]).join("");
@@ -226,7 +225,7 @@ export class LenientMachine extends BracketMachine {
       throw this._twoReadings("the text stopped here", "a bracket before was wrong", pos);
     }
     if (this._hasRepeats()) throw this._keyTwice(pos);
-    this._mayRepair("cut-off", pos);
+    this._mayRepair("cut-off", pos, 0);
     this._closeAll(pos);
     return pos;
   }
@@ -341,6 +340,7 @@ export class LenientMachine extends BracketMachine {
     const held = this._held + this._half;
     this._held = this._half = "";
     this._read(held, 0);
+    if (this._state === IGNORED) this._endsRepair("trailing-text", this._offset);
     if (this._state >= LENIENT) this._tail = new Uint8Array(0); // of text that is not read
     if (this._state === STRING && /^[”’]/.test(this._tailText) && this._frames.length !== 0) {
       this._endCurly();
@@ -350,13 +350,19 @@ export class LenientMachine extends BracketMachine {
     if (this._state === LINE_COMMENT) this._refuseComment(this._held.length, Truncated, true);
     const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(this._state);
     const quoted = inString && this._stringAt === this._token;
+    const atRoot = this._frames.length === 0;
+    const apostrophe = this._state === ODD_STRING && this._opened === "'" && atRoot;
     const inProse = [PROSE, ASIDE, CODE].includes(this._state);
     this._strictly();
+    if (apostrophe) {
+      const [one, other] = ["the text stopped in a string", "it begins with an apostrophe"];
+      throw this._twoReadings(one, other, this._held.length, Truncated);
+    }
     if (inProse && !this._many) throw this._errorHere(InvalidJSON, "a value", "but the text has none");
-    const isOpen = this._frames.length !== 0 || this._state === STRING;
+    const isOpen = !atRoot || this._state === STRING;
     if (isOpen && this.rules.has("cut-off") && this._mayClose && !this._cut) {
       this._refuseSwallowed(quoted);
-      this._mayRepair("cut-off", this._held.length);
+      this._mayRepair("cut-off", this._held.length, 0);
       this._cutOff();
     } else {
       super._finish();

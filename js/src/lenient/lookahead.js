@@ -9,8 +9,6 @@
 import { WORD as LETTERS, endOf, isDigit } from "./characters.js";
 import { ODD_SPACES, PARTS, REACH, SHAPES, WORDS } from "./tables.js";
 
-export { ODD_SPACES, REACH };
-
 // A part of a pattern: a bracket of a group, a bar, or an atom with its quantifier. What is seen behind
 // it belongs to the atom.
 const PART =

@@ -2,9 +2,10 @@
 
 import { DIGITS, FRACTION, INTEGER, MINUS, POINT, ZERO } from "../machine.js";
 import { charAt, isDecimal } from "./characters.js";
-import { ODD_SPACES, WORD } from "./lookahead.js";
+import { WORD } from "./lookahead.js";
 import { BARE_VALUE } from "./states.js";
 import { WordMachine } from "./words.js";
+import { ODD_SPACES } from "./tables.js";
 
 const END_OF_NUMBER = "\"'“‘[{)#`，：…" + ODD_SPACES;
 

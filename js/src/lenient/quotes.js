@@ -121,7 +121,7 @@ export class QuoteMachine extends StringMachine {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];
       throw this._twoReadings(one, other, quote);
     }
-    this._mayRepair(rule, quote);
+    this._mayRepair(rule, quote, 0);
     this._tailText = "";
     this._finishString(text, quote);
     this._replay(curly ? tail.slice(1) : tail, quote);
@@ -238,7 +238,7 @@ export class QuoteMachine extends StringMachine {
     const seen = colon ? false : this._sees(SHAPE.VALUE_AHEAD, text, quote + 1);
     if (colon === null || seen === null) return this._hold(text, quote);
     if (!seen || endOf(PLAIN_KEY, key, 0) < 0) return this._endKey(quote);
-    this._mayRepair("missing-quotes", quote);
+    this._mayRepair("missing-quotes", quote, 0);
     this._begun = trimmedEnd(key.slice(0, -1));
     this._endKey(quote);
     this._state = VALUE;

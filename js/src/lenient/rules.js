@@ -1,8 +1,6 @@
 /** The rules of lenient reading. Each is explained, with an example, in the docs of repair. */
 
-import { QUOTES, RULES } from "./tables.js";
-
-export { QUOTES, RULES };
+import { RULES } from "./tables.js";
 
 /**
  * @typedef {"leading-text" | "trailing-text" | "fences" | "trailing-commas" | "missing-commas"

@@ -20,7 +20,6 @@ import { charAt, endOf, isAlnum, isDigits, isSpace, lastOf, lastVisible, trimmed
 import { isLiteral, pythonEscape } from "./escapes.js";
 import { SHAPE } from "./lookahead.js";
 import { NumberMachine } from "./numbers.js";
-import { QUOTES } from "./rules.js";
 import { BLOCK_STRING, ODD_KEY, ODD_STRING } from "./states.js";
 import {
   AFTER_VALUE,
@@ -33,6 +32,7 @@ import {
   PYTHON,
   PYTHON_CODE,
   PYTHON_TOO,
+  QUOTES,
 } from "./tables.js";
 
 // The quote that ends what an odd quote opens, and the plain text between them.
@@ -275,7 +275,7 @@ export class StringMachine extends NumberMachine {
     if (this._pointAt >= this._token) {
       throw this._twoReadings(here, "the point was meant as one", pos);
     }
-    this._mayRepair("missing-commas", pos);
+    this._mayRepair("missing-commas", pos, 0);
     this._addComma();
     this._commaAt = this._offset + pos;
   }

@@ -111,6 +111,7 @@ export class WordMachine extends ProseMachine {
       if (seen === null) return this._hold(text, end);
       quote = seen ? 1 : 0;
     }
+    this._endsRepair("bare-keys", this._offset + end + quote);
     this._state = KEY;
     this._endKey(end);
     return end + quote;
@@ -150,6 +151,7 @@ export class WordMachine extends ProseMachine {
       this._state = AFTER;
       return this._refuse(text, end, "", end);
     }
+    this._endsRepair("bare-values", this._offset + end);
     const string = this._begun.replace(/[ \t]+$/, "");
     this._begun = "";
     this._sink.startString(this._token);

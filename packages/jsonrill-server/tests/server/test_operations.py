@@ -517,7 +517,7 @@ def test_lines_have_a_time_and_the_request_they_belong_to(tmp_path: Path) -> Non
     lines = [json.loads(line) for line in server.log().splitlines()]
     for line in lines:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"])
-    found = [line["request"] for line in lines if line["logger"] == "jsonrill.access"]
+    found = [line["request"] for line in lines if line["logger"] == "jsonrill_server.access"]
     assert found == ["abc-1", made.headers["x-request-id"]]
 
 

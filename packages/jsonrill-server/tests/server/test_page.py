@@ -50,7 +50,6 @@ def test_the_page_knows_whether_there_are_models() -> None:
 def test_every_module_is_served_as_what_it_is() -> None:
     kinds = {
         ".css": "text/css",
-        ".html": "text/html",
         ".js": "text/javascript",
         ".svg": "image/svg+xml",
     }

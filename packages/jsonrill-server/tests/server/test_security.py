@@ -285,7 +285,7 @@ def test_logs_hold_no_payloads_no_ids_no_tokens(http: httpx2.Client, guarded: Se
     http.get(f"/{secret}")
     log = guarded.log()
     every = [json.loads(line) for line in log.splitlines()]
-    lines = [line for line in every if line["logger"] == "jsonrill.access"]
+    lines = [line for line in every if line["logger"] == "jsonrill_server.access"]
     about = {"time", "level", "logger", "request"}
     assert {*about, "method", "route", "status", "bytes", "seconds"} == set(lines[-1])
     assert any(line["route"] == "/v1/streams/{id}/chunks" for line in lines)

@@ -102,9 +102,13 @@ class _ParseError(JsonrillError):
 
 
 class InvalidJSON(_ParseError, ValueError):
-    """No continuation can make this text valid JSON; `expected` is what could have come here."""
+    """No continuation can make this text valid JSON; `expected` is what could have come here.
+
+    `readings` says what the text may mean, where `repair` refused it because that is two things.
+    """
 
     code = "INVALID_JSON"
+    readings: tuple[str, ...] = ()
 
     def __init__(self, message: str = "", *, expected: str = "", **place: Any) -> None:
         super().__init__(message, **place)

@@ -1,6 +1,6 @@
 """Twenty minutes of mutated documents: the original, or refused; never another value.
 
-MUTATION_SECONDS is the time for all three kinds together. The counts are printed (pytest -s).
+MUTATION_SECONDS is the time for all kinds together. The counts are printed (pytest -s).
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def test_the_page_has_the_table_of_rules() -> None:
 
 def test_the_page_says_what_the_texts_give() -> None:
     """Our row of the comparison, in which nothing is wrong or invented."""
-    page = (ROOT / "docs/repair.md").read_text("utf8")
+    page = (ROOT / "docs/repair-figures.md").read_text("utf8")
     [row] = [line for line in page.splitlines() if line.startswith("| jsonrill")]
     counts, _ = judged(Ours())
     columns = ("right", "wrong", "refused", "raised", "retracted", "invented", "false number")
@@ -545,10 +545,10 @@ def test_a_repair_has_its_place() -> None:
             parser.feed(piece)
         parser.flush()
         assert parser.repairs == [
-            Repair("leading-text", 0, 1, 1),
-            Repair("single-quotes", 6, 3, 2),
-            Repair("bare-keys", 17, 4, 3),
-            Repair("trailing-commas", 23, 5, 1),
+            Repair("leading-text", 0, 1, 1, end=5),
+            Repair("single-quotes", 6, 3, 2, end=7),
+            Repair("bare-keys", 17, 4, 3, end=18),
+            Repair("trailing-commas", 23, 5, 1, end=24),
         ]
 
 

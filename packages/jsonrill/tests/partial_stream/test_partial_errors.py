@@ -210,7 +210,7 @@ def test_repairs_are_told_and_nothing_is_taken_back() -> None:
     counts = [len(update.repairs) for update in updates]
     assert counts == sorted(counts) and counts[0] == 2
     assert last.to_dict("repairs")["repairs"][0] == {
-        "rule": "leading-text", "offset": 0, "line": 1, "column": 1, "document": 0,
+        "rule": "leading-text", "offset": 0, "line": 1, "column": 1, "document": 0, "end": 6,
     }  # fmt: skip
     [batch] = run([text], "BATCH", repair=True)
     assert [repair.rule for repair in batch.repairs] == rules

@@ -34,7 +34,7 @@ HEADERS: Final = {
 }
 SAFE: Final = {"GET", "HEAD", "OPTIONS"}
 PROBES: Final = {"/livez", "/readyz", "/healthz", "/metrics"}
-access = logging.getLogger("jsonrill.access")
+access = logging.getLogger("jsonrill_server.access")
 log = logging.getLogger("jsonrill_server")
 
 

@@ -1,8 +1,8 @@
 """The page and its modules, as files: GET / and GET /web/{name}.
 
 The files are public, so that no token is needed to get them; the requests that the page then makes
-need one as always. Only the files of the package are there, as they are, and those of the page,
-bundled and under a hash (`bundle.py`): no path is looked up.
+need one as always. Only the files of the page and of the library for browsers are there: no path is
+looked up. A clone has them as they are written, a wheel has a bundle of the page.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from starlette.responses import Response
 from jsonrill import __version__
 
 from ..problems import Problem
-from .bundle import INDEX, page_files
 
+INDEX: Final = "page/index.html"
 LIBRARY: Final = "js/src/"
+# What tools/page_bundle.py writes there has a hash in its name.
+HASHED: Final = "page/bundle/"
 TYPES: Final = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
@@ -41,7 +43,7 @@ class File:
         kind = name.rpartition(".")[2]
         self.headers = {
             "content-type": TYPES[kind],
-            # Below a hash is what never changes; the rest is sent again only when it has changed.
+            # What has a hash in its name never changes; the rest is sent again when it has changed.
             "cache-control": "public, max-age=31536000, immutable" if hashed else "no-cache",
             "vary": "accept-encoding",
         }
@@ -59,37 +61,38 @@ def load(demo: bool, relay: bool = False) -> dict[str, File]:
     The page is told whether there are examples (`demo`), and whether it may ask models (`relay`).
     """
     texts = sources()
-    delivered = page_files(texts)
-    html = delivered.pop(INDEX)
-    html = html.replace('data-version=""', f'data-version="{__version__}"')
+    html = texts.pop(INDEX).replace('data-version=""', f'data-version="{__version__}"')
     if demo:
         html = html.replace('data-demo="off"', 'data-demo="on"')
     if relay:
         html = html.replace("<html ", '<html data-upstream="on" ', 1)
     return {
-        **{name: File(name, text.encode(), hashed=False) for name, text in texts.items()},
+        **{
+            name: File(name, text.encode(), hashed=name.startswith(HASHED))
+            for name, text in texts.items()
+        },
         # The address of the library for pages of others.
         **{
             name.replace(LIBRARY, "lib/"): File(name, text.encode(), hashed=False)
             for name, text in texts.items()
             if name.startswith(LIBRARY)
         },
-        **{name: File(name, text.encode(), hashed=True) for name, text in delivered.items()},
         "": File(INDEX, html.encode(), hashed=False),
     }
 
 
-def sources() -> dict[str, str]:
-    """The texts of all files of the page and of the library for browsers, by name.
+def root() -> Path:
+    """The folder that has the page and the library for browsers: in a wheel, or that of a clone."""
+    installed = Path(__file__).parents[1] / "web"
+    return installed if installed.is_dir() else Path(__file__).parents[5]
 
-    A wheel has their folders in `web/`, a clone at its root.
-    """
-    installed, clone = Path(__file__).parents[1] / "web", Path(__file__).parents[5]
-    root = installed if installed.is_dir() else clone
+
+def sources() -> dict[str, str]:
+    """The texts of all files of the page and of the library for browsers, by name."""
     return {
         name: file.read_text("utf8")
         for folder in ("page", "js/src")
-        for name, file in _files(root / folder, f"{folder}/")
+        for name, file in _files(root() / folder, f"{folder}/")
         if name.rpartition(".")[2] in TYPES
     }
 

@@ -10,13 +10,18 @@ MANY_PARTS: Final = 512
 
 
 class Repair(NamedTuple):
-    """One repair of lenient parsing: its rule and the character at which it was noticed."""
+    """One repair of lenient parsing: its rule, where it was noticed, and where it ends.
+
+    `end` is the offset after the last character that it is about, `offset` itself where something
+    is missing. Of text around the value it is known when that ends: `on_repair` is told before.
+    """
 
     rule: str
     offset: int
     line: int
     column: int
     document: int = 0
+    end: int = 0
 
 
 class Sink:

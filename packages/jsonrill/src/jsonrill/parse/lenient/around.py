@@ -156,19 +156,24 @@ class ProseMachine(Machine):
 
     # ---- what all rules need -----------------------------------------------------------------
 
-    def _may_repair(self, rule: str, text: str, pos: int) -> bool:
-        """True if this rule is on; then the repair is reported."""
+    def _may_repair(self, rule: str, text: str, pos: int, size: int = 1) -> bool:
+        """True if this rule is on; then the repair of `size` characters is reported."""
         if rule not in self._rules:
             return False
         self._mended += 1
         if self._mended > self._limits.repairs:
             raise self._over("repairs", self._limits.repairs, text, pos)
         offset, line, column = self._position(text, pos)
-        repair = Repair(rule, offset, line, column, self.document)
+        repair = Repair(rule, offset, line, column, self.document, offset + size)
         self.repairs.append(repair)
         if self._on_repair is not None:
             self._on_repair(repair)
         return True
+
+    def _ends_repair(self, rule: str, end: int) -> None:
+        """The repair that was reported last, if it is one of this rule, ends before this offset."""
+        if self.repairs and self.repairs[-1].rule == rule:
+            self.repairs[-1] = self.repairs[-1]._replace(end=end)
 
     def _two_readings(
         self, one: str, other: str, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
@@ -176,6 +181,7 @@ class ProseMachine(Machine):
         """The error where two readings are possible and none may be taken."""
         got = f"but there are two: {one}, or {other},"
         error: InvalidJSON = self._error(kind, "one reading", got, text, pos)
+        error.readings = (one, other)
         return error
 
     def _sees(self, shape: Shape, text: str, pos: int) -> bool | None:
@@ -195,7 +201,7 @@ class ProseMachine(Machine):
             return -1
         found = shape.whole.match(text, pos)
         if found:
-            self._may_repair(rule, text, pos)
+            self._may_repair(rule, text, pos, found.end() - pos)
             return found.end()
         # Half a mark in a container is cut off with it, elsewhere it is none.
         waits = shape.cut.match(text, pos) and (self._frames or not self._last)
@@ -254,6 +260,7 @@ class ProseMachine(Machine):
 
     def _begin_value(self, text: str, pos: int) -> int:
         self._json_fence = False
+        self._ends_repair(self._prose_rule(), self._offset + pos)
         self._scalar_list = patterns.SCALAR_LIST.match(text, pos) is not None
         if self._between:
             self._between = False
@@ -342,7 +349,7 @@ class ProseMachine(Machine):
 
     def _is_announced(self, text: str, pos: int) -> bool:
         """False for a list of numbers or words in the middle of a sentence."""
-        if not patterns.SCALAR_LIST.match(text, pos):
+        if not patterns.NEEDS_ANNOUNCING.match(text, pos):
             return True
         return patterns.ANNOUNCES.search(self._before_text.rstrip(" \t")) is not None
 
@@ -443,6 +450,8 @@ class ProseMachine(Machine):
         return self._mend_comment(text, pos) if text[pos] == "/" else -1
 
     def _mend_fence(self, text: str, pos: int) -> int:
+        if lookahead.FENCE.whole.match(text, pos):
+            self._ends_repair(self._prose_rule(), self._offset + pos)
         end = self._mend_mark("fences", lookahead.FENCE, text, pos)
         if end >= 0 and not self._held and self._state != END:
             if self._json_fence and self._state == PROSE:
@@ -458,6 +467,7 @@ class ProseMachine(Machine):
         if len(self._language) < _LONGEST_LANGUAGE:
             name = self._language + text[pos:end].replace("`", "").lower()
             self._language = name[:_LONGEST_LANGUAGE]
+        self._ends_repair("fences", self._offset + end)
         if end < len(text):
             name = self._language
             json = "json" in name
@@ -499,6 +509,7 @@ class ProseMachine(Machine):
         self._comment_closes = (
             self._comment_closes or text.find("]", pos, stop) >= 0 or text.find("}", pos, stop) >= 0
         )
+        self._ends_repair("comments", self._offset + stop)
         if end < 0:
             return stop
         self._refuse_comment(text, end)
@@ -517,6 +528,7 @@ class ProseMachine(Machine):
         end = text.find("*/", pos)
         if end < 0:
             return self._hold(text, len(text) - 1) if text.endswith("*") else len(text)
+        self._ends_repair("comments", self._offset + end + 2)
         self._state = self._resume
         return end + 2
 
@@ -636,7 +648,7 @@ class ProseMachine(Machine):
     def _is_later(self, text: str, pos: int) -> bool:
         """True if more text must come to tell. A second value is refused.
 
-        A list of numbers or words in a sentence is a footnote.
+        Numbers in a sentence are a footnote.
         """
         if (
             self._depth_aside
@@ -644,9 +656,11 @@ class ProseMachine(Machine):
             or patterns.NO_VALUE.match(self._before_text)
         ):
             return False
-        footnote = self._trailing_letters and not self._announced
-        shape = lookahead.LATER_VALUE if footnote else lookahead.BRACKET
-        seen = self._sees(shape, text, pos) and self._fits(text, pos)
+        if self._trailing_letters and not self._announced:
+            footnote = self._sees(lookahead.FOOTNOTE, text, pos)
+            if footnote is not False:
+                return footnote is None
+        seen = self._sees(lookahead.BRACKET, text, pos) and self._fits(text, pos)
         if seen:
             raise self._two_readings("the value is before this", "it begins here", text, pos)
         return seen is None

@@ -131,11 +131,11 @@ class BracketMachine(QuoteMachine):
             )
         return self._mend_brackets(text, pos, char, seen, doubled)
 
-    def _mend_bracket(self, text: str, pos: int) -> None:
-        """Report that brackets are read in another way than they are written."""
+    def _mend_bracket(self, text: str, pos: int, size: int = 0) -> None:
+        """Report that `size` brackets are read in another way than they are written."""
         if self._has_repeats():
             raise self._key_twice(text, pos)
-        self._may_repair("brackets", text, pos)
+        self._may_repair("brackets", text, pos, size)
         if not self._bracketed:
             self._bracketed = self._exact = True
             self._frames[:] = [(*frame[:3], as_set(frame[3])) for frame in self._frames]
@@ -231,7 +231,7 @@ class BracketMachine(QuoteMachine):
         self._refuse_doubled(text, pos)
         if not doubled:
             self._refuse_shifted(text, pos)
-        self._mend_bracket(text, pos)
+        self._mend_bracket(text, pos, seen.end - pos)
         while len(self._frames) > opened:
             self._leave_noted(pos)
         return seen.end

@@ -205,7 +205,7 @@ class LenientMachine(BracketMachine):
             )
         if self._has_repeats():
             raise self._key_twice(text, pos)
-        self._may_repair("cut-off", text, pos)
+        self._may_repair("cut-off", text, pos, 0)
         self._close_all(text, pos)
         return pos
 
@@ -303,6 +303,8 @@ class LenientMachine(BracketMachine):
         self._last = True
         held, self._held = self._held, ""
         self._run(held)
+        if self._state == IGNORED:
+            self._ends_repair("trailing-text", self._offset)
         if self._state >= LENIENT:
             self._tail = b""  # half a character of text that is not read
         if self._plain_at == self._token != self._string_at:
@@ -317,14 +319,23 @@ class LenientMachine(BracketMachine):
             self._refuse_comment(self._held, len(self._held), Truncated, last=True)
         in_string = self._state in (STRING, ODD_STRING, BLOCK_STRING)
         quoted = in_string and self._string_at == self._token
+        apostrophe = self._state == ODD_STRING and self._opened == "'" and not self._frames
         in_prose = self._state in (PROSE, ASIDE, CODE)
         self._strictly()
+        if apostrophe:
+            raise self._two_readings(
+                "the text stopped in a string",
+                "it begins with an apostrophe",
+                self._held,
+                len(self._held),
+                Truncated,
+            )
         is_open = self._frames or self._state == STRING
         if in_prose and not self._many:
             raise self._error_here(InvalidJSON, "a value", "but the text has none")
         if is_open and "cut-off" in self._rules and not self._cut:
             self._refuse_swallowed(quoted)
-            self._may_repair("cut-off", self._held, len(self._held))
+            self._may_repair("cut-off", self._held, len(self._held), 0)
             self._cut_off()
         else:
             Machine._finish(self)

@@ -161,9 +161,9 @@ _BRACKET_ENDS = rf"{_TO_LINE_END}(?:[\r\n`]|{_COMMENT})"
 _CONTAINER = f"{_SPACE}{_QUOTE}|{_SPACE}{_COMMENT}|{_MUCH_SPACE}|{_SOME_SPACE}#"  # not {#this}
 
 
-def _object(value: str, ends: str | None) -> str:
-    """What follows `{` in JSON, or nearly so; `ends` is what follows `{}`, if that is a value."""
-    empty = "" if ends is None else rf"|{_SPACE}\}}{ends}"
+def _object(value: str, ends: str) -> str:
+    """What follows `{` in JSON, or nearly so; `ends` is what follows `{}`."""
+    empty = rf"|{_SPACE}\}}{ends}"
     keys = f"{_SPACE},{_SPACE}{_QUOTE}|{_SPACE}{_HALF_KEY}|{_SPACE}{_KEY}{value}"
     return f"(?:{_CONTAINER}|{keys}{empty})"
 
@@ -187,10 +187,11 @@ def _bracket(value: str, ends: str) -> str:
 _TYPED = _SPACE + _BEGINS_VALUE
 # A bracket that begins JSON, told from one in prose by the first thing inside it.
 BRACKET: Final = Shape(_bracket(_TYPED, _BRACKET_ENDS))
-# A value in a sentence.
-LATER_VALUE: Final = Shape(
-    rf"\{{{_object(_TYPED, None)}|\[{_SPACE}{_QUOTE}|\[{_SPACE}\{{{_object(_TYPED, None)}"
-)
+# Numbers in brackets that a sentence may have: [1], [12, 13].
+_FOOTNOTE = rf"{_GAP}\]"
+for _ in range(4):
+    _FOOTNOTE = rf"{_GAP}(?:\]|[,;–-]{_GAP}[0-9]{{1,3}}{_FOOTNOTE})"
+FOOTNOTE: Final = Shape(rf"\[{_GAP}[0-9]{{1,3}}{_FOOTNOTE}")
 # A tuple that is alone in its line.
 _TUPLE = rf"\([\"'“0-9-][^(),\r\n]{{0,200}},[^()\r\n]{{0,200}}\){_LINE_ENDS}"
 # A value that is no bracket and alone in its line.

@@ -17,6 +17,8 @@ SECOND: Final = re.compile(r"[\"'“‘]")
 NO_VALUE: Final = re.compile(r"[\w()\]`\"'“]")
 TAG: Final = re.compile(r"[<◁\[]")
 ANNOUNCES: Final = re.compile(r"[:=`*>\n]\Z|\A\Z|\b(?:is|are|was|were|be)\Z")
+# In prose, these must be announced; those in one line with a sentence after them are part of it.
+NEEDS_ANNOUNCING: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]|\{\s{0,64}[/#]")
 SCALAR_LIST: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]")
 BREAKS_ASIDE: Final = re.compile(r"[][{}]")
 BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
@@ -27,7 +29,8 @@ SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]$@#%])(?<!\bjson)\Z", re.IGNORECASE)
 # Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
 # body of a declaration.
 IN_CODE: Final = re.compile(
-    r"[(,][ \t]{0,8}\w{1,40}=\Z|\A[^ \t]{0,100},\Z"
+    r"[(,][ \t]{0,8}\w{1,40}=\Z|[.]\w{1,60}\(\Z|=[ \t]{0,8}\w{1,60}\(\Z"
+    r"|\A[^ \t]{0,100},\Z"
     r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}\Z"
 )
 # A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.

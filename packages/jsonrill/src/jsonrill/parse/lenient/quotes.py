@@ -116,7 +116,7 @@ class QuoteMachine(StringMachine):
             raise self._two_readings(
                 "a quote is missing before the comma", "the comma is part of the text", text, quote
             )
-        self._may_repair(rule, text, quote)
+        self._may_repair(rule, text, quote, 0)
         self._tail_text = ""
         self._finish_string(text, quote)
         self._replay(tail[curly:], text, quote)
@@ -133,7 +133,7 @@ class QuoteMachine(StringMachine):
             return self._hold(text, quote)
         if not seen or not patterns.PLAIN_KEY.match(key):
             return -1
-        self._may_repair("missing-quotes", text, quote)
+        self._may_repair("missing-quotes", text, quote, 0)
         self._begun = key[:-1].rstrip()
         self._end_key(text, quote)
         self._state = VALUE

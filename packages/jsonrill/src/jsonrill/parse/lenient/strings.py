@@ -407,7 +407,7 @@ class StringMachine(NumberMachine):
             raise self._two_readings(
                 "a comma is missing here", "the point was meant as one", text, pos
             )
-        self._may_repair("missing-commas", text, pos)
+        self._may_repair("missing-commas", text, pos, 0)
         if self._object:
             self._seen = as_set(self._seen)
         self._add_comma()

@@ -76,6 +76,7 @@ class WordMachine(GuidedMachine):
             if seen is None:
                 return self._hold(text, end)
             quote = 1 if seen else 0
+        self._ends_repair("bare-keys", self._offset + end + quote)
         self._state = KEY
         self._end_key(text, end)
         return end + quote
@@ -114,6 +115,7 @@ class WordMachine(GuidedMachine):
         if wrong or text[end] not in ",}]\r\n":
             self._state = AFTER
             return Machine._unexpected(self, text, end)
+        self._ends_repair(self._bare_rule(), self._offset + end)
         string, asked = self._take_begun().rstrip(" \t"), self._asked()
         found, value = fitting(string, asked, 0) if asked is not None else (False, None)
         self._emit_string(str(value) if found else string, self._token)

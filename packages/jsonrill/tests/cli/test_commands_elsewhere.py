@@ -1,0 +1,69 @@
+"""`serve` and `batch` are commands of other packages; without these it is said what to install.
+
+A Python without site-packages but with the library and what the command line needs stands for an
+environment in which only `jsonrill[cli]` is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from support import SOURCES
+
+NEEDED = ("typer", "rich", "click", "shellingham", "typing_extensions", "markdown_it", "mdurl")
+MORE = ("pygments", "annotated_doc", "pydantic", "pydantic_core", "annotated_types")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the library and the packages of its extra `cli`, and no entry points."""
+    folder = tmp_path_factory.mktemp("alone")
+    (folder / "jsonrill").symlink_to(SOURCES[0] / "jsonrill")
+    for name in (*NEEDED, *MORE, "typing_inspection"):
+        spec = find_spec(name)
+        if spec is None or spec.origin is None:
+            continue
+        file = Path(spec.origin)
+        source = file.parent if file.name == "__init__.py" else file
+        (folder / source.name).symlink_to(source)
+    return folder
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-S", "-m", "jsonrill", *words],
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        input="[1, 2",
+    )
+
+
+@pytest.mark.parametrize(
+    "words, install",
+    [
+        (["serve"], 'pip install "jsonrill[server]"'),
+        (["serve", "--demo", "--port", "1"], 'pip install "jsonrill[server]"'),
+        (["serve", "--help"], 'pip install "jsonrill[server]"'),
+        (["batch"], 'pip install "jsonrill[batch]"'),
+        (["batch", "check", "a.jsonl", "--out", "x"], 'pip install "jsonrill[batch]"'),
+    ],
+)
+def test_a_command_that_is_not_installed_says_what_to_install(
+    alone: Path, words: list[str], install: str
+) -> None:
+    done = run(alone, *words)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == f"jsonrill: {words[0]} is not installed: {install}\n"
+
+
+def test_the_other_commands_work_without_them(alone: Path) -> None:
+    done = run(alone, "values")
+    assert done.stdout == "[1]\n" and done.returncode == 1
+    assert "serve" in run(alone, "--help").stdout

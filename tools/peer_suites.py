@@ -1,0 +1,169 @@
+"""Reads the texts of other projects' test suites with `repair`, and answers that hold no JSON.
+
+    python tools/peer_suites.py --fetch build/peers   gets the source distributions that have tests
+    python tools/peer_suites.py build/peers           reads their texts: valid, read, refused
+    python tools/peer_suites.py --answers FILE        reads recorded answers (`calls.jsonl`)
+
+A text is any string with a bracket in a test file. It must be read alike whole and character by
+character, valid JSON as `json.loads` reads it, and nothing but the documented errors may be raised.
+`--show` lists what was read, for a look by eye. If json_repair is installed, only what it reads
+otherwise. Nothing that is fetched belongs into the repository: `build/` is ignored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import subprocess
+import sys
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jsonrill import Document, InvalidJSON, LimitExceeded
+
+PYTHON = ("dirtyjson", "langchain-core", "json5", "hjson", "demjson3")
+NPM = ("best-effort-json-parser", "ai", "dirty-json", "jsonrepair", "partial-json")
+# Their source distributions have no tests; named so that nobody looks for them again.
+WITHOUT_TESTS = ("json_repair", "partial-json-parser", "jsonrepair", "partial-json", "baml-py")
+LITERAL = re.compile(
+    r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\$]|\\.)*)`", re.DOTALL
+)
+REFUSED: Any = object()
+
+
+def fetch(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in PYTHON:
+        words = ("download", "-q", "--no-deps", "--no-binary", ":all:", name)
+        subprocess.run([sys.executable, "-m", "pip", *words], cwd=folder, check=False)
+    for name in NPM:
+        subprocess.run(["npm", "pack", "--silent", name], cwd=folder, check=False)
+
+
+def texts(archive: Path) -> Iterator[str]:
+    """The strings with a bracket in the test files of a distribution."""
+    with tarfile.open(archive) as files:
+        for member in files:
+            if not re.search(r"test|spec", member.name) or not member.isfile():
+                continue
+            file = files.extractfile(member)
+            assert file is not None
+            source = file.read().decode("utf8", "replace")
+            if member.name.endswith(".py"):
+                yield from (it for it in _python(source) if re.search(r"[{\[]", it))
+            elif re.search(r"\.[cm]?[jt]sx?$", member.name):
+                yield from (it for it in _javascript(source) if re.search(r"[{\[]", it))
+
+
+def _python(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _javascript(source: str) -> Iterator[str]:
+    for found in LITERAL.finditer(source):
+        quoted = next(part for part in found.groups() if part is not None)
+        inside = re.sub(r"\\(['`])", r"\1", quoted)
+        inside = re.sub(r'(?<!\\)"', r"\"", inside).replace("\n", "\\n").replace("\t", "\\t")
+        try:
+            yield json.loads(f'"{inside}"')
+        except ValueError:  # an escape that JSON does not have
+            continue
+
+
+def read(pieces: list[str]) -> Any:
+    document = Document(repair=True)
+    try:
+        for piece in pieces:
+            document.feed(piece)
+        document.flush()
+    except (InvalidJSON, LimitExceeded):
+        return REFUSED
+    return document.value
+
+
+def written(value: Any) -> str:
+    return "refused" if value is REFUSED else json.dumps(value)
+
+
+def suites(folder: Path, show: bool) -> int:
+    try:
+        from json_repair import loads as peer  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        peer = None
+    total: Counter[str] = Counter()
+    for archive in sorted((*folder.glob("*.tar.gz"), *folder.glob("*.tgz"))):
+        counts: Counter[str] = Counter()
+        for text in dict.fromkeys(texts(archive)):
+            if len(text) > 20_000:
+                continue
+            value = read([text])
+            kind = "refused" if value is REFUSED else "read"
+            try:
+                kind = "valid" if written(json.loads(text)) == written(value) else "WRONG"
+            except (ValueError, RecursionError):
+                pass
+            if written(read([*text])) != written(value):
+                kind = "CUT"
+            counts[kind] += 1
+            other = peer is None or written(peer(text)) != written(value)
+            if kind in ("WRONG", "CUT") or (show and kind == "read" and other):
+                print(f"{kind}: {text[:300]!r}\n    {written(value)[:300]}")
+        print(f"{archive.name}: {dict(counts)}")
+        total += counts
+    print(f"all: {dict(total)}; without tests: {', '.join(WITHOUT_TESTS)}")
+    return 1 if total["WRONG"] or total["CUT"] else 0
+
+
+def answers(file: Path) -> int:
+    """Answers in prose must read as nothing: no bracket of them begins a value."""
+    counts: Counter[str] = Counter()
+    with file.open(encoding="utf8") as lines:
+        for line in lines:
+            for text in _strings(json.loads(line).get("events")):
+                if len(text) < 40 or text.lstrip()[:1] in ("{", "[", '"'):
+                    continue
+                value = read([text])
+                counts["no value" if value is REFUSED else "a value"] += 1
+                if value is not REFUSED:
+                    print(f"{text[:200]!r}\n    {written(value)[:200]}")
+    print(dict(counts))
+    return 0
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All texts in a recording, with those of one stream of deltas joined."""
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, dict):
+            waiting += reversed([*one.values()])
+        elif isinstance(one, list):
+            waiting += reversed(one)
+    yield from (text for text in found if " " in text)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--fetch", action="store_true")
+    parser.add_argument("--answers", action="store_true")
+    parser.add_argument("--show", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.fetch:
+        fetch(chosen.path)
+        return 0
+    return answers(chosen.path) if chosen.answers else suites(chosen.path, chosen.show)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
