@@ -5,17 +5,14 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
-import sys
 from pathlib import Path
 
+import page_bundle
 import pytest
 
 from jsonrill_server.http import pages
 from support import ROOT, need_command
 from support.asgi import asked
-
-sys.path.append(str(ROOT / "tools"))
-import page_bundle
 
 
 @pytest.fixture(scope="module")

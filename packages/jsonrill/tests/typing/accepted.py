@@ -87,7 +87,5 @@ reveal_type(client.read("s", "calls"))  # Iterator[ToolCallUpdate]
 reveal_type(client.read("s", "openai"))  # Iterator[dict[str, Any]]
 reveal_type(client.values("s", Trip))  # Iterator[Trip]
 reveal_type(client.status("s").last)  # int
-reveal_type(
-    jsonrill_server.AsyncClient("http://localhost").values("s", Trip)
-)  # AsyncIterator[Trip]
+reveal_type(later.values("s", Trip))  # AsyncIterator[Trip]
 reveal_type(later.read("s", "raw"))  # AsyncIterator[Any]
