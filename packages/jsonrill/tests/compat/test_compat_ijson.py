@@ -114,6 +114,10 @@ def test_options_and_sources() -> None:
     assert list(ijson.items(io.StringIO("[1, 2]"), "item")) == [1, 2]
     with pytest.raises(ValueError, match="Unknown source type"):
         ijson.items(5, "item")
+    with pytest.raises(ijson.JSONError, match="1e400"):
+        list(ijson.items(b"[1e400]", "item", use_float=True))
+    with pytest.raises(ValueError, match="comments are not supported"):
+        ijson.parse(b"[]", allow_comments=True)
     with pytest.raises(TypeError, match="has no option colour"):
         ijson.parse(b"[]", colour=1)
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from decimal import Decimal
 from inspect import iscoroutinefunction
 from io import BytesIO
+from math import isinf
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import FAR, InvalidJSON, LimitExceeded, Limits, Truncated
@@ -195,12 +196,19 @@ class _Items(_Collector):
             container[self._key] = value
 
 
+def _float(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise ValueError(f"{text} is not a float")  # the machine says where
+    return number
+
+
 class _Reading:
     """A text that is read in blocks."""
 
     def __init__(self, sink: _Collector, use_float: bool, multiple_values: bool) -> None:
         self._sink = sink
-        number = float if use_float else Decimal
+        number = _float if use_float else Decimal
         self._machine = Machine(sink, many=multiple_values, parse_float=number, limits=_LIMITS)
 
     def read(self, block: str | bytes) -> Iterator[Any]:
@@ -242,6 +250,8 @@ def _read(name: str, source: Any, sink: _Collector, buf_size: int, options: dict
         source = source.encode()
     if isinstance(source, bytes):
         source = BytesIO(source)
+    if options.pop("allow_comments", False):
+        raise ValueError("comments are not supported")
     unknown = options.keys() - {"use_float", "multiple_values"}
     if unknown:
         raise TypeError(f"{name}() has no option {', '.join(sorted(unknown))}")
