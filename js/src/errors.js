@@ -17,7 +17,7 @@
  * argument of the wrong type) is a plain TypeError.
  */
 
-import { formatPath, parsePath } from "./paths.js";
+import { formatPath, parsePath, shortPath } from "./paths.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./fragments.js").Fragment} Fragment */
@@ -34,6 +34,8 @@ import { formatPath, parsePath } from "./paths.js";
 
 // How much of an answer the feedback to the model quotes.
 const GOOD = 2000;
+// What in messages is not for it.
+const FOR_PROGRAMS = /: pass limits.*| \(repair: true [^)]*\)|, which repair: true \w+/;
 
 /** The root of the tree: catch this to catch everything. What is not known is undefined. */
 export class JsonrillError extends Error {
@@ -58,8 +60,9 @@ export class JsonrillError extends Error {
 
   /** What to tell the model, to ask again: what is wrong, where, and what was good before. */
   feedback() {
-    const place = this.path?.length ? ` (at ${formatPath(this.path)})` : "";
-    const said = [`Your answer was not accepted: ${this.message}${place}.`];
+    const place = shortPath(this.path ?? []);
+    const at = !this.path?.length || this.message.includes(place) ? "" : ` (at ${place})`;
+    const said = [`Your answer was not accepted: ${this.message.replace(FOR_PROGRAMS, "")}${at}.`];
     const good = [...(this.text ?? "")].slice(0, this.offset);
     if (good.join("").trim() !== "") {
       const shown = good.length <= GOOD ? good : ["…", ...good.slice(-GOOD)];

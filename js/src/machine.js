@@ -19,7 +19,7 @@
  */
 
 import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted, truncated } from "./errors.js";
-import { formatPath } from "./paths.js";
+import { shortPath } from "./paths.js";
 import { decode, toBytes, wholeLength } from "./utf8.js";
 import { conversion } from "./values.js";
 
@@ -1000,7 +1000,7 @@ export function pendingOf(machine) {
 
 /** @param {{offset: number, path: Path}} position */
 function where({ offset, path }) {
-  return `at character ${offset}, in ${formatPath(path)}`;
+  return `at character ${offset}, in ${shortPath(path)}`;
 }
 
 /**

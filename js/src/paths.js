@@ -31,11 +31,26 @@ export function formatPath(path) {
   return "root" + path.map(stepText).join("");
 }
 
+/**
+ * As `formatPath`, for messages: of a path with many steps the first and the last.
+ * @param {Path} path
+ */
+export function shortPath(path) {
+  if (path.length <= 2 * STEPS_SHOWN) return formatPath(path);
+  const last = path.slice(-STEPS_SHOWN).map(stepText).join("");
+  return `${formatPath(path.slice(0, STEPS_SHOWN))}…${last}`;
+}
+
 /** @param {string | number} step */
 export function stepText(step) {
   if (typeof step === "number") return `[${step}]`;
   return NAME.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
 }
+
+// How many steps at either end of a long path a message shows.
+const STEPS_SHOWN = 6;
+// The elements of a list as ijson writes them: items.item.id. A key may be called item, too.
+const IJSON = /([A-Za-z_]\w*s)\.item(?=\.|$)/;
 
 /** Any key of an object, in a pattern. */
 export const ANY_KEY = Symbol("any key");
@@ -64,6 +79,14 @@ export function parsePath(text) {
  */
 export function parsePattern(text) {
   if (text === "root") return [];
+  const item = IJSON.exec(text);
+  if (item !== null && !/^root[.[]/.test(text)) {
+    const list = text.slice(0, item.index + item[1].length);
+    const meant = `${list}[*]${text.slice(item.index + item[0].length)}`;
+    throw new PathError(
+      `not a path: ${JSON.stringify(text)}; for any element write \`${meant}\`, for a key \`item\` \`${list}["item"]\``,
+    );
+  }
   let rest = text;
   if (/^root[.[]/.test(text)) rest = text.slice(4);
   else if (!text.startsWith("[")) rest = "." + text;
@@ -101,6 +124,8 @@ function remedy(text, start) {
   if (text.startsWith("$")) return `; leave out \`${text.slice(0, 2)}\``;
   if (text.startsWith("[]", start)) return "; for any element write `[*]`";
   if (text.startsWith(".*")) return "; for any key write `*`";
+  if (text.startsWith(".") && text.includes("[]")) return `; write \`${text.slice(1).replaceAll("[]", "[*]")}\``;
+  if (/^\.[0-9]/.test(text.slice(start))) return "; for an element write `[0]`";
   if (text.startsWith("/") || text.startsWith(".")) return "; write it like `days[0].title`";
   return `, from ${JSON.stringify(text.slice(start))} on`;
 }

@@ -6,6 +6,8 @@
  * `function_call` (one, without an id) and custom tools (free text). Some clients write the names of
  * fields in camelCase.
  *
+ * Text completions (`choices[].text`) are read, too.
+ *
  * The `id` of a chunk tells which response it belongs to; some servers send another with every chunk.
  */
 
@@ -110,6 +112,8 @@ export function translate(event, message) {
     const choice = asIndex(one.index) ?? 0;
     // A server that does not stream answers with the message at once.
     const delta = "delta" in one ? one.delta : one.message;
+    // Of the older completions, which vLLM and others have.
+    said.push(...content(one.text, choice));
     if (isObject(delta)) said.push(...deltaStatements(delta, message, choice));
     // With an error comes a `finish_reason` that says less.
     const reason = asText(either(one, "finish_reason", "finishReason"));

@@ -19,6 +19,7 @@ from jsonrill.paths import (
     matches,
     parse_path,
     parse_pattern,
+    short_path,
     to_pointer,
 )
 
@@ -326,3 +327,35 @@ def test_the_paths_of_fragments_are_those_of_the_value(value: Any) -> None:
         if fragment.kind not in ("Key", "EndObject", "EndArray", "JsonComplete")
     }
     assert found == set(all_paths(value))
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("items.item.id", "`items[*].id`"),
+        ("items.item", "`items[*]`"),
+        (".items[].id", "`items[*].id`"),
+        ("items[].id", "`[*]`"),
+        ("$.items", "leave out `$.`"),
+        ("$.items[*].id", "leave out `$.`"),
+        ("items.0.id", "`[0]`"),
+        ("/items/0", "like `days[0].title`"),
+    ],
+)
+def test_paths_of_other_tools_are_named(text: str, remedy: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        parse_pattern(text)
+    assert remedy in str(caught.value)
+
+
+def test_a_key_may_be_called_item() -> None:
+    for path in (("items", "item", "id"), ("order", "item")):
+        assert parse_path(format_path(path)) == path
+    assert parse_path("order.item.price") == ("order", "item", "price")
+    assert parse_path('items["item"].id') == ("items", "item", "id")
+
+
+def test_a_long_path_is_shortened_in_messages() -> None:
+    assert short_path(("a", 1)) == "root.a[1]"
+    shown = short_path((*"abc", *range(300), "z"))
+    assert shown == "root.a.b.c[0][1][2]…[295][296][297][298][299].z"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -39,7 +40,14 @@ def listening_socket(config: Config) -> socket.socket:
         # A client that vanished without a word is noticed by the kernel, and only so.
         milliseconds = int(config.tcp_user_timeout * 1000)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
-    listener.bind((config.host.strip("[]"), config.port))
+    try:
+        listener.bind((config.host.strip("[]"), config.port))
+    except OSError as error:
+        listener.close()
+        if error.errno != errno.EADDRINUSE:
+            raise
+        busy = f"port {config.port} of {config.host} is in use: choose another with --port"
+        raise OSError(busy) from None
     # From here on clients can connect; they wait until the application is up.
     listener.listen(WAITING)
     return listener

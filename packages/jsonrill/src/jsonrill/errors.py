@@ -19,16 +19,20 @@ plain `TypeError` or `ValueError`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self
 
-from .paths import Path, format_path
+from .paths import Path, format_path, short_path
 
 if TYPE_CHECKING:
     from .wire.fragment import Fragment
 
-# How much of an answer the feedback to the model quotes.
+# How much of an answer the feedback to the model quotes, and what in messages is not for it.
 _GOOD: Final = 2000
+_FOR_PROGRAMS: Final = re.compile(
+    r": pass limits=.*| \(repair=True [^)]*\)|, which repair=True \w+|: if a file is meant.*"
+)
 
 
 class JsonrillError(Exception):
@@ -73,8 +77,9 @@ class JsonrillError(Exception):
 
     def feedback(self) -> str:
         """What to tell the model, to ask again: what is wrong, where, and what was good before."""
-        place = f" (at {format_path(self.path)})" if self.path else ""
-        said = [f"Your answer was not accepted: {self.message}{place}."]
+        place = short_path(self.path or ())
+        at = "" if not self.path or place in self.message else f" (at {place})"
+        said = [f"Your answer was not accepted: {_FOR_PROGRAMS.sub('', self.message)}{at}."]
         good = (self.text or "")[: self.offset]
         if good.strip():
             shown = good if len(good) <= _GOOD else "…" + good[-_GOOD:]

@@ -24,6 +24,10 @@ _STEP: Final = re.compile(
     r"\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\[(?P<index>0|[1-9][0-9]*)\]"
     r"|\[(?P<quote>\")|(?P<key>\.\*)|(?P<item>\[\*\])"
 )
+# The elements of a list as ijson writes them: `items.item.id`. A key may be called item, too.
+_IJSON: Final = re.compile(r"([A-Za-z_]\w*s)\.item(?=\.|$)")
+# How many steps at either end of a long path a message shows.
+_STEPS_SHOWN: Final = 6
 
 
 class Place:
@@ -97,6 +101,14 @@ def format_path(path: Path) -> str:
     return "".join(parts)
 
 
+def short_path(path: Path) -> str:
+    """As `format_path`, for messages: of a path with many steps the first and the last."""
+    if len(path) <= 2 * _STEPS_SHOWN:
+        return format_path(path)
+    last = format_path(path[-_STEPS_SHOWN:]).removeprefix("root")
+    return f"{format_path(path[:_STEPS_SHOWN])}…{last}"
+
+
 def parse_path(text: str) -> Path:
     """The path that `format_path` wrote as `text`; `root.` may be left out.
 
@@ -113,6 +125,10 @@ def parse_pattern(text: str) -> Pattern:
     if text == "root":
         return ()
     is_whole = text.startswith(("root.", "root["))
+    if not is_whole and (item := _IJSON.search(text)):
+        items, rest = text[: item.end(1)], text[item.end() :]
+        remedy = f'for any element write `{items}[*]{rest}`, for a key `item` `{items}["item"]`'
+        raise ValueError(f"not a path: {text!r}; {remedy}")
     rest = text[4:] if is_whole else text if text.startswith("[") else "." + text
     steps: list[str | int | Wildcard] = []
     at = 0
@@ -145,6 +161,10 @@ def _remedy(text: str, start: int) -> str:
         return "; for any element write `[*]`"
     if text.startswith(".*"):
         return "; for any key write `*`"
+    if text.startswith(".") and len(text) > 1 and "[]" in text:
+        return f"; write `{text[1:].replace('[]', '[*]')}`"
+    if re.match(r"\.[0-9]", text[start:]):
+        return "; for an element write `[0]`"
     if text.startswith(("/", ".")):
         return "; write it like `days[0].title`"
     return f", from {text[start:]!r} on"

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from typing import Any
 
 from ..errors import InvalidJSON, LimitExceeded
-from ..paths import Path, format_path
+from ..paths import Path, short_path
 from .grammar import LITERALS, START, ZERO
 from .states import (
     AFTER,
@@ -157,7 +157,7 @@ class Position:
         self, kind: type[InvalidJSON], expected: str, got: str, text: str, pos: int
     ) -> InvalidJSON:
         place = self._fail_at(text, pos)
-        where = f"at character {place['offset']}, in {format_path(place['path'])}"
+        where = f"at character {place['offset']}, in {short_path(place['path'])}"
         return kind(f"expected {expected} {got} {where}", expected=expected, **place)
 
     def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
@@ -166,7 +166,7 @@ class Position:
 
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
         place = self._fail_at(text, pos)
-        where = f"at character {place['offset']}, in {format_path(place['path'])}"
+        where = f"at character {place['offset']}, in {short_path(place['path'])}"
         # Python itself bounds the digits of a number.
         remedy = "" if limit == "number" else f": pass limits=Limits({limit}=...) to allow more"
         return LimitExceeded(f"more than {bound} ({limit}) {where}{remedy}", limit=limit, **place)

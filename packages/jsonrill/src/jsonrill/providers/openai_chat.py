@@ -4,6 +4,8 @@ Reasoning comes in a field of its own, or in chunks beside those of the text. A 
 index, its id comes once, and nothing ends it but the `finish_reason`. Also here: the older
 `function_call` (one, without an id) and custom tools (free text).
 
+Text completions (`choices[].text`) are read, too.
+
 The `id` of a chunk tells which response it belongs to; some servers send another with every chunk.
 """
 
@@ -107,6 +109,8 @@ def _add_choice(
 ) -> None:
     number = as_index(choice.get("index")) or 0
     delta = as_dict(choice.get("delta"))
+    if text := as_text(choice.get("text")):  # of the older completions, which vLLM and others have
+        said.append(Text(text, number))
     if delta is None and "delta" not in choice:
         # A server that does not stream answers with the message at once.
         delta = as_dict(choice.get("message"))

@@ -32,6 +32,7 @@ from .nodes import (
     EVERY,
     FRACTION,
     INTEGER,
+    NO_KEY,
     NULL,
     OBJECT,
     STRING,
@@ -361,7 +362,7 @@ class Compiler:
         if extra == "forbid":
             is_dataclass = core["type"] == "dataclass-args"
             rule = "unexpected_keyword_argument" if is_dataclass else "extra_forbidden"
-            members.closed = Refusal(rule, "this key is not allowed")
+            members.closed = Refusal(rule, NO_KEY)
         elif extra == "allow" and core.get("extras_schema") is not None:
             members.additional = self._node(core["extras_schema"], config)
 

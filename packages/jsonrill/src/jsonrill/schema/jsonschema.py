@@ -21,6 +21,7 @@ from .nodes import (
     FRACTION,
     INTEGER,
     MANY_PATTERNS,
+    NO_KEY,
     NULL,
     NUMBER,
     OBJECT,
@@ -231,7 +232,7 @@ class Compiler:
         node.mismatch = partial(_mismatch, [], EVERY, "const")
         if isinstance(value, dict):
             node.members = Members()
-            node.members.closed = Refusal("const", "this key is not allowed")
+            node.members.closed = Refusal("const", NO_KEY)
             node.members.required = [_required(key) for key in value]
             node.members.properties = {key: (self._exactly(value[key]),) for key in value}
         elif isinstance(value, list):
@@ -264,7 +265,7 @@ class Compiler:
             found = self._below(schema, pointer, "patternProperties", pattern)
             members.patterns.append((matches, found))
         if schema.get("additionalProperties") is False:
-            members.closed = Refusal("additionalProperties", "this key is not allowed")
+            members.closed = Refusal("additionalProperties", NO_KEY)
         elif "additionalProperties" in schema:
             members.additional = self._below(schema, pointer, "additionalProperties")
         if "propertyNames" in schema and self._draft > 4 and pointer is not None:

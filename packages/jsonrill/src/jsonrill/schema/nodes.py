@@ -9,7 +9,8 @@ complete. No fragment and no library is known here.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Set
+from collections.abc import Callable, Collection, Set
+from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
 
 from ..jsontext import dumps
@@ -48,6 +49,10 @@ _DEEPEST_CHOICE: Final = 100
 MANY_PATTERNS: Final = 100
 # As much of a value as a message shows.
 _SHOWN: Final = 60
+# The refusal of a key, until it is asked for: then it lists those that are allowed.
+NO_KEY: Final = "this key is not allowed"
+# As many values or keys as a message lists.
+_LISTED: Final = 10
 
 
 class Refusal(NamedTuple):
@@ -131,6 +136,9 @@ class Members:
             found = self._matching(key, found)
         if found is None:
             if self.closed is not None:
+                if self.closed.text is NO_KEY:
+                    said = f"{NO_KEY}: {allowed(self.properties)}"
+                    self.closed = Refusal(self.closed.rule, said)
                 return self.closed
             return () if self.additional is None else (self.additional,)
         for node in found:
@@ -155,7 +163,8 @@ class Members:
         if not key or (near and near[-1].startswith(key)):
             return None
         far = max((common(one, 0, key) for one in near), default=0)
-        text = f"no allowed key begins with {shown(key[: far + 1])}"
+        begun = shown(key[: far + 1])
+        text = f"no allowed key begins with {begun}: {allowed(self.properties)}"
         return far, Refusal(self.closed.rule, text)
 
     def missing(self, seen: Set[str]) -> Refusal | None:
@@ -364,6 +373,15 @@ def shown(value: Any) -> str:
         text = dumps(value)
         return text if len(text) <= 2 * _SHOWN else text[: 2 * _SHOWN] + "…"
     return str(value)
+
+
+def allowed(values: Collection[Any]) -> str:
+    """`allowed are "a", "b"`: what a message says of the values or keys that may come."""
+    if not values:
+        return "none is allowed"
+    few = ", ".join(map(shown, islice(values, _LISTED)))
+    more = f" and {len(values) - _LISTED} more" if len(values) > _LISTED else ""
+    return f"allowed {'is' if len(values) == 1 else 'are'} {few}{more}"
 
 
 def common(text: str, at: int, run: str) -> int:

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from ..errors import InvalidSchema, LimitExceeded
 from ..parse.sink import PlacedSink, Sink, TextBuffer
-from ..paths import Path, Place, format_path, path_of, place_of
+from ..paths import Path, Place, path_of, place_of, short_path
 from .branches import Branch, Obligation, Refused, alive, expand, refuse
 from .nodes import (
     ARRAY,
@@ -42,6 +42,7 @@ from .nodes import (
     TRUE,
     Node,
     Refusal,
+    allowed,
     common,
     count,
     shown,
@@ -98,7 +99,9 @@ class Text:
         # One of the two neighbours in order has most in common with it.
         neighbours = texts[max(self._first - 1, first) : min(self._first + 1, end)]
         far = max((common(text, at, run) for text in neighbours), default=0)
-        return far, Refusal(self.node.text_rule, "no allowed value begins like this")
+        begun = (neighbours[0][:at] if neighbours else "") + run[: far + 1]
+        said = f"no allowed value begins with {shown(begun)}: {allowed(texts)}"
+        return far, Refusal(self.node.text_rule, said)
 
 
 class Frame:
@@ -438,7 +441,7 @@ class Walk(PlacedSink):
 
 def violation_at(path: Path, offset: int | None, refusal: Refusal) -> InvalidSchema:
     """A refusal at its place, as one readable sentence."""
-    where = f"in {format_path(path)}"
+    where = f"in {short_path(path)}"
     if offset is not None:
         where = f"at character {offset}, {where}"
     message = f"{refusal.text} ({refusal.rule}) {where}"
