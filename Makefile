@@ -32,7 +32,7 @@ MANY   := -n $(JOBS) --dist loadfile
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test test-sources test-compat quick hard compiled check docs format cover bench bench-guard fuzz npm page wheels clean
+.PHONY: help demo serve test test-sources test-compat quick hard compiled check docs format cover bench bench-guard fuzz npm page vendor wheels clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
@@ -69,9 +69,10 @@ hard: .venv/.stamp-dev  ## the long proofs, and every property twenty times as o
 compiled: .venv/.stamp-compiled  ## the tests of what is compiled once more, on the compiled modules
 	@PYTHONPATH=.venv/compiled $(PYTEST) $(MANY) -o pythonpath=tests $(COMPILED_TESTS)
 
-check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names, docs
+check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names, lines of code, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python tools/lines.py
 	$(BIN)/mypy --strict packages/*/src
 	$(BIN)/mypy tests packages/*/tests js/tests page/tests conftest.py tools bench
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
@@ -105,6 +106,9 @@ npm:  ## the npm package, in dist/ (needs node and npm)
 
 page: .venv/.stamp-serve  ## the page as files for any file server, in dist/page
 	@$(BIN)/python tools/static_page.py
+
+vendor: .venv/.stamp-dev  ## the strict parser as one file to copy into a project, in dist/
+	@$(BIN)/python tools/vendor.py
 
 wheels:  ## wheels for the Pythons found here and the source distribution, tried, in dist/
 	@$(PYTHON) tools/wheels.py
