@@ -8,7 +8,6 @@ A part imports only from parts above it.
 
     job.py         what is to be done with each stream
     errors.py      what stops a run, and what is wrong with a line
-    validation.py   a text validated by a schema
     files.py       files of this machine and of others
     input/         files → lines → streams
     output/        the folder, the formats of rows, the summary and the report

@@ -24,6 +24,7 @@ from jsonrill.options import TABLE, Stage, of_stage
 from jsonrill.partial_stream import PartialStream
 from jsonrill.partial_stream.entities import Entities
 from jsonrill.schema import Schema
+from jsonrill.schema.document import SchemaDocument
 from jsonrill.toolcalls import ToolCall, ToolCalls
 from jsonrill.wire.full import to_wire
 from jsonrill.wire.parser import Parser
@@ -32,7 +33,6 @@ from .errors import BadRecord
 from .input.record import Stream, chunker, need_events, texts
 from .job import Job, resolved
 from .output.tally import Tally
-from .validation import Judged
 
 
 class Work:
@@ -85,11 +85,11 @@ class Work:
         # The `keep` of a job is another option: bytes of a line in quarantine.
         return ToolCalls(**{**self.options["calls"], "schemas": self.tools, "keep": None})
 
-    def document(self) -> Document | Judged:
+    def document(self) -> Document | SchemaDocument:
         """What reads the text of one stream."""
         if self.schema is None:
             return Document(**self._reading)
-        return Judged(self.schema, self.options["values"])
+        return SchemaDocument(self.schema, live=True, **self._reading)
 
     def rows(self, stream: Stream, tally: Tally) -> Iterator[str]:
         """The rows of one stream; the tally gets its measures, errors and repairs."""
@@ -100,7 +100,7 @@ class Work:
 ERRORS: Final = (RevisionError, InvalidJSON, LimitExceeded, InvalidSchema)
 
 
-def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
+def _read(work: Work, stream: Stream, tally: Tally) -> Document | SchemaDocument:
     """Read the text of a stream to its end or its error, and measure it.
 
     Most of the time of a job is spent here, for each piece: hence the pieces after the first value
@@ -134,8 +134,6 @@ def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
         if document.flush(stream.cut):
             last = pieces
     except ERRORS as error:
-        if isinstance(error, InvalidSchema):
-            error.locate("".join(seen))
         tally.errors.append(error.to_dict())
         if document.changed:
             last = pieces
@@ -167,7 +165,7 @@ def _rest(texts: Iterator[str]) -> Iterator[str]:
         yield from texts
 
 
-def _shows(document: Document | Judged) -> bool:
+def _shows(document: Document | SchemaDocument) -> bool:
     """True if there is more than an empty string or container."""
     live = document.live
     return document.started and (bool(live) or not isinstance(live, (str, dict, list)))

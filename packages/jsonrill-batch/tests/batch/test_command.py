@@ -188,8 +188,8 @@ def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
 def test_a_pipe_gets_lines_instead_of_a_bar(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jsonrill.cli import batch as module
     from jsonrill_batch import Progress
+    from jsonrill_batch import cli as module
 
     monkeypatch.setattr(module, "EVERY", 0.0)
     said: list[str] = []

@@ -175,6 +175,19 @@ def matches(pattern: Pattern, path: Path) -> bool:
     return len(pattern) == len(path) and all(map(fits, pattern, path))
 
 
+def inside(pattern: Pattern, path: Path) -> Path | None:
+    """The steps of a path from a value at a pattern on; None if the path is not in such a value.
+
+    A pattern that ends in `[*]` means those elements. Any other one means the value there or, if
+    that is an array, its elements.
+    """
+    size = len(pattern)
+    if len(path) < size or not all(map(fits, pattern, path)):
+        return None
+    is_element = len(path) > size and type(path[size]) is int and pattern[-1:] != (ANY_INDEX,)
+    return path[size + 1 :] if is_element else path[size:]
+
+
 def fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
     """True if a path with `step` fits a pattern with `want` there; `step` may be a wildcard too."""
     if isinstance(want, Wildcard):

@@ -75,13 +75,16 @@ class Selection(_Reader):
             self._schema = Schema(schema)
         limits = limits or DEFAULT_LIMITS
         size = min(limits.text, FAR)
-        self._sink = ValueSink(Field(field, elements=True), size, schema is not None)
+        selected = Field(field, elements=True)
+        self._sink = ValueSink(selected, size, schema is not None)
         # Outside of the values any number of characters may come.
         limits = replace(limits, text=FAR)
         self._machine = create_machine(
             self._sink, repair, many, duplicates, parse_float, limits, on_repair, prefix
         )
         self._sink.attach(self._machine)
+        if repair and self._schema is not None:
+            self._machine.guide(self._schema.guide_at(selected.pattern))
         # In a piece no longer than the limit, no value can be longer than it.
         self._most = min(size, BLOCK)
 

@@ -10,7 +10,7 @@ cdef list _NONE
 
 cdef class Field:
     cdef public str name, other
-    cdef public tuple steps
+    cdef public tuple pattern, steps
     cdef public Py_ssize_t size, wildcard
     cdef public bint found, reached, within
 

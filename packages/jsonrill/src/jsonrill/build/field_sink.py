@@ -33,17 +33,19 @@ class Field:
     With `elements` its steps lead on to the elements of the value, if it is an array.
     """
 
-    __slots__ = ("found", "name", "other", "reached", "size", "steps", "wildcard", "within")
+    __slots__ = ("found", "name", "other", "pattern", "reached", "size", "steps", "wildcard",
+                 "within")  # fmt: skip
 
     def __init__(self, field: str | Path, elements: bool = False) -> None:
-        self.steps: Pattern
+        self.pattern: Pattern
         if isinstance(field, str):
-            self.name, self.steps = field, parse_pattern(field)
+            self.name, self.pattern = field, parse_pattern(field)
         elif isinstance(field, tuple):
-            self.name, self.steps = format_path(field), field
+            self.name, self.pattern = format_path(field), field
         else:
             kind = type(field).__name__
             raise TypeError(f'a field is a path like "answer" or "items[*].title", not {kind}')
+        self.steps = self.pattern
         self.size = len(self.steps)
         # The number of steps before the first wildcard.
         self.wildcard = next(

@@ -13,6 +13,8 @@ cdef class Finder(PlacedSink):
     cpdef start_array(self, Py_ssize_t offset)
     @cython.locals(place=Place)
     cpdef Sink begin(self, Py_ssize_t offset)
+    @cython.locals(place=Place)
+    cpdef tuple next_entity(self)
     cpdef skip(self, Py_ssize_t depth, bint begun=*)
     cdef tuple _alive(self, Place place)
     cdef _entity(self, tuple alive)

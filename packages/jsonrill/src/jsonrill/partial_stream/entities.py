@@ -205,14 +205,18 @@ class Finder(PlacedSink):
 
     def begin(self, offset: int) -> Sink | None:
         """A value that is no container begins here: the sink of the entity, if it is one."""
-        if self._skipped or self._begun:
-            return None
-        place = self._here()
-        declared = self._entity(self._alive(place))
+        declared, place = self.next_entity()
         if declared is None:
             return None
         self._pass()
         return self._found(declared, place, offset)
+
+    def next_entity(self) -> tuple[Declared | None, Place | None]:
+        """What the next value is if it is an entity, or an array of them; and its place."""
+        if self._skipped or self._begun:
+            return None, None
+        place = self._here()
+        return self._entity(self._alive(place)), place
 
     def _alive(self, place: Place | None) -> Alive:
         """The patterns that a value at this place of the open container may still fit."""

@@ -72,8 +72,8 @@ class PartialStream:
     __slots__ = ("__weakref__", "_counts", "_data", "_delta", "_document", "_document_schema",
                  "_entity", "_errors", "_finder", "_float", "_is_refused", "_kept", "_kept_before",
                  "_lenient", "_literals", "_log", "_looks", "_machine", "_mode_of", "_numbers",
-                 "_only_complete", "_out", "_realtime", "_recorder", "_repairs", "_root_schema",
-                 "_schema_of", "_stops", "_stops_inside", "_told", "_violations", "_zeros", "ended",
+                 "_only_complete", "_out", "_realtime", "_recorder", "_repairs", "_schema_of",
+                 "_stops", "_stops_inside", "_told", "_violations", "_zeros", "ended",
                  "mode")  # fmt: skip
 
     def __copy__(self) -> NoReturn:
@@ -159,8 +159,6 @@ class PartialStream:
         self._lenient = bool(rules)
         if rules and self._schema_of is not None:
             self._machine.guide(self._expected)
-            by_default = entities.is_default and self._document_schema is None
-            self._root_schema = self._schema_of(entities.declared[0], None) if by_default else None
         self._is_refused = False
         # Which document this is; how many errors, repairs and kept updates were before it.
         self._document = 0
@@ -282,7 +280,7 @@ class PartialStream:
         return sink
 
     def _expected(self, path: Path) -> Expected | None:
-        """What the schema of the open entity, or of the document, asks for at this path."""
+        """What the schema of the open or the next entity, or of the document, asks for there."""
         entity = self._entity
         if entity is not None and entity.schema is not None:
             return entity.schema.expected(path[len(path_of(entity.place)) :])
@@ -290,9 +288,13 @@ class PartialStream:
             return None
         if self._document_schema is not None:
             return self._document_schema.expected(path)
-        found = None if path or self._root_schema is None else self._root_schema.expected(())
-        # An array may hold several such entities.
-        return None if found is None else found._replace(types=found.types | {"array"})
+        declared, place = self._finder.next_entity()
+        if declared is None or self._schema_of is None:
+            return None
+        schema = self._schema_of(declared, place)
+        if schema is None:
+            return None
+        return schema.expected(()) if path else schema.expected_at_root()
 
     def _end(self) -> None:
         """Complete the entity, unless the validator refuses it."""

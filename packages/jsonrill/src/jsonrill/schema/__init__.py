@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 from ..errors import InvalidSchema
 from ..parse.expected import Expected, Guide
 from ..parse.sink import Sink
-from ..paths import ANY_INDEX, Path, Pattern, Place, place_of
+from ..paths import ANY_INDEX, Path, Pattern, Place, inside, place_of
 from .check import Check, DocumentCheck
 from .guide import guide_of
 from .jsonschema import compile_schema
@@ -154,6 +154,22 @@ class Schema:
         if self._guide is None:
             self._guide = guide_of(self._node)
         return self._guide(relative_path)
+
+    def expected_at_root(self) -> Expected | None:
+        """As `expected`, where an array stands for several values that have this schema."""
+        expected = self.expected(())
+        return expected and expected._replace(types=expected.types | {"array"})
+
+    def guide_at(self, pattern: Pattern) -> Guide:
+        """What is asked for at a path of a document whose values at `pattern` have this schema."""
+
+        def guide(path: Path) -> Expected | None:
+            rest = inside(pattern, path)
+            if rest is None:
+                return None
+            return self.expected(rest) if path else self.expected_at_root()
+
+        return guide
 
     def zero(self, relative_path: Path) -> tuple[bool, Any]:
         """(known?, the zero value of the type there): "" 0 false [] {}, null where that may be."""

@@ -10,14 +10,14 @@ cdef class SchemaDocument:
     cdef public bint changed
     cdef public list finished
     cdef readonly object many
-    cdef bint _complete
+    cdef bint _complete, _live, _typed
     cdef list _fields
     cdef dict _seen
     cdef Py_ssize_t _errors
     cdef Machine _machine
     cdef object _check, _schema, _state, _value, _violation
     @cython.locals(begin=Py_ssize_t, machine=Machine)
-    cdef bint _read(self, data, bint is_last) except -1
+    cdef bint _read(self, data, bint is_last, cut=*) except -1
     @cython.locals(machine=Machine)
     cdef _check_pending(self)
     cdef _keep_value(self)
@@ -29,3 +29,6 @@ cdef class _Ends(Sink):
 cdef class _Plain(ValueBuilder):
     cdef object _completed, _next_document
     cdef Py_ssize_t _told
+
+cdef class _Live(_Plain):
+    pass

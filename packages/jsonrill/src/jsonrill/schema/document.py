@@ -10,7 +10,7 @@ from ..build.builder import ValueBuilder
 from ..errors import Cut, InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
 from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
-from ..parse.sink import Sink
+from ..parse.sink import Repair, Sink
 from ..paths import ABSENT, Path, without
 from . import Schema
 from .check import Check
@@ -23,15 +23,19 @@ class SchemaDocument:
     `value` is a partial instance of a pydantic type (of a JSON Schema the plain value) and, once
     the document is complete, the validated one. `feed` and `flush` raise `InvalidSchema` at the
     earliest character; this and the errors of the text have the last good value as `value`.
+
+    With `live` the value is plain, also for a pydantic type, and changes with the next piece.
     """
 
-    __slots__ = ("_check", "_complete", "_errors", "_fields", "_machine", "_schema", "_seen",
-                 "_state", "_value", "_violation", "changed", "finished", "many")  # fmt: skip
+    __slots__ = ("_check", "_complete", "_errors", "_fields", "_live", "_machine", "_schema",
+                 "_seen", "_state", "_typed", "_value", "_violation", "changed", "finished",
+                 "many")  # fmt: skip
 
     def __init__(
         self,
         schema: Any,
         *,
+        live: bool = False,
         repair: Rules = False,
         many: bool = False,
         duplicates: Duplicates = "last",
@@ -41,6 +45,8 @@ class SchemaDocument:
         prefix: str = "",
     ) -> None:
         self._schema = Schema(schema)
+        self._live = live
+        self._typed = self._schema.is_typed and not live
         self.many = many
         self._machine = create_machine(
             Sink(), repair, many, duplicates, parse_float, limits, on_repair, prefix
@@ -81,6 +87,21 @@ class SchemaDocument:
         """The value so far, safe to keep; None if there is none."""
         return None if self._value is ABSENT else self._value
 
+    @property
+    def live(self) -> Any:
+        """The value so far; with the option `live` it changes with the next piece."""
+        return self.value
+
+    @property
+    def started(self) -> bool:
+        """True once the value has begun."""
+        return self._value is not ABSENT
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: the repairs, in order."""
+        return self._machine.repairs
+
     def take_fields(self) -> list[tuple[str, Any]]:
         """The top-level fields that became complete since the last call, each with its value."""
         self._find_fields()
@@ -103,11 +124,11 @@ class SchemaDocument:
         self._value = ABSENT
         self._seen = {}
         ends = (self._completed, self._next_document)
-        if self._schema.is_typed:
+        if self._typed:
             check = TypedCheck(self._schema.node, None, _Ends(*ends), self._violated, keep=False)
             self._check = self._state = check
         else:
-            self._state = _Plain(*ends)
+            self._state = _Live(*ends) if self._live else _Plain(*ends)
             self._check = self._schema.check((), self._state, self._violated)
         self._machine.tell(self._check)
 
@@ -181,7 +202,7 @@ class SchemaDocument:
             self._violated(violation, violation.path)
             return
         self._complete = self._state.changed = True
-        self._value = self._check.model if self._schema.is_typed else self._state.root
+        self._value = self._check.model if self._typed else self._state.root
 
     def _next_document(self) -> None:
         self._keep_value()
@@ -263,3 +284,12 @@ class _Plain(ValueBuilder):
             yield from found
             if complete is not ABSENT:
                 yield from self.root.items()
+
+
+class _Live(_Plain):
+    """The value itself, which changes, instead of a copy."""
+
+    __slots__ = ()
+
+    def look(self) -> Any:
+        return self.root if self.started else ABSENT
