@@ -14,6 +14,7 @@ import {
   UnknownSource,
   content,
   fragments,
+  loads,
   parts,
   select,
   text,
@@ -95,6 +96,101 @@ for (const { name, python_only, before, end, words } of cases("finish_reasons.js
     }
   });
 }
+
+// ---- the end ----
+
+const READERS = {
+  values: (source, options) => values(source, options),
+  fragments: (source, options) => fragments(source, options),
+  select: (source, options) => select(source, "title", options),
+  text: (source, options) => text(source, "title", options),
+  texts: (source, options) => texts(source, "title", options),
+};
+
+for (const { name, python_only, before, end, words } of cases("finish_reasons.json").cases) {
+  if (python_only || before.length === 0 || name.includes("refusal")) continue;
+  test(`${name}: no function repairs a cut answer`, async () => {
+    for (const [word, reason] of Object.entries(words)) {
+      const events = [...before, ...JSON.parse(JSON.stringify(end).replaceAll("$WORD", word))];
+      const isComplete = reason === "complete" || reason === "calls";
+      for (const read of Object.values(READERS)) {
+        for (const repair of [false, true]) {
+          const { error } = await all(read(events, { repair }));
+          if (reason === "error") assert.ok(error instanceof SourceFailed, word);
+          else if (isComplete && repair) assert.equal(error, null, word);
+          else {
+            assert.ok(error instanceof Truncated, `${word}: ${error}`);
+            assert.equal(error.reason, isComplete ? "ended" : reason);
+            assert.equal(error.text, '{"title": "Ti');
+            assert.deepEqual(error.value, { title: "Ti" });
+          }
+        }
+      }
+      const { found } = await all(updates(events, { repair: true }));
+      if (reason === "error") continue;
+      assert.equal(found.at(-1).status, isComplete ? "COMPLETED" : "ERROR");
+      assert.equal(found.at(-1).error?.reason, isComplete ? undefined : reason);
+      const shown = (await all(parts(events))).found.at(-1);
+      assert.equal(shown.complete, isComplete);
+      assert.equal(shown.error === null, isComplete);
+    }
+  });
+
+  test(`${name}: a stream without its end is lost`, async () => {
+    for (const repair of [false, true]) {
+      const { error } = await all(values(before, { repair }));
+      assert.equal(error?.reason, "lost");
+    }
+  });
+}
+
+test("a refusal, prose, an empty answer and a page are named", async () => {
+  const said = async (source, options) => (await all(values(source, options))).error;
+  const refusal = [chunk({ refusal: "I'm sorry, " }), chunk({ refusal: "no." }), END];
+  const prose = (reason) => [chunk({ content: "I am sorry, " }), chunk({ content: "but no." }), chunk({}, reason)];
+  for (const repair of [false, true]) {
+    const refused = await said(refusal, { repair });
+    assert.equal(refused.reason, "refused");
+    assert.equal(refused.message, "the model refused to answer: I'm sorry, no.");
+    const answer = await said(prose("stop"), { repair });
+    assert.equal(answer.name, "InvalidJSON");
+    assert.match(answer.message, /^the answer is text, not JSON: 'I am sorry, but no\.'/);
+    const cut = await said(prose("length"), { repair });
+    assert.equal(cut.reason, "length");
+    assert.match(cut.message, /I am sorry/);
+  }
+  assert.match((await said("")).message, /the text is empty/);
+  assert.match((await said("<html><body>Busy")).message, /HTML page/);
+  assert.match((await said("```json\n{}\n```")).message, /repair: true/);
+  assert.match((await said("<think>Hm</think>{}")).message, /repair: true/);
+  assert.match((await said('{"a": ["x", y')).feedback(), /not accepted.*\n.*good:\n\{"a": \["x", \n/);
+});
+
+test("null among the pieces is no text, and text stops when its field is complete", async () => {
+  assert.deepEqual((await all(values([null, '{"a"', undefined, ": 1}"]))).found.at(-1), { a: 1 });
+  const read = [];
+  let isClosed = false;
+  function* source() {
+    try {
+      for (const piece of ['{"title": "A ', 'day", "rest": [', "not JSON"]) {
+        read.push(piece);
+        yield piece;
+      }
+    } finally {
+      isClosed = true;
+    }
+  }
+  const { found, error } = await all(text(source(), "title"));
+  assert.deepEqual([found.join(""), error, read.length, isClosed], ["A day", null, 2, true]);
+  assert.equal((await all(text(source(), "title", { readAll: true }))).error?.name, "InvalidJSON");
+});
+
+test("loads reads a text that is complete", () => {
+  assert.deepEqual(loads("{'a': [1,]} Done.", { repair: true }), { a: [1] });
+  assert.equal(loads("12"), 12);
+  assert.throws(() => loads('{"a": ["x', { repair: true }), Truncated);
+  assert.throws(() => loads("I am sorry", { repair: true }), { name: "InvalidJSON" });
+});
 
 for (const { type, kind } of cases("media_types.json").cases) {
   test(`${type} is ${kind ?? "neither events nor lines"}`, () => {

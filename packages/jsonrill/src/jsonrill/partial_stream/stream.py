@@ -422,7 +422,10 @@ class PartialStream:
             if self._literals:
                 log.show(LITERALS[text[0]][1])
             return self._literals
-        found = NUMBER.match(text) if self._numbers else None
+        schema = None if self._entity is None else self._entity.schema
+        # A model has a number when it is complete, and so does the data beside it.
+        is_shown = self._numbers and (schema is None or not schema.is_typed)
+        found = NUMBER.match(text) if is_shown else None
         if found is None:
             return False
         number = found.group()
