@@ -130,7 +130,7 @@ CUTS: Final = {
 }
 
 
-class Cut(NamedTuple):
+class CutShort(NamedTuple):
     """How an answer was cut: a `reason` of `CUTS`, and what the provider says of it."""
 
     reason: str
@@ -156,7 +156,7 @@ class Truncated(InvalidJSON):
         self.reason = reason
 
 
-def truncated(cut: Cut, error: InvalidJSON | None = None) -> Truncated:
+def truncated(cut: CutShort, error: InvalidJSON | None = None) -> Truncated:
     """The error of an answer that was cut, where the reader of its text found another one."""
     place = {} if error is None else {it: getattr(error, it) for it in JsonrillError._fields}
     expected = "" if error is None else error.expected

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from .build.field_sink import Field, TextSink, ValueSink
-from .errors import DEFAULT_LIMITS, FAR, Cut, InvalidJSON, LimitExceeded, Limits
+from .errors import DEFAULT_LIMITS, FAR, CutShort, InvalidJSON, LimitExceeded, Limits
 from .options import Duplicates, OnRepair, ParseFloat, Rules, check
 from .parse.create import create_machine
 from .parse.machine import Machine
@@ -97,7 +97,7 @@ class Selection(_Reader):
         for at in range(0, len(whole), self._most):
             yield from self._read(self._machine.feed, whole[at : at + self._most])
 
-    def flush(self, cut: Cut | None = None) -> Iterator[Any]:
+    def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
         """End the text. `FieldNotFound` if there was nothing at the path."""
         yield from self._read(self._machine.flush, cut)
         if self._machine.errors:
@@ -142,7 +142,7 @@ class TextSelection(_Reader):
         """Yield what this piece of text adds to the strings; then raise what is wrong with it."""
         return self._read(self._machine.feed, data)
 
-    def flush(self, cut: Cut | None = None) -> Iterator[tuple[Path, str]]:
+    def flush(self, cut: CutShort | None = None) -> Iterator[tuple[Path, str]]:
         """End the text. `FieldNotFound` if a field never came, or is no string."""
         yield from self._read(self._machine.flush, cut)
         self._sink.check()

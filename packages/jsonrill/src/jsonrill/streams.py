@@ -39,7 +39,7 @@ from .answers import Part, Parts
 from .build.document import Document
 from .chunker import Chunker
 from .errors import (
-    Cut,
+    CutShort,
     FieldNotFound,
     InvalidJSON,
     InvalidSchema,
@@ -95,7 +95,7 @@ class Adapter(Protocol[T_co]):
 class Ended(Protocol):
     """What knows, once a text has ended, how the answer that it is the text of was cut."""
 
-    cut: Cut | None
+    cut: CutShort | None
 
 
 # What `drive` runs: a stage, and a function that tells if it needs no more pieces.
@@ -197,7 +197,7 @@ def value_stage(document: Document, live: bool, reading: Ended | None = None) ->
     return Loop(run)
 
 
-def _cut(reading: Ended | None) -> Cut | None:
+def _cut(reading: Ended | None) -> CutShort | None:
     """How the answer was cut whose text has ended."""
     return None if reading is None else reading.cut
 

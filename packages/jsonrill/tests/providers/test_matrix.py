@@ -57,12 +57,13 @@ def fails(answer: Answer) -> bool:
     return any(isinstance(one, Finish) and one.reason == "error" for one in said)
 
 
-def is_json(text: str) -> bool:
+def is_value(answer: Answer) -> bool:
+    """True if the text is JSON, and not that of a refusal."""
     try:
-        json.loads(text)
+        json.loads(answer.text)
     except ValueError:
         return False
-    return True
+    return answer.end != "refused"
 
 
 # ---- the library ----
@@ -153,7 +154,7 @@ def test_the_command_line(name: str, spaces: str, tmp_path: Path) -> None:
     value = value_of(answer.text)
     shown, exit_code = command("values", log)
     assert (shown[-1] if shown else None) == value
-    assert (exit_code == 0) == is_json(answer.text)
+    assert (exit_code == 0) == is_value(answer)
 
 
 def command(name: str, log: Path) -> tuple[list[Any], int]:
@@ -182,7 +183,7 @@ def test_batch(name: str, spaces: str, tmp_path: Path) -> None:
     rows, bad = batch("values", log)
     if answer.text:
         assert [row["value"] for row in rows] == [value_of(answer.text)] * times
-        assert ["error" in row for row in rows] == [not is_json(answer.text)] * times
+        assert ["error" in row for row in rows] == [not is_value(answer)] * times
     elif answer.calls:
         assert not rows and [row["code"] for row in bad] == ["NO_TEXT"] * times
     else:

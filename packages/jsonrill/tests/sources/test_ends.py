@@ -26,7 +26,7 @@ from jsonrill import (
     updates,
     values,
 )
-from jsonrill.errors import CUTS, Cut
+from jsonrill.errors import CUTS, CutShort
 from jsonrill.providers.finish import is_complete
 from support import cases
 from support.sources import collect
@@ -267,7 +267,7 @@ def test_loads_and_partial_with_a_type() -> None:
 
 
 def test_the_stages_take_how_the_answer_was_cut() -> None:
-    cut = Cut("filtered")
+    cut = CutShort("filtered")
     for stage in (Document(repair=True), Parser(repair=True)):
         stage.feed('{"a": "x')
         with pytest.raises(Truncated, match="a content filter stopped the answer") as caught:
@@ -275,7 +275,7 @@ def test_the_stages_take_how_the_answer_was_cut() -> None:
         assert caught.value.reason == "filtered"
     stream = PartialStream(repair=True)
     stream.feed('{"a": "x')
-    [update] = stream.flush(Cut("length"))
+    [update] = stream.flush(CutShort("length"))
     assert update.error is not None and update.error["reason"] == "length"
 
 

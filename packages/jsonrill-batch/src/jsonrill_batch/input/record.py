@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any, Final, Literal
 
 from jsonrill.chunker import Chunker
-from jsonrill.errors import Cut
+from jsonrill.errors import CutShort
 from jsonrill.options import of_stage
 from jsonrill.paths import Path, lookup, parse_path
 from jsonrill.providers import recognise
@@ -44,7 +44,7 @@ class Stream:
     times: list[float] | None = None
     start: float | None = None
     # Once its texts have been read: how the answer in its events was cut.
-    cut: Cut | None = None
+    cut: CutShort | None = None
 
     def seconds(self, piece: int) -> float | None:
         """Seconds from the start of the stream to a piece; None without times."""

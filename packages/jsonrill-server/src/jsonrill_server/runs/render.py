@@ -20,7 +20,7 @@ from jsonrill.chunker import Chunker
 from jsonrill.dialects import DIALECTS, NATIVE, Event, Settings
 from jsonrill.dialects import Dialect as ClientDialect
 from jsonrill.errors import (
-    Cut,
+    CutShort,
     InvalidJSON,
     JsonrillError,
     LimitExceeded,
@@ -148,7 +148,7 @@ class TextSource:
         return self._answer.feed(record.body)
 
     @property
-    def cut(self) -> Cut | None:
+    def cut(self) -> CutShort | None:
         """How the answer in a provider's events was cut, once the stream is closed."""
         return self._answer.cut()
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
 from ..build.document import Document
-from ..errors import Cut, InvalidJSON, LimitExceeded, Limits, refuse_copy
+from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits, refuse_copy
 from ..jsontext import dumps
 from ..options import OnRepair, Provider, Rules, Schemas, Split
 from ..parse.sink import TextBuffer
@@ -343,7 +343,7 @@ class Parts:
 
     # ---- parts ----
 
-    def _close_text(self, cut: Cut | None = None) -> Iterator[Part]:
+    def _close_text(self, cut: CutShort | None = None) -> Iterator[Part]:
         """End the open text; one that was cut is not complete, and its `error` says why."""
         entry, self._open = self._open, None
         if entry is None:

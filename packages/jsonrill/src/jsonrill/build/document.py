@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..errors import Cut, InvalidJSON, LimitExceeded, Limits
+from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.machine import FEW, plain_end
@@ -113,7 +113,7 @@ class GrowingDocument(GrowingValue):
                 self._show()
         return builder.changed
 
-    def flush(self, cut: Cut | None = None) -> bool:
+    def flush(self, cut: CutShort | None = None) -> bool:
         """End the text; returns whether the value changed. `Truncated` if it stopped early.
 
         With `cut` the answer goes on behind the text, as the provider says: nothing is repaired.

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..archives import COMPRESSED, MAGIC, Expander
-from ..errors import Cut
+from ..errors import CutShort
 from ..eventstream import (
     SSEDecoder,
     SSEEvent,
@@ -51,7 +51,7 @@ class Source:
     tokens: int = 0
     delay: float = 0.0
     sse: bool | None = None
-    cut: Cut | None = None
+    cut: CutShort | None = None
     _done: bool = False
 
     @property

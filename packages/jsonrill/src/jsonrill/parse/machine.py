@@ -45,7 +45,7 @@ from typing import Any, Final
 from ..errors import (
     DEFAULT_LIMITS,
     FAR,
-    Cut,
+    CutShort,
     InvalidJSON,
     LimitExceeded,
     Limits,
@@ -281,7 +281,7 @@ class Machine(Position):
         self._held = ""
         return self._run(text)
 
-    def flush(self, cut: Cut | None = None) -> None:
+    def flush(self, cut: CutShort | None = None) -> None:
         """End the text: complete a root number, or raise what is missing.
 
         With `cut` the answer goes on behind the text: nothing is completed or repaired.

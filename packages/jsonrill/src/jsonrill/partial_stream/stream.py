@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..errors import (
-    Cut,
+    CutShort,
     InvalidJSON,
     InvalidSchema,
     LimitExceeded,
@@ -214,7 +214,7 @@ class PartialStream:
             log.mark()
         return updates
 
-    def flush(self, cut: Cut | None = None) -> list[Update]:
+    def flush(self, cut: CutShort | None = None) -> list[Update]:
         """The text has ended: the last updates, among them an ERROR if it stopped early.
 
         With `cut` the answer goes on behind the text, as the provider says: nothing is repaired.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, assert_never
 
-from ..errors import CUTS, Cut
+from ..errors import CUTS, CutShort
 from .fields import ABSENT, as_error
 from .finish import Reason, finish_reason, is_complete
 
@@ -286,17 +286,17 @@ class Ending:
             return "refused"
         return "calls" if choice in self._calling else reason
 
-    def cut(self, choice: int = 0, *, ends: bool = True) -> Cut | None:
+    def cut(self, choice: int = 0, *, ends: bool = True) -> CutShort | None:
         """How this choice was cut, once its stream has ended; None if it was not.
 
         `ends`: the format of the stream has an event for the end, without which it is lost.
         """
         reason = self.of(choice)
         if reason == "refused" or (reason is None and choice in self._refusing):
-            return Cut("refused", self._refusing.get(choice) or self._details.get(choice))
+            return CutShort("refused", self._refusing.get(choice) or self._details.get(choice))
         if reason is None:
-            return Cut("lost") if ends else None
-        return Cut(reason, self._details.get(choice)) if reason in CUTS else None
+            return CutShort("lost") if ends else None
+        return CutShort(reason, self._details.get(choice)) if reason in CUTS else None
 
     def _grow(self, said: Text | Reasoning | CallDelta) -> None:
         choice, call = said.choice, isinstance(said, CallDelta)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from ..build.builder import ValueBuilder
-from ..errors import Cut, InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
+from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
 from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.sink import Repair, Sink
@@ -73,7 +73,7 @@ class SchemaDocument:
         """Read one piece of text; returns whether the value changed."""
         return self._read(data, False)
 
-    def flush(self, cut: Cut | None = None) -> bool:
+    def flush(self, cut: CutShort | None = None) -> bool:
         """End the text; returns whether the value changed. `Truncated` if it stopped early."""
         return self._read("", True, cut)
 
@@ -132,7 +132,7 @@ class SchemaDocument:
             self._check = self._schema.check((), self._state, self._violated)
         self._machine.tell(self._check)
 
-    def _read(self, data: str | bytes, is_last: bool, cut: Cut | None = None) -> bool:
+    def _read(self, data: str | bytes, is_last: bool, cut: CutShort | None = None) -> bool:
         if self._violation is not None:
             raise StreamClosed("the value violates its schema, nothing more is read")
         self.changed = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..errors import Cut
+from ..errors import CutShort
 from ..options import TABLE, Provider
 from ..providers import Reader
 from ..providers.statements import CallDelta, Ending, Statement, Text, text_in
@@ -53,7 +53,7 @@ class AnswerText:
                     self._elsewhere = one.choice
         return text
 
-    def cut(self, *, ends: bool | None = None) -> Cut | None:
+    def cut(self, *, ends: bool | None = None) -> CutShort | None:
         """How the answer was cut, once its stream has ended; None if it is complete.
 
         `ends`: the stream should have had an event for its end; by default if it is of a provider.

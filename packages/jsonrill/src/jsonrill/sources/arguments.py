@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..errors import Cut, InvalidJSON, SourceFailed
+from ..errors import CutShort, InvalidJSON, SourceFailed
 from ..options import Rules
 from ..parse.grammar import SEPARATOR
 from ..providers.statements import Ending, Statement, of_choice
@@ -94,7 +94,7 @@ class ArgumentText:
                 waiting.add(update.function_args)
         return self._emit() if self._queue else iter(())
 
-    def cut(self, *, ends: bool) -> Cut | None:
+    def cut(self, *, ends: bool) -> CutShort | None:
         """How the calls were cut, once their stream has ended; None if they are complete."""
         if self._count and all(it.call.status == "complete" for it in self._passed.values()):
             return None

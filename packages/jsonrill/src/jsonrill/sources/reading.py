@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple, Protocol
 
-from ..errors import Cut, JsonrillError, SourceFailed, UnknownSource, truncated
+from ..errors import CutShort, JsonrillError, SourceFailed, UnknownSource, truncated
 from ..eventstream import is_event_stream, is_lines
 from ..options import TABLE, Provider, Rules, Tool
 from ..providers import Reader
@@ -99,7 +99,7 @@ class Reading:
         # Text that cannot begin JSON is the beginning of prose, unless a prefix comes before it.
         self.holds_prose = not (repair or many or events or prefix)
         # Of the stream, while it is read: how its answer was cut, and its text.
-        self.cut: Cut | None = None
+        self.cut: CutShort | None = None
         self.transcript = Transcript()
         self._of_events = events or self.sse or self.tool is not None or named
 

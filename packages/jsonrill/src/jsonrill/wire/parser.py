@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn, assert_never
 
-from ..errors import Cut, InvalidJSON, LimitExceeded, Limits, refuse_copy
+from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits, refuse_copy
 from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.expected import Guide
@@ -155,7 +155,7 @@ class Parser:
             raise
         return self._sink.take()
 
-    def flush(self, cut: Cut | None = None) -> list[Fragment]:
+    def flush(self, cut: CutShort | None = None) -> list[Fragment]:
         """The text has ended: the last fragments, or `Truncated`.
 
         With `cut` the answer goes on behind the text, as the provider says: nothing is repaired.
