@@ -43,7 +43,7 @@ def provider() -> Provider:
 # What the clients raise when an answer has visibly failed.
 VISIBLE = (openai.APIError, anthropic.APIError, httpx2.HTTPError, OSError)
 # Ends of a background response, after which it is not read again.
-FINAL = ("UPSTREAM_LOST", "PRODUCER_LOST", "LIMIT_EXCEEDED", "UPSTREAM_ERROR")
+FINAL = ("UPSTREAM_LOST", "PRODUCER_LOST", "RELAY_STOPPED", "LIMIT_EXCEEDED", "UPSTREAM_ERROR")
 
 
 class Relays:

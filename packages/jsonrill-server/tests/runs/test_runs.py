@@ -25,9 +25,11 @@ import pytest
 
 import jsonrill
 from jsonrill_server import Run, RunFailed, Runs
+from jsonrill_server.runs import records
 from jsonrill_server.runs.api import RunSettings
 from jsonrill_server.runs.config import Config, ConfigError
 from jsonrill_server.runs.options import STREAM, VIEW, BadOption, EventOptions, RunOptions
+from jsonrill_server.runs.records import End
 from jsonrill_server.store import MemoryStore, StoreUnavailable, UnknownStream
 from support import SLACK
 
@@ -959,6 +961,12 @@ def test_a_resume_that_raises_ends_the_run() -> None:
     run(work, store)
 
 
+def test_each_reason_for_an_end_has_a_code_of_its_own() -> None:
+    """Three of them were PRODUCER_LOST, and told apart by their messages."""
+    ends = [it for it in vars(records).values() if isinstance(it, End)]
+    assert len(ends) >= 6 and len({end.code for end in ends}) == len(ends)
+
+
 def test_a_process_that_is_closed_tells_on_end_or_hands_its_runs_on(shared: str) -> None:
     ends = Ends()
 
@@ -974,7 +982,11 @@ def test_a_process_that_is_closed_tells_on_end_or_hands_its_runs_on(shared: str)
             await asyncio.sleep(0.3)
         found = await ends.one()
         assert (found.key, found.status) == ("a", "error")
-        assert found.error and found.error["code"] == "PRODUCER_LOST" and 1 < len(found.events) < 40
+        assert found.error and found.error["code"] == "PRODUCER_STOPPED"
+        assert 1 < len(found.events) < 40
+        with pytest.raises(RunFailed) as failed:
+            await all_of(runs, "a")
+        assert failed.value.code == "PRODUCER_STOPPED"
         begun = time.monotonic()
         assert await runs.start("b", ["never"], resume=numbers)
         assert time.monotonic() - begun < 3 * SLACK  # well before its lease would have run out

@@ -20,13 +20,12 @@ from jsonrill.providers.fields import as_object, as_text
 from ..runs.hub import Hub
 from ..runs.options import StreamOptions
 from ..runs.producer import Failed, produce
-from ..runs.records import End, Record, from_entry
+from ..runs.records import RELAY_STOPPED, End, Record, from_entry
 from ..store import LogClosed, Status, StreamTaken, UnknownStream
 from .relay_apis import RESPONSES, note
 from .upstream import Incoming, Received, UpstreamFailed, json_object, next_number
 from .upstreams import Upstream, Upstreams
 
-STOPPED: Final = End("error", "PRODUCER_LOST", "the relay was stopped")
 GONE: Final = End("error", "UPSTREAM_LOST", "the upstream cannot go on with the response")
 # After these ends a response may still be there, at its upstream.
 BROKEN: Final = ("UPSTREAM_LOST", "UPSTREAM_TIMEOUT")
@@ -64,7 +63,7 @@ class Run:
         if self.background or received is None:
             source, stopped = self._resumed(received, written), None
         else:
-            source, stopped = self._records(received), STOPPED
+            source, stopped = self._records(received), RELAY_STOPPED
         where = (hub, self.stream, self.producer, source)
         lease = hub.config.relay_lease
         hub.metrics.add("relays", 1)

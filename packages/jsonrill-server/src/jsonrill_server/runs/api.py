@@ -46,8 +46,8 @@ from .elements import called, check, discard, records_of
 from .hub import Hub
 from .options import EventOptions, RunOptions, StreamOptions, TooMany, ViewOptions
 from .positions import START
-from .producer import STOPPED, TAKEN, produce
-from .records import CANCELLED, LOST, End, Record
+from .producer import produce
+from .records import CANCELLED, LOST, REPLACED, STOPPED, End, Record
 from .render import rendering
 from .signals import before_the_end
 from .value import read_log
@@ -548,15 +548,15 @@ class Runs:
         if on_end is None or kept is None:
             return
         end = None if running.cancelled() or running.exception() else running.result()
-        if end is TAKEN:
+        if end is REPLACED:
             log.warning("lost a run: its lease ran out, and another process has gone on with it")
             return
         records: Sequence[Record] = kept
         if end is None:
             records, end = await self._closed_elsewhere(begun, kept)
             # Closed by a process that took it for lost, and told its own `on_end`.
-            if end is not None and end.code == "PRODUCER_LOST" and on_end is self._on_end:
-                end = None if end.message == LOST.message else end
+            if end is not None and end.code == LOST.code and on_end is self._on_end:
+                end = None
         if end is not None:
             await _tell(on_end, _ended(begun, records, end))
 

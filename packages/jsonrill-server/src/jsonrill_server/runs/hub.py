@@ -38,7 +38,7 @@ from .options import StreamOptions, TooMany, ViewOptions
 from .positions import START, Position
 from .reader import Reader
 from .readiness import Readiness
-from .records import CLOSED, LOST, End, Record, to_bytes
+from .records import CANCELLED, CLOSED, LOST, RELAY_STOPPED, STOPPED, End, Record, to_bytes
 from .render import Rendering, rendering
 from .schemas import Schemas
 from .view import OTHER_LOG, YOUNG, View, Views
@@ -55,7 +55,8 @@ LOOK = 1.0
 # Ends that are counted by name; a producer's own codes are `FAILED`.
 ENDS = frozenset(
     (
-        *("CANCELLED", "PRODUCER_LOST", "LIMIT_EXCEEDED"),
+        *(end.code for end in (CANCELLED, LOST, STOPPED, RELAY_STOPPED)),
+        "LIMIT_EXCEEDED",
         *("UPSTREAM_ERROR", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT"),
     )
 )

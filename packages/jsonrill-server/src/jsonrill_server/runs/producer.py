@@ -28,7 +28,7 @@ from ..store import (
     UnknownStream,
 )
 from .hub import Hub
-from .records import CLOSED, End, Record
+from .records import CLOSED, REPLACED, STOPPED, End, Record
 
 log = logging.getLogger("jsonrill_server.runs")
 # Seconds for which records are held while the store is unreachable.
@@ -36,9 +36,6 @@ HOLD: Final = 60.0
 # Records and characters that may wait for a write; then the source waits, too.
 MOST_RECORDS: Final = 2000
 MOST_CHARACTERS: Final = 1 << 20
-STOPPED: Final = End("error", "PRODUCER_LOST", "the producer was stopped")
-# What a producer returns that was halted for longer than its lease, if another one has the log.
-TAKEN: Final = End("error", "PRODUCER_LOST", "another producer has gone on with this stream")
 
 
 class Failed(JsonrillError):
@@ -62,7 +59,7 @@ async def produce(
 ) -> End | None:
     """Write the records of a source, whose lease this producer has, and close the log.
 
-    Returns how it ended, None if the log was closed elsewhere, TAKEN if another producer has gone
+    Returns how it ended, None if the log was closed elsewhere, REPLACED if another producer has gone
     on with it, or may have: what came of it is for that one to say. The source is closed
     in any case. It ends well when it is exhausted, and with an error if it raises (`Failed` says
     which). If this task is cancelled, the log is closed with `stopped`; if that is None, its lease
@@ -79,7 +76,7 @@ async def produce(
         if end is not None:
             with suppress(StoreError):
                 end = end if await hub.end(stream, end, producer) else None
-        return TAKEN if end is None and await _is_taken(hub, stream, producer, writer) else end
+        return REPLACED if end is None and await _is_taken(hub, stream, producer, writer) else end
     except asyncio.CancelledError:
         await stop(working)
         with suppress(StoreError):

@@ -57,7 +57,12 @@ class End:
 
 CLOSED: Final = End("closed")
 CANCELLED: Final = End("cancelled", "CANCELLED", "the stream was cancelled")
+# Its lease ran out; it was told to stop; another one has the log, because it was halted for longer
+# than its lease.
 LOST: Final = End("error", "PRODUCER_LOST", "the producer has gone")
+STOPPED: Final = End("error", "PRODUCER_STOPPED", "the producer was stopped")
+REPLACED: Final = End("error", "PRODUCER_REPLACED", "another producer has gone on with this stream")
+RELAY_STOPPED: Final = End("error", "RELAY_STOPPED", "the relay was stopped")
 
 
 def to_bytes(record: Record) -> bytes:
