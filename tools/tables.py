@@ -10,10 +10,14 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
+from jsonrill import errors
 from jsonrill.answers.split import TAGS
+from jsonrill.errors import Limits
+from jsonrill.eventstream import HEARTBEAT_SECONDS
 from jsonrill.options import TABLE, Mode, taken_by
 from jsonrill.parse.lenient import escapes, lookahead, patterns, rules, words
 from jsonrill.providers.finish import MEANINGS, REASONS, WORDS
@@ -32,6 +36,10 @@ SEARCHED = frozenset(
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.
 PYTHON_ONLY = frozenset(("LIST_IN_LIST", "UNUSUAL"))
+# Not in JavaScript: the error of the chunker, and a base of others.
+PYTHON_ERRORS = frozenset(("RevisionError", "_ParseError"))
+# A reader gives up a connection when so many heartbeats in a row did not come.
+HEARTBEATS = 3
 WORD = r"\p{L}\p{N}_"
 SPACE = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 CLASSES = {"w": WORD, "s": SPACE, "d": r"\p{Nd}"}
@@ -212,11 +220,37 @@ def lenient_tables() -> Iterator[str]:
             yield f"export const {name} = {regexp};\n"
 
 
+def defaults() -> Iterator[str]:
+    yield """\
+/**
+ * What errors are called on the wire, and defaults, written by tools/tables.py from errors.py and
+ * eventstream.py: change them there.
+ */
+
+/** The code of each class of errors. */
+export const CODES = {
+"""
+    yield from (f"  {name}: {js(code)},\n" for name, code in codes().items())
+    yield "};\n\n/** Sizes of untrusted input, in characters and for each document. */\n"
+    yield "export const LIMITS = {\n"
+    yield from (f"  {limit.name}: {limit.default:_},\n" for limit in fields(Limits))
+    yield "};\n\n/** Milliseconds of silence after which a connection counts as lost. */\n"
+    yield f"export const SILENCE = {HEARTBEATS * HEARTBEAT_SECONDS * 1000:_.0f};\n"
+
+
+def codes() -> dict[str, str]:
+    """The codes of the classes of errors that JavaScript has."""
+    classes = [it for it in vars(errors).values() if isinstance(it, type)]
+    known = [it for it in classes if issubclass(it, errors.JsonrillError)]
+    return {it.__name__: it.code for it in known if it.__name__ not in PYTHON_ERRORS}
+
+
 FILES: dict[Path, Callable[[], Iterator[str]]] = {
     LIB / "split-tags.js": split_tags,
     LIB / "lenient" / "tables.js": lenient_tables,
     LIB / "providers" / "finish-reasons.js": finish_reasons,
     LIB / "modes.js": modes,
+    LIB / "defaults.js": defaults,
 }
 
 

@@ -17,6 +17,7 @@
  * argument of the wrong type) is a plain TypeError.
  */
 
+import { CODES } from "./defaults.js";
 import { formatPath, parsePath, shortPath } from "./paths.js";
 
 /** @typedef {import("./paths.js").Path} Path */
@@ -47,7 +48,7 @@ export class JsonrillError extends Error {
     super(message);
     this.name = "JsonrillError";
     /** The kind of error, as on the wire. */
-    this.code = "ERROR";
+    this.code = CODES.JsonrillError;
     this.offset = offset;
     this.line = line;
     this.column = column;
@@ -93,7 +94,7 @@ export class InvalidJSON extends JsonrillError {
   constructor(message, expected, position) {
     super(message, position);
     this.name = "InvalidJSON";
-    this.code = "INVALID_JSON";
+    this.code = CODES.InvalidJSON;
     /** What could have been here. */
     this.expected = expected;
     /** What the text may mean, where `repair` refused it because that is two things. @type {string[]} */
@@ -114,7 +115,7 @@ export class Truncated extends InvalidJSON {
   constructor(message, expected, position, reason = "ended") {
     super(message, expected, position);
     this.name = "Truncated";
-    this.code = "TRUNCATED";
+    this.code = CODES.Truncated;
     /** Why: "length", "filtered", "refused", "lost" (a stream without its end) or "ended" (a text). */
     this.reason = reason;
   }
@@ -144,7 +145,7 @@ export class LimitExceeded extends JsonrillError {
   constructor(message, limit, position) {
     super(message, position);
     this.name = "LimitExceeded";
-    this.code = "LIMIT_EXCEEDED";
+    this.code = CODES.LimitExceeded;
     /** The name of the limit. */
     this.limit = limit;
     /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
@@ -167,7 +168,7 @@ export class InvalidSchema extends JsonrillError {
   constructor(message, path, issues, value) {
     super(message, { path });
     this.name = "InvalidSchema";
-    this.code = "INVALID_SCHEMA";
+    this.code = CODES.InvalidSchema;
     /** Everything that the schema found. */
     this.issues = issues;
     /** The value that was refused. */
@@ -184,7 +185,7 @@ export class FieldNotFound extends JsonrillError {
   constructor(message, field) {
     super(message);
     this.name = "FieldNotFound";
-    this.code = "FIELD_NOT_FOUND";
+    this.code = CODES.FieldNotFound;
     /** The field, as it was asked for. */
     this.field = field;
   }
@@ -213,7 +214,7 @@ export class StreamClosed extends JsonrillError {
   constructor() {
     super("this stream is closed; nothing more can be fed to it");
     this.name = "StreamClosed";
-    this.code = "STREAM_CLOSED";
+    this.code = CODES.StreamClosed;
   }
 }
 

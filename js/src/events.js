@@ -9,6 +9,7 @@
  */
 
 import { Watch, again, checkResponse, request } from "./connection.js";
+import { SILENCE } from "./defaults.js";
 import { SSEDecoder } from "./sse.js";
 import { EventStream, Lost } from "./stream.js";
 
@@ -50,7 +51,7 @@ function read(stream, url, options) {
  * @param {Options} options
  */
 async function connection(stream, url, options) {
-  const { timeout = 45_000 } = options;
+  const { timeout = SILENCE } = options;
   const watch = new Watch(timeout, stream._stop.signal);
   try {
     const response = await watch.during(request(stream, url, options, watch.signal));

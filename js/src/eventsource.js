@@ -1,6 +1,7 @@
 /** A stream of events through the browser's own EventSource. */
 
 import { Watch, again, checkResponse, request } from "./connection.js";
+import { SILENCE } from "./defaults.js";
 import { EventStream, Lost } from "./stream.js";
 
 /** @typedef {import("./stream.js").Options} Options */
@@ -94,7 +95,7 @@ function source(stream, url, options) {
  * @param {Options} options
  */
 async function ask(stream, url, options) {
-  const watch = new Watch(options.timeout ?? 45_000, stream._stop.signal);
+  const watch = new Watch(options.timeout ?? SILENCE, stream._stop.signal);
   const init = { ...options.init };
   if (options.withCredentials) init.credentials = "include";
   try {

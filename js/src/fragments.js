@@ -6,6 +6,7 @@
  * its place. `Cursor` knows where the next fragment must be. No value is built here.
  */
 
+import { CODES } from "./defaults.js";
 import { JsonrillError } from "./errors.js";
 import { PathError, parsePath } from "./paths.js";
 import { Place } from "./place.js";
@@ -81,7 +82,7 @@ export class FragmentError extends JsonrillError {
   constructor(message) {
     super(message);
     this.name = "FragmentError";
-    this.code = "INVALID_FRAGMENT";
+    this.code = CODES.FragmentError;
     /** What was refused. @type {unknown} */
     this.item = undefined;
     /** The string or container that was open. @type {import("./paths.js").Path | undefined} */

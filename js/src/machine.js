@@ -18,6 +18,7 @@
  * one at each surrogate pair that is passed. So `_offset + pos` is always the character at `pos`.
  */
 
+import { LIMITS } from "./defaults.js";
 import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted, truncated } from "./errors.js";
 import { shortPath } from "./paths.js";
 import { decode, toBytes, wholeLength } from "./utf8.js";
@@ -136,15 +137,6 @@ const LOW = /^\\u[dD][c-fC-F][0-9a-fA-F]{2}/;
 export const SEPARATOR = "\x1e";
 const RECORD_END = /[\n\x1e]/g;
 
-const DEFAULT_LIMITS = {
-  depth: 256,
-  text: 64 * 2 ** 20,
-  string: 16 * 2 ** 20,
-  number: 400,
-  keys: 100_000,
-  repairs: 100_000,
-};
-
 /**
  * The state after the character `c` in a number; -1 if it cannot be there.
  * @param {number} state
@@ -174,12 +166,12 @@ function checked({ many = false, duplicates = "last", numbers = "number", limits
     throw new TypeError('duplicates is "last" or "error"');
   }
   for (const [name, limit] of Object.entries(limits)) {
-    const isLimit = Object.hasOwn(DEFAULT_LIMITS, name) && typeof limit === "number";
+    const isLimit = Object.hasOwn(LIMITS, name) && typeof limit === "number";
     if (!isLimit || !(limit >= (name === "text" ? 1 : 0))) {
       throw new TypeError(`there is no limit "${name}" of ${limit}`);
     }
   }
-  return { many, duplicates, numbers, limits: { ...DEFAULT_LIMITS, ...limits }, cutOff };
+  return { many, duplicates, numbers, limits: { ...LIMITS, ...limits }, cutOff };
 }
 
 /** The state machine: text → events, told to the sink before `feed` returns. */

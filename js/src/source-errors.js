@@ -1,5 +1,6 @@
 /** The errors of sources that hold a provider's events; they are loaded with what reads those. */
 
+import { CODES } from "./defaults.js";
 import { JsonrillError } from "./errors.js";
 
 /** A source ended with an error: of the provider, or the `status` of a response. */
@@ -11,7 +12,7 @@ export class SourceFailed extends JsonrillError {
   constructor(message, status) {
     super(message);
     this.name = "SourceFailed";
-    this.code = "SOURCE_FAILED";
+    this.code = CODES.SourceFailed;
     /** The status of the response; undefined if the provider itself reports the error. */
     this.status = status;
   }
@@ -27,6 +28,6 @@ export class UnknownSource extends JsonrillError {
   constructor(message) {
     super(message);
     this.name = "UnknownSource";
-    this.code = "UNKNOWN_SOURCE";
+    this.code = CODES.UnknownSource;
   }
 }

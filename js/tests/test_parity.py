@@ -125,3 +125,13 @@ def test_how_many_cases_are_shared() -> None:
     # The page says less than there is, but not by much.
     for number, said in ((total, int(found[1])), (files_with, int(found[2]))):
         assert said < number < said * 1.25, (total, files_with)
+
+
+def test_errors_have_the_same_codes() -> None:
+    """`StreamClosed` was CLOSED in Python, STREAM_CLOSED in JavaScript."""
+    rows = re.findall(r"^\| `(\w+)` \| `([A-Z_]+)` \|", PAGE, re.MULTILINE)
+    classes = {name: getattr(jsonrill, name) for name, _ in rows if hasattr(jsonrill, name)}
+    assert "StreamClosed" in classes and len(classes) >= 8
+    assert {name: it.code for name, it in classes.items()} == {
+        name: code for name, code in rows if name in classes
+    }

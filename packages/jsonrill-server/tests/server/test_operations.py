@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import multiprocessing
 import os
@@ -149,6 +150,15 @@ def test_what_kubernetes_sets_is_no_setting() -> None:
         "JSONRILL_REDIS_SERVICE_HOST": "10.0.0.2",
     }
     assert Config.from_environment(environ) == Config()
+
+
+def test_the_server_has_the_defaults_of_stores_and_responses() -> None:
+    from jsonrill.ext.starlette import EventStreamResponse
+
+    defaults = inspect.signature(EventStreamResponse).parameters
+    assert Config().bounds() == MemoryStore().bounds
+    assert Config().heartbeat == defaults["heartbeat"].default
+    assert Config().send_timeout == defaults["send_timeout"].default
 
 
 def test_every_time_and_limit_but_some_must_be_above_zero() -> None:

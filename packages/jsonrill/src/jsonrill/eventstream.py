@@ -16,6 +16,10 @@ from .jsontext import dumps
 
 # One newline and not two: a blank line makes several clients see an empty event.
 HEARTBEAT: Final = b": hb\n"
+# Seconds of silence after which one is sent; seconds after which a client that takes nothing is
+# cut off.
+HEARTBEAT_SECONDS: Final = 15.0
+SEND_SECONDS: Final = 30.0
 # The data of a last event, here and in the streams of many providers.
 DONE: Final = "[DONE]"
 # How the last event of a stream of ours begins.

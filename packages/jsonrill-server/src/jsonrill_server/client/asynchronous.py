@@ -16,7 +16,15 @@ from jsonrill.wire.fragment import Fragment
 from ..runs.options import EventOptions
 from .errors import ClientError
 from .incoming import EventReading
-from .operations import Core, NewStream, StreamStatus, import_httpx, named
+from .operations import (
+    PATIENCE,
+    TIMEOUT,
+    Core,
+    NewStream,
+    StreamStatus,
+    import_httpx,
+    named,
+)
 from .outgoing import Outbox, bodies, code_of, in_loop
 from .steps import BROKEN, Json, Request, Response, Steps
 
@@ -35,8 +43,8 @@ class AsyncClient(Core):
         token: str = "",
         *,
         producer: str = "",
-        timeout: float = 30.0,
-        patience: float = 60.0,
+        timeout: float = TIMEOUT,
+        patience: float = PATIENCE,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         super().__init__(

@@ -23,6 +23,9 @@ from .steps import REMEDIES, RETRIED, Json, Request, Response, Steps, Tries, che
 
 # Seconds without a write after which another producer may have written: a lease is no shorter.
 PAUSE: Final = 1.0
+# Seconds that a client waits for an answer, and for which it tries again.
+TIMEOUT: Final = 30.0
+PATIENCE: Final = 60.0
 # What the value of a header can be.
 _IN_A_HEADER: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 LINES: Final = {"content-type": "application/x-ndjson"}
@@ -65,8 +68,8 @@ class Core:
         token: str = "",
         *,
         producer: str = "",
-        timeout: float = 30.0,
-        patience: float = 60.0,
+        timeout: float = TIMEOUT,
+        patience: float = PATIENCE,
         transport: Any = None,
     ) -> None:
         if not str(url).startswith(("http://", "https://")):

@@ -13,13 +13,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from ..store import Bounds
+from jsonrill.eventstream import HEARTBEAT_SECONDS, SEND_SECONDS
 
+from ..bounds import Bounds
 
 PREFIX: Final = "JSONRILL_"
+BOUNDS: Final = Bounds()
 SHORTEST_TOKEN: Final = 16
 # Kubernetes describes each service in the environment of each container: of one that is called
 # jsonrill, or jsonrill-redis, in variables that begin like settings.
@@ -96,8 +97,10 @@ class Config:
     relay_lease: float = _seconds(3.0, "the same for a relay, which renews it by itself")
     head_timeout: float = _seconds(10.0, "time that a client has for the head of a request")
     keep_alive: float = _seconds(5.0, "time that a connection without a request is kept")
-    heartbeat: float = _seconds(15.0, "silence after which a reader is sent a comment")
-    send_timeout: float = _seconds(30.0, "a reader that takes nothing for so long is cut off")
+    heartbeat: float = _seconds(HEARTBEAT_SECONDS, "silence after which a reader is sent a comment")
+    send_timeout: float = _seconds(
+        SEND_SECONDS, "a reader that takes nothing for so long is cut off"
+    )
     retry: int = _setting(2000, "milliseconds after which a browser reconnects")
     max_connection: float = _seconds(3600.0, "a reader's connection ends then, to be resumed")
     long_poll: float = _seconds(20.0, "time that a long poll waits for something new")
@@ -109,14 +112,22 @@ class Config:
     body_bytes: int = _setting(
         16 << 20, "size of a request's body, unless it is streamed", above_zero=True
     )
-    stream_bytes: int = _setting(16 << 20, "size of one stream", above_zero=True)
-    stream_entries: int = _setting(100_000, "records of one stream", above_zero=True)
-    owner_streams: int = _setting(100, "open streams of one owner", above_zero=True)
-    owner_bytes: int = _setting(256 << 20, "size of all streams of one owner", above_zero=True)
-    total_streams: int = _setting(10_000, "streams in the store", above_zero=True)
-    total_bytes: int = _setting(512 << 20, "size of the store", above_zero=True)
-    keep_open: float = _seconds(3600.0, "an open stream is forgotten when silent for so long")
-    keep_closed: float = _seconds(3600.0, "a finished stream is forgotten after this time")
+    stream_bytes: int = _setting(BOUNDS.stream_bytes, "size of one stream", above_zero=True)
+    stream_entries: int = _setting(BOUNDS.stream_entries, "records of one stream", above_zero=True)
+    owner_streams: int = _setting(
+        BOUNDS.owner_streams, "open streams of one owner", above_zero=True
+    )
+    owner_bytes: int = _setting(
+        BOUNDS.owner_bytes, "size of all streams of one owner", above_zero=True
+    )
+    total_streams: int = _setting(BOUNDS.total_streams, "streams in the store", above_zero=True)
+    total_bytes: int = _setting(BOUNDS.total_bytes, "size of the store", above_zero=True)
+    keep_open: float = _seconds(
+        BOUNDS.keep_open, "an open stream is forgotten when silent for so long"
+    )
+    keep_closed: float = _seconds(
+        BOUNDS.keep_closed, "a finished stream is forgotten after this time"
+    )
     ticket_seconds: float = _seconds(60.0, "a ticket is good for so long, once")
     concurrency: int = _setting(0, "connections to this process; 0: as many as readers, and 200")
     workers: int = _setting(1, "processes on the same port; not with memory:", above_zero=True)
@@ -204,8 +215,6 @@ class Config:
         return [self.secret] if self.secret else []
 
     def bounds(self) -> Bounds:
-        from ..store import Bounds  # loads asyncio, which a command line does not need
-
         return Bounds(
             **{name.name: getattr(self, name.name) for name in fields(Bounds)}  # one name for each
         )

@@ -59,9 +59,9 @@ async def produce(
 ) -> End | None:
     """Write the records of a source, whose lease this producer has, and close the log.
 
-    Returns how it ended, None if the log was closed elsewhere, REPLACED if another producer has gone
-    on with it, or may have: what came of it is for that one to say. The source is closed
-    in any case. It ends well when it is exhausted, and with an error if it raises (`Failed` says
+    Returns how it ended, None if the log was closed elsewhere, REPLACED if another producer has
+    gone on with it, or may have: what came of it is for that one to say. The source is closed in
+    any case. It ends well when it is exhausted, and with an error if it raises (`Failed` says
     which). If this task is cancelled, the log is closed with `stopped`; if that is None, its lease
     is given back instead, so that another producer can go on at once. What was written is added to
     `keep`.

@@ -23,6 +23,7 @@ from zlib import crc32
 
 from jsonrill.errors import JsonrillError
 
+from ..bounds import Bounds
 from .signals import Signals
 
 log = logging.getLogger("jsonrill_server.store")
@@ -162,25 +163,6 @@ class Status:
     lease: float
     lost: bool
     expires: float
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Size limits of a store, and the seconds for which it keeps a stream that is not used.
-
-    Where a bound on all streams (of one owner, or of the store) is reached, those that have ended
-    or were abandoned make room, the oldest first; only then is something refused. `owner_bytes` and
-    `total_bytes` count what a stream takes in the store, not only its records.
-    """
-
-    stream_bytes: int = 16 << 20
-    stream_entries: int = 100_000
-    owner_streams: int = 100
-    owner_bytes: int = 256 << 20
-    total_streams: int = 10_000
-    total_bytes: int = 512 << 20
-    keep_open: float = 3600.0
-    keep_closed: float = 3600.0
 
 
 def _with_end(records: Sequence[bytes], end: bytes | None) -> Sequence[bytes]:

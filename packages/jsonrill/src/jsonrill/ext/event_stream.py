@@ -7,7 +7,7 @@ import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ..eventstream import HEARTBEAT
+from ..eventstream import HEARTBEAT, HEARTBEAT_SECONDS
 from .tasks import stop
 
 HEADERS: Final = {
@@ -45,7 +45,7 @@ def beginning(retry: int | None) -> bytes:
 async def beating(
     source: Any,
     *,
-    heartbeat: float = 15.0,
+    heartbeat: float = HEARTBEAT_SECONDS,
     retry: int | None = None,
     lasts: float = float("inf"),
     stopping: Callable[[], bool] = bool,

@@ -23,7 +23,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from ..eventstream import HEARTBEAT
+from ..eventstream import HEARTBEAT, HEARTBEAT_SECONDS, SEND_SECONDS
 from ..streams import sse
 from .event_stream import HEADERS, OPENING, TICK, Reply, beginning
 from .tasks import stop
@@ -49,8 +49,8 @@ class ByteStreamResponse(Response):
         media_type: str | None = None,
         background: BackgroundTask | None = None,
         *,
-        heartbeat: float = 15.0,
-        send_timeout: float = 30.0,
+        heartbeat: float = HEARTBEAT_SECONDS,
+        send_timeout: float = SEND_SECONDS,
         retry: int | None = None,
         lasts: float = float("inf"),
         listen: bool = True,
@@ -183,8 +183,8 @@ class EventStreamResponse(ByteStreamResponse):
         media_type: str | None = None,
         background: BackgroundTask | None = None,
         *,
-        heartbeat: float = 15.0,
-        send_timeout: float = 30.0,
+        heartbeat: float = HEARTBEAT_SECONDS,
+        send_timeout: float = SEND_SECONDS,
         retry: int | None = None,
         lasts: float = float("inf"),
     ) -> None:
