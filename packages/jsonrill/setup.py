@@ -29,16 +29,27 @@ PUBLIC = (
 # What these are made of, so that their copies and pickles hold objects of these modules.
 PARTS = (
     *("parse.sink", "parse.position", "parse.c_scanner", "parse.machine", "parse.create"),
-    *("parse.lenient.inside", "wire.cursor", "wire.full", "build.builder"),
+    *(
+        "parse.lenient.inside",
+        "parse.lenient.core",
+        "parse.lenient.prose",
+        "parse.lenient.comments",
+    ),
+    *("parse.lenient.by_schema", "parse.lenient.words", "parse.lenient.strings"),
+    *("parse.lenient.quotes", "parse.lenient.brackets", "parse.lenient.tokens"),
+    *("parse.lenient.ending", "wire.cursor", "wire.full", "build.builder"),
     *("chunker.snapshot", "chunker.prefix", "chunker.text", "chunker.compare", "chunker.leaves"),
     *("chunker.frames", "chunker.spine", "toolcalls.arguments", "toolcalls.identity"),
 )
 # What nobody can copy: what belongs to a stream that refuses it, and classes without objects.
 PRIVATE = (
-    *("parse.lenient.around", "parse.lenient.by_schema", "parse.lenient.words"),
-    *("parse.lenient.numbers", "parse.lenient.strings", "parse.lenient.quotes"),
-    *("parse.lenient.brackets", "build.field_sink"),
-    *("providers.fields", "providers.models", "providers.reader", "providers.openai_chat"),
+    *(
+        "build.field_sink",
+        "providers.fields",
+        "providers.models",
+        "providers.reader",
+        "providers.openai_chat",
+    ),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
     *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.makers"),
     *("schema.typed", "schema.document"),

@@ -1,23 +1,23 @@
 /**
  * Brackets that contradict each other: one is missing, one too many, or one was meant as another.
  *
- * All readings of a run of closing brackets are compared by what follows the run (`_mendCloser`). The
- * root's bracket is not emitted before the next character: a member after it shows that it was one
- * too many (`_closing`). Where two readings are as likely, the text is refused.
+ * All readings of a run of closing brackets are compared by what follows the run (`fixCloser`). The
+ * root's bracket is not emitted before the next character: a member after it shows that it was one too
+ * many (`closing`). Where two readings are as likely, the text is refused.
  */
 
 import { InvalidJSON, quoted } from "../errors.js";
-import { AFTER, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, VALUE } from "../machine.js";
+import { AFTER, FIRST_ELEMENT, FIRST_KEY, Machine, NEXT_KEY, VALUE } from "../machine.js";
 import { formatPath } from "../paths.js";
 import { endOf, isLetter, lastVisible } from "./characters.js";
 import { SHAPE, afterBrackets, pastSpaces } from "./lookahead.js";
-import { QuoteMachine } from "./quotes.js";
 import { CLOSING } from "./states.js";
 import { CLOSERS } from "./strings.js";
 import { KEY_BEFORE, NEXT_OBJECT, QUOTES } from "./tables.js";
 
-/** @typedef {import("./lookahead.js").Following} Following */
+/** @typedef {import("./core.js").Leniency} Leniency */
 /** @typedef {import("./lookahead.js").Run} Run */
+/** @typedef {import("./lookahead.js").Following} Following */
 
 export const ANY_CLOSER = ["}", "]", ")"];
 // Containers nested deeper than this are not looked at one by one.
@@ -25,462 +25,503 @@ const FAR = 32;
 // Among the keys of an object: one of them came twice.
 const REPEATED = /** @type {any} */ (Symbol("repeated"));
 
-/** The machine that reads brackets where they have one reading. */
-export class BracketMachine extends QuoteMachine {
+/** Reads brackets where they have one reading. */
+export class Brackets {
   // The root's bracket that is not emitted yet.
-  _rootEnd = -1;
-  _rootLine = -1;
+  rootEnd = -1;
+  rootLine = -1;
   // Where the last container ended, what it was, and if a comma was before its bracket.
-  _lastClosed = -1;
-  _lastCloser = "";
-  _trailing = -1;
+  lastClosed = -1;
+  lastCloser = "";
+  trailing = -1;
   // Where the first object ended in an object, by the depth of the outermost object around it with no
   // list in between: if a bracket is one too many, it may have been that one. And if that was so in
   // the last one.
   /** @type {Map<number, number>} */
-  _nested = new Map();
-  _misled = false;
+  nested = new Map();
+  misled = false;
   // How many members the last container had, and the largest of those that ended with it.
-  _lastSize = 0;
-  _runSize = 0;
+  lastSize = 0;
+  runSize = 0;
   // Whether a list began with a list: its bracket may have come twice.
-  _listsInLists = false;
+  listsInLists = false;
   // A bracket was read as another; and a key came twice in an object that ended last in a row.
-  _bracketed = false;
-  _runRepeats = false;
+  bracketed = false;
+  runRepeats = false;
   // Another reading of the brackets so far would leave more open, or fewer.
-  _deeper = false;
-  _shallower = false;
+  deeper = false;
+  shallower = false;
 
-  _startDocument() {
-    super._startDocument();
-    this._rootEnd = this._rootLine = this._lastClosed = this._trailing = -1;
-    this._lastCloser = "";
-    this._nested = new Map();
-    this._lastSize = this._runSize = 0;
-    this._misled = this._listsInLists = this._deeper = this._shallower = false;
-    this._bracketed = this._runRepeats = false;
+  /**
+   * Forget what was remembered of the document before.
+   * @param {Leniency} m
+   */
+  startDocument(m) {
+    this.rootEnd = this.rootLine = this.lastClosed = this.trailing = -1;
+    this.lastCloser = "";
+    this.nested = new Map();
+    this.lastSize = this.runSize = 0;
+    this.misled = this.listsInLists = this.deeper = this.shallower = false;
+    this.bracketed = this.runRepeats = false;
   }
 
-  // ---- closing brackets ------------------------------------------------------------------
-
-  /** The brackets that close what is open, the outermost first. */
-  _brackets() {
-    return [...this._frames.slice(1), [this._object]]
-      .map(([object], at) => (object ? "}" : this._parens.has(at + 1) ? ")" : "]"))
+  /**
+   * The brackets that close what is open, the outermost first.
+   * @param {Leniency} m
+   */
+  brackets(m) {
+    return [...m._frames.slice(1), [m._object]]
+      .map(([object], at) => (object ? "}" : m.text.parens.has(at + 1) ? ")" : "]"))
       .join("");
   }
 
   /**
    * A bracket after a comma, or one that does not close what is open.
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    * @param {string} char
    */
-  _mendCloser(text, pos, char) {
-    const comma = this._state === NEXT_KEY || this._state === VALUE;
-    const fits = char === this._brackets().at(-1);
+  fixCloser(m, text, pos, char) {
+    const comma = m._state === NEXT_KEY || m._state === VALUE;
+    const fits = char === this.brackets(m).at(-1);
     if (comma) {
-      if (!this.rules.has("trailing-commas") || (!fits && !this.rules.has("brackets"))) return -1;
+      if (!m.rules.has("trailing-commas") || (!fits && !m.rules.has("brackets"))) return -1;
       if (fits) {
-        this._mayRepair("trailing-commas", pos);
-        this._takeCommaBack();
-        this._trailing = this._offset + pos;
+        m._mayRepair("trailing-commas", pos);
+        m._takeCommaBack();
+        this.trailing = m._offset + pos;
       }
     }
     if (fits) {
-      if (char === ")") return this._closeTuple(pos, comma);
-      return this._state !== FIRST_KEY ? pos : -1;
+      if (char === ")") return this.closeTuple(m, pos, comma);
+      return m._state !== FIRST_KEY ? pos : -1;
     }
-    if (!this.rules.has("brackets")) return -1;
-    const seen = afterBrackets(text, pos, this._last);
-    if (seen === null) return this._hold(text, pos);
-    const doubled = !comma && this._lastClosed >= this._token && this._lastCloser === char;
+    if (!m.rules.has("brackets")) return -1;
+    const seen = afterBrackets(text, pos, m._last);
+    if (seen === null) return m._hold(text, pos);
+    const doubled = !comma && this.lastClosed >= m._token && this.lastCloser === char;
     if (comma) {
-      this._mayRepair("trailing-commas", pos);
-      this._takeCommaBack();
+      m._mayRepair("trailing-commas", pos);
+      m._takeCommaBack();
     }
-    const [first, last] = this._lastString();
-    if (ANY_CLOSER.includes(last) || first === "{" || first === "[") throw this._bracketInString(pos);
-    if (comma && !onlyMissing(this._brackets(), seen.closers)) {
-      throw this._twoReadings("the bracket is wrong", "a value is missing before it", pos);
+    const [first, last] = this.lastString(m);
+    if (ANY_CLOSER.includes(last) || first === "{" || first === "[") throw this.bracketInString(m, pos);
+    if (comma && !onlyMissing(this.brackets(m), seen.closers)) {
+      throw m._twoReadings("the bracket is wrong", "a value is missing before it", pos);
     }
-    return this._mendBrackets(text, pos, char, seen, doubled);
+    return this.fixBrackets(m, text, pos, char, seen, doubled);
   }
 
   /**
    * Report that `size` brackets are read in another way than they are written.
+   * @param {Leniency} m
    * @param {number} pos
    * @param {number} [size]
    */
-  _mendBracket(pos, size = 0) {
-    if (this._hasRepeats()) throw this._keyTwice(pos);
-    this._mayRepair("brackets", pos, size);
-    this._bracketed = true;
+  fixBracket(m, pos, size = 0) {
+    if (this.hasRepeats(m)) throw this.keyTwice(m, pos);
+    m._mayRepair("brackets", pos, size);
+    this.bracketed = true;
   }
 
   /**
    * A key comes again. With a repaired bracket before it, that bracket was another one.
+   * @param {Leniency} m
    * @param {string} key
    * @param {number} quote
    */
-  _repeats(key, quote) {
-    if (this._unique) super._repeats(key, quote);
-    if (this._bracketed) throw this._keyTwice(quote);
-    if (this._commaAt === this._token) {
+  repeats(m, key, quote) {
+    if (m._unique) Machine.prototype._repeats.call(m, key, quote);
+    if (this.bracketed) throw this.keyTwice(m, quote);
+    if (m.text.commaAt === m._token) {
       const other = "brackets are missing before it";
-      throw this._twoReadings("a key comes twice in an object", other, quote);
+      throw m._twoReadings("a key comes twice in an object", other, quote);
     }
-    this._seen?.add(REPEATED);
-  }
-
-  /** True if a key came twice in an open object, or in one that ended last in a row. */
-  _hasRepeats() {
-    const seen = [...this._frames.slice(1).map((frame) => frame[3]), this._seen];
-    if (seen.some((keys) => keys?.has(REPEATED))) return true;
-    return this._lastClosed >= this._token && this._runRepeats;
+    m._seen?.add(REPEATED);
   }
 
   /**
+   * True if a key came twice in an open object, or in one that ended last in a row.
+   * @param {Leniency} m
+   */
+  hasRepeats(m) {
+    const seen = [...m._frames.slice(1).map((frame) => frame[3]), m._seen];
+    if (seen.some((keys) => keys?.has(REPEATED))) return true;
+    return this.lastClosed >= m._token && this.runRepeats;
+  }
+
+  /**
+   * @param {Leniency} m
    * @param {number} pos
    * @param {typeof InvalidJSON} [kind]
    */
-  _keyTwice(pos, kind) {
-    return this._twoReadings("a key comes twice in an object", "a bracket is wrong", pos, kind);
-  }
-
-  /** @param {number} pos */
-  _bracketInString(pos) {
-    const other = "a bracket in the string before belongs here";
-    return this._twoReadings("the bracket is wrong", other, pos);
-  }
-
-  /** First and last character of the string that came last, but for brackets; else "". */
-  _lastString() {
-    if (this._stringAt !== this._token) return ["", ""];
-    const last = lastVisible(this._shown);
-    return [this._first || last, last || this._first];
+  keyTwice(m, pos, kind) {
+    return m._twoReadings("a key comes twice in an object", "a bracket is wrong", pos, kind);
   }
 
   /**
+   * @param {Leniency} m
+   * @param {number} pos
+   */
+  bracketInString(m, pos) {
+    const other = "a bracket in the string before belongs here";
+    return m._twoReadings("the bracket is wrong", other, pos);
+  }
+
+  /**
+   * First and last character of the string that came last, but for brackets; else "".
+   * @param {Leniency} m
+   */
+  lastString(m) {
+    if (m.text.stringAt !== m._token) return ["", ""];
+    const last = lastVisible(m.text.shown);
+    return [m.text.first || last, last || m.text.first];
+  }
+
+  /**
+   * @param {Leniency} m
    * @param {number} pos
    * @param {boolean} comma
    */
-  _closeTuple(pos, comma) {
-    if (this._state === AFTER && this._count === 0 && !comma) {
-      throw this._twoReadings("a tuple of one", "a value in parentheses", pos);
+  closeTuple(m, pos, comma) {
+    if (m._state === AFTER && m._count === 0 && !comma) {
+      throw m._twoReadings("a tuple of one", "a value in parentheses", pos);
     }
-    return this._close(pos);
+    return this.close(m, pos);
   }
 
   /**
    * Choose the reading of a run of closing brackets whose first does not fit, and apply it.
    *
    * All that counts is how many containers it leaves open: there the text goes on.
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    * @param {string} char
    * @param {Run} seen
    * @param {boolean} doubled
    */
-  _mendBrackets(text, pos, char, seen, doubled) {
-    const expected = this._brackets();
+  fixBrackets(m, text, pos, char, seen, doubled) {
+    const expected = this.brackets(m);
     const ways = bracketReadings(expected, seen.closers, doubled, seen.then);
     if (ways.size === 0) {
       const wanted = `',' or ${quoted(/** @type {string} */ (expected.at(-1)))}`;
-      throw this._error(InvalidJSON, wanted, `but got ${quoted(char)}`, pos);
+      throw m._error(InvalidJSON, wanted, `but got ${quoted(char)}`, pos);
     }
     const [tooMany, missing] = ["a bracket is one too many", "one is missing"];
     if (["end", "text"].includes(seen.then) && !mayEnd(expected, seen.closers, doubled)) {
-      throw this._twoReadings(tooMany, missing, pos);
+      throw m._twoReadings(tooMany, missing, pos);
     }
     const [[opened, cost], ...others] = [...ways].sort((one, other) => one[1] - other[1]);
-    if (this._deeper || this._shallower || (doubled && this._misled)) {
-      throw this._twoReadings("this bracket is wrong", "one before it is", pos);
+    if (this.deeper || this.shallower || (doubled && this.misled)) {
+      throw m._twoReadings("this bracket is wrong", "one before it is", pos);
     }
     if (seen.then === "key" || seen.then === "value") {
-      if (cost > 1) throw this._twoReadings(tooMany, missing, pos);
+      if (cost > 1) throw m._twoReadings(tooMany, missing, pos);
       if (others.length !== 0 && others[0][1] === cost) {
-        const one = `what follows is in ${this._place(opened)}`;
-        throw this._twoReadings(one, `in ${this._place(others[0][0])}`, pos);
+        const one = `what follows is in ${this.place(m, opened)}`;
+        throw m._twoReadings(one, `in ${this.place(m, others[0][0])}`, pos);
       }
       const near = others.filter(([, other]) => other === cost + 1);
-      this._deeper = near.some(([at]) => at > opened);
-      this._shallower = near.some(([at]) => at < opened);
+      this.deeper = near.some(([at]) => at > opened);
+      this.shallower = near.some(([at]) => at < opened);
     }
-    this._refuseDoubled(pos);
-    if (!doubled) this._refuseShifted(pos);
-    this._mendBracket(pos, seen.end - pos);
-    while (this._frames.length > opened) this._leaveNoted(pos);
-    return this._pass(text, pos, seen.end);
+    this.refuseDoubled(m, pos);
+    if (!doubled) this.refuseShifted(m, pos);
+    this.fixBracket(m, pos, seen.end - pos);
+    while (m._frames.length > opened) this.leaveNoted(m, pos);
+    return m._pass(text, pos, seen.end);
   }
 
   /**
    * The path of the container that `opened` brackets are open in, as text.
+   * @param {Leniency} m
    * @param {number} opened
    */
-  _place(opened) {
-    return formatPath(this._path(false).slice(0, Math.max(opened - 1, 0)));
+  place(m, opened) {
+    return formatPath(m._path(false).slice(0, Math.max(opened - 1, 0)));
   }
 
-  // ---- missing brackets ------------------------------------------------------------------
-
-  /** @param {number} pos */
-  _mendTuple(pos) {
-    if (!this._mayRepair("tuples", pos)) return -1;
-    const end = this._open(pos, false);
-    this._parens.add(this._frames.length);
+  /**
+   * @param {Leniency} m
+   * @param {number} pos
+   */
+  fixTuple(m, pos) {
+    if (!m._mayRepair("tuples", pos)) return -1;
+    const end = m._open(pos, false);
+    m.text.parens.add(m._frames.length);
     return end;
   }
 
   /**
    * `[{"i": 1, {"i": 2}]`: an object where a key is due, in an object of a list.
+   * @param {Leniency} m
    * @param {number} pos
    */
-  _mendMissingBrace(pos) {
-    const inList = this._frames.length > 1 && !this._frames[this._frames.length - 1][0];
-    if (!inList || !this.rules.has("brackets")) return -1;
-    this._takeCommaBack();
-    this._refuseShifted(pos);
-    if (ANY_CLOSER.includes(this._lastString()[1])) throw this._bracketInString(pos);
-    this._mendBracket(pos);
-    this._leaveNoted(pos);
-    this._deeper = true;
-    this._addComma();
+  fixMissingBrace(m, pos) {
+    const inList = m._frames.length > 1 && !m._frames[m._frames.length - 1][0];
+    if (!inList || !m.rules.has("brackets")) return -1;
+    m._takeCommaBack();
+    this.refuseShifted(m, pos);
+    if (ANY_CLOSER.includes(this.lastString(m)[1])) throw this.bracketInString(m, pos);
+    this.fixBracket(m, pos);
+    this.leaveNoted(m, pos);
+    this.deeper = true;
+    m._addComma();
     return pos;
   }
 
   /**
    * A quote in a list. After other values it may open a key: the list was not closed.
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
-  _stringElement(text, pos) {
-    const depth = this._frames.length;
-    if (!this._object && depth !== 0) {
-      const [lastDepth, lastIndex] = this._strings;
-      const alone = lastDepth !== depth || lastIndex !== this._count - 1;
-      const inObject = depth > 1 && this._frames[depth - 1][0];
-      if (this._state === VALUE && alone && inObject && this.rules.has("brackets")) {
-        const seen = this._sees(SHAPE.QUOTED_KEY, text, pos);
-        if (seen === null) return this._hold(text, pos);
-        if (seen) return this._mendOpenList(pos);
+  stringElement(m, text, pos) {
+    const depth = m._frames.length;
+    if (!m._object && depth !== 0) {
+      const [lastDepth, lastIndex] = m.text.strings;
+      const alone = lastDepth !== depth || lastIndex !== m._count - 1;
+      const inObject = depth > 1 && m._frames[depth - 1][0];
+      if (m._state === VALUE && alone && inObject && m.rules.has("brackets")) {
+        const seen = m._sees(SHAPE.QUOTED_KEY, text, pos);
+        if (seen === null) return m._hold(text, pos);
+        if (seen) return this.fixOpenList(m, pos);
       }
-      this._strings = [depth, this._count];
+      m.text.strings = [depth, m._count];
     }
-    return super._stringElement(text, pos);
+    return Machine.prototype._stringElement.call(m, text, pos);
   }
 
   /**
    * `{"a": [1, 2, "b": 3}`: a key in a list that belongs to the object around it.
+   * @param {Leniency} m
    * @param {number} pos
    */
-  _mendOpenList(pos) {
-    this._takeCommaBack();
-    if (this._deeper || this._shallower) {
-      throw this._twoReadings("a bracket is missing here", "one before it", pos);
+  fixOpenList(m, pos) {
+    m._takeCommaBack();
+    if (this.deeper || this.shallower) {
+      throw m._twoReadings("a bracket is missing here", "one before it", pos);
     }
-    this._refuseDoubled(pos);
-    this._refuseShifted(pos);
-    if (ANY_CLOSER.includes(this._lastString()[1])) throw this._bracketInString(pos);
-    this._mendBracket(pos);
-    this._leaveNoted(pos);
-    this._deeper = true;
-    this._state = NEXT_KEY;
+    this.refuseDoubled(m, pos);
+    this.refuseShifted(m, pos);
+    if (ANY_CLOSER.includes(this.lastString(m)[1])) throw this.bracketInString(m, pos);
+    this.fixBracket(m, pos);
+    this.leaveNoted(m, pos);
+    this.deeper = true;
+    m._state = NEXT_KEY;
     return pos;
   }
 
   /**
    * After `[[`: a closing bracket is missing, or the opening one came twice.
+   * @param {Leniency} m
    * @param {number} pos
    * @param {typeof InvalidJSON} [kind]
    */
-  _refuseDoubled(pos, kind) {
-    if (this._listsInLists && this._state === AFTER && this._lastClosed >= this._token) {
-      throw this._twoReadings("a bracket is missing here", "one came twice in [[", pos, kind);
+  refuseDoubled(m, pos, kind) {
+    if (this.listsInLists && m._state === AFTER && this.lastClosed >= m._token) {
+      throw m._twoReadings("a bracket is missing here", "one came twice in [[", pos, kind);
     }
   }
 
   /**
    * `{"a": {"b": 1, "c": 2}`: the last bracket is missing, or one before "c".
+   * @param {Leniency} m
    * @param {number} pos
    * @param {typeof InvalidJSON} [kind]
    */
-  _refuseShifted(pos, kind) {
-    const after = this._state === AFTER && this._lastClosed >= this._token;
-    const alike = this._lastCloser === (this._object ? "}" : "]");
-    if (after && alike && this._runSize > 1) {
-      throw this._twoReadings("a bracket is missing here", "one before it", pos, kind);
+  refuseShifted(m, pos, kind) {
+    const after = m._state === AFTER && this.lastClosed >= m._token;
+    const alike = this.lastCloser === (m._object ? "}" : "]");
+    if (after && alike && this.runSize > 1) {
+      throw m._twoReadings("a bracket is missing here", "one before it", pos, kind);
     }
   }
 
-  /** @param {number} pos */
-  _closeAll(pos) {
-    this._refuseDoubled(pos);
-    if (this._frames.length === 1) this._refuseShifted(pos);
-    while (this._frames.length !== 0) this._leaveNoted(pos);
+  /**
+   * @param {Leniency} m
+   * @param {number} pos
+   */
+  closeAll(m, pos) {
+    this.refuseDoubled(m, pos);
+    if (m._frames.length === 1) this.refuseShifted(m, pos);
+    while (m._frames.length !== 0) this.leaveNoted(m, pos);
   }
 
-  // ---- what is remembered of containers --------------------------------------------------
-
-  /** @param {number} pos */
-  _close(pos) {
-    if (this._frames.length !== 1 || this._many || !this.rules.has("brackets")) {
-      return this._leaveNoted(pos);
+  /**
+   * @param {Leniency} m
+   * @param {number} pos
+   */
+  close(m, pos) {
+    if (m._frames.length !== 1 || m._many || !m.rules.has("brackets")) {
+      return this.leaveNoted(m, pos);
     }
-    this._rootEnd = this._offset + pos;
-    this._lastSize = this._sizeOf();
-    this._state = CLOSING;
+    this.rootEnd = m._offset + pos;
+    this.lastSize = this.sizeOf(m);
+    m._state = CLOSING;
     return pos + 1;
   }
 
   /**
    * End the open container, whatever is thought of its bracket.
+   * @param {Leniency} m
    * @param {number} pos
    */
-  _leave(pos) {
-    return super._close(pos);
+  leave(m, pos) {
+    return Machine.prototype._close.call(m, pos);
   }
 
   /**
    * End the open container, and remember what may be needed to tell readings apart.
+   * @param {Leniency} m
    * @param {number} pos
    */
-  _leaveNoted(pos) {
-    const at = this._offset + pos;
-    const depth = this._frames.length;
-    const continued = this._lastClosed >= this._token;
-    if (!continued) this._runRepeats = false;
-    if (this._object) {
-      if (this._seen?.has(REPEATED)) this._runRepeats = true;
-      if (depth > 1 && this._frames[depth - 1][0]) {
-        const chain = this._chain(depth - 1);
-        if (!this._nested.has(chain)) this._nested.set(chain, at);
+  leaveNoted(m, pos) {
+    const at = m._offset + pos;
+    const depth = m._frames.length;
+    const continued = this.lastClosed >= m._token;
+    if (!continued) this.runRepeats = false;
+    if (m._object) {
+      if (m._seen?.has(REPEATED)) this.runRepeats = true;
+      if (depth > 1 && m._frames[depth - 1][0]) {
+        const chain = this.chain(m, depth - 1);
+        if (!this.nested.has(chain)) this.nested.set(chain, at);
       } else {
-        this._misled = this._mayBeEarlier(depth);
-        this._nested.delete(depth);
+        this.misled = this.mayBeEarlier(m, depth);
+        this.nested.delete(depth);
       }
     } else {
-      this._strings = [0, 0];
+      m.text.strings = [0, 0];
     }
-    this._lastSize = this._sizeOf();
-    this._runSize = Math.max(this._lastSize, continued ? this._runSize : 0);
-    this._lastClosed = at;
-    this._lastCloser = this._object ? "}" : "]";
-    this._parens.delete(depth);
-    const end = this._leave(pos);
-    const first = !this._object && this._count === 0 && this._frames.length !== 0;
-    if (this._lastCloser === "]" && first) this._listsInLists = true;
+    this.lastSize = this.sizeOf(m);
+    this.runSize = Math.max(this.lastSize, continued ? this.runSize : 0);
+    this.lastClosed = at;
+    this.lastCloser = m._object ? "}" : "]";
+    m.text.parens.delete(depth);
+    const end = this.leave(m, pos);
+    const first = !m._object && m._count === 0 && m._frames.length !== 0;
+    if (this.lastCloser === "]" && first) this.listsInLists = true;
     return end;
   }
 
-  /** The number of members or elements of the open container. */
-  _sizeOf() {
-    if (this._state === FIRST_ELEMENT || this._state === FIRST_KEY) return 0;
-    return this._object ? this._count : this._count + 1;
+  /**
+   * The number of members or elements of the open container.
+   * @param {Leniency} m
+   */
+  sizeOf(m) {
+    if (m._state === FIRST_ELEMENT || m._state === FIRST_KEY) return 0;
+    return m._object ? m._count : m._count + 1;
   }
 
   /**
    * The depth of the outermost object around the one at `depth` with no list in between.
+   * @param {Leniency} m
    * @param {number} depth
    */
-  _chain(depth) {
+  chain(m, depth) {
     const least = Math.max(depth - FAR, 1);
-    while (depth > least && this._frames[depth - 1][0]) depth -= 1;
+    while (depth > least && m._frames[depth - 1][0]) depth -= 1;
     return depth;
   }
 
   /**
    * True if a bracket inside the object at `depth` may have been one too many.
+   * @param {Leniency} m
    * @param {number} [depth]
    */
-  _mayBeEarlier(depth = 1) {
-    const at = this._nested.get(depth) ?? -1;
-    return at >= 0 && at < this._token;
+  mayBeEarlier(m, depth = 1) {
+    const at = this.nested.get(depth) ?? -1;
+    return at >= 0 && at < m._token;
   }
-
-  // ---- the root's bracket ----------------------------------------------------------------
 
   /**
    * After the root's bracket: what comes next shows if it was one too many.
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
-  _closing(text, pos) {
-    if (this._rootLine < 0) this._rootLine = this._line;
-    pos = this._pass(text, pos, pastSpaces(text, pos));
+  closing(m, text, pos) {
+    if (this.rootLine < 0) this.rootLine = m._line;
+    pos = m._pass(text, pos, pastSpaces(text, pos));
     if (pos === text.length) return pos;
     const char = text[pos];
     let after = pos;
     if (":;=".includes(char)) {
-      const face = this._sees(SHAPE.FACE, text, pos);
-      if (face === null) return this._hold(text, pos);
+      const face = m._sees(SHAPE.FACE, text, pos);
+      if (face === null) return m._hold(text, pos);
       if (face) {
-        this._endRoot();
+        this.endRoot(m);
         return pos;
       }
     }
-    if (this._scalarList && isLetter(text, pos) && this._line === this._rootLine) {
-      throw this._twoReadings("the value is before this", "it is part of a sentence", pos);
+    if (m.prose.scalarList && isLetter(text, pos) && m._line === this.rootLine) {
+      throw m._twoReadings("the value is before this", "it is part of a sentence", pos);
     }
     // Perhaps typed for a comma.
     if (".;".includes(char)) {
       after = pastSpaces(text, pos + 1);
-      if (after === text.length && after - pos < FAR && !this._last) return this._hold(text, pos);
+      if (after === text.length && after - pos < FAR && !m._last) return m._hold(text, pos);
     }
-    if (this._isQuote(text[after])) {
-      throw this._twoReadings("the bracket before this ends the value", "a bracket is wrong", pos);
+    if (this.isQuote(m, text[after])) {
+      throw m._twoReadings("the bracket before this ends the value", "a bracket is wrong", pos);
     }
-    const odd = this._trailing === this._rootEnd || this._lastSize === 0;
+    const odd = this.trailing === this.rootEnd || this.lastSize === 0;
     if (odd || ",，}]\"'“:：".includes(char)) {
-      const seen = afterBrackets(text, pos, this._last);
-      if (seen === null) return this._hold(text, pos);
+      const seen = afterBrackets(text, pos, m._last);
+      if (seen === null) return m._hold(text, pos);
       const goesOn = seen.then === "key" || (seen.then === "value" && (seen.comma || odd));
-      const misleading = seen.closers !== "" && this._closersMislead(seen.closers);
-      if (this._goesOnAfter(seen, text)) {
-        this._mendBracket(pos);
-        this._state = AFTER;
-        return this._pass(text, pos, seen.end);
+      const misleading = seen.closers !== "" && this.closersMislead(m, seen.closers);
+      if (this.goesOnAfter(m, seen, text)) {
+        this.fixBracket(m, pos);
+        m._state = AFTER;
+        return m._pass(text, pos, seen.end);
       }
       if (":：".includes(char) || goesOn || misleading) {
-        const member = seen.comma && seen.then === "key" && seen.closers === "" && this._object;
-        const unsure = this._deeper || this._shallower || this._followsKey();
-        if (!member || unsure || this._mayBeEarlier()) {
+        const member = seen.comma && seen.then === "key" && seen.closers === "" && m._object;
+        const unsure = this.deeper || this.shallower || this.followsKey(m);
+        if (!member || unsure || this.mayBeEarlier(m)) {
           const one = "the bracket before this ends the value";
-          throw this._twoReadings(one, "a bracket is wrong", pos);
+          throw m._twoReadings(one, "a bracket is wrong", pos);
         }
-        this._mendBracket(pos);
-        this._state = AFTER;
+        this.fixBracket(m, pos);
+        m._state = AFTER;
         return pos;
       }
     }
-    if (char !== "`" && this._beginsAnother(text, pos)) return this._hold(text, pos);
-    this._endRoot();
+    if (char !== "`" && m.prose.beginsAnother(m, text, pos)) return m._hold(text, pos);
+    this.endRoot(m);
     return pos;
   }
 
   /**
    * `[{"a": 1}]}, {"b": 2}]`: list and object were closed although the list goes on.
+   * @param {Leniency} m
    * @param {Run} seen
    * @param {string} text
    */
-  _goesOnAfter(seen, text) {
-    if (this._object || seen.closers !== "}" || !seen.comma || seen.then !== "value") return false;
-    if (this._deeper || this._shallower || this._inProse || this._lastCloser !== "}") return false;
+  goesOnAfter(m, seen, text) {
+    if (m._object || seen.closers !== "}" || !seen.comma || seen.then !== "value") return false;
+    if (this.deeper || this.shallower || m.prose.inProse || this.lastCloser !== "}") return false;
     return endOf(NEXT_OBJECT, text, seen.end) >= 0;
   }
 
-  /** `b: {"c": 1}, "d": 2}`: a bracket is missing before the value, not one too many after. */
-  _followsKey() {
-    return this._inProse && KEY_BEFORE.test(this._beforeText);
+  /**
+   * `b: {"c": 1}, "d": 2}`: a bracket is missing before the value, not one too many after.
+   * @param {Leniency} m
+   */
+  followsKey(m) {
+    return m.prose.inProse && KEY_BEFORE.test(m.prose.beforeText);
   }
 
   /**
    * True for a quote of this text's strings: the bracket before it may be in a string.
+   * @param {Leniency} m
    * @param {string | undefined} char
    */
-  _isQuote(char) {
-    const odd = Object.hasOwn(QUOTES, this._opened) ? this._opened : "";
+  isQuote(m, char) {
+    const odd = Object.hasOwn(QUOTES, m.text.opened) ? m.text.opened : "";
     return char === '"' || (odd !== "" && (char === odd || char === CLOSERS[odd]));
   }
 
@@ -489,15 +530,17 @@ export class BracketMachine extends QuoteMachine {
    *
    * Braces after an object are only too many. In front of a list, or of an object in one, a bracket
    * may be missing.
+   * @param {Leniency} m
    * @param {string} closers
    */
-  _closersMislead(closers) {
-    const onlyBraces = this._object && /^[})]*$/.test(closers) && !this._followsKey();
-    return this._deeper || this._shallower || !onlyBraces || this._mayBeEarlier();
+  closersMislead(m, closers) {
+    const onlyBraces = m._object && /^[})]*$/.test(closers) && !this.followsKey(m);
+    return this.deeper || this.shallower || !onlyBraces || this.mayBeEarlier(m);
   }
 
-  _endRoot() {
-    this._leave(this._rootEnd - this._offset);
+  /** @param {Leniency} m */
+  endRoot(m) {
+    this.leave(m, this.rootEnd - m._offset);
   }
 }
 

@@ -1,31 +1,25 @@
 /**
- * Leniency: the strict machine with an answer where it refuses.
+ * `LenientMachine`: the strict machine that asks a reader where it would refuse.
  *
- * Each rule looks at the refused character, says where reading goes on and in which state, and is
- * reported. What cannot be told yet is held until it can (the shapes of `lookahead.js`). So valid JSON
- * never meets a rule, nothing is read twice, and nothing that was shown is taken back.
+ * It reads as the strict machine does until a character fits nowhere, or the state is one that JSON
+ * does not have. Then one of the readers it holds is asked:
  *
- * A reading is taken only if it is the only sensible one. Brackets and quotes can look like two; each
- * has a module of its own. Here is what chooses the rule for a character between tokens, what is done
- * about commas, and the end of the text.
+ *     reader      module        asked for
+ *     prose       prose.js      text, fences and thoughts around the value
+ *     comments    comments.js   comments, around the value and in it
+ *     tokens      tokens.js     a character between tokens: commas, fences, ellipses
+ *     words       words.js      words without quotes, numbers in other ways of writing
+ *     text        strings.js    text of a string: odd quotes, escapes, control characters
+ *     quotes      quotes.js     a quote in a string: does it end it?
+ *     brackets    brackets.js   brackets that contradict each other, the root's bracket
+ *     ending      ending.js     the end of the text
+ *
+ * A reader says where reading goes on and in which state, or -1 if it has no answer: then the text is
+ * refused. A reading is taken only if it is the only sensible one.
  */
 
-import { InvalidJSON, Truncated } from "../errors.js";
-import {
-  AFTER,
-  COLON,
-  DIGITS,
-  END,
-  FIRST_ELEMENT,
-  FIRST_KEY,
-  KEY,
-  NEXT_KEY,
-  STRING,
-  VALUE,
-} from "../machine.js";
-import { ANY_CLOSER, BracketMachine } from "./brackets.js";
-import { SPACE, endOf, lastVisible } from "./characters.js";
-import { SHAPE, closesNext } from "./lookahead.js";
+import { DIGITS, END, KEY, STRING } from "../machine.js";
+import { Leniency } from "./core.js";
 import {
   ASIDE,
   BARE_KEY,
@@ -44,36 +38,61 @@ import {
   PROSE,
   THOUGHTS,
 } from "./states.js";
-import { ODD_SPACES, ODD_WORDS, QUOTES } from "./tables.js";
-import { ALL_WORDS, beginsBare } from "./words.js";
 
-const BEGINS_VALUE = '"{[-0123456789tfn' + ODD_WORDS.map(([word]) => word[0]).join("");
-const JSON_SPACE = /[ \t\n\r]*/y;
-const ANY_SPACE = new RegExp(`[${SPACE}]`, "g");
-const REMEMBERED = 64;
 
 /**
- * What the states of leniency are to the strict machine; a comment is what it interrupted.
- * @type {{[state: number]: number}}
+ * Who reads in a state of leniency.
+ * @type {{[state: number]: (m: Leniency, text: string, pos: number) => number}}
  */
-const STRICT = {
-  [BEFORE]: VALUE,
-  [PROSE]: VALUE,
-  [THOUGHTS]: VALUE,
-  [FENCE]: VALUE,
-  [ASIDE]: VALUE,
-  [CODE]: VALUE,
-  [IGNORED]: END,
-  [CLOSING]: END,
-  [BARE_KEY]: KEY,
-  [ODD_KEY]: KEY,
-  [ODD_STRING]: STRING,
-  [BLOCK_STRING]: STRING,
-  [BARE_VALUE]: VALUE,
+const READERS = {
+  [BEFORE]: (m, text, pos) => m.prose.before(m, text, pos),
+  [PROSE]: (m, text, pos) => m.prose.prose(m, text, pos),
+  [THOUGHTS]: (m, text, pos) => m.prose.thoughts(m, text, pos),
+  [ASIDE]: (m, text, pos) => m.prose.aside(m, text, pos),
+  [FENCE]: (m, text, pos) => m.prose.fence(m, text, pos),
+  [CODE]: (m, text, pos) => m.prose.code(m, text, pos),
+  [IGNORED]: (m, text, pos) => m.prose.ignored(m, text, pos),
+  [LINE_COMMENT]: (m, text, pos) => m.comments.line(m, text, pos),
+  [BLOCK_COMMENT]: (m, text, pos) => m.comments.block(m, text, pos),
+  [BARE_KEY]: (m, text, pos) => m.words.bareKey(m, text, pos),
+  [BARE_VALUE]: (m, text, pos) => m.words.bareValue(m, text, pos),
+  [ODD_STRING]: (m, text, pos) => m.text.oddString(m, text, pos),
+  [ODD_KEY]: (m, text, pos) => m.text.oddString(m, text, pos),
+  [BLOCK_STRING]: (m, text, pos) => m.text.blockString(m, text, pos),
+  [CLOSING]: (m, text, pos) => m.brackets.closing(m, text, pos),
 };
 
 /** The machine with an answer where the strict one refuses. */
-export class LenientMachine extends BracketMachine {
+export class LenientMachine extends Leniency {
+  /** @param {ConstructorParameters<typeof Leniency>} options */
+  constructor(...options) {
+    super(...options);
+    this._startDocument();
+  }
+
+  /**
+   * Read one piece.
+   * @param {string | ArrayBuffer | ArrayBufferView} data
+   */
+  feed(data) {
+    if (typeof data !== "string") {
+      super.feed(data);
+      return;
+    }
+    const text = this._half + data;
+    this._half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
+    super.feed(text.slice(0, text.length - this._half.length));
+  }
+
+  /** Forget what was remembered of the document before. */
+  _startDocument() {
+    this._repaired = 0;
+    this._bareKeys = false;
+    this.words.startDocument(this);
+    this.text.startDocument(this);
+    this.brackets.startDocument(this);
+  }
+
   /**
    * @param {string} text
    * @param {number} pos
@@ -83,366 +102,154 @@ export class LenientMachine extends BracketMachine {
   _unexpected(text, pos, expected, from = pos) {
     const state = this._state;
     if (state === STRING || state === KEY) {
-      return text[from] === "\\" ? this._oddEscape(text, from, pos) : this._control(text, pos);
+      return text[from] === "\\" ? this.text.oddEscape(this, text, from, pos) : this.text.control(this, text, pos);
     }
     let end = -1;
-    if (state === DIGITS) end = this._mendNumber(text, pos);
-    else if (state === END) end = this._mendAfter(text, pos);
-    else if (state < STRING) end = this._mend(text, pos, text[pos]);
+    if (state === DIGITS) end = this.words.fixNumber(this, text, pos);
+    else if (state === END) end = this.tokens.fixAfter(this, text, pos);
+    else if (state < STRING) end = this.tokens.fix(this, text, pos, text[pos]);
     return end >= 0 ? end : super._unexpected(text, pos, expected, from);
   }
 
   /**
    * @param {string} text
    * @param {number} pos
+   * @returns {number}
    */
   _skip(text, pos) {
-    switch (this._state) {
-      case BARE_KEY:
-        return this._bareKey(text, pos);
-      case ODD_STRING:
-      case ODD_KEY:
-        return this._oddString(text, pos);
-      case CLOSING:
-        return this._closing(text, pos);
-      case BLOCK_STRING:
-        return this._blockString(text, pos);
-      case BARE_VALUE:
-        return this._bareValue(text, pos);
-      default:
-        return super._skip(text, pos);
-    }
+    const reader = READERS[this._state];
+    return reader === undefined ? super._skip(text, pos) : reader(this, text, pos);
+  }
+
+  // ---- the hooks of the strict machine -----------------------------------------------------
+
+  /**
+   * Text of the number or literal that is being read; null if there is none.
+   *
+   * At the root it may still be prose, and a minus or another letter the beginning of no JSON; and it
+   * may be a string without quotes.
+   * @returns {string | null}
+   */
+  get pendingText() {
+    const text = super.pendingText;
+    const certain = text && this._frames.length !== 0 && text !== "-";
+    return certain && !this.rules.has("bare-values") ? text : null;
   }
 
   _outside() {
-    return ![ODD_STRING, BLOCK_STRING, BARE_VALUE].includes(this._state) && super._outside();
-  }
-
-  // ---- between tokens --------------------------------------------------------------------
-
-  /**
-   * @param {string} text
-   * @param {number} pos
-   * @param {string} char
-   * @returns {number}
-   */
-  _mend(text, pos, char) {
-    const open = this._frames.length !== 0;
-    if (ODD_SPACES.includes(char)) return this._mayRepair("odd-spaces", pos) ? pos + 1 : -1;
-    if ("：，".includes(char) && open) return this._mendFullwidth(pos, char);
-    if (Object.hasOwn(QUOTES, char)) return this._mendQuote(text, pos, char);
-    if ("+.".includes(char) && this._state <= FIRST_ELEMENT) {
-      const end = this._mendSign(text, pos, char);
-      if (end >= 0) return end;
-    }
-    if (!open) return char === "(" ? this._mendTuple(pos) : this._mendWord(text, pos);
-    if (char === "/") {
-      const end = this._mendComment(text, pos);
-      if (end >= 0 && this._held === "") this._refuseOutside(pos);
-      return end;
-    }
-    if (char === "#") return this._mendHash(pos);
-    if (char === "`") return this._mendTicks(text, pos);
-    if (char === ":" || this._state === COLON) return -1;
-    // After a colon: no value is invented.
-    if (this._state === VALUE && this._object) return this._mendOddValue(text, pos, char);
-    if (char === ",") return this._mendComma(pos);
-    if ("]})".includes(char)) return this._mendCloser(text, pos, char);
-    if (".…".includes(char)) return this._mendEllipsis(text, pos);
-    if (this._state === AFTER) return this._mendMissingComma(text, pos, char);
-    if (!this._object) return this._mendOddValue(text, pos, char);
-    if (char === "{" && this._state === NEXT_KEY) return this._mendMissingBrace(pos);
-    return this._mendBareKey(text, pos);
+    if ([ODD_STRING, BLOCK_STRING, BARE_VALUE].includes(this._state)) return false;
+    return this._state >= LENIENT ? this._frames.length === 0 : super._outside();
   }
 
   /**
-   * @param {string} text
-   * @param {number} pos
-   * @param {string} char
-   */
-  _mendOddValue(text, pos, char) {
-    if (char === "(") return this._mendTuple(pos);
-    const end = this._mendWord(text, pos);
-    return end >= 0 ? end : this._mendBareValue(text, pos);
-  }
-
-  /**
-   * @param {number} pos
-   * @param {string} char
-   */
-  _mendFullwidth(pos, char) {
-    const fits = this._state === (char === "：" ? COLON : AFTER);
-    if (!fits || !this._mayRepair("fullwidth", pos)) return -1;
-    if (char === "：") this._state = VALUE;
-    else this._addComma();
-    return pos + 1;
-  }
-
-  /** @param {number} pos */
-  _mendHash(pos) {
-    if (!this._mayRepair("comments", pos)) return -1;
-    this._refuseOutside(pos);
-    this._beginComment(LINE_COMMENT);
-    return pos + 1;
-  }
-
-  /**
-   * `""// no`, `""...`: an empty string and something else, or a string after its quotes.
+   * @param {number} state
    * @param {number} pos
    */
-  _refuseOutside(pos) {
-    if (this._stringAt === this._token && this._offset + pos === this._token + 2) {
-      throw this._twoReadings("this is no text", "a quote is misplaced", pos);
-    }
+  _nextDocument(state, pos) {
+    this._startDocument();
+    super._nextDocument(state, pos);
   }
 
-  /**
-   * A fence that ends a value that was cut off; or a string between ticks.
-   * @param {string} text
-   * @param {number} pos
-   */
-  _mendTicks(text, pos) {
-    const isFence = SHAPE.FENCE.whole(text, pos) >= 0;
-    if (!isFence && SHAPE.FENCE.cut(text, pos)) return this._hold(text, pos);
-    if (this._state === VALUE && this._object) {
-      return isFence ? this._openBlock("```", pos) : this._mendQuote(text, pos, "`");
+  _leaveEnded() {
+    if (this.prose.between) {
+      this._state = END;
+      this.prose.between = false;
     }
-    if (isFence) return this._mendClosingFence(pos);
-    return this._state <= FIRST_ELEMENT ? this._mendQuote(text, pos, "`") : -1;
+    super._leaveEnded();
   }
-
-  /**
-   * A fence between tokens: the value was cut off before it.
-   * @param {number} pos
-   */
-  _mendClosingFence(pos) {
-    if (!this.rules.has("cut-off") || !this.rules.has("fences")) return -1;
-    if (this._state === FIRST_KEY || this._state === FIRST_ELEMENT) {
-      throw this._twoReadings("the text stopped here", "a quote is missing", pos);
-    }
-    if (ANY_CLOSER.includes(this._lastString()[1])) throw this._bracketInString(pos);
-    if (this._shallower) {
-      throw this._twoReadings("the text stopped here", "a bracket before was wrong", pos);
-    }
-    if (this._hasRepeats()) throw this._keyTwice(pos);
-    this._mayRepair("cut-off", pos, 0);
-    this._closeAll(pos);
-    return pos;
-  }
-
-  /**
-   * Text after the value. A scalar that something of JSON follows is none.
-   * @param {string} text
-   * @param {number} pos
-   */
-  _mendAfter(text, pos) {
-    const char = text[pos];
-    if (!this._many && this._rootEnd < 0) {
-      if (":：".includes(char)) {
-        const got = `but got '${char}' (if the answer begins before this text, pass prefix="{")`;
-        throw this._error(InvalidJSON, "the end of the text", got, pos);
-      }
-      const mark = this._sees(SHAPE.MARK, text, pos);
-      if (mark === null) return this._hold(text, pos);
-      const adjacent = this._numberEnd === this._offset + pos && !mark;
-      const sentence = this._line === this._stringLine && !mark && !ODD_SPACES.includes(char);
-      if (adjacent || sentence || ",:}]\"'{[，：".includes(char)) {
-        const other = "it is a part of something else";
-        throw this._twoReadings("this ends the value", other, pos);
-      }
-    }
-    return super._mendAfter(text, pos);
-  }
-
-  // ---- commas ----------------------------------------------------------------------------
-
-  /**
-   * A comma too many. In a list a value may be missing before it.
-   * @param {number} pos
-   */
-  _mendComma(pos) {
-    if (!this._object || (this._state === FIRST_KEY && this._frames.length > 1)) {
-      const missing = `${this._object ? "a bracket" : "a value"} is missing before it`;
-      throw this._twoReadings("the comma is one too many", missing, pos);
-    }
-    return this._mayRepair("trailing-commas", pos) ? pos + 1 : -1;
-  }
-
-  /**
-   * @param {string} text
-   * @param {number} pos
-   * @param {string} char
-   */
-  _mendMissingComma(text, pos, char) {
-    const quote = char === '"' || Object.hasOwn(QUOTES, char);
-    const begins = this._object
-      ? this.rules.has("bare-keys") && beginsBare(text, pos)
-      : BEGINS_VALUE.includes(char);
-    if (!(quote || begins) || !this.rules.has("missing-commas")) return -1;
-    if (this._numberEnd === this._offset + pos) {
-      // [12"a"] may be a string without its quote.
-      if (!"\"'".includes(char) || !this._object) return -1;
-      if (pos + 1 === text.length && !this._last) return this._hold(text, pos);
-      if (text[pos + 1] === char) return -1; // 12"" may be a string after its quotes, too
-    }
-    if (quote) {
-      const after = endOf(JSON_SPACE, text, pos + 1);
-      if (after === text.length && after - pos < REMEMBERED && !this._last) {
-        return this._hold(text, pos);
-      }
-      if (text[after] === "," && after - pos < REMEMBERED) char = ",";
-    }
-    const here = "a comma is missing here";
-    if (char === "," || this._endsInComma()) {
-      throw this._twoReadings(here, "it is in a string beside it", pos);
-    }
-    if (this._trailing === this._lastClosed && this._lastClosed >= this._token) {
-      throw this._twoReadings(here, "the bracket before it belongs after it", pos);
-    }
-    const scalar = this._lastClosed < this._token;
-    const mixed = !this._object && scalar === "{[".includes(char);
-    if (mixed || (!scalar && this._lastSize === 0 && !this._object)) {
-      throw this._twoReadings(here, "a bracket is in the wrong place", pos);
-    }
-    this._mendNoComma(pos);
-    return pos;
-  }
-
-  /** True if the last token is a string that ends in a comma: a quote may be misplaced. */
-  _endsInComma() {
-    const isLast = this._stringAt === this._token && this._token > this._lastClosed;
-    return isLast && lastVisible(this._shown) === ",";
-  }
-
-  /**
-   * @param {string} text
-   * @param {number} pos
-   */
-  _mendEllipsis(text, pos) {
-    const found = SHAPE.ELLIPSIS.whole(text, pos);
-    if (found >= 0 && this.rules.has("ellipses")) {
-      const first = this._state === FIRST_KEY || this._state === FIRST_ELEMENT;
-      const closes = first ? false : closesNext(text, found, this._last);
-      if (closes === null) return this._hold(text, pos);
-      if (!closes) throw this._twoReadings("there is nothing here", "values were left out", pos);
-    }
-    const end = this._mendMark("ellipses", SHAPE.ELLIPSIS, text, pos);
-    if (end >= 0 && this._held === "") this._refuseOutside(pos);
-    const comma = this._state === NEXT_KEY || this._state === VALUE;
-    if (end >= 0 && this._held === "" && comma) this._takeCommaBack();
-    return end;
-  }
-
-  // ---- the end ---------------------------------------------------------------------------
 
   _finish() {
-    this._last = this._flushing = true;
-    const held = this._held + this._half;
-    this._held = this._half = "";
-    this._read(held, 0);
-    if (this._state === IGNORED) this._endsRepair("trailing-text", this._offset);
-    if (this._state >= LENIENT) this._tail = new Uint8Array(0); // of text that is not read
-    if (this._state === STRING && /^[”’]/.test(this._tailText) && this._frames.length !== 0) {
-      this._endCurly();
-    }
-    if (this._state === CLOSING) this._endRoot();
-    if (this._state === IGNORED && this._rootEnd < 0) this._refuseSecondNumber();
-    if (this._state === LINE_COMMENT) this._refuseComment(this._held.length, Truncated, true);
-    const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(this._state);
-    const quoted = inString && this._stringAt === this._token;
-    const atRoot = this._frames.length === 0;
-    const apostrophe = this._state === ODD_STRING && this._opened === "'" && atRoot;
-    const inProse = [PROSE, ASIDE, CODE].includes(this._state);
-    this._strictly();
-    if (apostrophe) {
-      const [one, other] = ["the text stopped in a string", "it begins with an apostrophe"];
-      throw this._twoReadings(one, other, this._held.length, Truncated);
-    }
-    if (inProse && !this._many) throw this._errorHere(InvalidJSON, "a value", "but the text has none");
-    const isOpen = !atRoot || this._state === STRING;
-    if (isOpen && this.rules.has("cut-off") && this._mayClose && !this._cut) {
-      this._refuseSwallowed(quoted);
-      this._mayRepair("cut-off", this._held.length, 0);
-      this._cutOff();
-    } else {
-      super._finish();
-    }
-  }
-
-  /** `1`, a line of dashes, `2`: two values. */
-  _refuseSecondNumber() {
-    if (this._trailingDigits && !this._trailingLetters && !this._many) {
-      const one = "the value is before this";
-      throw this._twoReadings(one, "it is in this text", this._held.length);
-    }
-  }
-
-  /** The text ends after a curly quote and brackets: `{"a": "b”}`. */
-  _endCurly() {
-    const tail = this._tailText;
-    const end = this._held.length;
-    const closers = tail.slice(1).replace(ANY_SPACE, "");
-    const expected = [...this._brackets()].reverse().join("");
-    const meant = closers !== "" && closers === expected && !this._curly;
-    if (meant && this.rules.has("curly-quotes")) {
-      this._mayRepair("curly-quotes", end);
-      this._tailText = "";
-      this._finishString(this._held, end - 1);
-      this._replay(tail.slice(1), end);
-    }
-  }
-
-  /**
-   * A string that only the end of the text ends may have swallowed what came after it.
-   * @param {boolean} inString
-   */
-  _refuseSwallowed(inString) {
-    const end = this._held.length;
-    let swallowed;
-    if (this._state === KEY) {
-      swallowed = /[:{}[\],]/.test(this._begun);
-    } else if (this._state === STRING) {
-      const closer = lastVisible(this._shown + this._tailText);
-      const curly = this._tailText.startsWith("”") && !this._curly;
-      const unsure = this._quoted || this._afterValue || this._closedInText || curly;
-      swallowed = inString && (unsure || ANY_CLOSER.includes(closer));
-    } else {
-      swallowed = ANY_CLOSER.includes(this._lastString()[1]);
-    }
-    if (swallowed) {
-      const [one, other] = ["the text stopped in a string", "a quote is missing"];
-      throw this._twoReadings(one, other, end, Truncated);
-    }
-    if (this._shallower) {
-      const [one, other] = ["the text stopped early", "a bracket before was wrong"];
-      throw this._twoReadings(one, other, end, Truncated);
-    }
-    if (this._hasRepeats()) throw this._keyTwice(end, Truncated);
-    this._refuseDoubled(end, Truncated);
-    if (this._frames.length === 1) this._refuseShifted(end, Truncated);
-  }
-
-  /** Close what is open. Half a key, escape or number is dropped, half a word has one end. */
-  _cutOff() {
-    const end = this._held.length;
-    if (this._state === STRING) {
-      this._finishString(this._held, end - 1);
-    } else if (this._held !== "" && this._state <= FIRST_ELEMENT) {
-      const found = ALL_WORDS.find(([word]) => word.startsWith(this._held));
-      if (found !== undefined) this._sink.scalar(found[1], undefined, this._offset);
-    }
-    while (this._frames.length !== 0) this._leave(end);
-  }
-
-  /** Be in the state of the strict machine that comes nearest to this one. */
-  _strictly() {
-    if (this._state === LINE_COMMENT || this._state === BLOCK_COMMENT) this._state = this._resume;
-    this._state = STRICT[this._state] ?? this._state;
+    this.ending.finish(this);
   }
 
   /** @param {number} pos */
   _position(pos) {
-    this._strictly();
+    this.ending.strictly(this);
     return super._position(pos);
+  }
+
+  /**
+   * @param {string} run
+   */
+  _take(run) {
+    return this.text.take(this, run);
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   * @param {number} visible
+   */
+  _escape(text, pos, visible) {
+    return this.text.escape(this, text, pos, visible);
+  }
+
+  _hasLiteral() {
+    return this.text.hasLiteral(this);
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   */
+  _afterLiteral(text, pos) {
+    return this.text.afterLiteral(this, text, pos);
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} quote
+   */
+  _endString(text, quote) {
+    return this.quotes.endString(this, text, quote);
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} quote
+   */
+  _endKeyAt(text, quote) {
+    return this.quotes.endKeyAt(this, text, quote);
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   */
+  _stringElement(text, pos) {
+    return this.brackets.stringElement(this, text, pos);
+  }
+
+  /**
+   * @param {number} pos
+   */
+  _close(pos) {
+    return this.brackets.close(this, pos);
+  }
+
+  /**
+   * @param {string} key
+   * @param {number} quote
+   */
+  _repeats(key, quote) {
+    return this.brackets.repeats(this, key, quote);
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   */
+  _endsNumber(text, pos) {
+    return this.words.endsNumber(this, text, pos);
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} expected
+   * @param {number} from
+   */
+  _refuse(text, pos, expected, from) {
+    return this.words.refuse(this, text, pos, expected, from);
   }
 }

@@ -1,17 +1,30 @@
-/** Words: Python's literals, values that JSON does not have, keys and strings without quotes. */
+/** Words without quotes, literals of other languages, and numbers: `+5`, `.5`, `5.`, `1_000`. */
 
-import { AFTER, FIRST_ELEMENT, KEY, LITERALS } from "../machine.js";
-import { ProseMachine } from "./around.js";
-import { endOf } from "./characters.js";
-import { SHAPE, WORD as WORD_SHAPE } from "./lookahead.js";
+import {
+  AFTER,
+  DIGITS,
+  FIRST_ELEMENT,
+  FRACTION,
+  INTEGER,
+  KEY,
+  LITERALS,
+  MINUS,
+  Machine,
+  POINT,
+  ZERO,
+} from "../machine.js";
+import { charAt, endOf, isDecimal } from "./characters.js";
+import { SHAPE, WORD, WORD as WORD_SHAPE } from "./lookahead.js";
 import { BARE_KEY, BARE_VALUE } from "./states.js";
 import {
   BARE_KEY as BARE_KEY_TEXT,
   BARE_START,
   BARE_VALUE as BARE_VALUE_TEXT,
+  ODD_SPACES,
   ODD_WORDS,
 } from "./tables.js";
 
+/** @typedef {import("./core.js").Leniency} Leniency */
 /** @typedef {import("./rules.js").Rule} Rule */
 
 /** @type {[string, boolean | null][]} */
@@ -19,7 +32,7 @@ export const ALL_WORDS = [
   ...Object.values(LITERALS),
   .../** @type {[string, boolean | null][]} */ (ODD_WORDS.map(([word, value]) => [word, value])),
 ];
-
+const END_OF_NUMBER = "\"'“‘[{)#`，：…" + ODD_SPACES;
 
 /**
  * True if a word without quotes may begin here.
@@ -30,27 +43,34 @@ export function beginsBare(text, pos) {
   return endOf(BARE_START, text, pos) >= 0;
 }
 
-/** The machine that reads words, where they have one meaning. */
-export class WordMachine extends ProseMachine {
-  /** It may be a bare string. @returns {string | null} */
-  get pendingText() {
-    return this.rules.has("bare-values") ? null : super.pendingText;
+/** Reads words and numbers where they have one meaning. */
+export class Words {
+  // Where the last number ended that ends in a point.
+  pointAt = -2;
+
+  /**
+   * Forget what was remembered of the document before.
+   * @param {Leniency} m
+   */
+  startDocument(m) {
+    this.pointAt = -2;
   }
 
   /**
    * True, None, NaN and their like.
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
-  _mendWord(text, pos) {
+  fixWord(m, text, pos) {
     for (const [word, value, rule] of ODD_WORDS) {
       if (text[pos] !== word[0]) continue;
-      const end = this._mendMark(/** @type {Rule} */ (rule), WORD_SHAPE[word], text, pos);
+      const end = m._fixMark(/** @type {Rule} */ (rule), WORD_SHAPE[word], text, pos);
       if (end >= 0) {
-        this._token = this._offset + pos;
-        if (this._held === "") {
-          this._sink.scalar(value, undefined, this._token);
-          this._ended(end);
+        m._token = m._offset + pos;
+        if (m._held === "") {
+          m._sink.scalar(value, undefined, m._token);
+          m._ended(end);
         }
         return end;
       }
@@ -59,105 +79,203 @@ export class WordMachine extends ProseMachine {
   }
 
   /**
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    * @param {string} expected
    * @param {number} from
    */
-  _refuse(text, pos, expected, from) {
-    const end = from < pos && this._state <= FIRST_ELEMENT ? this._mendBareValue(text, from) : -1;
-    if (end < 0) return super._refuse(text, pos, expected, from);
-    this._held = "";
+  refuse(m, text, pos, expected, from) {
+    const end = from < pos && m._state <= FIRST_ELEMENT ? this.fixBareValue(m, text, from) : -1;
+    if (end < 0) return Machine.prototype._refuse.call(m, text, pos, expected, from);
+    m._held = "";
     return end;
   }
 
   /**
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
-  _mendBareKey(text, pos) {
-    if (!beginsBare(text, pos) || !this._mayRepair("bare-keys", pos)) return -1;
-    this._bareKeys = true;
-    this._openString(BARE_KEY, pos);
+  fixBareKey(m, text, pos) {
+    if (!beginsBare(text, pos) || !m._mayRepair("bare-keys", pos)) return -1;
+    m._bareKeys = true;
+    m._openString(BARE_KEY, pos);
     return pos;
   }
 
   /**
    * Text without quotes that is read up to `end`.
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    * @param {number} end
    */
-  _addBare(text, pos, end) {
-    this._pass(text, pos, end);
-    if (this._offset + end > this._stop) {
-      throw this._over("string", this._limits.string, this._stop - this._offset);
+  addBare(m, text, pos, end) {
+    m._pass(text, pos, end);
+    if (m._offset + end > m._stop) {
+      throw m._over("string", m._limits.string, m._stop - m._offset);
     }
-    this._begun += text.slice(pos, end);
+    m._begun += text.slice(pos, end);
   }
 
   /**
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
-  _bareKey(text, pos) {
+  bareKey(m, text, pos) {
     const end = endOf(BARE_KEY_TEXT, text, pos);
-    this._addBare(text, pos, end);
+    this.addBare(m, text, pos, end);
     if (end === text.length) return end;
     let quote = 0;
     // Only the first quote was forgotten.
     if (text[end] === '"') {
-      const seen = this._sees(SHAPE.COLON_AHEAD, text, end + 1);
-      if (seen === null) return this._hold(text, end);
+      const seen = m._sees(SHAPE.COLON_AHEAD, text, end + 1);
+      if (seen === null) return m._hold(text, end);
       quote = seen ? 1 : 0;
     }
-    this._endsRepair("bare-keys", this._offset + end + quote);
-    this._state = KEY;
-    this._endKey(end);
+    m._endsRepair("bare-keys", m._offset + end + quote);
+    m._state = KEY;
+    m._endKey(end);
     return end + quote;
   }
 
   /**
    * A string without quotes, where the rule is named.
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
-  _mendBareValue(text, pos) {
-    if (this._frames.length === 0 || !beginsBare(text, pos)) return -1;
-    if (!this._mayRepair("bare-values", pos)) return -1;
-    this._openString(BARE_VALUE, pos);
+  fixBareValue(m, text, pos) {
+    if (m._frames.length === 0 || !beginsBare(text, pos)) return -1;
+    if (!m._mayRepair("bare-values", pos)) return -1;
+    m._openString(BARE_VALUE, pos);
     return pos;
   }
 
   /**
    * In a string without quotes: it ends at a comma, a bracket or a line end.
+   * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
-  _bareValue(text, pos) {
+  bareValue(m, text, pos) {
     const end = endOf(BARE_VALUE_TEXT, text, pos);
-    this._addBare(text, pos, end);
+    this.addBare(m, text, pos, end);
     if (end === text.length) return end;
     // And/or, but no comment.
     if (text[end] === "/") {
-      if (end + 1 === text.length && !this._last) return this._hold(text, end);
+      if (end + 1 === text.length && !m._last) return m._hold(text, end);
       if (text[end + 1] !== "/" && text[end + 1] !== "*") {
-        this._begun += "/";
+        m._begun += "/";
         return end + 1;
       }
     }
-    const wrong = "}]".includes(text[end]) && text[end] !== (this._object ? "}" : "]");
+    const wrong = "}]".includes(text[end]) && text[end] !== (m._object ? "}" : "]");
     if (wrong || !",}]\r\n".includes(text[end])) {
-      this._state = AFTER;
-      return this._refuse(text, end, "", end);
+      m._state = AFTER;
+      return this.refuse(m, text, end, "", end);
     }
-    this._endsRepair("bare-values", this._offset + end);
-    const string = this._begun.replace(/[ \t]+$/, "");
-    this._begun = "";
-    this._sink.startString(this._token);
-    if (string !== "") this._sink.text(string);
-    this._sink.endString();
-    this._state = AFTER;
+    m._endsRepair("bare-values", m._offset + end);
+    const string = m._begun.replace(/[ \t]+$/, "");
+    m._begun = "";
+    m._sink.startString(m._token);
+    if (string !== "") m._sink.text(string);
+    m._sink.endString();
+    m._state = AFTER;
+    return end;
+  }
+
+  /**
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   */
+  endsNumber(m, text, pos) {
+    const char = text[pos];
+    if (m._frames.length !== 0) {
+      return END_OF_NUMBER.includes(char) || (char === "/" && /^[/*]/.test(text.slice(pos + 1, pos + 2)));
+    }
+    return Machine.prototype._endsNumber.call(m, text, pos) || `\`/${ODD_SPACES}`.includes(char);
+  }
+
+  /**
+   * In a number: `-Infinity`, `-.5`, `5.`, `1_000`, a comment right after it, a bare word.
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   */
+  fixNumber(m, text, pos) {
+    const state = m._digits;
+    const char = text[pos];
+    const after = charAt(text, pos + 1);
+    if (state === MINUS && char === "I") return this.fixInfinity(m, text, pos);
+    if (m._frames.length === 0) return -1;
+    if ("._/".includes(char) && after === "" && !m._last) return m._hold(text, pos);
+    const on = m.rules.has("numbers");
+    if (on && state === MINUS && char === "." && isDecimal(after)) {
+      m._mayRepair("numbers", pos);
+      m._begun += "0";
+      m._digits = ZERO;
+      return pos;
+    }
+    const ends = ",]} \t\n\r".includes(char) || this.endsNumber(m, text, pos);
+    if (on && state === POINT && ends) {
+      m._mayRepair("numbers", pos);
+      this.pointAt = m._offset + pos;
+      m._begun += "0";
+      m._digits = FRACTION;
+      return pos;
+    }
+    if (on && char === "_" && (state === INTEGER || state === FRACTION) && isDecimal(after)) {
+      m._mayRepair("numbers", pos);
+      return pos + 1;
+    }
+    if (!ends && m._mayRepair("bare-values", pos)) {
+      m._stop = m._token + m._limits.string;
+      m._state = BARE_VALUE;
+      return pos;
+    }
+    return -1;
+  }
+
+  /**
+   * `+5` and `.5`
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} char
+   */
+  fixSign(m, text, pos, char) {
+    if (m._frames.length === 0 || !m.rules.has("numbers")) return -1;
+    const after = charAt(text, pos + 1);
+    if (after === "" && !m._last) return m._hold(text, pos);
+    if (!(isDecimal(after) || (char === "+" && after === "."))) return -1;
+    m._mayRepair("numbers", pos);
+    if (char === ".") {
+      m._token = m._offset + pos;
+      m._stop = m._token + m._limits.number;
+      m._state = DIGITS;
+      m._digits = POINT;
+      m._begun = "0.";
+    }
+    return pos + 1;
+  }
+
+  /**
+   * -Infinity: the minus was read as that of a number.
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   */
+  fixInfinity(m, text, pos) {
+    const end = m._fixMark("nan", WORD.Infinity, text, pos);
+    if (end >= 0 && m._held === "") {
+      m._begun = "";
+      m._sink.scalar(null, undefined, m._token);
+      m._ended(end);
+    }
     return end;
   }
 }

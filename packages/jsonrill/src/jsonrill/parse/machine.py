@@ -20,7 +20,7 @@ Rule 2: a state is a number, its method consumes what it can and returns where i
         cannot decide yet (half an escape, half a literal) it leaves in `_held`, at most eleven
         characters, which are put before the next piece. So no character is read more than twice.
 Rule 3: what a subclass may answer differently is a method of its own, and not final in the `.pxd`.
-        `lenient/` overrides these and nothing else:
+        `lenient/inside.py` overrides these and nothing else:
           a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
           the character after a number       `_ends_number`, `_odd_literal`
           a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_plain_run`

@@ -15,15 +15,21 @@ In the pieces `{'a': "say "hi` and `" now",}`:
 
 rules.py      the rules, each with its reason and an example
 lookahead.py  what the next characters may become
-around.py     text, fences and thoughts around the value; what all rules need
-by_schema.py  which reading a schema asks for
-words.py      literals of other languages, keys and strings without quotes
-numbers.py    numbers in other ways of writing
+patterns.py   the other patterns; JavaScript has both from here
+inside.py     `LenientMachine`, and the table of who reads what
+core.py       `Leniency`, its base: what all readers need
+prose.py      text, fences and thoughts around the value
+comments.py   comments, around the value and in it
+tokens.py     a character between tokens: commas, fences, ellipses
+words.py      words without quotes, numbers in other ways of writing
 strings.py    the text of strings, in any quotes
+escapes.py    backslashes that are text
 quotes.py     where a string ends
 brackets.py   brackets that contradict each other
-inside.py     `LenientMachine`: the rule for a character between tokens, commas, the end
+keys.py       keys that come twice
+by_schema.py  which reading a schema asks for
+ending.py     the end of the text
 
-The machine is one object. Each module from `around.py` on adds a class to the one before it, with
-the fields that it alone changes.
+The machine holds a reader for each of these, from `prose.py` on. A reader has its own state, gets
+the machine with each call, and says where reading goes on.
 """

@@ -1,23 +1,27 @@
 """Brackets that contradict each other: one is missing, one too many, or one was meant as another.
 
-All readings of a run of closing brackets are compared by what follows the run (`_mend_closer`). The
+All readings of a run of closing brackets are compared by what follows the run (`fix_closer`). The
 root's bracket is not emitted before the next character: a member after it shows that it was one too
-many (`_closing`). Where two readings are as likely, the text is refused.
+many (`closing`). Where two readings are as likely, the text is refused.
 """
 
 from __future__ import annotations
 
 from json import JSONDecoder
-from typing import Any, Final
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import InvalidJSON
 from ...paths import Path, format_path
+from ..machine import Machine
 from ..states import AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
 from . import lookahead, patterns
-from .around import REPEATED, as_set, repeats
-from .quotes import QuoteMachine
+from .keys import REPEATED, as_set, repeats
 from .rules import QUOTES
 from .strings import CLOSERS
+
+if TYPE_CHECKING:
+    from .core import Leniency
 
 ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
@@ -26,531 +30,519 @@ UNKNOWN: Final = -1
 _NO_ELEMENT: Final = (None, False)
 
 
-class BracketMachine(QuoteMachine):
-    """The machine that reads brackets where they have one reading."""
+class Brackets:
+    """Reads brackets where they have one reading."""
 
     __slots__ = (
-        "_bracketed",
-        "_decoded_in_list",
-        "_deeper",
-        "_last_closed",
-        "_last_closer",
-        "_last_decoded",
-        "_last_element",
-        "_last_size",
-        "_lists_in_lists",
-        "_misled",
-        "_nested",
-        "_root_decoded",
-        "_root_end",
-        "_root_line",
-        "_run_is_large",
-        "_run_keys",
-        "_shallower",
-        "_trailing",
+        "bracketed",
+        "decoded_in_list",
+        "deeper",
+        "last_closed",
+        "last_closer",
+        "last_decoded",
+        "last_element",
+        "last_size",
+        "lists_in_lists",
+        "misled",
+        "nested",
+        "root_decoded",
+        "root_end",
+        "root_line",
+        "run_is_large",
+        "run_keys",
+        "shallower",
+        "trailing",
     )
 
-    def _start_document(self) -> None:
-        QuoteMachine._start_document(self)
+    def start_document(self, m: Leniency) -> None:
         # The root's bracket that is not emitted yet.
-        self._root_end = self._root_line = -1
+        self.root_end = self.root_line = -1
         # Where the last container ended, what it was, and if a comma was before its bracket.
-        self._last_closed = -1
-        self._last_closer = ""
+        self.last_closed = -1
+        self.last_closer = ""
         # Text, start and end of the last container that was read at once, of the last one that was
         # an object outside of an object (or has one, then True), and of the root if its bracket is
         # held.
-        self._last_decoded: Any = None
-        self._last_element: Any = _NO_ELEMENT
-        self._root_decoded: Any = None
+        self.last_decoded: Any = None
+        self.last_element: Any = _NO_ELEMENT
+        self.root_decoded: Any = None
         # The last one is in a list that has ended, too.
-        self._decoded_in_list = False
-        self._trailing = -1
+        self.decoded_in_list = False
+        self.trailing = -1
         # Where the first object ended in an object, by the depth of the outermost object around it
         # with no list in between: if a bracket is one too many, it may have been that one. And if
         # that was so in the last one.
-        self._nested: dict[int, int] = {}
-        self._misled = 0
+        self.nested: dict[int, int] = {}
+        self.misled = 0
         # How many members the last container had, and if one of those that ended with it had more
         # than one.
-        self._last_size = self._run_is_large = 0
+        self.last_size = self.run_is_large = 0
         # Whether a list began with a list: its bracket may have come twice.
-        self._lists_in_lists = False
+        self.lists_in_lists = False
         # A bracket was read as another: from now on no key comes twice.
-        self._bracketed = False
-        self._exact = self._unique
+        self.bracketed = False
+        m._exact = m._unique
         # The keys of the objects that ended last in a row, each with those before it.
-        self._run_keys: Any = None
+        self.run_keys: Any = None
         # Another reading of the brackets so far would leave more open, or fewer.
-        self._deeper = self._shallower = False
+        self.deeper = self.shallower = False
 
-    # ---- closing brackets ------------------------------------------------------------------
-
-    @property
-    def closing(self) -> bool:
-        """True if the root's bracket was read and is not emitted yet."""
-        return self._state == CLOSING
-
-    def _brackets(self) -> str:
+    def brackets(self, m: Leniency) -> str:
         """The brackets that close what is open, the outermost first."""
-        kinds = [frame[0] for frame in self._frames[1:]] + [self._object]
-        return "".join(
-            "}" if kind else ")" if at in self._parens else "]" for at, kind in enumerate(kinds, 1)
-        )
+        kinds = [frame[0] for frame in m._frames[1:]] + [m._object]
+        parens = m.text.parens
+        closers = ["}" if kind else "]" for kind in kinds]
+        for at in parens:
+            closers[at - 1] = ")"
+        return "".join(closers)
 
-    def _mend_closer(self, text: str, pos: int, char: str) -> int:
+    def fix_closer(self, m: Leniency, text: str, pos: int, char: str) -> int:
         """A bracket after a comma, or one that does not close what is open."""
-        comma = self._state == NEXT_KEY or self._state == VALUE
-        fits = char == self._brackets()[-1]
+        comma = m._state == NEXT_KEY or m._state == VALUE
+        fits = char == self.brackets(m)[-1]
         if comma:
-            if "trailing-commas" not in self._rules or (not fits and "brackets" not in self._rules):
+            if "trailing-commas" not in m._rules or (not fits and "brackets" not in m._rules):
                 return -1
             if fits:
-                self._may_repair("trailing-commas", text, pos)
-                self._take_comma_back()
-                self._trailing = self._offset + pos
+                m._may_repair("trailing-commas", text, pos)
+                m._take_comma_back()
+                self.trailing = m._offset + pos
         if fits:
             if char == ")":
-                return self._close_tuple(text, pos, comma)
-            return pos if self._state != FIRST_KEY else -1
-        if "brackets" not in self._rules:
+                return self.close_tuple(m, text, pos, comma)
+            return pos if m._state != FIRST_KEY else -1
+        if "brackets" not in m._rules:
             return -1
-        seen = lookahead.after_brackets(text, pos, self._last)
+        seen = lookahead.after_brackets(text, pos, m._last)
         if seen is None:
-            return self._hold(text, pos)
-        doubled = not comma and self._last_closed >= self._token and self._last_closer == char
+            return m._hold(text, pos)
+        doubled = not comma and self.last_closed >= m._token and self.last_closer == char
         if comma:
-            self._may_repair("trailing-commas", text, pos)
-            self._take_comma_back()
-        string = self._last_string()
+            m._may_repair("trailing-commas", text, pos)
+            m._take_comma_back()
+        string = self.last_string(m)
         if string[-1:] in ANY_CLOSER or string[:1] in ("{", "["):
-            raise self._bracket_in_string(text, pos)
-        if comma and not only_missing(self._brackets(), seen.closers):
-            raise self._two_readings(
-                "the bracket is wrong", "a value is missing before it", text, pos
-            )
-        return self._mend_brackets(text, pos, char, seen, doubled)
+            raise self.bracket_in_string(m, text, pos)
+        if comma and not only_missing(self.brackets(m), seen.closers):
+            raise m._two_readings("the bracket is wrong", "a value is missing before it", text, pos)
+        return self.fix_brackets(m, text, pos, char, seen, doubled)
 
-    def _mend_bracket(self, text: str, pos: int, size: int = 0) -> None:
+    def fix_bracket(self, m: Leniency, text: str, pos: int, size: int = 0) -> None:
         """Report that `size` brackets are read in another way than they are written."""
-        if self._has_repeats():
-            raise self._key_twice(text, pos)
-        self._may_repair("brackets", text, pos, size)
-        if not self._bracketed:
-            self._bracketed = self._exact = True
-            self._frames[:] = [(*frame[:3], as_set(frame[3])) for frame in self._frames]
-            self._seen = as_set(self._seen)
+        if self.has_repeats(m):
+            raise self.key_twice(m, text, pos)
+        m._may_repair("brackets", text, pos, size)
+        if not self.bracketed:
+            self.bracketed = m._exact = True
+            m._frames[:] = [(*frame[:3], as_set(frame[3])) for frame in m._frames]
+            m._seen = as_set(m._seen)
 
-    def _repeats(self, key: str, text: str, quote: int) -> None:
+    def repeats(self, m: Leniency, key: str, text: str, quote: int) -> None:
         """A key comes again. With a repaired bracket before it, that bracket was another one."""
-        if self._unique:
-            QuoteMachine._repeats(self, key, text, quote)
-        if self._bracketed:
-            raise self._key_twice(text, quote)
-        if self._comma_at == self._token:
-            raise self._two_readings(
+        if m._unique:
+            Machine._repeats(m, key, text, quote)
+        if self.bracketed:
+            raise self.key_twice(m, text, quote)
+        if m.text.comma_at == m._token:
+            raise m._two_readings(
                 "a key comes twice in an object", "brackets are missing before it", text, quote
             )
-        self._seen.add(REPEATED)  # type: ignore[union-attr]  # only a set tells of repeats
+        m._seen.add(REPEATED)  # type: ignore[union-attr]  # only a set tells of repeats
 
-    def _has_repeats(self) -> bool:
+    def has_repeats(self, m: Leniency) -> bool:
         """True if a key came twice in an open object, or in one that ended last in a row."""
-        seen = [frame[3] for frame in self._frames[1:]] + [self._seen]
+        seen = [frame[3] for frame in m._frames[1:]] + [m._seen]
         if any(map(repeats, seen)):
             return True
-        if self._root_decoded is not None:
-            return _repeats_in_run(_members(self._root_decoded))
-        if self._last_closed < self._token:
+        if self.root_decoded is not None:
+            return _repeats_in_run(_members(self.root_decoded))
+        if self.last_closed < m._token:
             return False
-        run = self._run_keys
+        run = self.run_keys
         while run is not None:
             keys, run = run
             if repeats(keys):
                 return True
-        return _repeats_in_run(_members(self._last_decoded))
+        return _repeats_in_run(_members(self.last_decoded))
 
-    def _key_twice(self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON) -> InvalidJSON:
-        error: InvalidJSON = self._two_readings(
+    def key_twice(
+        self, m: Leniency, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
+    ) -> InvalidJSON:
+        error: InvalidJSON = m._two_readings(
             "a key comes twice in an object", "a bracket is wrong", text, pos, kind
         )
         return error
 
-    def _bracket_in_string(self, text: str, pos: int) -> InvalidJSON:
-        error: InvalidJSON = self._two_readings(
+    def bracket_in_string(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
+        error: InvalidJSON = m._two_readings(
             "the bracket is wrong", "a bracket in the string before belongs here", text, pos
         )
         return error
 
-    def _last_string(self) -> str:
+    def last_string(self, m: Leniency) -> str:
         """First and last character of the string that came last, but for brackets, else ""."""
-        if self._string_at == self._token:
-            return self._first.lstrip()[:1] + self._shown.rstrip()[-1:]
-        value = _members(self._last_decoded) if self._last_closed >= self._token else None
+        if m.text.string_at == m._token:
+            return m.text.first.lstrip()[:1] + m._shown.rstrip()[-1:]
+        value = _members(self.last_decoded) if self.last_closed >= m._token else None
         while value and isinstance(value, list):
             if len(value) == 1 and isinstance(value[0], str) and not value[0].strip():
                 return "[]"  # as in `_finish_string`
             value = value[-1][1] if isinstance(value, _Members) else value[-1]
         return value.strip() if isinstance(value, str) else ""
 
-    def _close_tuple(self, text: str, pos: int, comma: bool) -> int:
-        if self._state == AFTER and not self._count and not comma:
-            raise self._two_readings("a tuple of one", "a value in parentheses", text, pos)
-        return self._close_warily(pos)
+    def close_tuple(self, m: Leniency, text: str, pos: int, comma: bool) -> int:
+        if m._state == AFTER and not m._count and not comma:
+            raise m._two_readings("a tuple of one", "a value in parentheses", text, pos)
+        return self.close_warily(m, pos)
 
-    def _mend_brackets(
-        self, text: str, pos: int, char: str, seen: lookahead.Run, doubled: bool
+    def fix_brackets(
+        self, m: Leniency, text: str, pos: int, char: str, seen: lookahead.Run, doubled: bool
     ) -> int:
         """Choose the reading of a run of closing brackets whose first does not fit, and apply it.
 
         All that counts is how many containers it leaves open: there the text goes on.
         """
-        expected = self._brackets()
+        expected = self.brackets(m)
         ways = bracket_readings(expected, seen.closers, doubled, seen.then)
         if not ways:
-            raise self._error(
-                InvalidJSON, f"',' or {expected[-1]!r}", f"but got {char!r}", text, pos
-            )
+            raise m._error(InvalidJSON, f"',' or {expected[-1]!r}", f"but got {char!r}", text, pos)
         if seen.then in ("end", "text") and not may_end(expected, seen.closers, doubled):
-            raise self._two_readings("a bracket is one too many", "one is missing", text, pos)
-        (opened, cost), *others = sorted(ways.items(), key=lambda way: way[1])
-        if self._deeper or self._shallower or (doubled and self._is_misled()):
-            raise self._two_readings("this bracket is wrong", "one before it is", text, pos)
+            raise m._two_readings("a bracket is one too many", "one is missing", text, pos)
+        (opened, cost), *others = sorted(ways.items(), key=itemgetter(1))
+        if self.deeper or self.shallower or (doubled and self.is_misled(m)):
+            raise m._two_readings("this bracket is wrong", "one before it is", text, pos)
         if seen.then == "key" or seen.then == "value":
             if cost > 1:
-                raise self._two_readings("a bracket is one too many", "one is missing", text, pos)
+                raise m._two_readings("a bracket is one too many", "one is missing", text, pos)
             if others and others[0][1] == cost:
-                raise self._two_readings(
-                    f"what follows is in {self._place(opened)}",
-                    f"in {self._place(others[0][0])}",
+                raise m._two_readings(
+                    f"what follows is in {self.place(m, opened)}",
+                    f"in {self.place(m, others[0][0])}",
                     text,
                     pos,
                 )
-            near = [at for at, other in others if other == cost + 1]
-            self._deeper = any(at > opened for at in near)
-            self._shallower = any(at < opened for at in near)
-        self._refuse_doubled(text, pos)
+            alternatives = [at for at, other in others if other == cost + 1]
+            self.deeper = max(alternatives, default=opened) > opened
+            self.shallower = min(alternatives, default=opened) < opened
+        self.refuse_doubled(m, text, pos)
         if not doubled:
-            self._refuse_shifted(text, pos)
-        self._mend_bracket(text, pos, seen.end - pos)
-        while len(self._frames) > opened:
-            self._leave_noted(pos)
+            self.refuse_shifted(m, text, pos)
+        self.fix_bracket(m, text, pos, seen.end - pos)
+        while len(m._frames) > opened:
+            self.leave_noted(m, pos)
         return seen.end
 
-    def _place(self, opened: int) -> str:
+    def place(self, m: Leniency, opened: int) -> str:
         """The path of the container that `opened` brackets are open in, as text."""
-        path: Path = self._path(value=False)
+        path: Path = m._path(value=False)
         return format_path(path[: max(opened - 1, 0)])
 
-    # ---- missing brackets ------------------------------------------------------------------
-
-    def _mend_tuple(self, text: str, pos: int) -> int:
-        if not self._may_repair("tuples", text, pos):
+    def fix_tuple(self, m: Leniency, text: str, pos: int) -> int:
+        if not m._may_repair("tuples", text, pos):
             return -1
-        end: int = self._open(text, pos, "[")
-        self._parens.add(len(self._frames))
+        end: int = m._open(text, pos, "[")
+        m.text.parens.add(len(m._frames))
         return end
 
-    def _mend_missing_brace(self, text: str, pos: int) -> int:
+    def fix_missing_brace(self, m: Leniency, text: str, pos: int) -> int:
         """`[{"i": 1, {"i": 2}]`: an object where a key is due, in an object of a list."""
-        in_list = len(self._frames) > 1 and not self._frames[-1][0]
-        if not in_list or "brackets" not in self._rules:
+        in_list = len(m._frames) > 1 and not m._frames[-1][0]
+        if not in_list or "brackets" not in m._rules:
             return -1
-        self._take_comma_back()
-        self._refuse_shifted(text, pos)
-        if self._last_string()[-1:] in ANY_CLOSER:
-            raise self._bracket_in_string(text, pos)
-        self._mend_bracket(text, pos)
-        self._leave_noted(pos)
-        self._deeper = True
-        self._add_comma()
+        m._take_comma_back()
+        self.refuse_shifted(m, text, pos)
+        if self.last_string(m)[-1:] in ANY_CLOSER:
+            raise self.bracket_in_string(m, text, pos)
+        self.fix_bracket(m, text, pos)
+        self.leave_noted(m, pos)
+        self.deeper = True
+        m._add_comma()
         return pos
 
-    def _string_element(self, text: str, pos: int) -> int:
+    def string_element(self, m: Leniency, text: str, pos: int) -> int:
         """A quote in a list. After other values it may open a key: the list was not closed."""
-        if not self._object and self._frames:
-            depth = len(self._frames)
-            follows = self._string_index == self._count - 1 and self._string_depth == depth
+        if not m._object and m._frames:
+            depth = len(m._frames)
+            follows = m.text.string_index == m._count - 1 and m.text.string_depth == depth
             if (
-                self._state == VALUE
+                m._state == VALUE
                 and not follows
                 and depth > 1
-                and self._frames[-1][0]
-                and "brackets" in self._rules
+                and m._frames[-1][0]
+                and "brackets" in m._rules
             ):
-                seen = self._sees(lookahead.QUOTED_KEY, text, pos)
+                seen = m._sees(lookahead.QUOTED_KEY, text, pos)
                 if seen is None:
-                    return self._hold(text, pos)
+                    return m._hold(text, pos)
                 if seen:
-                    return self._mend_open_list(text, pos)
-            self._string_depth, self._string_index = depth, self._count
-        if self._wary == GUIDED and self._collects():
-            return self._open_string(STRING, text, pos)
-        self._sink.start_string(self._offset + pos)
-        return self._open_string(STRING, text, pos)
+                    return self.fix_open_list(m, text, pos)
+            m.text.string_depth, m.text.string_index = depth, m._count
+        if m._wary == GUIDED and m.text.collects(m):
+            return m._open_string(STRING, text, pos)
+        m._sink.start_string(m._offset + pos)
+        return m._open_string(STRING, text, pos)
 
-    def _mend_open_list(self, text: str, pos: int) -> int:
+    def fix_open_list(self, m: Leniency, text: str, pos: int) -> int:
         """`{"a": [1, 2, "b": 3}`: a key in a list that belongs to the object around it."""
-        self._take_comma_back()
-        if self._deeper or self._shallower:
-            raise self._two_readings("a bracket is missing here", "one before it", text, pos)
-        self._refuse_doubled(text, pos)
-        self._refuse_shifted(text, pos)
-        if self._last_string()[-1:] in ANY_CLOSER:
-            raise self._bracket_in_string(text, pos)
-        self._mend_bracket(text, pos)
-        self._leave_noted(pos)
-        self._deeper = True
-        self._state = NEXT_KEY
+        m._take_comma_back()
+        if self.deeper or self.shallower:
+            raise m._two_readings("a bracket is missing here", "one before it", text, pos)
+        self.refuse_doubled(m, text, pos)
+        self.refuse_shifted(m, text, pos)
+        if self.last_string(m)[-1:] in ANY_CLOSER:
+            raise self.bracket_in_string(m, text, pos)
+        self.fix_bracket(m, text, pos)
+        self.leave_noted(m, pos)
+        self.deeper = True
+        m._state = NEXT_KEY
         return pos
 
-    def _refuse_doubled(self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON) -> None:
+    def refuse_doubled(
+        self, m: Leniency, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
+    ) -> None:
         """After `[[`: a closing bracket is missing, or the opening one came twice."""
-        if self._lists_in_lists and self._state == AFTER and self._last_closed >= self._token:
-            raise self._two_readings(
+        if self.lists_in_lists and m._state == AFTER and self.last_closed >= m._token:
+            raise m._two_readings(
                 "a bracket is missing here", "one came twice in [[", text, pos, kind
             )
 
-    def _refuse_shifted(self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON) -> None:
+    def refuse_shifted(
+        self, m: Leniency, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
+    ) -> None:
         """`{"a": {"b": 1, "c": 2}`: the last bracket is missing, or one before "c"."""
-        after = self._state == AFTER and self._last_closed >= self._token
-        alike = self._last_closer == ("}" if self._object else "]")
-        if after and alike and self._is_run_large():
-            raise self._two_readings("a bracket is missing here", "one before it", text, pos, kind)
+        after = m._state == AFTER and self.last_closed >= m._token
+        alike = self.last_closer == ("}" if m._object else "]")
+        if after and alike and self.is_run_large(m):
+            raise m._two_readings("a bracket is missing here", "one before it", text, pos, kind)
 
-    def _close_all(self, text: str, pos: int) -> None:
-        self._refuse_doubled(text, pos)
-        if len(self._frames) == 1:
-            self._refuse_shifted(text, pos)
-        while self._frames:
-            self._leave_noted(pos)
+    def close_all(self, m: Leniency, text: str, pos: int) -> None:
+        self.refuse_doubled(m, text, pos)
+        if len(m._frames) == 1:
+            self.refuse_shifted(m, text, pos)
+        while m._frames:
+            self.leave_noted(m, pos)
 
-    # ---- what is remembered of containers --------------------------------------------------
-
-    def _close_warily(self, pos: int) -> int:
-        if len(self._frames) == 1 and self._keeps_root_open():
-            empty = self._state == FIRST_ELEMENT or self._state == FIRST_KEY
-            self._hold_root(self._offset + pos, 0 if empty else self._count + 1)
+    def close_warily(self, m: Leniency, pos: int) -> int:
+        if len(m._frames) == 1 and self.keeps_root_open(m):
+            empty = m._state == FIRST_ELEMENT or m._state == FIRST_KEY
+            self.hold_root(m, m._offset + pos, 0 if empty else m._count + 1)
             return pos + 1
-        return self._leave_noted(pos)
+        return self.leave_noted(m, pos)
 
-    def _keeps_root_open(self) -> bool:
-        return not self._many and "brackets" in self._rules
+    def keeps_root_open(self, m: Leniency) -> bool:
+        return not m._many and "brackets" in m._rules
 
-    def _hold_root(self, offset: int, size: int) -> None:
+    def hold_root(self, m: Leniency, offset: int, size: int) -> None:
         """The root's bracket: it is emitted when it is seen not to be one too many."""
-        self._root_end = offset
-        self._last_size = size
-        self._state = CLOSING
+        self.root_end = offset
+        self.last_size = size
+        m._state = CLOSING
 
-    def _leave_noted(self, pos: int) -> int:
+    def leave_noted(self, m: Leniency, pos: int) -> int:
         """End the open container, and remember what may be needed to tell readings apart."""
-        at = self._offset + pos
-        depth = len(self._frames)
-        size = self._count
-        continued = self._last_closed >= self._token
+        at = m._offset + pos
+        depth = len(m._frames)
+        size = m._count
+        continued = self.last_closed >= m._token
         if not continued:
-            self._last_decoded = self._run_keys = None
-        if self._object:
+            self.last_decoded = self.run_keys = None
+        if m._object:
             if size > 1:
-                self._run_keys = (self._seen, self._run_keys)
-            if depth > 1 and self._frames[depth - 1][0]:
-                self._nested.setdefault(self._chain(depth - 1), at)
+                self.run_keys = (m._seen, self.run_keys)
+            if depth > 1 and m._frames[depth - 1][0]:
+                self.nested.setdefault(self.chain(m, depth - 1), at)
             else:
-                self._misled = UNKNOWN
-                if self._nested and 0 <= self._nested.pop(depth, -1) < self._token:
-                    self._misled = 1
-                self._last_element = _NO_ELEMENT
-                if self._last_decoded is not None and not self._decoded_in_list:
-                    self._last_element = (self._last_decoded, False)
-            self._last_closer = "}"
+                self.misled = UNKNOWN
+                if self.nested and 0 <= self.nested.pop(depth, -1) < m._token:
+                    self.misled = 1
+                self.last_element = _NO_ELEMENT
+                if self.last_decoded is not None and not self.decoded_in_list:
+                    self.last_element = (self.last_decoded, False)
+            self.last_closer = "}"
         else:
-            self._string_depth = 0
-            self._decoded_in_list = True
-            self._last_closer = "]"
+            m.text.string_depth = 0
+            self.decoded_in_list = True
+            self.last_closer = "]"
             size += 1
-        if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
+        if m._state == FIRST_ELEMENT or m._state == FIRST_KEY:
             size = 0
-        self._last_size = size
+        self.last_size = size
         if size > 1:
-            self._run_is_large = 1
+            self.run_is_large = 1
         elif not continued:
-            self._run_is_large = 0
-        self._last_closed = at
-        if self._parens:
-            self._parens.discard(depth)
-        end: int = self._leave(pos)
-        if self._last_closer == "]" and not self._object and not self._count and self._frames:
-            self._lists_in_lists = True
+            self.run_is_large = 0
+        self.last_closed = at
+        if m.text.parens:
+            m.text.parens.discard(depth)
+        end: int = m._leave(pos)
+        if self.last_closer == "]" and not m._object and not m._count and m._frames:
+            self.lists_in_lists = True
         return end
 
-    def _chain(self, depth: int) -> int:
+    def chain(self, m: Leniency, depth: int) -> int:
         """The depth of the outermost object around the one at `depth` with no list in between."""
-        frames, least = self._frames, max(depth - _FAR, 1)
+        frames, least = m._frames, max(depth - _FAR, 1)
         while depth > least and frames[depth - 1][0]:
             depth -= 1
         return depth
 
-    def _may_decode(self) -> bool:
+    def may_decode(self, m: Leniency) -> bool:
         """True but where a schema asks for types, or the root must stay open and cannot."""
-        if self._wary == GUIDED:
+        if m._wary == GUIDED:
             return False
-        return bool(self._frames) or not self._keeps_root_open() or self._sink.takes_open()
+        return bool(m._frames) or not self.keeps_root_open(m) or m._sink.takes_open()
 
-    def _emit_decoded(self, value: Any, text: str, pos: int, end: int) -> None:
+    def emit_decoded(self, m: Leniency, value: Any, text: str, pos: int, end: int) -> None:
         # What brackets inside it may mean is only looked at if others contradict each other.
         decoded = (text, pos, end)
         is_object = type(value) is dict
-        if not self._frames and self._keeps_root_open():
-            self._frames.append((self._object, self._key, self._count, self._seen))
-            self._object = is_object
-            self._count = len(value) if is_object else len(value) - 1
-            self._key = next(reversed(value), "") if is_object else ""
-            self._sink.start_with(value, self._offset + pos)
-            self._token = self._offset + pos
-            self._root_decoded = decoded
-            self._hold_root(self._offset + end - 1, len(value))
+        if not m._frames and self.keeps_root_open(m):
+            m._frames.append((m._object, m._key, m._count, m._seen))
+            m._object = is_object
+            m._count = len(value) if is_object else len(value) - 1
+            m._key = next(reversed(value), "") if is_object else ""
+            m._sink.start_with(value, m._offset + pos)
+            m._token = m._offset + pos
+            self.root_decoded = decoded
+            self.hold_root(m, m._offset + end - 1, len(value))
             return
-        if not self._lists_in_lists:
-            inner = not is_object and not self._object and not self._count
-            self._lists_in_lists = inner or patterns.LIST_IN_LIST.search(text, pos, end) is not None
-        self._last_closed = self._offset + end - 1
-        self._last_closer = "}" if is_object else "]"
-        self._last_size = len(value)
-        self._run_is_large = UNKNOWN
-        self._last_decoded = decoded
-        self._decoded_in_list = False
-        self._run_keys = None
-        self._token = self._offset + pos
+        if not self.lists_in_lists:
+            inner = not is_object and not m._object and not m._count
+            self.lists_in_lists = inner or patterns.LIST_IN_LIST.search(text, pos, end) is not None
+        self.last_closed = m._offset + end - 1
+        self.last_closer = "}" if is_object else "]"
+        self.last_size = len(value)
+        self.run_is_large = UNKNOWN
+        self.last_decoded = decoded
+        self.decoded_in_list = False
+        self.run_keys = None
+        m._token = m._offset + pos
         if is_object:
-            if self._object:
-                self._nested.setdefault(self._chain(len(self._frames)), self._last_closed)
+            if m._object:
+                self.nested.setdefault(self.chain(m, len(m._frames)), self.last_closed)
             else:
-                self._misled = UNKNOWN
-                self._last_element = (decoded, False)
-        if (self._object or not is_object) and _has_listed(value, text, pos, end):
-            self._misled = UNKNOWN
-            self._last_element = (decoded, True)
-        self._sink.scalar(value, None, self._offset + pos)
-        self._ended(end)
+                self.misled = UNKNOWN
+                self.last_element = (decoded, False)
+        if (m._object or not is_object) and _has_listed(value, text, pos, end):
+            self.misled = UNKNOWN
+            self.last_element = (decoded, True)
+        m._sink.scalar(value, None, m._offset + pos)
+        m._ended(end)
 
-    def _may_be_earlier(self) -> bool:
+    def may_be_earlier(self, m: Leniency) -> bool:
         """True if a bracket inside the root may have been one too many."""
-        if self._root_decoded is not None:
-            return _has_nested(_members(self._root_decoded))
-        if 0 <= self._nested.get(1, -1) < self._token:
+        if self.root_decoded is not None:
+            return _has_nested(_members(self.root_decoded))
+        if 0 <= self.nested.get(1, -1) < m._token:
             return True
-        if self._decoded_in_list or self._last_closed <= self._token:
+        if self.decoded_in_list or self.last_closed <= m._token:
             return False
-        return _has_nested(_members(self._last_decoded))
+        return _has_nested(_members(self.last_decoded))
 
-    def _is_misled(self) -> bool:
-        if self._misled == UNKNOWN:
-            decoded, inside = self._last_element
+    def is_misled(self, m: Leniency) -> bool:
+        if self.misled == UNKNOWN:
+            decoded, inside = self.last_element
             value = _members(decoded)
-            self._misled = _has_nested(_last_listed(value) if inside else value)
-        return self._misled > 0
+            self.misled = _has_nested(_last_listed(value) if inside else value)
+        return self.misled > 0
 
-    def _is_run_large(self) -> bool:
+    def is_run_large(self, m: Leniency) -> bool:
         """True if one of the containers that ended last, in a row, had more than one member."""
-        if self._run_is_large == UNKNOWN:
-            self._run_is_large = _run_size(_members(self._last_decoded)) > 1
-        return self._run_is_large > 0
+        if self.run_is_large == UNKNOWN:
+            self.run_is_large = _run_size(_members(self.last_decoded)) > 1
+        return self.run_is_large > 0
 
-    # ---- the root's bracket ----------------------------------------------------------------
-
-    def _closing(self, text: str, pos: int) -> int:
+    def closing(self, m: Leniency, text: str, pos: int) -> int:
         """After the root's bracket: what comes next shows if it was one too many."""
-        if self._root_line < 0:
-            self._root_line = self._position(text, pos)[1]
+        if self.root_line < 0:
+            self.root_line = m._position(text, pos)[1]
         pos = lookahead.SPACES.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if pos == len(text):
             return pos
         char = text[pos]
         after = pos
         if char in ":;=":
-            face = self._sees(lookahead.FACE, text, pos)
+            face = m._sees(lookahead.FACE, text, pos)
             if face is None:
-                return self._hold(text, pos)
+                return m._hold(text, pos)
             if face:
-                self._end_root()
+                self.end_root(m)
                 return pos
-        if self._scalar_list and char.isalpha() and self._position(text, pos)[1] == self._root_line:
-            raise self._two_readings(
-                "the value is before this", "it is part of a sentence", text, pos
-            )
+        if m.prose.scalar_list and char.isalpha() and m._position(text, pos)[1] == self.root_line:
+            raise m._two_readings("the value is before this", "it is part of a sentence", text, pos)
         if char in ".;":  # perhaps typed for a comma
             after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
-            if after == len(text) and after - pos < _FAR and not self._last:
-                return self._hold(text, pos)
-        if self._is_quote(text[after : after + 1]):
-            raise self._two_readings(
+            if after == len(text) and after - pos < _FAR and not m._last:
+                return m._hold(text, pos)
+        if self.is_quote(m, text[after : after + 1]):
+            raise m._two_readings(
                 "the bracket before this ends the value", "a bracket is wrong", text, pos
             )
-        odd = self._trailing == self._root_end or not self._last_size
+        odd = self.trailing == self.root_end or not self.last_size
         if odd or char in ",，}]\"'“:：":
-            seen = lookahead.after_brackets(text, pos, self._last)
+            seen = lookahead.after_brackets(text, pos, m._last)
             if seen is None:
-                return self._hold(text, pos)
+                return m._hold(text, pos)
             goes_on = seen.then == "key" or (seen.then == "value" and (seen.comma or odd))
-            if self._goes_on_after(seen, text):
-                self._mend_bracket(text, pos)
-                self._reopen_root()
+            if self.goes_on_after(m, seen, text):
+                self.fix_bracket(m, text, pos)
+                self.reopen_root(m)
                 return seen.end
-            if char in ":：" or goes_on or (seen.closers and self._closers_mislead(seen.closers)):
-                member = seen.comma and seen.then == "key" and not seen.closers and self._object
-                unsure = self._deeper or self._shallower or self._follows_key()
-                if not member or unsure or self._may_be_earlier():
-                    raise self._two_readings(
+            if char in ":：" or goes_on or (seen.closers and self.closers_mislead(m, seen.closers)):
+                member = seen.comma and seen.then == "key" and not seen.closers and m._object
+                unsure = self.deeper or self.shallower or self.follows_key(m)
+                if not member or unsure or self.may_be_earlier(m):
+                    raise m._two_readings(
                         "the bracket before this ends the value", "a bracket is wrong", text, pos
                     )
-                self._mend_bracket(text, pos)
-                self._reopen_root()
+                self.fix_bracket(m, text, pos)
+                self.reopen_root(m)
                 return pos
-        if char != "`" and self._begins_another(text, pos):
-            return self._hold(text, pos)
-        self._end_root()
+        if char != "`" and m.prose.begins_another(m, text, pos):
+            return m._hold(text, pos)
+        self.end_root(m)
         return pos
 
-    def _goes_on_after(self, seen: lookahead.Run, text: str) -> bool:
+    def goes_on_after(self, m: Leniency, seen: lookahead.Run, text: str) -> bool:
         """`[{"a": 1}]}, {"b": 2}]`: list and object were closed although the list goes on."""
-        if self._object or seen.closers != "}" or not seen.comma or seen.then != "value":
+        if m._object or seen.closers != "}" or not seen.comma or seen.then != "value":
             return False
-        if self._deeper or self._shallower or self._in_prose or self._last_closer != "}":
+        if self.deeper or self.shallower or m.prose.in_prose or self.last_closer != "}":
             return False
         return patterns.NEXT_OBJECT.match(text, seen.end) is not None
 
-    def _follows_key(self) -> bool:
+    def follows_key(self, m: Leniency) -> bool:
         """`b: {"c": 1}, "d": 2}`: a bracket is missing before the value, not one too many after."""
-        return self._in_prose and patterns.KEY_BEFORE.search(self._before_text) is not None
+        return m.prose.in_prose and patterns.KEY_BEFORE.search(m.prose.before_text) is not None
 
-    def _is_quote(self, char: str) -> bool:
+    def is_quote(self, m: Leniency, char: str) -> bool:
         """True for a quote of this text's strings: the bracket before it may be in a string."""
-        odd = self._opened if self._opened in QUOTES else ""
+        odd = m.text.opened if m.text.opened in QUOTES else ""
         return char != "" and (char == '"' or char == odd or char == CLOSERS.get(odd))
 
-    def _reopen_root(self) -> None:
+    def reopen_root(self, m: Leniency) -> None:
         """The root's bracket was one too many: go on as if it had not come."""
-        self._state = AFTER
-        if self._root_decoded is not None:
-            self._lists_in_lists = patterns.LIST_IN_LIST.search(*self._root_decoded) is not None
-            last = _members(self._root_decoded)[-1:]
+        m._state = AFTER
+        if self.root_decoded is not None:
+            self.lists_in_lists = patterns.LIST_IN_LIST.search(*self.root_decoded) is not None
+            last = _members(self.root_decoded)[-1:]
             if last and isinstance(last[0][1], _Members):
-                self._nested[1] = self._token
-            if self._object:
-                self._seen = {key for key, _ in _members(self._root_decoded)}
-            self._last_decoded, self._root_decoded = self._root_decoded, None
+                self.nested[1] = m._token
+            if m._object:
+                m._seen = {key for key, _ in _members(self.root_decoded)}
+            self.last_decoded, self.root_decoded = self.root_decoded, None
 
-    def _closers_mislead(self, closers: str) -> bool:
+    def closers_mislead(self, m: Leniency, closers: str) -> bool:
         """True if brackets after the value may show that one is missing, or another too many.
 
         Braces after an object are only too many. In front of a list, or of an object in one, a
         bracket may be missing.
         """
-        only_braces = self._object and not closers.strip("})") and not self._follows_key()
-        return self._deeper or self._shallower or not only_braces or self._may_be_earlier()
+        only_braces = m._object and not closers.strip("})") and not self.follows_key(m)
+        return self.deeper or self.shallower or not only_braces or self.may_be_earlier(m)
 
-    def _end_root(self) -> None:
-        self._leave(self._root_end - self._offset)
+    def end_root(self, m: Leniency) -> None:
+        m._leave(self.root_end - m._offset)
 
 
 class _Members(list[tuple[str, Any]]):

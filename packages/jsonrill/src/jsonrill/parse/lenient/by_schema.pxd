@@ -1,7 +1,11 @@
 # Types for the compiler; the code is in by_schema.py.
-from .around cimport ProseMachine
+cimport cython
+from .core cimport Leniency
 
-cdef int GUIDED
 
-cdef class GuidedMachine(ProseMachine):
-    cdef object _guide
+cdef class BySchema:
+    cdef public object guide
+    cpdef asked(self, Leniency m)
+    cpdef fits(self, Leniency m, str text, Py_ssize_t pos)
+    cpdef emit_value(self, Leniency m, value, Py_ssize_t offset)
+    cpdef emit_string(self, Leniency m, str value, Py_ssize_t offset)

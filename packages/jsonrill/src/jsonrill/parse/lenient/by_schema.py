@@ -1,55 +1,46 @@
 """What a schema asks for: of several readings the one that fits is taken.
 
-`GuidedMachine` asks a `Guide` what the schema allows at a path. A string where it allows none is
-collected and read again at its end (`"5"` where an integer is due); in prose, a bracket of another
-type or with other keys is passed over.
+A string where the schema allows none is collected and read again at its end (`"5"` where an integer
+is due); in prose, a bracket of another type or with other keys is passed over.
 """
 
 from __future__ import annotations
 
 import re
 from json import loads
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..c_scanner import deeper
 from ..expected import Expected, Guide
 from ..sink import Sink
-from ..states import GUIDED
-from .around import ProseMachine
+
+if TYPE_CHECKING:
+    from .core import Leniency
 
 # The first key of an object, and one that is cut off.
 _FIRST_KEY: Final = re.compile(r"\{\s{0,64}(?:[\"']([^\"'\\]{0,80})[\"']|([\w$]{1,80})\s{0,8}:)")
 _FIRST_KEY_CUT: Final = re.compile(r"\{\s{0,64}(?:[\"'][^\"'\\]{0,80}|[\w$]{0,80}\s{0,8})\Z")
 
 
-class GuidedMachine(ProseMachine):
-    """The machine that knows what a schema asks for."""
+class BySchema:
+    """Knows what a schema asks for."""
 
-    __slots__ = ("_guide",)
+    __slots__ = ("guide",)
 
-    def __init__(self, sink: Sink, **options: Any) -> None:
-        super().__init__(sink, **options)
+    def __init__(self) -> None:
         # What a schema asks for, by path.
-        self._guide: Guide | None = None
+        self.guide: Guide | None = None
 
-    def guide(self, guide: Guide) -> None:
-        self._guide = guide
-        self._wary = GUIDED
-
-    def _asked(self) -> Expected | None:
+    def asked(self, m: Leniency) -> Expected | None:
         """What the schema allows for the value that comes next."""
-        if self._guide is None or "by-schema" not in self._rules:
+        if self.guide is None or "by-schema" not in m._rules:
             return None
-        return self._guide(self._path(value=True))
+        return self.guide(m._path(value=True))
 
-    def _read_again(self, string: str, asked: Expected) -> tuple[bool, Any]:
-        """As `fitting`, for a string that is only nearly JSON."""
-        return False, None
-
-    def _fits(self, text: str, pos: int) -> bool | None:
+    def fits(self, m: Leniency, text: str, pos: int) -> bool | None:
         """False if the schema asks for another type, or for objects with other keys."""
-        asked = self._guide(()) if self._guide is not None and not self._many else None
-        if asked is None or "by-schema" not in self._rules:
+        asked = self.guide(()) if self.guide is not None and not m._many else None
+        if asked is None or "by-schema" not in m._rules:
             return True
         if ("object" if text[pos] == "{" else "array") not in asked.types:
             return False
@@ -57,33 +48,33 @@ class GuidedMachine(ProseMachine):
         if text[pos] == "[" or not asked.keys:
             return True
         if found is None:
-            return None if _FIRST_KEY_CUT.match(text, pos) and not self._last else True
+            return None if _FIRST_KEY_CUT.match(text, pos) and not m._last else True
         return (found[1] or found[2]) in asked.keys
 
-    def _emit_value(self, value: Any, offset: int) -> None:
+    def emit_value(self, m: Leniency, value: Any, offset: int) -> None:
         """The events of a value that is known already."""
         if isinstance(value, str):
-            self._emit_string(value, offset)
+            self.emit_string(m, value, offset)
         elif isinstance(value, dict):
-            self._sink.start_object(offset)
+            m._sink.start_object(offset)
             for key, member in value.items():
-                self._sink.key(key, offset)
-                self._emit_value(member, offset)
-            self._sink.end_container(offset)
+                m._sink.key(key, offset)
+                self.emit_value(m, member, offset)
+            m._sink.end_container(offset)
         elif isinstance(value, list):
-            self._sink.start_array(offset)
+            m._sink.start_array(offset)
             for element in value:
-                self._emit_value(element, offset)
-            self._sink.end_container(offset)
+                self.emit_value(m, element, offset)
+            m._sink.end_container(offset)
         else:
             number = None if value is None or isinstance(value, bool) else repr(value)
-            self._sink.scalar(value, number, offset)
+            m._sink.scalar(value, number, offset)
 
-    def _emit_string(self, value: str, offset: int) -> None:
-        self._sink.start_string(offset)
+    def emit_string(self, m: Leniency, value: str, offset: int) -> None:
+        m._sink.start_string(offset)
         if value:
-            self._sink.text(value)
-        self._sink.end_string()
+            m._sink.text(value)
+        m._sink.end_string()
 
 
 class ValueSink(Sink):

@@ -1,11 +1,15 @@
 # Types for the compiler; the code is in inside.py.
 from ..machine cimport Machine
-from .around cimport ProseMachine
-from .brackets cimport BracketMachine
+from .brackets cimport Brackets
+from .core cimport Leniency
+from .quotes cimport Quotes
+from .strings cimport Text
 
-cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
-cdef int LENIENT, BEFORE, PROSE, THOUGHTS, FENCE, IGNORED, LINE_COMMENT, BLOCK_COMMENT, BARE_KEY
-cdef int ODD_STRING, ODD_KEY, CLOSING, BLOCK_STRING, BARE_VALUE, CODE, ASIDE
+cdef int END, STRING, DIGITS, LENIENT, BEFORE, PROSE, THOUGHTS, FENCE, IGNORED, LINE_COMMENT
+cdef int BLOCK_COMMENT, BARE_KEY, ODD_STRING, ODD_KEY, CLOSING, BLOCK_STRING, BARE_VALUE, CODE, ASIDE
+cdef int GUIDED
 
-cdef class LenientMachine(BracketMachine):
-    pass
+cdef class LenientMachine(Leniency):
+    cdef Text _text
+    cdef Quotes _quotes
+    cdef Brackets _brackets

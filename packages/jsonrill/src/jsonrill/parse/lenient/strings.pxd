@@ -1,8 +1,10 @@
 # Types for the compiler; the code is in strings.py.
 cimport cython
 from ..machine cimport Machine, plain_end, space_end
-from .numbers cimport NumberMachine
+from .core cimport Leniency
 
+cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, GUIDED, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING
+cdef int VALUE
 cdef bint _COMPILED
 cdef str _UNSURE
 cdef Py_ssize_t FEW, NOWHERE, _REMEMBERED
@@ -12,26 +14,43 @@ cdef bint is_usual(str run, bint plain) except -1
 @cython.locals(at=Py_ssize_t, char=Py_UCS4)
 cdef bint ends_simply(str run) except -1
 
-cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING, VALUE, GUIDED
-
-cdef class StringMachine(NumberMachine):
-    cdef bint _info, _inner, _quotation, _quoted, _curly, _mixed, _after_value, _after_comma, _nest_string
-    cdef bint _closed_in_text, _drive, _glued, _low
-    cdef str _opened, _first, _tail_text, _watched, _literal_text
-    cdef Py_ssize_t _backslash_at, _doubtful_at, _open_in_text, _run_from
-    cdef Py_ssize_t _string_at, _nest, _inner_at, _inner_run
-    cdef object _expected_here, _parens
-    cdef Py_ssize_t _string_depth, _string_index
-    cdef Py_ssize_t _comma_at, _string_line
-    cdef _take(self, str run)
-    cdef bint _is_plain(self, str run) except -1
-    @cython.final
-    cdef bint _is_simple(self, str run) except -1
+cdef class Text:
+    cdef public bint after_comma, after_value, closed_in_text, curly, drive, glued, info, inner, low
+    cdef public bint mixed, nest_string, quotation, quoted
+    cdef public Py_ssize_t backslash_at, comma_at, doubtful_at, inner_at, inner_run, nest, open_in_text
+    cdef public Py_ssize_t run_from, string_at, string_depth, string_index, string_line
+    cdef public object expected_here, parens
+    cdef public str first, literal_text, opened, tail_text, watched
+    cpdef start_document(self, Leniency m)
+    cpdef take(self, Leniency m, str run)
+    cpdef take_text(self, Leniency m, str run)
+    cpdef note_text(self, Leniency m, str run)
+    cpdef watch(self, Leniency m, str run)
+    cpdef settle(self, Leniency m)
+    cpdef bint is_simple(self, Leniency m, str run) except -1
+    cpdef note_curly(self, Leniency m, str run)
+    cpdef begin_text(self, Leniency m)
+    cpdef bint is_plain(self, Leniency m, str run) except -1
     @cython.locals(end=Py_ssize_t, at=Py_ssize_t, char=Py_UCS4, simple=bint, comma=bint, begins=bint)
-    cdef Py_ssize_t _plain_run(self, str text, Py_ssize_t pos, Py_ssize_t stop, str run) except -2
-    cdef Py_ssize_t _unusual_run(self, str text, Py_ssize_t stop, str run) except -2
-    cdef _settle(self)
-    cdef _note_text(self, str run)
-    cdef _take_text(self, str run)
-    cdef _begin_text(self)
-    cdef Py_ssize_t _finish_string(self, str text, Py_ssize_t quote) except -2
+    cpdef Py_ssize_t plain_run(self, Leniency m, str text, Py_ssize_t pos, Py_ssize_t stop, str run) except? -2
+    cpdef Py_ssize_t unusual_run(self, Leniency m, str text, Py_ssize_t stop, str run) except? -2
+    cpdef Py_ssize_t escaped(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t finish_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
+    cpdef end_collected(self, Leniency m, str text, Py_ssize_t quote)
+    cpdef Py_ssize_t fix_quote(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
+    cpdef fix_no_comma(self, Leniency m, str text, Py_ssize_t pos)
+    cpdef bint collects(self, Leniency m) except -1
+    cpdef Py_ssize_t odd_string(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t odd_text(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t end_odd_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
+    cpdef Py_ssize_t open_block(self, Leniency m, str opened, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t block_string(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t odd_escape(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef note_doubtful(self, Leniency m, Py_ssize_t token, str text, Py_ssize_t end)
+    cpdef begin_literal(self, Leniency m, str text, Py_ssize_t pos)
+    cpdef bint is_drive(self, Leniency m, str before, Py_ssize_t pos) except -1
+    cpdef backslashes(self, Leniency m, str text, Py_ssize_t pos)
+    cpdef Py_ssize_t literal_run(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t literal_escape(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t control(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef note_line(self, Leniency m)

@@ -7,7 +7,7 @@ it may turn out to be the end of the string (`quotes.py`).
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...errors import InvalidJSON
 from ..expected import Expected
@@ -28,10 +28,12 @@ from ..states import (
     VALUE,
 )
 from . import escapes, lookahead, patterns
-from .around import as_set
 from .by_schema import fitting
-from .numbers import NumberMachine
+from .keys import as_set
 from .rules import QUOTES
+
+if TYPE_CHECKING:
+    from .core import Leniency
 
 # The quote that ends what an odd quote opens, and the plain text between them.
 CLOSERS: Final = {"'": "'", "“": "”", "‘": "’", "`": "`"}
@@ -50,178 +52,175 @@ _REMEMBERED: Final = 64
 _COMPILED: Final = not __file__.endswith(".py")
 
 
-class StringMachine(NumberMachine):
-    """The machine that reads strings in any quotes, and their text as it is written."""
+class Text:
+    """Reads strings in any quotes, and their text as it is written."""
 
     __slots__ = (
-        "_after_comma",
-        "_after_value",
-        "_backslash_at",
-        "_closed_in_text",
-        "_comma_at",
-        "_curly",
-        "_doubtful_at",
-        "_drive",
-        "_expected_here",
-        "_first",
-        "_glued",
-        "_info",
-        "_inner",
-        "_inner_at",
-        "_inner_run",
-        "_literal_text",
-        "_low",
-        "_mixed",
-        "_nest",
-        "_nest_string",
-        "_open_in_text",
-        "_opened",
-        "_parens",
-        "_quotation",
-        "_quoted",
-        "_run_from",
-        "_string_at",
-        "_string_line",
-        "_string_depth",
-        "_string_index",
-        "_tail_text",
-        "_watched",
+        "after_comma",
+        "after_value",
+        "backslash_at",
+        "closed_in_text",
+        "comma_at",
+        "curly",
+        "doubtful_at",
+        "drive",
+        "expected_here",
+        "first",
+        "glued",
+        "info",
+        "inner",
+        "inner_at",
+        "inner_run",
+        "literal_text",
+        "low",
+        "mixed",
+        "nest",
+        "nest_string",
+        "open_in_text",
+        "opened",
+        "parens",
+        "quotation",
+        "quoted",
+        "run_from",
+        "string_at",
+        "string_depth",
+        "string_index",
+        "string_line",
+        "tail_text",
+        "watched",
     )
 
-    def _start_document(self) -> None:
-        NumberMachine._start_document(self)
-        self._inner = not self._rules.isdisjoint(("inner-quotes", "missing-quotes"))
+    def start_document(self, m: Leniency) -> None:
+        self.inner = not m._rules.isdisjoint(("inner-quotes", "missing-quotes"))
         # The quote that opened an odd string.
-        self._opened = ""
+        self.opened = ""
         # Three ticks opened it, and a word that may name a language is after them in their line.
-        self._info = False
+        self.info = False
         # What a schema asks for at the string that is being collected for it.
-        self._expected_here: Expected | None = None
+        self.expected_here: Expected | None = None
         # Of the string being read: its offset, its first character, the end of what was emitted,
         # what is not yet emitted, whether a quotation is open in it, whether it had inner quotes,
         # and how many brackets of JSON inside it are open.
-        self._string_at = -1
-        self._first = ""
-        self._shown = ""
-        self._tail_text = ""
-        self._quotation = self._quoted = False
-        self._nest = 0
+        self.string_at = -1
+        self.first = ""
+        m._shown = ""
+        self.tail_text = ""
+        self.quotation = self.quoted = False
+        self.nest = 0
         # In that JSON, a string is open: brackets in it do not count.
-        self._nest_string = False
+        self.nest_string = False
         # A comma is before the quotation: it may be a key.
-        self._after_comma = False
+        self.after_comma = False
         # The quotation began in a word, so it may end in one.
-        self._glued = False
+        self.glued = False
         # A curly quote was opened in it, or a low one; where the last inner quote was, and how many
         # in a row.
-        self._curly = self._low = False
-        self._inner_at = -1
-        self._inner_run = 0
+        self.curly = self.low = False
+        self.inner_at = -1
+        self.inner_run = 0
         # It has quotes with and without a backslash.
-        self._mixed = False
+        self.mixed = False
         # How many brackets are open in it, and if one was closed that was not opened in it.
-        self._open_in_text = 0
-        self._closed_in_text = False
+        self.open_in_text = 0
+        self.closed_in_text = False
         # Where the last string began with an escape that is doubtful beside a backslash that is
         # text, and the last one with such a backslash; of that one its text since then, and if it
         # begins with a drive. Where the run of text begins that is being read.
-        self._doubtful_at = self._backslash_at = NOWHERE
-        self._literal_text = ""
-        self._drive = False
-        self._run_from = 0
+        self.doubtful_at = self.backslash_at = NOWHERE
+        self.literal_text = ""
+        self.drive = False
+        self.run_from = 0
         # It has what may come after the value; and its end, if that may become such a thing.
-        self._after_value = False
-        self._watched = ""
-        self._plain_at = NOWHERE
+        self.after_value = False
+        self.watched = ""
+        m._plain_at = NOWHERE
         # The depths that a "(" opened.
-        self._parens: set[int] = set()
+        self.parens: set[int] = set()
         # The line in which a string at the root ended.
-        self._string_line = -1
+        self.string_line = -1
         # Where a comma was missing.
-        self._comma_at = -1
+        self.comma_at = -1
         # Depth and index of the last string in a list.
-        self._string_depth = self._string_index = 0
+        self.string_depth = self.string_index = 0
 
-    # ---- text ------------------------------------------------------------------------------
-
-    def _take(self, run: str) -> None:
-        if self._plain_at == self._token and self._is_simple(run):
-            self._sink.text(run)
-            self._shown = run
+    def take(self, m: Leniency, run: str) -> None:
+        if m._plain_at == m._token and self.is_simple(m, run):
+            m._sink.text(run)
+            m._shown = run
             return
-        if self._backslash_at == self._token:
-            self._literal_text = (self._literal_text + run)[-_LONGEST_TAIL:]
-        state = self._state
-        if self._expected_here is not None:
-            if self._string_at != self._token:
-                self._begin_text()
-            self._note_text(run)
-            self._add(run)
+        if self.backslash_at == m._token:
+            self.literal_text = (self.literal_text + run)[-_LONGEST_TAIL:]
+        state = m._state
+        if self.expected_here is not None:
+            if self.string_at != m._token:
+                self.begin_text(m)
+            self.note_text(m, run)
+            m._add(run)
         elif state == KEY or state == ODD_KEY:
-            self._add(run)
+            m._add(run)
         else:
-            self._take_text(run)
+            self.take_text(m, run)
 
-    def _take_text(self, run: str) -> None:
+    def take_text(self, m: Leniency, run: str) -> None:
         """Emit text of a string, but for what may turn out to be its end."""
-        if self._string_at != self._token:
-            self._begin_text()
-        if self._quoted and self._state == STRING and '"' in run:
-            self._mixed = True
-        if self._watched or "<" in run or "`" in run:
-            self._watch(run.replace("\n", " "))
+        if self.string_at != m._token:
+            self.begin_text(m)
+        if self.quoted and m._state == STRING and '"' in run:
+            self.mixed = True
+        if self.watched or "<" in run or "`" in run:
+            self.watch(m, run.replace("\n", " "))
         for bracket in patterns.TEXT_BRACKET.findall(run):
             if bracket in "{[":
-                self._open_in_text += 1
-            elif self._open_in_text:
-                self._open_in_text -= 1
+                self.open_in_text += 1
+            elif self.open_in_text:
+                self.open_in_text -= 1
             else:
-                self._closed_in_text = True
-        if self._nest:
+                self.closed_in_text = True
+        if self.nest:
             for char in run:
-                if self._nest and not self._nest_string and char in "{[}]":
-                    self._nest += 1 if char in "{[" else -1
-        if self._tail_text:
-            run = self._tail_text + run
-            self._tail_text = ""
-        if self._inner and self._frames and self._state == STRING:
+                if self.nest and not self.nest_string and char in "{[}]":
+                    self.nest += 1 if char in "{[" else -1
+        if self.tail_text:
+            run = self.tail_text + run
+            self.tail_text = ""
+        if self.inner and m._frames and m._state == STRING:
             start = _tail(run)
             if len(run) - start <= _LONGEST_TAIL:
-                self._tail_text = run[start:]
+                self.tail_text = run[start:]
                 run = run[:start]
         if run:
-            self._sink.text(run)
-            self._note_text(run)
+            m._sink.text(run)
+            self.note_text(m, run)
             if not run.isascii():
-                self._note_curly(run)
-        self._settle()
+                self.note_curly(m, run)
+        self.settle(m)
 
-    def _note_text(self, run: str) -> None:
+    def note_text(self, m: Leniency, run: str) -> None:
         """Remember the first character of the string, and the end of its text so far."""
-        self._first = self._first or run.lstrip()[:1]
+        self.first = self.first or run.lstrip()[:1]
         short = run.isspace() or run.isdigit()
-        self._shown = self._shown[-_REMEMBERED:] + run if short else run
+        m._shown = m._shown[-_REMEMBERED:] + run if short else run
 
-    def _watch(self, run: str) -> None:
+    def watch(self, m: Leniency, run: str) -> None:
         """Note text of a string that may come after the value, if the string is cut off."""
-        before = self._watched or ("" if self._tail_text else self._shown.rstrip()[-1:])
+        before = self.watched or ("" if self.tail_text else m._shown.rstrip()[-1:])
         run = before + run
         if patterns.AFTER_VALUE.search(run):
-            self._after_value = True
+            self.after_value = True
         found = patterns.AFTER_VALUE_CUT.search(run)
-        self._watched = found.group() if found else ""
+        self.watched = found.group() if found else ""
 
-    def _settle(self) -> None:
+    def settle(self, m: Leniency) -> None:
         """Remember if this string has nothing unusual so far: then text is only looked at."""
-        simple = self._state == STRING and self._inner and self._frames and self._first
-        unusual = self._tail_text or self._nest or self._quoted or self._curly or self._watched
-        unusual = unusual or self._low or self._backslash_at == self._token
-        if simple and not unusual and self._expected_here is None:
-            self._plain_at = self._token
+        simple = m._state == STRING and self.inner and m._frames and self.first
+        unusual = self.tail_text or self.nest or self.quoted or self.curly or self.watched
+        unusual = unusual or self.low or self.backslash_at == m._token
+        if simple and not unusual and self.expected_here is None:
+            m._plain_at = m._token
         else:
-            self._plain_at = NOWHERE
+            m._plain_at = NOWHERE
 
-    def _is_simple(self, run: str) -> bool:
+    def is_simple(self, m: Leniency, run: str) -> bool:
         """True if text of a string without anything unusual has nothing unusual, either."""
         if _COMPILED:
             return is_usual(run, False)
@@ -233,56 +232,56 @@ class StringMachine(NumberMachine):
             and (run[-1] not in _UNSURE or ends_simply(run))
         )
 
-    def _note_curly(self, run: str) -> None:
+    def note_curly(self, m: Leniency, run: str) -> None:
         """A curly quote that was opened in the string is closed in it, and does not end it."""
         closes = run.rfind("”")
         if max(run.rfind("“"), run.rfind("‘")) > closes:
-            self._curly = True
+            self.curly = True
         elif closes >= 0:
-            self._curly = False
+            self.curly = False
         low = run.rfind("„")
         if low > max(run.rfind("“"), closes):
-            self._low = True
+            self.low = True
         elif "“" in run or closes >= 0:
-            self._low = False
+            self.low = False
 
-    def _begin_text(self) -> None:
-        self._string_at = self._token
-        if self._plain_at != self._token:
-            self._first = self._shown = ""
-        self._tail_text = ""
-        self._quotation = self._quoted = self._curly = self._mixed = self._after_value = False
-        self._low = self._closed_in_text = False
-        self._open_in_text = 0
-        self._watched = ""
-        self._inner_at = -1
-        self._nest = 0
+    def begin_text(self, m: Leniency) -> None:
+        self.string_at = m._token
+        if m._plain_at != m._token:
+            self.first = m._shown = ""
+        self.tail_text = ""
+        self.quotation = self.quoted = self.curly = self.mixed = self.after_value = False
+        self.low = self.closed_in_text = False
+        self.open_in_text = 0
+        self.watched = ""
+        self.inner_at = -1
+        self.nest = 0
 
-    def _is_plain(self, run: str) -> bool:
+    def is_plain(self, m: Leniency, run: str) -> bool:
         if _COMPILED:
             return is_usual(run, True)
-        return '"' not in run and "\\" not in run and run.isprintable() and self._is_simple(run)
+        return '"' not in run and "\\" not in run and run.isprintable() and self.is_simple(m, run)
 
-    def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
+    def plain_run(self, m: Leniency, text: str, pos: int, stop: int, run: str) -> int:
         """Emit text of a string as the strict machine does, if nothing in it is unusual.
 
         Nearly every string goes this way from its first quote to its last. For what may follow it,
         only its first and its last text are remembered.
         """
         end = len(text)
-        simple = self._plain_at == self._token
+        simple = m._plain_at == m._token
         if not simple:
-            begins = self._offset + pos == self._token + 1 and stop > pos and text[pos] != " "
-            if not (begins and self._inner and self._frames and self._expected_here is None):
-                return self._unusual_run(text, stop, run)
+            begins = m._offset + pos == m._token + 1 and stop > pos and text[pos] != " "
+            if not (begins and self.inner and m._frames and self.expected_here is None):
+                return self.unusual_run(m, text, stop, run)
         if stop == end:  # text that may go on; only its end can have to be held back
-            if not self._is_simple(run):
-                return self._unusual_run(text, stop, run)
-            self._sink.text(run)
-            self._shown = run
+            if not self.is_simple(m, run):
+                return self.unusual_run(m, text, stop, run)
+            m._sink.text(run)
+            m._shown = run
             if not simple:
-                self._first = run
-                self._plain_at = self._token
+                self.first = run
+                m._plain_at = m._token
             return end
         at = stop + 1
         comma = at < end and text[at] == ","
@@ -298,379 +297,368 @@ class StringMachine(NumberMachine):
             if at < end:
                 char = text[at]
                 if not (char == '"' if comma else char == "}" or char == "]"):
-                    return self._unusual_run(text, stop, run)
-            elif self._last or end - stop >= _REMEMBERED or (run and not self._is_simple(run)):
-                return self._unusual_run(text, stop, run)
+                    return self.unusual_run(m, text, stop, run)
+            elif m._last or end - stop >= _REMEMBERED or (run and not self.is_simple(m, run)):
+                return self.unusual_run(m, text, stop, run)
         if run:
-            self._sink.text(run)
-            self._shown = run
+            m._sink.text(run)
+            m._shown = run
         if not simple:
-            self._first = run
+            self.first = run
         if at == end:
-            self._plain_at = self._token
-            self._held = text[stop:]
+            m._plain_at = m._token
+            m._held = text[stop:]
             return end
-        self._string_at = self._token
-        self._sink.end_string()
+        self.string_at = m._token
+        m._sink.end_string()
         if not comma:
-            self._state = AFTER
-        elif self._object:
-            self._state = NEXT_KEY
+            m._state = AFTER
+        elif m._object:
+            m._state = NEXT_KEY
         else:
-            self._state = VALUE
-            self._count += 1
+            m._state = VALUE
+            m._count += 1
         return at
 
-    def _unusual_run(self, text: str, stop: int, run: str) -> int:
+    def unusual_run(self, m: Leniency, text: str, stop: int, run: str) -> int:
         if run:
-            self._take(run)
-        return stop if stop == len(text) else self._end_string(text, stop)
+            self.take(m, run)
+        return stop if stop == len(text) else m.quotes.end_string(m, text, stop)
 
-    def _escaped(self, text: str, pos: int) -> int:
+    def escaped(self, m: Leniency, text: str, pos: int) -> int:
         """Stay here until the string ends: its end would be sought anew after each repair."""
-        token = self._token
+        token = m._token
         while True:
-            if self._backslash_at == token:
-                pos = self._literal_run(text, pos)
+            if self.backslash_at == token:
+                pos = self.literal_run(m, text, pos)
             else:
-                self._run_from = pos
-                pos = Machine._escaped(self, text, pos)
-                self._note_doubtful(token, text, pos - len(self._held))
-            if pos == len(text) or (self._state != STRING and self._state != KEY):
+                self.run_from = pos
+                pos = Machine._escaped(m, text, pos)
+                self.note_doubtful(m, token, text, pos - len(m._held))
+            if pos == len(text) or (m._state != STRING and m._state != KEY):
                 return pos
 
-    def _finish_string(self, text: str, quote: int) -> int:
+    def finish_string(self, m: Leniency, text: str, quote: int) -> int:
         """End the string at this quote."""
-        if self._mixed and self._string_at == self._token:
-            raise self._two_readings("quotes are escaped", "some quotes are not", text, quote)
-        if self._tail_text:
-            tail, self._tail_text = self._tail_text, ""
-            self._sink.text(tail)
-            self._shown = tail
-            self._first = self._first or tail.lstrip()[:1]
-        if not self._first and not self._object and not self._count:
+        if self.mixed and self.string_at == m._token:
+            raise m._two_readings("quotes are escaped", "some quotes are not", text, quote)
+        if self.tail_text:
+            tail, self.tail_text = self.tail_text, ""
+            m._sink.text(tail)
+            m._shown = tail
+            self.first = self.first or tail.lstrip()[:1]
+        if not self.first and not m._object and not m._count:
             # [""]: the quotes may belong around the bracket.
-            self._first, self._shown = "[", "]"
-        if not self._frames:
-            _, self._string_line, _ = self._position(text, quote)
-            self._number_end = self._offset + quote + 1
-        if self._expected_here is not None:
-            self._end_collected(text, quote)
+            self.first, m._shown = "[", "]"
+        if not m._frames:
+            _, self.string_line, _ = m._position(text, quote)
+            m._number_end = m._offset + quote + 1
+        if self.expected_here is not None:
+            self.end_collected(m, text, quote)
             return quote + 1
-        end: int = Machine._end_string(self, text, quote)
+        end: int = Machine._end_string(m, text, quote)
         return end
 
-    def _end_collected(self, text: str, quote: int) -> None:
+    def end_collected(self, m: Leniency, text: str, quote: int) -> None:
         """End a string where the schema asks for something else: emit the reading that fits."""
-        asked, self._expected_here = self._expected_here, None
+        asked, self.expected_here = self.expected_here, None
         assert asked is not None
-        string = self._take_begun()
-        found, value = fitting(string, asked, self._limits.depth - len(self._frames))
+        string = m._take_begun()
+        found, value = fitting(string, asked, m._limits.depth - len(m._frames))
         if not found and "string" not in asked.types:
-            found, value = self._read_again(string, asked)
+            found, value = m.ending.read_again(m, string, asked)
         if found:
-            self._may_repair("by-schema", text, quote)
-            self._emit_value(value, self._token)
+            m._may_repair("by-schema", text, quote)
+            m.schema.emit_value(m, value, m._token)
         else:
-            self._emit_string(string, self._token)
-        self._ended(quote + 1)
+            m.schema.emit_string(m, string, m._token)
+        m._ended(quote + 1)
 
-    # ---- odd quotes ------------------------------------------------------------------------
-
-    def _mend_quote(self, text: str, pos: int, char: str) -> int:
+    def fix_quote(self, m: Leniency, text: str, pos: int, char: str) -> int:
         """A string or key in quotes that are not JSON's, perhaps after a missing comma."""
         rule = QUOTES.get(char, "back-ticks")
-        if rule not in self._rules or self._state == COLON:
+        if rule not in m._rules or m._state == COLON:
             return -1
-        if self._state == AFTER:
-            return self._mend_missing_comma(text, pos, char)
-        self._may_repair(rule, text, pos)
-        self._opened = char
-        if self._state == FIRST_KEY or self._state == NEXT_KEY:
-            return self._open_string(ODD_KEY, text, pos)
-        if not self._object:
-            self._string_depth, self._string_index = len(self._frames), self._count
-        if not self._collects():
-            self._sink.start_string(self._offset + pos)
-        return self._open_string(ODD_STRING, text, pos)
+        if m._state == AFTER:
+            return m.tokens.fix_missing_comma(m, text, pos, char)
+        m._may_repair(rule, text, pos)
+        self.opened = char
+        if m._state == FIRST_KEY or m._state == NEXT_KEY:
+            return m._open_string(ODD_KEY, text, pos)
+        if not m._object:
+            self.string_depth, self.string_index = len(m._frames), m._count
+        if not self.collects(m):
+            m._sink.start_string(m._offset + pos)
+        return m._open_string(ODD_STRING, text, pos)
 
-    def _mend_missing_comma(self, text: str, pos: int, char: str) -> int:
-        raise NotImplementedError  # in inside.py
-
-    def _mend_no_comma(self, text: str, pos: int) -> None:
+    def fix_no_comma(self, m: Leniency, text: str, pos: int) -> None:
         """Go on as if a comma were here, unless something else may be meant."""
-        if len(self._frames) in self._parens:
-            raise self._two_readings(
+        if len(m._frames) in self.parens:
+            raise m._two_readings(
                 "a comma is missing here", "strings are joined as in a program", text, pos
             )
-        if self._point_at >= self._token:
-            raise self._two_readings(
+        if m.words.point_at >= m._token:
+            raise m._two_readings(
                 "a comma is missing here", "the point was meant as one", text, pos
             )
-        self._may_repair("missing-commas", text, pos, 0)
-        if self._object:
-            self._seen = as_set(self._seen)
-        self._add_comma()
-        self._comma_at = self._offset + pos
+        m._may_repair("missing-commas", text, pos, 0)
+        if m._object:
+            m._seen = as_set(m._seen)
+        m._add_comma()
+        self.comma_at = m._offset + pos
 
-    def _collects(self) -> bool:
+    def collects(self, m: Leniency) -> bool:
         """True if the schema asks for no string here, or only for some: then its end decides."""
-        if self._wary == GUIDED:
-            asked = self._asked()
+        if m._wary == GUIDED:
+            asked = m.schema.asked(m)
             if asked is not None and ("string" not in asked.types or asked.strings):
-                self._expected_here = asked
+                self.expected_here = asked
                 return True
         return False
 
-    def _odd_string(self, text: str, pos: int) -> int:
+    def odd_string(self, m: Leniency, text: str, pos: int) -> int:
         """In a string or key with odd quotes: take its characters, up to the one that ends it."""
-        end = _PLAIN[self._opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-        end = max(pos, min(end, self._stop - self._offset))
+        end = _PLAIN[self.opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        end = max(pos, min(end, m._stop - m._offset))
         if end > pos:
-            self._take(text[pos:end])
+            self.take(m, text[pos:end])
         if end == len(text):
             return end
-        if text[end] == CLOSERS[self._opened]:
-            return self._end_odd_string(text, end)
-        if self._offset + end >= self._stop:
-            raise self._over("string", self._string_limit, text, end)
-        return self._odd_text(text, end)
+        if text[end] == CLOSERS[self.opened]:
+            return self.end_odd_string(m, text, end)
+        if m._offset + end >= m._stop:
+            raise m._over("string", m._string_limit, text, end)
+        return self.odd_text(m, text, end)
 
-    def _odd_text(self, text: str, pos: int) -> int:
+    def odd_text(self, m: Leniency, text: str, pos: int) -> int:
         """Between odd quotes: an escape of JSON's or of the quote, or a control character."""
         if text[pos] != "\\":
-            return self._control(text, pos)
-        closer = CLOSERS.get(self._opened, '"')
+            return self.control(m, text, pos)
+        closer = CLOSERS.get(self.opened, '"')
         if text.startswith(closer, pos + 1):
-            self._take(closer)
+            self.take(m, closer)
             return pos + 2
-        if self._backslash_at == self._token or self._opened in "'`":
-            end = self._literal_escape(text, pos)
+        if self.backslash_at == m._token or self.opened in "'`":
+            end = self.literal_escape(m, text, pos)
             if end >= 0:
                 return end
         found = ESCAPE.match(text, pos)
         if found:
-            self._run_from = pos
-            self._note_doubtful(self._token, text, found.end())
-            self._take(unescape(found.group()))
+            self.run_from = pos
+            self.note_doubtful(m, m._token, text, found.end())
+            self.take(m, unescape(found.group()))
             return found.end()
-        self._run_from = pos
-        return self._hold(text, pos) if CUT_ESCAPE.match(text, pos) else self._odd_escape(text, pos)
+        self.run_from = pos
+        return m._hold(text, pos) if CUT_ESCAPE.match(text, pos) else self.odd_escape(m, text, pos)
 
-    def _end_odd_string(self, text: str, quote: int) -> int:
-        if self._state == ODD_KEY:
-            return self._end_key(text, quote)
-        self._state = STRING
-        end = self._end_string(text, quote)
-        if self._state == STRING:  # a quote in the text, or one that cannot be told yet
-            self._state = ODD_STRING
+    def end_odd_string(self, m: Leniency, text: str, quote: int) -> int:
+        if m._state == ODD_KEY:
+            return m._end_key(text, quote)
+        m._state = STRING
+        end = m.quotes.end_string(m, text, quote)
+        if m._state == STRING:  # a quote in the text, or one that cannot be told yet
+            m._state = ODD_STRING
         return end
 
-    # ---- three quotes or ticks -------------------------------------------------------------
-
-    def _open_block(self, opened: str, text: str, pos: int) -> int:
+    def open_block(self, m: Leniency, opened: str, text: str, pos: int) -> int:
         """Three quotes or ticks: a string over several lines."""
-        if not self._may_repair("block-strings", text, pos):
+        if not m._may_repair("block-strings", text, pos):
             return -1
-        self._opened = opened
-        self._quoted = True
-        self._begun = "\n"  # a line break right here is not part of it
+        self.opened = opened
+        self.quoted = True
+        m._begun = "\n"  # a line break right here is not part of it
         if opened == "```":
-            self._sink.start_string(self._offset + pos)
-            self._open_string(BLOCK_STRING, text, pos)
-            self._begin_text()
-            self._quoted = True
-        self._state = BLOCK_STRING
+            m._sink.start_string(m._offset + pos)
+            m._open_string(BLOCK_STRING, text, pos)
+            self.begin_text(m)
+            self.quoted = True
+        m._state = BLOCK_STRING
         return pos + len(opened)
 
-    def _block_string(self, text: str, pos: int) -> int:
+    def block_string(self, m: Leniency, text: str, pos: int) -> int:
         """Between three quotes or ticks: text as it is; one line break at either end is not."""
-        opened = self._opened
-        if self._begun:
-            if opened == "```" and patterns.INFO_STRING_CUT.match(text, pos) and not self._last:
-                return self._hold(text, pos)
+        opened = self.opened
+        if m._begun:
+            if opened == "```" and patterns.INFO_STRING_CUT.match(text, pos) and not m._last:
+                return m._hold(text, pos)
             found = (patterns.INFO_STRING if opened == "```" else patterns.LINE_BREAK).match(
                 text, pos
             )
-            if text.startswith("\r", pos) and len(text) == pos + 1 and not self._last:
-                return self._hold(text, pos)
-            self._begun = ""
-            self._info = opened == "```" and found is not None and not text[pos].isspace()
+            if text.startswith("\r", pos) and len(text) == pos + 1 and not m._last:
+                return m._hold(text, pos)
+            m._begun = ""
+            self.info = opened == "```" and found is not None and not text[pos].isspace()
             if found:
                 return found.end()
             if opened == "```" and patterns.NAMES_LANGUAGE.match(text, pos):
-                raise self._two_readings(
+                raise m._two_readings(
                     "this line names the language", "it is part of the text", text, pos
                 )
         end = _BLOCK_TEXT[opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if end > pos:
-            self._take(text[pos:end])
-        if self._offset + end > self._stop:
-            raise self._over("string", self._string_limit, text, self._stop - self._offset)
+            self.take(m, text[pos:end])
+        if m._offset + end > m._stop:
+            raise m._over("string", m._string_limit, text, m._stop - m._offset)
         if end == len(text):
             return end
         if text[end] == "\\":
-            return self._odd_text(text, end)
+            return self.odd_text(m, text, end)
         mark = patterns.LINE_BREAK.match(text, end)
         start = mark.end() if mark else end
         rest = text[start : start + 3]
-        if opened.startswith(rest) and len(rest) < 3 and not self._last:
-            return self._hold(text, end)
-        if text[end] == "\r" and not mark and end + 1 == len(text) and not self._last:
-            return self._hold(text, end)
+        if opened.startswith(rest) and len(rest) < 3 and not m._last:
+            return m._hold(text, end)
+        if text[end] == "\r" and not mark and end + 1 == len(text) and not m._last:
+            return m._hold(text, end)
         if rest == opened:
-            ends = (
-                lookahead.STRING_ENDS_IN_OBJECT if self._object else lookahead.STRING_ENDS_IN_ARRAY
-            )
-            seen = self._sees(ends, text, start + 3) if self._frames else True
+            ends = lookahead.STRING_ENDS_IN_OBJECT if m._object else lookahead.STRING_ENDS_IN_ARRAY
+            seen = m._sees(ends, text, start + 3) if m._frames else True
             if seen is None:
-                return self._hold(text, end)
+                return m._hold(text, end)
             if seen:
-                if self._info and not self._shown:
-                    raise self._two_readings(
+                if self.info and not m._shown:
+                    raise m._two_readings(
                         "the fence names a language", "the text is in its line", text, end
                     )
-                self._state = STRING
-                return self._finish_string(text, start + 2)
-        self._take(text[end:start] or text[end])
+                m._state = STRING
+                return self.finish_string(m, text, start + 2)
+        self.take(m, text[end:start] or text[end])
         return max(start, end + 1)
 
-    # ---- escapes and control characters ----------------------------------------------------
-
-    def _odd_escape(self, text: str, pos: int) -> int:
+    def odd_escape(self, m: Leniency, text: str, pos: int) -> int:
         """Keep a backslash that begins no escape as text; drop it before an apostrophe."""
         if LONE_HIGH.match(text, pos):
-            return Machine._odd_escape(self, text, pos)
+            return Machine._odd_escape(m, text, pos)
         char = text[pos + 1 : pos + 2]
-        in_key = self._state == KEY or self._state == ODD_KEY
-        if char in (_MARKDOWN_IN_KEYS if in_key else _MARKDOWN) and self._may_repair(
+        in_key = m._state == KEY or m._state == ODD_KEY
+        if char in (_MARKDOWN_IN_KEYS if in_key else _MARKDOWN) and m._may_repair(
             "markdown-escapes", text, pos
         ):
-            self._take(char)
+            self.take(m, char)
             return pos + 2
-        if not self._may_repair("bad-escapes", text, pos):
-            return Machine._odd_escape(self, text, pos)
+        if not m._may_repair("bad-escapes", text, pos):
+            return Machine._odd_escape(m, text, pos)
         if char == "'":
-            self._take("'")
+            self.take(m, "'")
             return pos + 2
-        if char.isalnum() and self._backslash_at != self._token:
-            self._begin_literal(text, pos)
+        if char.isalnum() and self.backslash_at != m._token:
+            self.begin_literal(m, text, pos)
         end = GOOD_ESCAPE.match(text, pos).end()  # type: ignore[union-attr]  # of any backslash
-        self._take(text[pos:end])
+        self.take(m, text[pos:end])
         return end
 
-    def _note_doubtful(self, token: int, text: str, end: int) -> None:
+    def note_doubtful(self, m: Leniency, token: int, text: str, end: int) -> None:
         """Note if the run of text that was read has an escape that a path may have."""
-        if self._doubtful_at != token and patterns.HAS_DOUBTFUL.search(text[self._run_from : end]):
-            self._doubtful_at = token
+        if self.doubtful_at != token and patterns.HAS_DOUBTFUL.search(text[self.run_from : end]):
+            self.doubtful_at = token
 
-    def _begin_literal(self, text: str, pos: int) -> None:
+    def begin_literal(self, m: Leniency, text: str, pos: int) -> None:
         """A backslash that is text: from now on others may be text in this string, too."""
-        self._note_doubtful(self._token, text, pos)
-        if self._doubtful_at == self._token:
-            raise self._backslashes(text, pos)
-        if self._state == KEY or self._state == ODD_KEY:
-            before = self._begun
-        elif self._string_at == self._token or self._plain_at == self._token:
-            before = self._shown + self._tail_text
+        self.note_doubtful(m, m._token, text, pos)
+        if self.doubtful_at == m._token:
+            raise self.backslashes(m, text, pos)
+        if m._state == KEY or m._state == ODD_KEY:
+            before = m._begun
+        elif self.string_at == m._token or m._plain_at == m._token:
+            before = m._shown + self.tail_text
         else:
             before = ""
-        self._literal_text = before[-1:]
-        self._drive = self._is_drive(before[-1:], pos)
-        self._backslash_at = self._token
-        self._plain_at = NOWHERE
+        self.literal_text = before[-1:]
+        self.drive = self.is_drive(m, before[-1:], pos)
+        self.backslash_at = m._token
+        m._plain_at = NOWHERE
 
-    def _is_drive(self, before: str, pos: int) -> bool:
+    def is_drive(self, m: Leniency, before: str, pos: int) -> bool:
         """True if the string begins like `C:` before the backslash at `pos`."""
-        return before == ":" and self._offset + pos == self._token + 3
+        return before == ":" and m._offset + pos == m._token + 3
 
-    def _backslashes(self, text: str, pos: int) -> InvalidJSON:
-        error: InvalidJSON = self._two_readings(
+    def backslashes(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
+        error: InvalidJSON = m._two_readings(
             "this backslash is text", "it begins an escape", text, pos
         )
         return error
 
-    def _literal_run(self, text: str, pos: int) -> int:
+    def literal_run(self, m: Leniency, text: str, pos: int) -> int:
         """In a string with a backslash that is text: as `_escaped`, one escape after the other."""
-        end = min(len(text), self._stop - self._offset)
+        end = min(len(text), m._stop - m._offset)
         stop = patterns.LITERAL_TEXT.match(text, pos, end).end()  # type: ignore[union-attr]
         if stop > pos:
-            self._take(text[pos:stop])
+            self.take(m, text[pos:stop])
         if stop == len(text):
             return stop
         if text[stop] == '"':
-            if self._state == STRING:
-                return self._end_string(text, stop)
-            return self._end_key(text, stop)
+            if m._state == STRING:
+                return m.quotes.end_string(m, text, stop)
+            return m._end_key(text, stop)
         if stop == end:
-            raise self._over("string", self._limits.string, text, end)
+            raise m._over("string", m._limits.string, text, end)
         if text[stop] != "\\":
-            return self._control(text, stop)
-        found = self._literal_escape(text, stop)
+            return self.control(m, text, stop)
+        found = self.literal_escape(m, text, stop)
         if found >= 0:
             return found
         if text[stop + 1] in '"\\/':
-            self._take(text[stop + 1])
+            self.take(m, text[stop + 1])
             return stop + 2
-        return self._odd_escape(text, stop)
+        return self.odd_escape(m, text, stop)
 
-    def _literal_escape(self, text: str, pos: int) -> int:
+    def literal_escape(self, m: Leniency, text: str, pos: int) -> int:
         """A backslash that may be text; -1 if it is read as in any other string."""
         if pos + 1 == len(text):
-            return self._hold(text, pos)
+            return m._hold(text, pos)
         char = text[pos + 1]
-        python = self._opened in ("'", "`") and self._state in (ODD_STRING, ODD_KEY)
+        python = self.opened in ("'", "`") and m._state in (ODD_STRING, ODD_KEY)
         python = python and char in escapes.PYTHON + escapes.PYTHON_TOO
         if char == "u" and not ESCAPE.match(text, pos):
-            return self._hold(text, pos) if CUT_ESCAPE.match(text, pos) else -1
-        if self._backslash_at == self._token:
+            return m._hold(text, pos) if CUT_ESCAPE.match(text, pos) else -1
+        if self.backslash_at == m._token:
             if char not in escapes.DOUBTFUL and not python:
                 return -1
-            before = self._literal_text
-            if self._state == KEY or self._state == ODD_KEY:
-                before = self._begun
-            seen = escapes.is_literal(before, self._drive, text, pos, self._last)
+            before = self.literal_text
+            if m._state == KEY or m._state == ODD_KEY:
+                before = m._begun
+            seen = escapes.is_literal(before, self.drive, text, pos, m._last)
             if seen is None:
-                return self._hold(text, pos)
+                return m._hold(text, pos)
             if not seen:
-                raise self._backslashes(text, pos)
-            if not self._may_repair("bad-escapes", text, pos):
+                raise self.backslashes(m, text, pos)
+            if not m._may_repair("bad-escapes", text, pos):
                 return -1
-            self._take("\\")
+            self.take(m, "\\")
             return pos + 1
-        if not python or "bad-escapes" not in self._rules:
+        if not python or "bad-escapes" not in m._rules:
             return -1
-        string = escapes.python_escape(text, pos + 1, self._last)
+        string = escapes.python_escape(text, pos + 1, m._last)
         if string is None:
-            return self._hold(text, pos)
-        before = self._shown + self._tail_text if self._string_at == self._token else self._begun
-        if not string or self._is_drive(before[-1:], pos):
-            raise self._backslashes(text, pos)
-        self._may_repair("bad-escapes", text, pos)
-        self._doubtful_at = self._token
-        self._take(string)
+            return m._hold(text, pos)
+        before = m._shown + self.tail_text if self.string_at == m._token else m._begun
+        if not string or self.is_drive(m, before[-1:], pos):
+            raise self.backslashes(m, text, pos)
+        m._may_repair("bad-escapes", text, pos)
+        self.doubtful_at = m._token
+        self.take(m, string)
         found = patterns.PYTHON_CODE.match(text, pos + 1)
         return found.end() if found else pos + 2
 
-    def _control(self, text: str, pos: int) -> int:
+    def control(self, m: Leniency, text: str, pos: int) -> int:
         """A control character in a string; with many documents a newline tells of a lost end."""
-        if (self._many and RECORD_END.match(text, pos)) or not self._may_repair(
+        if (m._many and RECORD_END.match(text, pos)) or not m._may_repair(
             "raw-newlines", text, pos
         ):
-            return Machine._control(self, text, pos)
-        if text[pos] == "\n" and (self._state == STRING or self._state == ODD_STRING):
-            self._note_line()
-        self._take(text[pos])
+            return Machine._control(m, text, pos)
+        if text[pos] == "\n" and (m._state == STRING or m._state == ODD_STRING):
+            self.note_line(m)
+        self.take(m, text[pos])
         return pos + 1
 
-    def _note_line(self) -> None:
+    def note_line(self, m: Leniency) -> None:
         """A line ends in a string: after a closing bracket, the value may have ended, too."""
-        if self._string_at != self._token:
-            self._begin_text()
-        self._plain_at = NOWHERE
-        self._watch("\n")
-        if (self._shown + self._tail_text).rstrip()[-1:] in ("}", "]"):
-            self._after_value = True
+        if self.string_at != m._token:
+            self.begin_text(m)
+        m._plain_at = NOWHERE
+        self.watch(m, "\n")
+        if (m._shown + self.tail_text).rstrip()[-1:] in ("}", "]"):
+            self.after_value = True
 
 
 def is_usual(run: str, plain: bool) -> bool:

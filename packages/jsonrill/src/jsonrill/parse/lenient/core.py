@@ -1,0 +1,147 @@
+"""What all readers of leniency need: to report a repair, to look ahead, to hold what is not known.
+
+`Leniency` is the strict machine and holds the readers. A reader gets the machine with each call,
+and keeps nothing of it. What a reader does is in its own module; which of them is asked for a
+character is in `inside.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InvalidJSON
+from ...options import OnRepair
+from ..machine import Machine
+from ..sink import Repair, Sink
+from ..states import AFTER, BEFORE, NEXT_KEY, VALUE, WARY
+from . import lookahead
+from .lookahead import Shape
+from .rules import rule_names
+
+if TYPE_CHECKING:
+    from .brackets import Brackets
+    from .by_schema import BySchema
+    from .comments import Comments
+    from .ending import Ending
+    from .prose import Prose
+    from .quotes import Quotes
+    from .strings import Text
+    from .tokens import Tokens
+    from .words import Words
+
+
+class Leniency(Machine):
+    """The machine with the state that its readers share."""
+
+    __slots__ = (
+        "_bare_keys",
+        "_last",
+        "_repaired",
+        "_on_repair",
+        "_rules",
+        "brackets",
+        "comments",
+        "ending",
+        "prose",
+        "quotes",
+        "schema",
+        "text",
+        "tokens",
+        "words",
+    )
+
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        rules: bool | Iterable[str],
+        on_repair: OnRepair = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(sink, **options)
+        self._rules = rule_names(rules)
+        self._on_repair = on_repair
+        self._repairs = []
+        self._wary = WARY
+        self._bound = self._text_limit = max(self._text_limit, lookahead.REACH)
+        self._state = self._fresh = BEFORE
+        # The text has ended: what waits for more of it is decided now.
+        self._last = False
+        # The readers, which `LenientMachine` makes: they are imported there.
+        later: Any = None
+        self.prose: Prose = later
+        self.comments: Comments = later
+        self.schema: BySchema = later
+        self.words: Words = later
+        self.text: Text = later
+        self.quotes: Quotes = later
+        self.brackets: Brackets = later
+        self.tokens: Tokens = later
+        self.ending: Ending = later
+        # How many repairs this document has, and if a key without quotes is among them.
+        self._repaired = 0
+        self._bare_keys = False
+
+    def _may_repair(self, rule: str, text: str, pos: int, size: int = 1) -> bool:
+        """True if this rule is on; then the repair of `size` characters is reported."""
+        if rule not in self._rules:
+            return False
+        self._repaired += 1
+        if self._repaired > self._limits.repairs:
+            raise self._over("repairs", self._limits.repairs, text, pos)
+        offset, line, column = self._position(text, pos)
+        repair = Repair(rule, offset, line, column, self.document, offset + size)
+        self.repairs.append(repair)
+        if self._on_repair is not None:
+            self._on_repair(repair)
+        return True
+
+    def _ends_repair(self, rule: str, end: int) -> None:
+        """The repair that was reported last, if it is one of this rule, ends before this offset."""
+        if self.repairs and self.repairs[-1].rule == rule:
+            self.repairs[-1] = self.repairs[-1]._replace(end=end)
+
+    def _two_readings(
+        self, one: str, other: str, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
+    ) -> InvalidJSON:
+        """The error where two readings are possible and none may be taken."""
+        got = f"but there are two: {one}, or {other},"
+        error: InvalidJSON = self._error(kind, "one reading", got, text, pos)
+        error.readings = (one, other)
+        return error
+
+    def _sees(self, shape: Shape, text: str, pos: int) -> bool | None:
+        """True if the text goes on in this shape, None if more text must come to tell.
+
+        The end of the text counts as the end of a line.
+        """
+        if self._last:
+            return shape.whole.match(text + "\n", pos) is not None
+        if shape.whole.match(text, pos):
+            return True
+        return None if shape.cut.match(text, pos) else False
+
+    def _fix_mark(self, rule: str, shape: Shape, text: str, pos: int) -> int:
+        """Report a mark of this shape and go past it, or hold what may become one."""
+        if rule not in self._rules:
+            return -1
+        found = shape.whole.match(text, pos)
+        if found:
+            self._may_repair(rule, text, pos, found.end() - pos)
+            return found.end()
+        # Half a mark in a container is cut off with it, elsewhere it is none.
+        waits = shape.cut.match(text, pos) and (self._frames or not self._last)
+        return self._hold(text, pos) if waits else -1
+
+    def _hold(self, text: str, pos: int) -> int:
+        self._held = text[pos:]
+        return len(text)
+
+    def _add_comma(self) -> None:
+        self._state = NEXT_KEY if self._object else VALUE
+        self._count += not self._object
+
+    def _take_comma_back(self) -> None:
+        self._state = AFTER
+        self._count -= not self._object

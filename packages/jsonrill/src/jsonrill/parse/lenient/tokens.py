@@ -1,0 +1,222 @@
+"""Between tokens: the rule for a character that fits nowhere, commas, fences, ellipses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ...errors import InvalidJSON
+from ..grammar import SPACE
+from ..states import (
+    AFTER,
+    COLON,
+    FIRST_ELEMENT,
+    FIRST_KEY,
+    LINE_COMMENT,
+    NEXT_KEY,
+    VALUE,
+)
+from . import lookahead, patterns
+from .brackets import ANY_CLOSER
+from .rules import QUOTES
+from .words import WORDS
+
+if TYPE_CHECKING:
+    from .core import Leniency
+
+_BEGINS_VALUE: Final = frozenset('"{[-0123456789tfn') | {word[0] for word in WORDS}
+_PREFIXED: Final = "but got '{}' (if the answer begins before this text, pass prefix=\"{{\")"
+_REMEMBERED: Final = 64
+
+
+class Tokens:
+    """Chooses the rule for a character between tokens."""
+
+    __slots__ = ()
+
+    def fix(self, m: Leniency, text: str, pos: int, char: str) -> int:
+        if char in lookahead.ODD_SPACES:
+            return pos + 1 if m._may_repair("odd-spaces", text, pos) else -1
+        if char in "：，" and m._frames:
+            return self.fix_fullwidth(m, text, pos, char)
+        if char in QUOTES:
+            return m.text.fix_quote(m, text, pos, char)
+        if char in "+." and m._state <= FIRST_ELEMENT:
+            end = m.words.fix_sign(m, text, pos, char)
+            if end >= 0:
+                return end
+        if not m._frames:
+            return (
+                m.brackets.fix_tuple(m, text, pos)
+                if char == "("
+                else m.words.fix_word(m, text, pos)
+            )
+        if char == "/":
+            end = m.comments.begin_mark(m, text, pos)
+            if end >= 0 and not m._held:
+                self.refuse_outside(m, text, pos)
+            return end
+        if char == "#":
+            return self.fix_hash(m, text, pos)
+        if char == "`":
+            return self.fix_ticks(m, text, pos)
+        if char == ":" or m._state == COLON:
+            return -1
+        if m._state == VALUE and m._object:  # after a colon: no value is invented
+            return self.fix_odd_value(m, text, pos, char)
+        if char == ",":
+            return self.fix_comma(m, text, pos)
+        if char in "]})":
+            return m.brackets.fix_closer(m, text, pos, char)
+        if char in ".…":
+            return self.fix_ellipsis(m, text, pos)
+        if m._state == AFTER:
+            return self.fix_missing_comma(m, text, pos, char)
+        if m._object:
+            if char == "{" and m._state == NEXT_KEY:
+                return m.brackets.fix_missing_brace(m, text, pos)
+            return m.words.fix_bare_key(m, text, pos)
+        return self.fix_odd_value(m, text, pos, char)
+
+    def fix_odd_value(self, m: Leniency, text: str, pos: int, char: str) -> int:
+        if char == "(":
+            return m.brackets.fix_tuple(m, text, pos)
+        end = m.words.fix_word(m, text, pos)
+        return end if end >= 0 else m.words.fix_bare_value(m, text, pos)
+
+    def fix_fullwidth(self, m: Leniency, text: str, pos: int, char: str) -> int:
+        fits = m._state == COLON if char == "：" else m._state == AFTER
+        if not fits or not m._may_repair("fullwidth", text, pos):
+            return -1
+        if char == "：":
+            m._state = VALUE
+        else:
+            m._add_comma()
+        return pos + 1
+
+    def fix_hash(self, m: Leniency, text: str, pos: int) -> int:
+        if not m._may_repair("comments", text, pos):
+            return -1
+        self.refuse_outside(m, text, pos)
+        m.comments.begin(m, LINE_COMMENT)
+        return pos + 1
+
+    def refuse_outside(self, m: Leniency, text: str, pos: int) -> None:
+        """`""// no`, `""...`: an empty string and something else, or a string after its quotes."""
+        if m.text.string_at == m._token and m._offset + pos == m._token + 2:
+            raise m._two_readings("this is no text", "a quote is misplaced", text, pos)
+
+    def fix_ticks(self, m: Leniency, text: str, pos: int) -> int:
+        """A fence that ends a value that was cut off; or a string between ticks."""
+        fence = lookahead.FENCE
+        if not fence.whole.match(text, pos) and fence.cut.match(text, pos):
+            return m._hold(text, pos)
+        is_fence = fence.whole.match(text, pos) is not None
+        if m._state == VALUE and m._object:
+            if is_fence:
+                return m.text.open_block(m, "```", text, pos)
+            return m.text.fix_quote(m, text, pos, "`")
+        if is_fence:
+            return self.fix_closing_fence(m, text, pos)
+        return m.text.fix_quote(m, text, pos, "`") if m._state <= FIRST_ELEMENT else -1
+
+    def fix_closing_fence(self, m: Leniency, text: str, pos: int) -> int:
+        """A fence between tokens: the value was cut off before it."""
+        if "cut-off" not in m._rules or "fences" not in m._rules:
+            return -1
+        if m._state == FIRST_KEY or m._state == FIRST_ELEMENT:
+            raise m._two_readings("the text stopped here", "a quote is missing", text, pos)
+        if m.brackets.last_string(m)[-1:] in ANY_CLOSER:
+            raise m.brackets.bracket_in_string(m, text, pos)
+        if m.brackets.shallower:
+            raise m._two_readings("the text stopped here", "a bracket before was wrong", text, pos)
+        if m.brackets.has_repeats(m):
+            raise m.brackets.key_twice(m, text, pos)
+        m._may_repair("cut-off", text, pos, 0)
+        m.brackets.close_all(m, text, pos)
+        return pos
+
+    def fix_after(self, m: Leniency, text: str, pos: int) -> int:
+        """Text after the value. A scalar that something of JSON follows is none."""
+        if not m._many and m.brackets.root_end < 0:
+            if text[pos] in ":：":
+                raise m._error(
+                    InvalidJSON, "the end of the text", _PREFIXED.format(text[pos]), text, pos
+                )
+            mark = m._sees(lookahead.MARK, text, pos)
+            if mark is None:
+                return m._hold(text, pos)
+            adjacent = m._number_end == m._offset + pos and not mark
+            sentence = m._position(text, pos)[1] == m.text.string_line
+            sentence = sentence and not mark and text[pos] not in lookahead.ODD_SPACES
+            if adjacent or sentence or text[pos] in ",:}]\"'{[，：":
+                raise m._two_readings(
+                    "this ends the value", "it is a part of something else", text, pos
+                )
+        return m.prose.after(m, text, pos)
+
+    def fix_comma(self, m: Leniency, text: str, pos: int) -> int:
+        """A comma too many. In a list a value may be missing before it."""
+        if not m._object or (m._state == FIRST_KEY and len(m._frames) > 1):
+            missing = "a bracket" if m._object else "a value"
+            raise m._two_readings(
+                "the comma is one too many", f"{missing} is missing before it", text, pos
+            )
+        return pos + 1 if m._may_repair("trailing-commas", text, pos) else -1
+
+    def fix_missing_comma(self, m: Leniency, text: str, pos: int, char: str) -> int:
+        quote = char == '"' or char in QUOTES
+        if m._object:
+            fits = quote or ("bare-keys" in m._rules and patterns.BARE_START.match(char))
+        else:
+            fits = quote or char in _BEGINS_VALUE
+        if not fits or "missing-commas" not in m._rules:
+            return -1
+        if m._number_end == m._offset + pos:
+            if char not in "\"'" or not m._object:  # [12"a"] may be a string without its quote
+                return -1
+            if pos + 1 == len(text) and not m._last:
+                return m._hold(text, pos)
+            if text[pos + 1 : pos + 2] == char:  # 12"" may be a string after its quotes, too
+                return -1
+        if quote:
+            after = SPACE.match(text, pos + 1).end()  # type: ignore[union-attr]  # may be empty
+            if after == len(text) and after - pos < _REMEMBERED and not m._last:
+                return m._hold(text, pos)
+            char = "," if text.startswith(",", after) and after - pos < _REMEMBERED else char
+        if char == "," or self.ends_in_comma(m):
+            raise m._two_readings(
+                "a comma is missing here", "it is in a string beside it", text, pos
+            )
+        if m.brackets.trailing == m.brackets.last_closed >= m._token:
+            raise m._two_readings(
+                "a comma is missing here", "the bracket before it belongs after it", text, pos
+            )
+        scalar = m.brackets.last_closed < m._token
+        mixed = not m._object and scalar == (char in "{[")
+        if mixed or (not scalar and not m.brackets.last_size and not m._object):
+            raise m._two_readings(
+                "a comma is missing here", "a bracket is in the wrong place", text, pos
+            )
+        m.text.fix_no_comma(m, text, pos)
+        return pos
+
+    def ends_in_comma(self, m: Leniency) -> bool:
+        """True if the last token is a string that ends in a comma: a quote may be misplaced."""
+        is_last = m.text.string_at == m._token > m.brackets.last_closed
+        return is_last and m._shown.rstrip().endswith(",")
+
+    def fix_ellipsis(self, m: Leniency, text: str, pos: int) -> int:
+        found = lookahead.ELLIPSIS.whole.match(text, pos)
+        if found and "ellipses" in m._rules:
+            first = m._state == FIRST_KEY or m._state == FIRST_ELEMENT
+            closes = None if first else lookahead.closes_next(text, found.end(), m._last)
+            if closes is None and not first:
+                return m._hold(text, pos)
+            if not closes:
+                raise m._two_readings("there is nothing here", "values were left out", text, pos)
+        end = m._fix_mark("ellipses", lookahead.ELLIPSIS, text, pos)
+        if end >= 0 and not m._held:
+            self.refuse_outside(m, text, pos)
+        if end >= 0 and not m._held and (m._state == NEXT_KEY or m._state == VALUE):
+            m._take_comma_back()
+        return end
