@@ -16,7 +16,9 @@ SECOND: Final = re.compile(r"[\"'“‘]")
 # Before a bracket in the text after the value that begins no other value.
 NO_VALUE: Final = re.compile(r"[\w()\]`\"'“]")
 TAG: Final = re.compile(r"[<◁\[]")
-ANNOUNCES: Final = re.compile(r"[:=`*>\n]\Z|\A\Z|\b(?:is|are|was|were|be)\Z")
+ANNOUNCES: Final = re.compile(
+    r"[:=`*>\n]\Z|\A\Z|\b(?:is|are|was|were|be)\Z|(?:\A|\n)[ \t]{0,8}(?:[-•+]|\d{1,3}[.)])\Z"
+)
 # In prose, these must be announced; those in one line with a sentence after them are part of it.
 NEEDS_ANNOUNCING: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]|\{\s{0,64}[/#]")
 SCALAR_LIST: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]")
