@@ -39,6 +39,7 @@ def page(results: Results) -> str:
         losses(found),
         tiny(found),
         correctness(found),
+        drop_ins(found),
         growth(found),
         spine(found),
         fragments(found),
@@ -497,6 +498,43 @@ types included.
 Bad texts, which no continuation can make JSON: {bad}. Odd ones, which `json.loads` takes: {good}.
 The last column is {30_000:,} times `[` in one piece, in a process of its own.
 """.replace("30,000", "30 000")
+
+
+def drop_ins(found: Results) -> str:
+    if "drop_ins" not in found:
+        return ""
+    ways = ("original", "drop-in", "shared")
+    rows = [
+        [f"{name}, {kind}", *(cell(row.get(way)) for way in ways), _gain(row)]
+        for name, kinds in found["drop_ins"]["costs"].items()
+        for kind, row in kinds.items()
+    ]
+    others = found.get("drop_ins_instructor", {}).get("programs", {})
+    programs = [
+        [name, *(f"{row[way]:.2f}" for way in (*ways, "nothing"))]
+        for name, row in {**found["drop_ins"]["programs"], **others}.items()
+    ]
+    return f"""
+## Drop-ins
+
+The [drop-ins](coming-from.md#one-import), in pure Python, beside their originals: microseconds a
+call, of one text at once, and of a text that grows by pieces of that many characters. The values
+are new objects at each call, as the originals' are; *shared* is with `share=True`. *Gain* is the
+original's time over the drop-in's.
+
+{table(("", *ways, "gain"), rows)}
+
+Processor seconds of programs of others for a tool call of 100 KB, in pieces of that many
+characters, with `compat.install`. *Nothing* is the same program with a parser that does nothing:
+that part of the time is not the parser's.
+
+{table(("", *ways, "nothing"), programs)}
+"""
+
+
+def _gain(row: Results) -> str:
+    times = [row.get(way, {}).get("us") for way in ("original", "drop-in")]
+    return f"{times[0] / times[1]:.1f}×" if all(times) else ""
 
 
 def growth(found: Results) -> str:
