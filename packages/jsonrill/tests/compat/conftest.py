@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from jsonrill.compat import memory
+from jsonrill.compat import memory, rust
 
 DROP_INS = ("jiter", "pydantic_core", "partial_json_parser", "json_repair", "langchain")
 
@@ -15,5 +15,6 @@ DROP_INS = ("jiter", "pydantic_core", "partial_json_parser", "json_repair", "lan
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is passed to an original because it is small, or new."""
     monkeypatch.setattr(memory, "PATIENCE", 0)
+    monkeypatch.setattr(rust, "RATIO", 0)
     for name in DROP_INS:
         monkeypatch.setattr(import_module(f"jsonrill.compat.{name}"), "_small", 0)

@@ -82,6 +82,15 @@ def test_the_original_reads_a_text_until_it_has_read_it_often() -> None:
     assert known == sorted(known) and not known[3] and known[40]
 
 
+def test_a_text_that_grows_by_much_is_left_to_a_quick_original() -> None:
+    for step, expected in ((4, True), (400, False)):
+        texts = Memory()
+        text = "[" + "1," * 4000
+        ends = range(2000, len(text), step)
+        readers = [texts.read(text[:end], float, ratio=1000) for end in ends]
+        assert (readers[-1] is not None) == expected
+
+
 def test_threads_and_tasks_have_memories_of_their_own() -> None:
     here = memory.memory()
     assert memory.memory() is here

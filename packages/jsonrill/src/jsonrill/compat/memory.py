@@ -111,11 +111,12 @@ def cut_escape(text: str) -> str:
 class Remembered:
     """A text, how much of it the original has read, and its reader once there is one."""
 
-    __slots__ = ("kind", "length", "reader", "spent", "text", "weighed")
+    __slots__ = ("calls", "first", "kind", "length", "reader", "spent", "text", "weighed")
 
     def __init__(self, text: Any, kind: Any) -> None:
         self.text = text
-        self.length = len(text)
+        self.first = self.length = len(text)
+        self.calls = 0
         self.kind = kind
         self.spent = 0
         self.reader: Reader | None = None
@@ -144,12 +145,16 @@ class Memory:
     def __init__(self) -> None:
         self._texts: list[Remembered] = []
 
-    def read(self, text: Any, kind: Any, at_once: bool = False) -> Reader | None:
-        """A reader that has read this text; None if the original should read it."""
+    def read(self, text: Any, kind: Any, at_once: bool = False, ratio: int = 0) -> Reader | None:
+        """A reader that has read this text; None if the original should read it.
+
+        With `ratio` it should until the text is that many times as long as what a call adds: it
+        reads all the text in less time than is taken here to read what is new.
+        """
         remembered = self._recall(text, kind)
         reader = remembered.reader
         if reader is None:
-            return self._begin(remembered, text, at_once)
+            return self._begin(remembered, text, at_once, ratio)
         if reader.error is None:
             piece = text[remembered.length :]
             if type(piece) is bytes:
@@ -165,12 +170,18 @@ class Memory:
             self._weigh(remembered)
         return reader
 
-    def _begin(self, remembered: Remembered, text: Any, at_once: bool) -> Reader | None:
+    def _begin(self, remembered: Remembered, text: Any, at_once: bool, ratio: int) -> Reader | None:
         """Read a text from its beginning, if the original has read it often enough."""
         remembered.text = text
         remembered.length = length = len(text)
         remembered.spent += length
-        often = at_once or (remembered.spent >= PATIENCE * length and size_of(text) < MOST_BYTES)
+        remembered.calls += 1
+        grown = length - remembered.first
+        often = at_once or (
+            remembered.spent >= PATIENCE * length
+            and length * remembered.calls >= ratio * grown
+            and size_of(text) < MOST_BYTES
+        )
         try:
             piece = text if type(text) is str or not often else text.decode()
         except UnicodeDecodeError:

@@ -36,7 +36,7 @@ def from_json(
     **options: Unpack[Options],
 ) -> Any:
     """As `pydantic_core.from_json`; `strict` and `share` as in `jsonrill.compat.jiter`."""
-    if not options and not strict and isinstance(data, (str, bytes)) and len(data) < _small:
+    if not options and not strict and len(data) < _small:
         if allow_partial is False:
             return _from_json(data)
         return _from_json(data, allow_partial=allow_partial)

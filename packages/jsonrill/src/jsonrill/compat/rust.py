@@ -9,6 +9,8 @@ from .memory import Reader, memory
 
 # Up to this many bytes jiter is quicker than anything written in Python.
 SMALL: Final = 4096
+# It reads this many characters, or more, in the time in which one is read in Python.
+RATIO: Final = 1000
 # Returned in place of a value.
 ASK: Final[Any] = object()
 # How each of the originals' values for a mode is read; others are theirs to refuse.
@@ -33,7 +35,7 @@ def read(
 
     `ASK` where the original must be asked.
     """
-    reader = memory().read(text, parse_float, strict or not installed)
+    reader = memory().read(text, parse_float, strict or not installed, RATIO)
     if reader is None:
         return ASK if installed else _refused(text)
     if strict:
