@@ -111,7 +111,7 @@ def cut_escape(text: str) -> str:
 class Remembered:
     """A text, how much of it the original has read, and its reader once there is one."""
 
-    __slots__ = ("calls", "first", "kind", "length", "reader", "spent", "text", "weighed")
+    __slots__ = ("calls", "first", "kind", "length", "reader", "size", "spent", "text", "weighed")
 
     def __init__(self, text: Any, kind: Any) -> None:
         self.text = text
@@ -122,11 +122,8 @@ class Remembered:
         self.reader: Reader | None = None
         # The length at which it is weighed again.
         self.weighed = 0
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it keeps."""
-        return sys.getsizeof(self.text) if self.reader is None else size_of(self.text)
+        # About how many bytes it keeps, when it was weighed last.
+        self.size = 0
 
 
 def size_of(text: Any) -> int:
@@ -189,7 +186,8 @@ class Memory:
         if often:
             remembered.reader = Reader(remembered.kind)
             remembered.reader.feed(piece)
-        self._weigh(remembered)
+        if often or length >= remembered.weighed:
+            self._weigh(remembered)
         return remembered.reader
 
     def _recall(self, text: Any, kind: Any) -> Remembered:
@@ -198,9 +196,9 @@ class Memory:
         Streams may begin alike, so that the text of one is the beginning of another.
         """
         texts = self._texts
-        best, longest = -1, -1
+        best, longest, length = -1, -1, len(text)
         for at, remembered in enumerate(texts):
-            if remembered.length > longest and remembered.kind is kind:
+            if longest < remembered.length <= length and remembered.kind is kind:
                 known = remembered.text
                 if type(known) is type(text) and text.startswith(known):
                     best, longest = at, remembered.length
@@ -214,6 +212,8 @@ class Memory:
     def _weigh(self, remembered: Remembered) -> None:
         """Forget what was used longest ago, until the rest is within the bounds."""
         remembered.weighed = remembered.length + WEIGHED
+        text, reader = remembered.text, remembered.reader
+        remembered.size = sys.getsizeof(text) if reader is None else size_of(text)
         texts = self._texts
         size = 0
         for at in range(len(texts) - 1, -1, -1):
