@@ -92,6 +92,9 @@ def finish_reasons() -> Iterator[str]:
 
 /** @typedef {{{" | ".join(js(reason) for reason in REASONS)}}} Reason */
 
+/** Each is worse than those before it. @type {{readonly Reason[]}} */
+export const REASONS = {js(REASONS)};
+
 /**
  * What messages say of an answer that is not complete.
  * @type {{{{[reason: string]: string}}}}

@@ -34,6 +34,8 @@ export class ToolCall {
   #arguments = new Ended();
   // The arguments ended without a character: the end of the response decides if they were cut off.
   #void = false;
+  // Something of it came that is not known: without anything else its arguments are not known.
+  #unread = false;
   // True if the sender has read it already; it may leave out the name.
   #isReceived = false;
   /** @type {any} */
@@ -143,6 +145,7 @@ export class ToolCall {
   _take(delta) {
     const { text, free = false } = delta;
     if (delta.hosted) this.hosted = true;
+    if (delta.unread) this.#unread = true;
     if (free && this.#arguments instanceof Ended) {
       this.encoding = "text";
       const made = delta.received ? new Received(this.#options, true) : new FreeText(this.#options);
@@ -160,9 +163,11 @@ export class ToolCall {
    * @param {End} end
    * @returns {News}
    */
-  _end({ text = null, value, incomplete = false, sure = true, error = null }) {
+  _end({ text = null, value, incomplete = false, sure = false, error = null }) {
     const news = this.#stated(text, value);
     if (error !== null) this.#fail(problem("PROVIDER_ERROR", error));
+    // The name may come with a later event: the end of the response decides.
+    if (this.name === null && this.status === "streaming" && !incomplete && !sure) return news;
     return joined(news, this.#close({ incomplete, isVoid: !sure }));
   }
 
@@ -344,7 +349,7 @@ export class ToolCall {
       const wasPlaceholder = this.isPlaceholder;
       const outcome = this.#arguments.end();
       const isFine = !incomplete && error === null;
-      if (outcome === "empty" && isFine) {
+      if (outcome === "empty" && isFine && !this.#unread) {
         if (isVoid) this.#void = true;
         else this.#complete({});
         return null;

@@ -1,15 +1,19 @@
 /**
  * Which call a statement is about. The rules, in this order:
  *
- * 1. A known id wins.
+ * 1. A known id wins. But if it comes with a name and another index, or with another name after the
+ *    arguments have ended, it is that of another call: some gateways give one id to all calls.
  * 2. A new id opens a new call, even if its index is taken. But without a name it is another id of
  *    the call at that index; and with the same name it is the id of that call if it has none yet and
- *    its arguments have not ended.
+ *    its arguments have not ended, or if it comes with their end. A known alias at the same index is
+ *    that of the same call, whatever the id.
  * 3. Without an id, the index decides: the call last opened there. An index not seen opens a call. So
  *    does a name, if the arguments of that call have begun and it has another name; or, in a response
  *    without ids, if they have ended.
  * 4. With neither, it is the call that is open now; a name opens a new one if the open one has
  *    another name, or has one and its arguments have ended.
+ *
+ * A call whose id is taken gets another, made of that one, so that each result has its call.
  *
  * All of it within one response and choice, a scope. What calls hold and how they end is not known
  * here.
@@ -59,10 +63,29 @@ export class Scope {
    * @param {string} id
    */
   know(call, id) {
-    this.ids.set(id, call);
+    if (!this.ids.has(id)) this.ids.set(id, call);
     const names = this.names.get(call);
     if (names === undefined) this.names.set(call, [id]);
     else names.push(id);
+  }
+
+  /**
+   * True if the call is known under this id.
+   * @param {C} call
+   * @param {string} id
+   */
+  knows(call, id) {
+    return this.names.get(call)?.includes(id) ?? false;
+  }
+
+  /**
+   * The call that is known under this id; of several, the one at this index.
+   * @param {number | null} index
+   * @param {string} id
+   */
+  at(index, id) {
+    const there = index === null ? undefined : this.indices.get(index);
+    return there !== undefined && this.knows(there, id) ? there : this.ids.get(id);
   }
 
   /** The call that is open now: the one spoken of last, if it has not ended. */
@@ -222,11 +245,13 @@ export class Identity {
     const given = id !== null || (index !== null && scope.indices.has(index));
     // Made of what a receiver sees too, so that both ends make the same one.
     const tail = `${index ?? ""}${index === null || given ? `#${scope.count}` : ""}`;
-    const name = id ?? `${scope.messageId}:${tail}`;
+    const isTaken = id !== null && scope.ids.has(id);
+    const name = isTaken ? `${id}#${scope.count}` : (id ?? `${scope.messageId}:${tail}`);
     const call = this.#make(name, index, scope.messageId);
     call.given = given;
     scope.calls.add(call);
     scope.know(call, name);
+    if (isTaken) scope.know(call, id);
     this.#known.set(name, call);
     if (index !== null) {
       // The index leads elsewhere from now on, so an id that was made is the id for good.
@@ -272,12 +297,12 @@ export class Identity {
         call.given = true;
         this.linked = true;
       }
-      if (!scope.ids.has(id)) {
+      if (!scope.knows(call, id)) {
         scope.know(call, id);
         this.#known.set(id, call);
       }
     }
-    if (alias !== null && !scope.ids.has(alias)) scope.know(call, alias);
+    if (alias !== null && !scope.knows(call, alias)) scope.know(call, alias);
     if (index !== null && call.index === null) {
       call.index = index;
       if (!scope.indices.has(index)) scope.indices.set(index, call);
@@ -293,14 +318,16 @@ export class Identity {
  * @param {CallDelta} delta
  * @returns {C | null}
  */
-function among(scope, { id = null, index = null, name = null, alias = null, received }) {
-  let there = alias === null ? undefined : scope.ids.get(alias);
+function among(scope, delta) {
+  const { id = null, index = null, name = null, alias = null, received } = delta;
+  let there = alias === null ? undefined : scope.at(index, alias);
   if (id !== null) {
-    const known = scope.ids.get(id);
-    if (known !== undefined) return known;
-    if (there !== undefined && there.id === alias) return there;
+    const known = scope.at(index, id);
+    if (known !== undefined) return sharesId(known, scope, delta) ? null : known;
+    const isHere = index === null || index === there?.index;
+    if (there !== undefined && (there.id === alias || isHere)) return there;
     if (there === undefined && index !== null) there = scope.indices.get(index);
-    return there !== undefined && takesId(there, scope, name) ? there : null;
+    return there !== undefined && takesId(there, scope, delta) ? there : null;
   }
   if (there !== undefined || (alias !== null && index === null)) return there ?? null;
   if (index !== null) {
@@ -316,15 +343,29 @@ function among(scope, { id = null, index = null, name = null, alias = null, rece
 }
 
 /**
+ * True if a delta with the id of this call is about another one.
+ * @template {Call} C
+ * @param {C} call
+ * @param {Scope<C>} scope
+ * @param {CallDelta} delta
+ */
+function sharesId(call, scope, { index = null, name = null, alias = null, received }) {
+  if (name === null || call.name === null || received) return false;
+  if (alias !== null && scope.knows(call, alias)) return false;
+  if (index !== null && call.index !== null && index !== call.index) return true;
+  return call.argsEnded && name !== call.name;
+}
+
+/**
  * True if an id that is new belongs to this call, decided by what a receiver sees too.
  * @param {Call} call
  * @param {{ended: boolean}} scope
- * @param {string | null} name
+ * @param {CallDelta} delta
  */
-function takesId(call, scope, name) {
+function takesId(call, scope, { name = null, alias = null, end = null }) {
   if (call.settled || scope.ended) return false;
   if (name === null) return !call.given || call.name !== null;
-  if (call.given) return false;
+  if (call.given) return end !== null && alias === null && call.name === name;
   return call.name === null || (call.name === name && !call.argsEnded);
 }
 

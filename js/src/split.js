@@ -126,7 +126,7 @@ class Divider {
       name,
       text: content || null,
       alias: `text-${this.#texts}-${number}`,
-      end: closed ? {} : undefined,
+      end: closed ? { sure: true } : undefined,
     });
     const last = parts.at(-1);
     if (last !== undefined) {

@@ -216,7 +216,7 @@ for (const [name, { events, expected_calls }] of Object.entries(RECORDED)) {
   });
 }
 
-for (const { name, events, calls, errors = {} } of cases("calls.json").cases) {
+for (const { name, events, calls, errors = {}, statuses = {} } of cases("calls.json").cases) {
   if (recognise(events[0]) === null) continue;
   test(`${name}: calls of an odd server`, async () => {
     const kept = new ToolCalls();
@@ -224,6 +224,21 @@ for (const { name, events, calls, errors = {} } of cases("calls.json").cases) {
     assert.deepEqual(kept.calls.map((call) => [call.name, call.args ?? null]), calls);
     for (const [at, call] of kept.calls.entries()) {
       assert.equal(call.error?.code ?? null, errors[at] ?? null);
+      assert.equal(call.status, statuses[at] ?? (errors[at] ? "error" : "complete"));
+    }
+  });
+}
+
+for (const { name, parts: wanted, end, events } of cases("parts.json").cases) {
+  test(`${name}: the parts of an odd server`, () => {
+    for (const write of [(event) => event, JSON.stringify]) {
+      const reading = new Parts();
+      const shown = new Map();
+      for (const { index, kind, delta } of events.flatMap((event) => reading.add(write(event)))) {
+        shown.set(index, [kind, (shown.get(index)?.[1] ?? "") + delta]);
+      }
+      assert.deepEqual([...shown.values()], wanted);
+      assert.equal(reading.outcome, end);
     }
   });
 }

@@ -302,3 +302,51 @@ def test_fields_of_arguments(ask: Ask) -> None:
         )
         found, error = stream("select", events, "q", tool="search")
         assert ([json.loads(it) for it in theirs["found"]], theirs["error"]) == (found, error)
+
+
+DELTA = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": st.sampled_from(["a", "b"]),
+        "index": st.sampled_from([0, 1]),
+        "name": st.sampled_from(["f", "fg", "h"]),
+        "arguments": st.sampled_from(["", "{}", '{"x": ', "1}", '{"y": 2}', {"z": 3}, 7]),
+    },
+)
+
+
+@examples(200)
+@given(deltas=st.lists(DELTA, max_size=6), reason=st.sampled_from(["tool_calls", "length", None]))
+def test_calls_that_are_named_in_any_way(ask: Ask, deltas: list[Any], reason: str | None) -> None:
+    """Ids, indices and names that come twice, late or never say the same in both languages."""
+    events: list[Any] = []
+    for said in deltas:
+        function = {name: said[name] for name in ("name", "arguments") if name in said}
+        call = {name: said[name] for name in ("id", "index") if name in said}
+        delta = {"tool_calls": [{**call, "function": function}]}
+        events.append({"id": "c", "choices": [{"index": 0, "delta": delta}]})
+    events.append({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+    compare_calls(ask, events, "auto")
+
+
+@examples(200)
+@given(said=st.data())
+def test_items_that_are_named_in_any_way(ask: Ask, said: Any) -> None:
+    pick: Any = lambda *choices: said.draw(st.sampled_from(choices))  # noqa: E731
+    events: list[Any] = [{"type": "response.created", "response": {"id": "r"}}]
+    for _ in range(said.draw(st.integers(0, 6))):
+        index, alias = pick(0, 1, None), pick("i", "k", None)
+        kind = pick("output_item.added", "output_item.done", "function_call_arguments.delta",
+                    "function_call_arguments.done")  # fmt: skip
+        event: Any = {"type": f"response.{kind}", "output_index": index, "item_id": alias}
+        text = pick("", "{}", '{"x": ', "1}", '{"x": 1}')
+        if kind.startswith("output_item"):
+            item = {"type": "function_call", "id": alias, "call_id": pick("a", "b", None)}
+            status = pick("completed", "incomplete", None)
+            event["item"] = {**item, "name": pick("f", "g", None), "arguments": text}
+            event["item"]["status"] = status
+        else:
+            event |= {"delta": text, "arguments": text, "name": pick("f", None)}
+        events.append(event)
+    events += [{"type": "response.completed", "response": {"id": "r"}}] * pick(0, 1)
+    compare_calls(ask, events, "auto")

@@ -7,12 +7,14 @@
 
 import { isObject } from "../values.js";
 import { asId, asIndex, asObject, asText, filled, typed } from "./fields.js";
-import { asUsage, failed, finished } from "./statements.js";
+import { asUsage, failed, finished, unread } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 
 const CALLS = ["tool_use", "server_tool_use", "mcp_tool_use"];
+// The deltas that are known and say nothing of a call.
+const DELTAS = ["text_delta", "thinking_delta", "signature_delta", "citations_delta"];
 
 export const accepts = typed("content_block_", "message_start", "message_delta", "message_stop");
 
@@ -28,7 +30,7 @@ export function translate(event) {
     case "content_block_start":
       return isObject(event.content_block) ? start(index, event.content_block) : [];
     case "content_block_stop":
-      return index === null ? [] : [{ kind: "call", index, opens: false, end: { sure: false } }];
+      return index === null ? [] : [{ kind: "call", index, opens: false, end: {} }];
     case "message_start": {
       if (!isObject(event.message)) return [];
       const { id, usage } = event.message;
@@ -65,7 +67,7 @@ function delta(index, said) {
   if (type === "thinking_delta" && asText(thinking) !== null) {
     return [{ kind: "reasoning", text: thinking, choice: 0, block: index }];
   }
-  return [];
+  return DELTAS.includes(type) ? [] : unread(index);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { isObject } from "../values.js";
 import { asId, asIndex, asObject, asText } from "./fields.js";
-import { asUsage, failed, finished } from "./statements.js";
+import { asUsage, failed, finished, unread } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
@@ -30,7 +30,7 @@ export function translate(event) {
   }
   if (isBlock(contentBlockStop)) {
     const index = asIndex(contentBlockStop.contentBlockIndex);
-    return [{ kind: "call", index, opens: false, end: { sure: false } }];
+    return [{ kind: "call", index, opens: false, end: {} }];
   }
   if (messageStart !== undefined) return [{ kind: "begin" }];
   if (messageStop !== undefined) {
@@ -59,5 +59,7 @@ function delta(index, said) {
   const text = asText(said.text);
   if (text !== null) return [{ kind: "text", text, choice: 0, block: index }];
   const thought = asText(asObject(said.reasoningContent).text);
-  return thought === null ? [] : [{ kind: "reasoning", text: thought, choice: 0, block: index }];
+  if (thought !== null) return [{ kind: "reasoning", text: thought, choice: 0, block: index }];
+  const isKnown = ["text", "reasoningContent", "citation"].some((name) => name in said);
+  return isKnown ? [] : unread(index);
 }

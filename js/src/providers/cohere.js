@@ -54,7 +54,7 @@ export function translate(event) {
       return [{ kind: "call", id: asId(call.id), index, name: asText(name), text: asText(text) }];
     }
     case "tool-call-end":
-      return [{ kind: "call", index, opens: false, end: { sure: false } }];
+      return [{ kind: "call", index, opens: false, end: {} }];
     case "message-end": {
       const error = asText(delta.error);
       const reason = either(delta, "finish_reason", "finishReason");

@@ -5,6 +5,9 @@
 
 /** @typedef {"complete" | "calls" | "length" | "filtered" | "refused" | "lost" | "error"} Reason */
 
+/** Each is worse than those before it. @type {readonly Reason[]} */
+export const REASONS = ["complete", "calls", "length", "filtered", "refused", "lost", "error"];
+
 /**
  * What messages say of an answer that is not complete.
  * @type {{[reason: string]: string}}

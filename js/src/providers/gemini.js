@@ -8,7 +8,7 @@
 
 import { isObject } from "../values.js";
 import { asId, asIndex, asObject, asText, either, filled, items } from "./fields.js";
-import { asUsage, failed, finished } from "./statements.js";
+import { asUsage, failed, finished, unread } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
@@ -123,7 +123,7 @@ function interaction(event) {
     case "step.start":
       return isObject(event.step) ? step(index, event.step) : [];
     case "step.stop":
-      return index === null ? [] : [{ kind: "call", index, opens: false, end: { sure: false } }];
+      return index === null ? [] : [{ kind: "call", index, opens: false, end: {} }];
     case "interaction.created": {
       const { interaction: made } = event;
       return isObject(made) && "id" in made ? [{ kind: "begin", message: asId(made.id) }] : [];
@@ -147,9 +147,9 @@ function interaction(event) {
  * @returns {Statement[]}
  */
 function stepDelta(index, delta) {
-  if ("arguments" in delta) {
-    // Searches and code that Google runs itself have arguments, too, but are no calls.
-    const args = delta.arguments;
+  if ("arguments" in delta || "partial_arguments" in delta) {
+    // Searches and code that Google runs itself have arguments, too, but are not calls.
+    const args = "arguments" in delta ? delta.arguments : delta.partial_arguments;
     const said = isObject(args) ? { value: args } : { text: asText(args) };
     return [{ kind: "call", index, opens: false, ...said }];
   }
@@ -157,7 +157,9 @@ function stepDelta(index, delta) {
     return [{ kind: "text", text: delta.text, choice: 0, block: index }];
   }
   const thought = delta.type === "thought_summary" ? asText(asObject(delta.content).text) : null;
-  return thought === null ? [] : [{ kind: "reasoning", text: thought, choice: 0, block: index }];
+  if (thought !== null) return [{ kind: "reasoning", text: thought, choice: 0, block: index }];
+  const isKnown = ["text", "thought_summary", "thought_signature"].includes(delta.type);
+  return isKnown ? [] : unread(index);
 }
 
 /**

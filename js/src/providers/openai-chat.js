@@ -118,7 +118,8 @@ export function translate(event, message) {
     // With an error comes a `finish_reason` that says less.
     const reason = asText(either(one, "finish_reason", "finishReason"));
     if (reason !== null && error === undefined) {
-      said.push(finished(reason, { message, choice }));
+      const native = either(one, "native_finish_reason", "nativeFinishReason");
+      said.push(finished(reason, { message, choice }, native));
     }
   }
   said.push(...asUsage(filled(event.usage)));
@@ -132,14 +133,14 @@ export function translate(event, message) {
  * @param {number} choice
  */
 function deltaStatements(delta, message, choice) {
-  const said = thoughts(filled(delta.reasoning_content) ?? delta.reasoning, choice);
+  const said = thoughts(reasoning(delta), choice);
   said.push(...content(delta.content, choice));
   const refusal = asText(delta.refusal); // in place of an answer
   if (refusal !== null) said.push({ kind: "text", text: refusal, choice, refusal: true });
   for (const call of items(either(delta, "tool_calls", "toolCalls"))) {
     said.push(callDelta(call, message, choice));
   }
-  const old = delta.function_call;
+  const old = either(delta, "function_call", "functionCall");
   if (isObject(old)) said.push(callDelta({ function: old, index: 0 }, message, choice));
   return said;
 }
@@ -161,15 +162,24 @@ export function content(said, choice, block = null) {
     : [];
 }
 
+/** What the model thinks, which several fields may say at once. @param {Fields} delta */
+function reasoning(delta) {
+  return (
+    filled(either(delta, "reasoning_content", "reasoningContent")) ??
+    filled(delta.reasoning) ??
+    either(delta, "reasoning_details", "reasoningDetails")
+  );
+}
+
 /**
- * The statements of what the model thinks: a text, or a list of chunks of text.
+ * The statements of what the model thinks: a text, or a list of texts or summaries.
  * @param {unknown} said
  * @param {number} choice
  * @param {number | null} [block]
  * @returns {Statement[]}
  */
 function thoughts(said, choice, block = null) {
-  const texts = typeof said === "string" ? [said] : items(said).map((chunk) => chunk.text);
+  const texts = typeof said === "string" ? [said] : items(said).map((chunk) => chunk.text || chunk.summary);
   return texts
     .filter((text) => asText(text) !== null)
     .map((text) => ({ kind: "reasoning", text, choice, block }));
@@ -189,6 +199,7 @@ function callDelta(call, message, choice) {
     delta.name = asText(name);
     if (isObject(text) || Array.isArray(text)) delta.value = text;
     else delta.text = asText(text);
+    delta.unread = text != null && typeof text !== "string" && delta.value === undefined;
   } else if (isObject(call.custom)) {
     delta.name = asText(call.custom.name);
     delta.text = asText(call.custom.input);

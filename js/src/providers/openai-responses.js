@@ -3,10 +3,11 @@
  *
  * Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools
  * (free text). The full arguments come twice more at the end, and are only compared with the streamed.
+ * Some clients write the names of fields in camelCase.
  */
 
 import { stringify } from "../json.js";
-import { asId, asIndex, asObject, asText, filled, items } from "./fields.js";
+import { asId, asIndex, asObject, asText, either, filled, items } from "./fields.js";
 import { asUsage, failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
@@ -56,7 +57,7 @@ export function translation() {
  * @returns {Statement[]}
  */
 function statements(type, event) {
-  const index = asIndex(event.output_index);
+  const index = indexOf(event);
   const kind = TEXTS.get(type);
   if (kind !== undefined) {
     const text = asText(event.delta);
@@ -70,6 +71,11 @@ function statements(type, event) {
   return argumentStatements(type, event) ?? lifecycle(type, event);
 }
 
+/** @param {Fields} event */
+function indexOf(event) {
+  return asIndex(either(event, "output_index", "outputIndex"));
+}
+
 /** A function that tells if an event came before. */
 function repetitions() {
   let last = -1;
@@ -81,11 +87,12 @@ function repetitions() {
   let response = null;
   const known = new Set();
   return (/** @type {string} */ type, /** @type {Fields} */ event) => {
-    const number = asIndex(event.sequence_number);
+    const number = asIndex(either(event, "sequence_number", "sequenceNumber"));
     if (number === null) return false;
     if (number === last && stringify(lastEvent) !== stringify(event)) trusted = false;
     const its = asId(asObject(event.response).id);
-    const item = asId(asObject(event.item).id) ?? asId(asObject(event.item).call_id);
+    const { id, call_id, callId } = asObject(event.item);
+    const item = asId(id) ?? asId(call_id ?? callId);
     if (number <= last) {
       // Another response begins, whose events are numbered from 0 again.
       const another = BEGINS.includes(type)
@@ -119,12 +126,14 @@ function argumentStatements(type, event) {
   /** @type {CallDelta} */
   const delta = {
     kind: "call",
-    alias: asId(event.item_id),
-    index: asIndex(event.output_index),
+    alias: asId(either(event, "item_id", "itemId")),
+    index: indexOf(event),
+    name: asText(event.name),
     free: field === "input",
   };
   if (what === "delta") delta.text = asText(event.delta);
-  else delta.end = { text: typeof event[field] === "string" ? event[field] : null };
+  // An item that was cut off before its first argument ends in the same way.
+  else if (asText(event[field]) !== null) delta.end = { text: event[field] };
   return [delta];
 }
 
@@ -144,7 +153,7 @@ function itemStatements(item, index, done) {
   const call = {
     kind: "call",
     // An MCP call has no id but its item's.
-    id: asId(item.call_id) ?? (hosted ? alias : null),
+    id: asId(either(item, "call_id", "callId")) ?? (hosted ? alias : null),
     index,
     name: asText(item.name),
     alias,
@@ -155,8 +164,11 @@ function itemStatements(item, index, done) {
     call.preset = asText(text) ?? undefined;
     return [call];
   }
-  const incomplete = item.status === "incomplete";
-  call.end = { text: typeof text === "string" ? text : null, incomplete };
+  const { status } = item;
+  const incomplete = status === "incomplete";
+  if (asText(text) !== null || incomplete || status === "completed") {
+    call.end = { text: asText(text), incomplete, sure: true };
+  }
   const { output = null, error = null } = item;
   if (!hosted || (output === null && error === null)) return [call];
   const isError = error !== null;
@@ -176,7 +188,8 @@ function lifecycle(type, event) {
   }
   if (!FINISHES.includes(type)) return [];
   const output = items(response.output).flatMap((item, index) => itemStatements(item, index, true));
-  const why = asObject(response.incomplete_details).reason || type.replace("response.", "");
+  const details = asObject(either(response, "incomplete_details", "incompleteDetails"));
+  const why = details.reason || type.replace("response.", "");
   const finish = type === "response.failed" ? failed(response.error) : finished(why, { last: true });
   return [...output, ...asUsage(response.usage), finish];
 }

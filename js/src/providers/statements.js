@@ -8,7 +8,7 @@
 
 import { isObject } from "../values.js";
 import { asError } from "./fields.js";
-import { MEANINGS, WORDS } from "./finish-reasons.js";
+import { MEANINGS, REASONS, WORDS } from "./finish-reasons.js";
 
 /**
  * A value at a JSONPath; `more`: the rest of a string follows. Without a value: the end of a string,
@@ -17,8 +17,9 @@ import { MEANINGS, WORDS } from "./finish-reasons.js";
  */
 /**
  * The arguments of a call have ended. They may come once more, as `text` or as a `value`, to compare
- * with those that were streamed. `incomplete`: the provider says that they are not complete. `sure: false`:
- * this event ends a call without arguments and one cut off before its first character.
+ * with those that were streamed. `incomplete`: the provider says that they are not complete. `sure`: a call
+ * without arguments is complete; else the end of its response decides, because the same event ends a
+ * call that was cut off before their first character.
  * @typedef {{text?: string | null, value?: any, incomplete?: boolean, sure?: boolean,
  *   error?: string | null}} End
  */
@@ -27,10 +28,11 @@ import { MEANINGS, WORDS } from "./finish-reasons.js";
  * arguments (`value`) or values at paths (`parts`). `preset`: arguments stated at the start, which
  * count if nothing else comes. `alias`: another id under which later events name the call.
  * `opens: false`: this cannot open a call. `free`: the text is no JSON. `hosted`: the provider runs
- * the tool. The fields from `received` on are of jsonrill's own wire events.
+ * the tool. `unread`: it brings something that is not known, so that a call to which nothing else comes
+ * is not one without arguments. The fields from `received` on are of jsonrill's own wire events.
  * @typedef {{kind: "call", id?: string | null, index?: number | null, name?: string | null,
  *   text?: string | null, message?: string | null, choice?: number, alias?: string | null,
- *   opens?: boolean, free?: boolean, hosted?: boolean, value?: any, parts?: ArgumentPart[],
+ *   opens?: boolean, free?: boolean, hosted?: boolean, unread?: boolean, value?: any, parts?: ArgumentPart[],
  *   preset?: any, end?: End | null, received?: boolean, fragments?: unknown[] | null,
  *   status?: string | null, error?: {[field: string]: any} | null}} CallDelta
  */
@@ -89,17 +91,39 @@ export function ofChoice(said, choice) {
  */
 function finishReason(word) {
   if (typeof word !== "string" || word === "") return null;
+  return WORDS.get(letters(word)) ?? "lost";
+}
+
+/** @param {string} word */
+function letters(word) {
   const name = word.slice(word.lastIndexOf(".") + 1).toLowerCase();
-  return WORDS.get(name.replace(/[^\p{L}\p{N}]/gu, "")) ?? "lost";
+  return name.replace(/[^\p{L}\p{N}]/gu, "");
 }
 
 /**
- * The statement of the provider's word for why a response has ended.
+ * Of the words of a gateway and of the provider behind it, the one that says more was missing. A word
+ * of the provider that is not known says nothing beside one of the gateway.
  * @param {unknown} word
+ * @param {unknown} native
+ */
+function worse(word, native) {
+  const behind = typeof native === "string" ? WORDS.get(letters(native)) : undefined;
+  if (behind === undefined) return word;
+  const reason = finishReason(word);
+  const isWorse = reason === null || REASONS.indexOf(behind) > REASONS.indexOf(reason);
+  return isWorse ? native : word;
+}
+
+/**
+ * The statement of the provider's word for why a response has ended. `native` is the word of the
+ * provider behind it, where there are two.
+ * @param {unknown} said
  * @param {{message?: string | null, choice?: number | null, last?: boolean}} [whose]
+ * @param {unknown} [native]
  * @returns {Finish}
  */
-export function finished(word, whose = {}) {
+export function finished(said, whose = {}, native = null) {
+  const word = worse(said, native);
   const reason = finishReason(word);
   const detail = reason === "error" ? String(word) : null;
   const malformed = detail?.toLowerCase().startsWith("malformed") ?? false;
@@ -114,6 +138,15 @@ export function finished(word, whose = {}) {
  */
 export function failed(error, last = true) {
   return { kind: "finish", reason: "error", detail: asError(error), last };
+}
+
+/**
+ * The statement of a delta of an unknown type, about the call at this index, if there is one.
+ * @param {number | null} index
+ * @returns {Statement[]}
+ */
+export function unread(index) {
+  return index === null ? [] : [{ kind: "call", index, opens: false, unread: true }];
 }
 
 /** True if an answer that ended so has all of its text. @param {Reason | null | undefined} reason */

@@ -77,11 +77,22 @@ def test_where_to_go_on() -> None:
     assert (decoder.last_event_id, decoder.retry) == ("", 300)
     decoder.feed(b"\n")
     assert decoder.last_event_id == "7"
-    for value in ("1_000", "-5", "", "1.5", "٣", "9" * 5000):
+    for value in ("1_000", "-5", "", "1.5", "٣", "9" * 20, "9" * 5000):
         decoder.feed(f"retry: {value}\n\n")
         assert decoder.retry == 300
     decoder.feed("retry: 0\n\n")
     assert decoder.retry == 0
+
+
+def test_an_id_is_that_of_an_earlier_connection_until_another_comes() -> None:
+    for piece in (1, 100):
+        decoder = SSEDecoder(last_event_id="5")
+        assert decoder.last_event_id == "5"
+        raw = "data: a\n\nid: 6\ndata: b\n\ndata: c\n\nid\ndata: d\n\n"
+        cut = [raw[at : at + piece] for at in range(0, len(raw), piece)]
+        events = [event for text in cut for event in decoder.feed(text)]
+        assert [event.id for event in events] == ["5", "6", "6", ""]
+        assert decoder.last_event_id == ""
 
 
 def test_a_line_and_an_event_are_bounded() -> None:

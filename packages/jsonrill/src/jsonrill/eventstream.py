@@ -182,9 +182,10 @@ class SSEEncoder:
 class SSEDecoder:
     """Turns bytes or text of an event stream into events, each when its blank line has arrived.
 
-    `last_event_id` is what a client sends to resume a lost connection, `retry` how many
-    milliseconds it waits before that, if the server set it. More than `limit` characters in one
-    line or in the data of one event are a `LimitExceeded`.
+    `last_event_id` is what a client sends to resume a lost connection; given here, it is where an
+    earlier connection stopped. `retry` is how many milliseconds it waits before that, if the server
+    set it; a number of more than 15 digits is ignored. More than `limit` characters in one line or
+    in the data of one event are a `LimitExceeded`.
     """
 
     __slots__ = ("_closed", "_data", "_event", "_failure", "_id", "_limit", "_line", "_size",
@@ -193,8 +194,8 @@ class SSEDecoder:
     # A deep copy and a pickle work; a shallow copy would share what grows.
     __copy__ = refuse_copy
 
-    def __init__(self, *, limit: int = 16 * 2**20) -> None:
-        self.last_event_id = ""
+    def __init__(self, *, limit: int = 16 * 2**20, last_event_id: str = "") -> None:
+        self.last_event_id = last_event_id
         self.retry: int | None = None
         self._limit = limit
         # A cut UTF-8 sequence, which waits for the next piece.
@@ -210,7 +211,7 @@ class SSEDecoder:
         # The block that is being read.
         self._data: list[str] = []
         self._event = ""
-        self._id = ""
+        self._id = last_event_id
 
     def feed(self, data: bytes | str) -> list[SSEEvent]:
         """The events that are complete with this piece."""

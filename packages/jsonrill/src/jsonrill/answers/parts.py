@@ -321,7 +321,7 @@ class Parts:
             segment.content or None,
             choice=self._choice,
             alias=alias,
-            end=End() if segment.closed else None,
+            end=End(sure=True) if segment.closed else None,
         )
         found = [*self._updates(self._calls.read([said]))]
         if found:

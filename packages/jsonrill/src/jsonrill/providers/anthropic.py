@@ -22,9 +22,12 @@ from .statements import (
     as_usage,
     failed,
     finished,
+    unread,
 )
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+# The deltas that are known and say nothing of a call.
+DELTAS = ("text_delta", "thinking_delta", "signature_delta", "citations_delta")
 
 
 accepts = typed("content_block_", "message_start", "message_delta", "message_stop")
@@ -38,7 +41,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "content_block_start", "content_block": dict(block)}:
             return _start(index, block)
         case {"type": "content_block_stop"} if index is not None:
-            return [CallDelta(None, index, opens=False, end=End(sure=False))]
+            return [CallDelta(None, index, opens=False, end=End())]
         case {"type": "message_start", "message": dict(message)}:
             return [Begin(as_id(message.get("id"))), *as_usage(message.get("usage"))]
         case {"type": "message_delta", "delta": {"stop_reason": str(reason)}}:
@@ -62,8 +65,10 @@ def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
             return [Reasoning(text, 0, index)]
         case {"type": "signature_delta", "signature": str(signature)} if signature:
             return [Keep({"type": "thinking", "thinking": "", "signature": signature}, index)]
-        case _:
+        case {"type": str(kind)} if kind in DELTAS:
             return []
+        case _:
+            return unread(index)
 
 
 def _start(index: int | None, block: dict[str, Any]) -> list[Statement]:

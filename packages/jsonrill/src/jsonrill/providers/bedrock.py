@@ -15,6 +15,7 @@ from .statements import (
     as_usage,
     failed,
     finished,
+    unread,
 )
 
 EVENTS = frozenset(
@@ -34,7 +35,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             id, name = as_id(use.get("toolUseId")), as_text(use.get("name"))
             return [CallDelta(id, as_index(index), name)]
         case {"contentBlockStop": {"contentBlockIndex": index}}:
-            return [CallDelta(None, as_index(index), opens=False, end=End(sure=False))]
+            return [CallDelta(None, as_index(index), opens=False, end=End())]
         case {"messageStart": _}:
             return [Begin()]
         case {"messageStop": stop}:
@@ -53,5 +54,7 @@ def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
             return [Text(text, 0, index)]
         case {"reasoningContent": {"text": str(text)}} if text:
             return [Reasoning(text, 0, index)]
-        case _:
+        case {"text": _} | {"reasoningContent": _} | {"citation": _}:
             return []
+        case _:
+            return unread(index)

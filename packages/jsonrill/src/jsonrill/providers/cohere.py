@@ -52,7 +52,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             name, text = as_text(function.get("name")), as_text(function.get("arguments"))
             return [CallDelta(as_id(call.get("id")), index, name, text)]
         case "tool-call-end":
-            return [CallDelta(None, index, opens=False, end=End(sure=False))]
+            return [CallDelta(None, index, opens=False, end=End())]
         case "message-end":
             error = as_text(delta.get("error"))
             finish = failed(error) if error else finished(delta.get("finish_reason"), last=True)

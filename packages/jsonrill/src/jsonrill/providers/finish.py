@@ -12,7 +12,7 @@ from ..errors import CUTS
 # complete: the model has said all. calls: it waits for the results of tools. length: a limit of
 # tokens, turns or cost was reached. filtered: a content filter stopped it. refused: the model
 # did not want to answer. lost: the answer stopped, and nothing says that the model had finished.
-# error: the provider failed.
+# error: the provider failed. Each is worse than those before it.
 Reason = Literal["complete", "calls", "length", "filtered", "refused", "lost", "error"]
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
@@ -59,8 +59,24 @@ def finish_reason(word: Any) -> Reason | None:
     value = getattr(word, "value", word)
     if not isinstance(value, str) or not value:
         return None
-    name = value.rpartition(".")[2].lower()
-    return WORDS.get("".join([char for char in name if char.isalnum()]), "lost")
+    return WORDS.get(_letters(value), "lost")
+
+
+def _letters(word: Any) -> str:
+    name = str(getattr(word, "value", word)).rpartition(".")[2].lower()
+    return "".join([char for char in name if char.isalnum()])
+
+
+def worse(word: Any, native: Any) -> Any:
+    """Of the words of a gateway and of the provider behind it, the one that says more was missing.
+
+    A word of the provider that is not known says nothing beside one of the gateway.
+    """
+    behind = finish_reason(native)
+    if behind is None or (behind == "lost" and _letters(native) not in WORDS):
+        return word
+    reason = finish_reason(word)
+    return native if reason is None or REASONS.index(behind) > REASONS.index(reason) else word
 
 
 def is_complete(reason: Reason | None) -> bool:

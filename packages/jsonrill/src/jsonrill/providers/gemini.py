@@ -25,6 +25,7 @@ from .statements import (
     as_usage,
     failed,
     finished,
+    unread,
 )
 
 CALLS = ("function_call", "mcp_server_tool_call")
@@ -112,7 +113,7 @@ def _interaction(event: dict[str, Any]) -> list[Statement]:
         case {"event_type": "step.start", "step": dict(step)}:
             return _step(index, step)
         case {"event_type": "step.stop"} if index is not None:
-            return [CallDelta(None, index, opens=False, end=End(sure=False))]
+            return [CallDelta(None, index, opens=False, end=End())]
         case {"event_type": "interaction.created", "interaction": {"id": message}}:
             return [Begin(as_id(message))]
         case {"event_type": "interaction.completed"}:
@@ -129,17 +130,20 @@ def _interaction(event: dict[str, Any]) -> list[Statement]:
 
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
-        case {"arguments": dict(arguments)}:
-            return [CallDelta(None, index, opens=False, value=arguments)]
-        case {"arguments": arguments}:
-            # Searches and code that Google runs itself have arguments, too, but are no calls.
-            return [CallDelta(None, index, None, as_text(arguments), opens=False)]
+        case {"arguments": arguments} | {"partial_arguments": arguments}:
+            # Searches and code that Google runs itself have arguments, too, but are not calls.
+            call = CallDelta(None, index, None, as_text(arguments), opens=False)
+            if isinstance(arguments, dict):
+                call.value = arguments
+            return [call]
         case {"type": "text", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"type": "thought_summary", "content": {"text": str(text)}} if text:
             return [Reasoning(text, 0, index)]
-        case _:
+        case {"type": str(kind)} if kind in ("text", "thought_summary", "thought_signature"):
             return []
+        case _:
+            return unread(index)
 
 
 def _step(index: int | None, step: dict[str, Any]) -> list[Statement]:

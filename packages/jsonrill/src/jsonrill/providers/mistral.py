@@ -2,7 +2,7 @@
 
 Text comes as a string or as chunks of text and of thoughts, in chat completions as a list of them.
 Its client fills in the id "null" and the index 0 where the server sent none, so that an index 0
-without an id says nothing.
+without an id says nothing. Its client for JavaScript writes the names of fields in camelCase.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_chat
-from .fields import as_id, as_index, as_text, typed
+from .fields import as_id, as_index, as_text, either, typed
 from .statements import Begin, CallDelta, Finish, Statement, as_usage, failed
 
 # Its chat completions look like OpenAI's, and are recognised as such.
@@ -18,6 +18,7 @@ accepts = typed("function.call.", "conversation.response.", "message.output.", "
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
+    index = as_index(either(event, "output_index", "outputIndex"))
     match event:
         case {"choices": _}:
             said = openai_chat.translate(event, as_id(event.get("id")))
@@ -25,8 +26,8 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "function.call.delta"}:
             arguments = event.get("arguments")
             call = CallDelta(
-                id=as_id(event.get("tool_call_id")),
-                index=as_index(event.get("output_index")),
+                id=as_id(either(event, "tool_call_id", "toolCallId")),
+                index=index,
                 name=as_text(event.get("name")),
                 text=as_text(arguments),
             )
@@ -34,7 +35,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
                 call.value = arguments
             return [call]
         case {"type": "message.output.delta", "content": content}:
-            return openai_chat.content(content, 0, as_index(event.get("output_index")))
+            return openai_chat.content(content, 0, index)
         case {"type": "conversation.response.started"}:
             return [Begin()]
         case {"type": "conversation.response.done"}:

@@ -2,7 +2,8 @@
 
 Reasoning comes in a field of its own, or in chunks beside those of the text. A call is named by its
 index, its id comes once, and nothing ends it but the `finish_reason`. Also here: the older
-`function_call` (one, without an id) and custom tools (free text).
+`function_call` (one, without an id) and custom tools (free text). Some clients write the names of
+fields in camelCase.
 
 Text completions (`choices[].text`) are read, too.
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .fields import as_dict, as_id, as_index, as_text, items
+from .fields import as_dict, as_id, as_index, as_object, as_text, either, items
 from .statements import CallDelta, Finish, Reasoning, Statement, Text, as_usage, failed, finished
 
 
@@ -76,10 +77,10 @@ def _continues(event: dict[str, Any]) -> bool:
     for choice in items(event.get("choices")):
         delta = choice.get("delta")
         said = {key for key, value in delta.items() if value} if isinstance(delta, dict) else set()
-        calls = items(delta.get("tool_calls")) if isinstance(delta, dict) else []
+        calls = items(either(as_object(delta), "tool_calls", "toolCalls"))
         if calls:
             return all(_is_later(call) for call in calls)
-        return bool(choice.get("finish_reason")) and said <= {"role"}
+        return bool(either(choice, "finish_reason", "finishReason")) and said <= {"role"}
     return False
 
 
@@ -115,21 +116,21 @@ def _add_choice(
         # A server that does not stream answers with the message at once.
         delta = as_dict(choice.get("message"))
     if delta is not None:
-        if thought := delta.get("reasoning_content") or delta.get("reasoning"):
-            said += thoughts(thought, number)
+        said += _reasoning(delta, number)
         if text := delta.get("content"):
             said += content(text, number)
         if refusal := as_text(delta.get("refusal")):  # in place of an answer
             said.append(Text(refusal, number, None, True))
-        calls = delta.get("tool_calls")
+        calls = either(delta, "tool_calls", "toolCalls")
         for item in calls if isinstance(calls, list) else ():
             if (call := as_dict(item)) is not None:
                 said.append(_call(call, message, number))
-        if isinstance(function := delta.get("function_call"), dict):
+        if isinstance(function := either(delta, "function_call", "functionCall"), dict):
             said.append(_call({"function": function, "index": 0}, message, number))
     # With an error comes a `finish_reason` that says less.
-    if isinstance(reason := choice.get("finish_reason"), str) and reason and not has_error:
-        said.append(finished(reason, message, number))
+    if (reason := as_text(either(choice, "finish_reason", "finishReason"))) and not has_error:
+        native = either(choice, "native_finish_reason", "nativeFinishReason")
+        said.append(finished(reason, message, number, native=native))
 
 
 def content(said: Any, choice: int, block: int | None = None) -> list[Statement]:
@@ -147,10 +148,22 @@ def content(said: Any, choice: int, block: int | None = None) -> list[Statement]
     return []
 
 
+def _reasoning(delta: dict[str, Any], choice: int) -> list[Statement]:
+    """The statements of what the model thinks, which several fields may say at once."""
+    thought = either(delta, "reasoning_content", "reasoningContent") or delta.get("reasoning")
+    if not thought:
+        thought = either(delta, "reasoning_details", "reasoningDetails")
+    return thoughts(thought, choice) if thought else []
+
+
 def thoughts(said: Any, choice: int, block: int | None = None) -> list[Statement]:
-    """The statements of what the model thinks: a text, or a list of chunks of text."""
-    texts = [said] if isinstance(said, str) else [chunk.get("text") for chunk in items(said)]
+    """The statements of what the model thinks: a text, or a list of texts or summaries."""
+    texts = [said] if isinstance(said, str) else [_thought(chunk) for chunk in items(said)]
     return [Reasoning(text, choice, block) for one in texts if (text := as_text(one))]
+
+
+def _thought(chunk: dict[str, Any]) -> Any:
+    return chunk.get("text") or chunk.get("summary")
 
 
 def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
@@ -162,7 +175,8 @@ def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
         text = function.get("arguments")
         if isinstance(text, (dict, list)):
             return CallDelta(id, index, name, None, message, choice, value=text)
-        return CallDelta(id, index, name, as_text(text), message, choice)
+        unread = text is not None and not isinstance(text, str)
+        return CallDelta(id, index, name, as_text(text), message, choice, unread=unread)
     if isinstance(custom := call.get("custom"), dict):
         name, text = as_text(custom.get("name")), as_text(custom.get("input"))
         return CallDelta(id, index, name, text, message, choice, free=True)

@@ -2,13 +2,14 @@
 
 Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools
 (free text). The full arguments come twice more at the end, and are only compared with the streamed.
+Some clients write the names of fields in camelCase.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .fields import ABSENT, as_id, as_index, as_object, as_text, items, typed
+from .fields import ABSENT, as_id, as_index, as_object, as_text, either, items, typed
 from .statements import (
     Begin,
     CallDelta,
@@ -67,19 +68,19 @@ class Responses:
         if not isinstance(kind, str) or self._is_repeated(kind, event):
             return []
         if kind in TEXTS:
-            text, index = as_text(event.get("delta")), as_index(event.get("output_index"))
+            text, index = as_text(event.get("delta")), _index(event)
             if kind == REFUSAL:
                 return [Text(text, 0, index, True)] if text else []
             return [TEXTS[kind](text, 0, index)] if text else []
         if kind.startswith("response.output_item."):
-            index, item = as_index(event.get("output_index")), as_object(event.get("item"))
-            return item_statements(item, index, done=kind.endswith(".done"))
+            item = as_object(event.get("item"))
+            return item_statements(item, _index(event), done=kind.endswith(".done"))
         if kind.startswith("response."):
             return argument_statements(kind, event) or _lifecycle(kind, event)
         return []
 
     def _is_repeated(self, kind: str, event: dict[str, Any]) -> bool:
-        number = as_index(event.get("sequence_number"))
+        number = as_index(either(event, "sequence_number", "sequenceNumber"))
         if number is None:
             return False
         if number == self._number and self._last != event:
@@ -105,7 +106,11 @@ class Responses:
 
 
 def _key(item: dict[str, Any]) -> str | None:
-    return as_id(item.get("id")) or as_id(item.get("call_id"))
+    return as_id(item.get("id")) or as_id(either(item, "call_id", "callId"))
+
+
+def _index(event: dict[str, Any]) -> int | None:
+    return as_index(either(event, "output_index", "outputIndex"))
 
 
 def argument_statements(kind: str, event: dict[str, Any]) -> list[Statement]:
@@ -115,15 +120,17 @@ def argument_statements(kind: str, event: dict[str, Any]) -> list[Statement]:
     if field is None or what not in ("delta", "done"):
         return []
     delta = CallDelta(
-        alias=as_id(event.get("item_id")),
-        index=as_index(event.get("output_index")),
+        alias=as_id(either(event, "item_id", "itemId")),
+        index=_index(event),
+        name=as_text(event.get("name")),
         free=field == "input",
     )
     if what == "delta":
         delta.text = as_text(event.get("delta"))
     else:
         text = event.get(field)
-        delta.end = End(text=text if isinstance(text, str) else None)
+        # An item that was cut off before its first argument ends in the same way.
+        delta.end = End(text=text) if as_text(text) else None
     return [delta]
 
 
@@ -136,7 +143,7 @@ def item_statements(item: dict[str, Any], index: int | None, *, done: bool) -> l
     alias, text = as_id(item.get("id")), item.get(field)
     call = CallDelta(
         # An MCP call has no id but its item's.
-        id=as_id(item.get("call_id")) or (alias if kind == "mcp_call" else None),
+        id=as_id(either(item, "call_id", "callId")) or (alias if kind == "mcp_call" else None),
         index=index,
         name=as_text(item.get("name")),
         alias=alias,
@@ -146,8 +153,9 @@ def item_statements(item: dict[str, Any], index: int | None, *, done: bool) -> l
     if not done:
         call.preset = as_text(text) or ABSENT
         return [call]
-    incomplete = item.get("status") == "incomplete"
-    call.end = End(text=text if isinstance(text, str) else None, incomplete=incomplete)
+    status = item.get("status")
+    if as_text(text) or status in ("completed", "incomplete"):
+        call.end = End(as_text(text), incomplete=status == "incomplete", sure=True)
     return [call, *kept, *_mcp_result(call.id, item)]
 
 
@@ -167,7 +175,7 @@ def _lifecycle(kind: str, event: dict[str, Any]) -> list[Statement]:
     said: list[Statement] = []
     for index, item in enumerate(items(response.get("output"))):
         said += item_statements(item, index, done=True)
-    why = as_object(response.get("incomplete_details")).get("reason")
+    why = as_object(either(response, "incomplete_details", "incompleteDetails")).get("reason")
     finish = finished(why or kind.removeprefix("response."), last=True)
     if kind == "response.failed":
         finish = failed(response.get("error"))

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, assert_never
 
 from ..errors import CUTS, CutShort
 from .fields import ABSENT, as_error
-from .finish import Reason, finish_reason, is_complete
+from .finish import Reason, finish_reason, is_complete, worse
 
 
 class Part(NamedTuple):
@@ -34,8 +34,9 @@ class End:
     value: Any = ABSENT
     # True: the provider says that they are not complete.
     incomplete: bool = False
-    # False: this event ends a call without arguments and one cut off before its first character.
-    sure: bool = True
+    # True: a call without arguments is complete. Else the end of its response decides, because the
+    # same event ends a call that was cut off before their first character.
+    sure: bool = False
     # The provider's error message.
     error: str | None = None
 
@@ -48,13 +49,14 @@ class CallDelta:
     complete arguments stated at the start, which count if nothing else comes. `message` is the
     response (None: the current one), `choice` which of its choices. `alias` is another id under
     which later events name this call. Unless it `opens`, it cannot open a call. `hosted`: the
-    provider runs this tool itself. Of jsonrill's own wire events (`received`): the `fragments` that
-    were sent (None: none), `status` and `error`.
+    provider runs this tool itself. `unread`: it brings something that is not known, so that a call
+    to which nothing else comes is not one without arguments. Of jsonrill's own wire events
+    (`received`): the `fragments` that were sent (None: none), `status` and `error`.
     """
 
     __slots__ = ("alias", "choice", "end", "error", "fragments", "free", "hosted", "id", "index",
                  "message", "name", "opens", "parts", "preset", "received", "status", "text",
-                 "value")  # fmt: skip
+                 "unread", "value")  # fmt: skip
 
     def __init__(
         self,
@@ -68,6 +70,7 @@ class CallDelta:
         opens: bool = True,
         free: bool = False,
         hosted: bool = False,
+        unread: bool = False,
         value: Any = ABSENT,
         parts: Sequence[Part] = (),
         preset: Any = ABSENT,
@@ -87,6 +90,7 @@ class CallDelta:
         self.opens = opens
         self.free = free
         self.hosted = hosted
+        self.unread = unread
         self.value = value
         self.parts = parts
         self.preset = preset
@@ -112,7 +116,7 @@ class CallDelta:
 
 CALL_DELTA_FIELDS: Final = (
     *("id", "index", "name", "text", "message", "choice", "alias", "opens", "free", "hosted"),
-    *("value", "parts", "preset", "end", "received", "fragments", "status", "error"),
+    *("unread", "value", "parts", "preset", "end", "received", "fragments", "status", "error"),
 )
 
 
@@ -209,9 +213,16 @@ Translate = Callable[[dict[str, Any]], Sequence[Statement]]
 
 
 def finished(
-    word: Any, message: str | None = None, choice: int | None = None, *, last: bool = False
+    word: Any,
+    message: str | None = None,
+    choice: int | None = None,
+    *,
+    native: Any = None,
+    last: bool = False,
 ) -> Finish:
-    """The statement of the provider's word for why a response has ended."""
+    """The statement of the provider's word for why a response has ended. `native` is the word of
+    the provider behind it, where there are two."""
+    word = worse(word, native)
     reason = finish_reason(word)
     detail = str(getattr(word, "value", word)) if reason == "error" else None
     malformed = detail is not None and detail.lower().startswith("malformed")
@@ -221,6 +232,11 @@ def finished(
 def failed(error: Any, *, last: bool = True) -> Finish:
     """The statement of an error of the provider, which is a text or an object with a `message`."""
     return Finish(reason="error", detail=as_error(error), last=last)
+
+
+def unread(index: int | None) -> list[Statement]:
+    """The statement of a delta of an unknown type, for the call at this index, if there is one."""
+    return [] if index is None else [CallDelta(None, index, opens=False, unread=True)]
 
 
 def text_in(said: Iterable[Statement], choice: int = 0) -> str:

@@ -1,9 +1,11 @@
 """Which call an event is about. The rules, in this order:
 
-1. A known id wins.
+1. A known id wins. But if it comes with a name and another index, or with another name after the
+   arguments have ended, it is that of another call: some gateways give one id to all calls.
 2. A new id opens a new call, even if its index is taken. But without a name it is another id of the
    call at that index; and with the same name it is the id of that call if it has none yet and its
-   arguments have not ended.
+   arguments have not ended, or if it comes with their end. A known alias at the same index is that
+   of the same call, whatever the id.
 3. Without an id, the index decides: the call last opened there. An index not seen opens a call. So
    does a name, if the arguments of that call have begun and it has another name; or, in a response
    without ids, if they have ended.
@@ -17,6 +19,8 @@ All of it within one response and choice, a *scope*. For example, of five deltas
     index=1        opens a call, whose id we make up: m:1    (rule 3)
     id=b index=1   is about the same call, whose id is b now (rule 2)
     id=c index=1   is about the same call, whose id stays b  (rule 2)
+
+A call whose id is taken gets another, made of that one, so that each result has its call.
 
 Identity sees of a call only what the protocol `Call` names: neither its text nor how it ends.
 """
@@ -71,8 +75,13 @@ class Scope(Generic[C]):
 
     def know(self, call: C, id: str) -> None:
         """Find the call under this id, too."""
-        self.ids[id] = call
+        self.ids.setdefault(id, call)
         call.ids.append(id)
+
+    def at(self, index: int | None, id: str) -> C | None:
+        """The call that is known under this id; of several, the one at this index."""
+        there = None if index is None else self.indices.get(index)
+        return there if there is not None and id in there.ids else self.ids.get(id)
 
     def open_call(self) -> C | None:
         """The call that is open now: the one an event was about last, if it has not ended."""
@@ -225,6 +234,9 @@ class Identity(Generic[C]):
         scope.count += 1
         # At an index that is taken, a made id is all that tells two calls apart: it stays.
         given = id is not None or index in scope.indices
+        taken = None
+        if id in scope.ids:
+            id, taken = f"{id}#{scope.count}", id
         if id is None:
             # Made of what a receiver sees too, so that both ends make the same one.
             id = f"{scope.message_id}:" + ("" if index is None else str(index))
@@ -235,6 +247,8 @@ class Identity(Generic[C]):
         call.number = self._opened
         scope.calls[call.number] = call
         scope.know(call, id)
+        if taken is not None:
+            scope.know(call, taken)
         self._known[id] = call
         if index is not None:
             if index in scope.indices:
@@ -262,10 +276,10 @@ class Identity(Generic[C]):
             if not call.given:
                 call.id, call.given = id, True
                 self.linked = True
-            if id not in scope.ids:
+            if id not in call.ids:
                 scope.know(call, id)
                 self._known[id] = call
-        if delta.alias is not None and delta.alias not in scope.ids:
+        if delta.alias is not None and delta.alias not in call.ids:
             scope.know(call, delta.alias)
         if delta.index is not None and call.index is None:
             call.index = delta.index
@@ -276,15 +290,15 @@ class Identity(Generic[C]):
 def _among(scope: Scope[C], delta: CallDelta) -> C | None:
     """The call of the scope that the delta is about, by rules 1 to 4."""
     id, index, name, alias = delta.id, delta.index, delta.name, delta.alias
-    there = None if alias is None else scope.ids.get(alias)
+    there = None if alias is None else scope.at(index, alias)
     if id is not None:
-        if id in scope.ids:
-            return scope.ids[id]
-        if there is not None and there.id == alias:
+        if (known := scope.at(index, id)) is not None:
+            return None if _shares_id(known, delta) else known
+        if there is not None and (there.id == alias or index in (None, there.index)):
             return there
         if there is None and index is not None:
             there = scope.indices.get(index)
-        return there if there is not None and _takes_id(there, scope, name) else None
+        return there if there is not None and _takes_id(there, scope, delta) else None
     if there is not None or (alias is not None and index is None):
         return there
     if index is not None:
@@ -301,14 +315,24 @@ def _among(scope: Scope[C], delta: CallDelta) -> C | None:
     return None if call.args_ended or call.name != name else call
 
 
-def _takes_id(call: Call, scope: Scope[Any], name: str | None) -> bool:
+def _shares_id(call: Call, delta: CallDelta) -> bool:
+    """True if a delta with the id of this call is about another one."""
+    if delta.name is None or call.name is None or delta.received or delta.alias in call.ids:
+        return False
+    if delta.index is not None and call.index is not None and delta.index != call.index:
+        return True
+    return call.args_ended and delta.name != call.name
+
+
+def _takes_id(call: Call, scope: Scope[Any], delta: CallDelta) -> bool:
     """True if an id that is new belongs to this call, decided by what a receiver sees too."""
+    name = delta.name
     if call.settled or scope.ended:
         return False
     if name is None:
         return not call.given or call.name is not None
     if call.given:
-        return False
+        return delta.end is not None and delta.alias is None and call.name == name
     return call.name is None or (call.name == name and not call.args_ended)
 
 

@@ -34,9 +34,9 @@ News = tuple[str | None, list[Fragment] | None]
 class LiveCall(ToolCall):
     """A call together with what makes it grow."""
 
-    __slots__ = ("_check", "_guide", "_is_received", "_preset", "_void", "_waiting", "_writer",
-                 "apart", "encoder", "event", "given", "ids", "limits", "number", "on_repair",
-                 "open", "repair", "sent_id")  # fmt: skip
+    __slots__ = ("_check", "_guide", "_is_received", "_preset", "_unread", "_void", "_waiting",
+                 "_writer", "apart", "encoder", "event", "given", "ids", "limits", "number",
+                 "on_repair", "open", "repair", "sent_id")  # fmt: skip
 
     def __init__(
         self,
@@ -68,6 +68,8 @@ class LiveCall(ToolCall):
         # The arguments ended without a character: the end of the response decides if they were
         # cut off.
         self._void = False
+        # Something of it came that is not known: without anything else its arguments are not known.
+        self._unread = False
         # True if the sender has read it already; it may leave out the name.
         self._is_received = False
         self._preset: Any = ABSENT
@@ -104,6 +106,8 @@ class LiveCall(ToolCall):
         """Add the arguments of a delta, which come as text, values or fragments."""
         if delta.hosted:
             self.hosted = True
+        if delta.unread:
+            self._unread = True
         if delta.free and self._arguments is NOTHING:
             self.encoding = "text"
             free = FreeText(limits=self.limits)
@@ -122,6 +126,8 @@ class LiveCall(ToolCall):
         news = self._stated(end.text, end.value)
         if end.error is not None:
             self._fail(_problem("PROVIDER_ERROR", end.error))
+        if self.name is None and self.status == "streaming" and not (end.incomplete or end.sure):
+            return news  # the name may come with a later event: the end of the response decides
         return joined(news, self._close(incomplete=end.incomplete, void=not end.sure))
 
     def finish(self, *, incomplete: bool = False, error: str | None = None) -> News:
@@ -271,7 +277,7 @@ class LiveCall(ToolCall):
         if self.status == "streaming":
             was_placeholder = self._arguments.is_placeholder
             outcome, fragments = self._arguments.end()
-            if outcome == "empty" and not incomplete and error is None:
+            if outcome == "empty" and not (incomplete or self._unread) and error is None:
                 if void:
                     self._void = True
                     return None, None

@@ -1,0 +1,26 @@
+"""Text and reasoning of odd servers: the cases that JavaScript reads, too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from jsonrill import Parts
+from support import ROOT
+
+CASES = json.loads((ROOT / "cases" / "parts.json").read_text("utf8"))["cases"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
+@pytest.mark.parametrize("as_text", [False, True])
+def test_the_parts_and_the_end_are_right(case: dict[str, Any], as_text: bool) -> None:
+    reading = Parts()
+    shown: dict[int, list[str]] = {}
+    for event in case["events"]:
+        for part in reading.feed(json.dumps(event) if as_text else event):
+            shown.setdefault(part.index, [part.kind, ""])[1] += part.delta
+    reading.flush()
+    assert [*shown.values()] == case["parts"]
+    assert reading.outcome == case["end"]
