@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from fuzz.seeds import JSON_WORDS, mutated, provider_events, value
 from jsonrill import JsonrillError, Parts, ToolCallEvents, ToolCalls
-from jsonrill.sources import AnswerText
+from jsonrill.sources.answer import AnswerText
 
 TARGET: Final = "provider events, spoiled or not: calls that hold what they say, no other error"
 BYTES: Final = False

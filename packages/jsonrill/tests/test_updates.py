@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import jsonrill.streams
+import jsonrill.streams.pacing
 from jsonrill import PartialStream, Update, apply_delta, updates
 from jsonrill.options import Mode
 from support import by, examples, pieces
@@ -212,7 +212,7 @@ def test_what_fails_when_it_is_closed_is_heard_of() -> None:
 class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr(jsonrill.streams, "monotonic", lambda: self.now)
+        monkeypatch.setattr(jsonrill.streams.pacing, "monotonic", lambda: self.now)
 
     def source(self, *steps: tuple[float, str]) -> Iterator[str]:
         for wait, piece in steps:

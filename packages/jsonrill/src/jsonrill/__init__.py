@@ -35,7 +35,7 @@ The folders are the journey of the data. A part imports only from parts above it
     sources/         any source → pieces of text: an answer's text, arguments of calls
     opening.py       streams, files, pipes, responses → their elements, or blocks of text
     answers/         the parts of an answer; which calls are run, and the next turn
-    streams.py       the public functions, sync and async
+    streams/         the public functions, sync and async
     dialects/        what providers say, and JSON → events of other people's clients
     toolrunner.py    `run_tools`: tools run in threads or in the event loop
     ext/             adapters for frameworks: responses of Starlette and Django, LangChain's parser
@@ -74,22 +74,22 @@ if _typing.TYPE_CHECKING:
     from .partial_stream import Update as Update
     from .partial_stream.delta import apply_delta as apply_delta
     from .paths import Path as Path
-    from .streams import arguments as arguments
-    from .streams import chunks as chunks
-    from .streams import content as content
-    from .streams import fields as fields
-    from .streams import fragments as fragments
-    from .streams import is_partial as is_partial
-    from .streams import loads as loads
-    from .streams import partial as partial
-    from .streams import parts as parts
-    from .streams import select as select
-    from .streams import sse as sse
-    from .streams import text as text
-    from .streams import texts as texts
-    from .streams import tool_calls as tool_calls
-    from .streams import updates as updates
-    from .streams import values as values
+    from .streams.answering import arguments as arguments
+    from .streams.answering import content as content
+    from .streams.answering import parts as parts
+    from .streams.answering import tool_calls as tool_calls
+    from .streams.chunking import chunks as chunks
+    from .streams.documents import fields as fields
+    from .streams.documents import is_partial as is_partial
+    from .streams.documents import loads as loads
+    from .streams.documents import partial as partial
+    from .streams.documents import values as values
+    from .streams.fragmenting import fragments as fragments
+    from .streams.framing import sse as sse
+    from .streams.selecting import select as select
+    from .streams.selecting import text as text
+    from .streams.selecting import texts as texts
+    from .streams.updating import updates as updates
     from .toolcalls import ToolCall as ToolCall
     from .toolcalls import ToolCallEvents as ToolCallEvents
     from .toolcalls import ToolCalls as ToolCalls
@@ -122,11 +122,13 @@ _MODULES: _typing.Final = {
         (".partial_stream", "PartialStream Update"),
         (".partial_stream.delta", "apply_delta"),
         (".paths", "Path"),
-        (
-            ".streams",
-            "arguments chunks content fields fragments is_partial loads partial parts "
-            "select sse text texts tool_calls updates values",
-        ),
+        (".streams.documents", "values fields is_partial partial loads"),
+        (".streams.selecting", "select text texts"),
+        (".streams.fragmenting", "fragments"),
+        (".streams.updating", "updates"),
+        (".streams.chunking", "chunks"),
+        (".streams.answering", "content arguments parts tool_calls"),
+        (".streams.framing", "sse"),
         (".toolcalls", "ToolCall ToolCallEvents ToolCalls ToolCallUpdate"),
         (".toolrunner", "run_tools"),
         (".wire.fragment", "Fragment Kind"),

@@ -28,7 +28,7 @@ from .errors import SourceFailed
 from .options import PartOptions, refuse_unknown
 from .providers.finish import Reason
 from .sources import EventReading
-from .streams import END, drive
+from .streams.driving import END, drive
 from .toolcalls import ToolCall
 
 

@@ -18,7 +18,7 @@ from jsonrill.errors import CutShort
 from jsonrill.options import of_stage
 from jsonrill.paths import Path, lookup, parse_path
 from jsonrill.providers import recognise
-from jsonrill.sources import AnswerText
+from jsonrill.sources.answer import AnswerText
 from jsonrill.sources.complete import events_of, refusal_of
 
 from ..errors import BadRecord

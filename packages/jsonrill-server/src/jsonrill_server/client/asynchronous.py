@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from jsonrill.options import ReadOptions, SourceOptions
 from jsonrill.partial_stream import Update
-from jsonrill.streams import Adapter, JsonSchema, values
+from jsonrill.streams.documents import values
+from jsonrill.streams.types import Adapter, JsonSchema
 from jsonrill.toolcalls import ToolCallUpdate
 from jsonrill.wire.fragment import Fragment
 

@@ -12,7 +12,7 @@ from jsonrill.errors import JsonrillError
 from jsonrill.jsontext import dumps
 from jsonrill.options import Input, SourceOptions
 from jsonrill.sources import Reading
-from jsonrill.streams import END, drive
+from jsonrill.streams.driving import END, drive
 
 from ..runs.elements import records
 from ..runs.threads import in_thread

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from jsonrill.demo.recordings import recorded
 from jsonrill.jsontext import dumps
-from jsonrill.sources import AnswerText
+from jsonrill.sources.answer import AnswerText
 from jsonrill.testing import Answer, Call, Script
 from jsonrill.testing.answers import tokens
 from jsonrill.toolcalls import ToolCalls

@@ -22,7 +22,7 @@ from jsonrill.demo.recordings import recorded
 from jsonrill.errors import JsonrillError
 from jsonrill.jsontext import dumps
 from jsonrill.schema import Schema
-from jsonrill.streams import values
+from jsonrill.streams.documents import values
 
 from .patterns import matching
 

@@ -28,7 +28,7 @@ from jsonrill.eventstream import SSEDecoder, ends_stream
 from jsonrill.ext.event_stream import Reply
 from jsonrill.options import refuse_unknown
 from jsonrill.providers.finish import Reason
-from jsonrill.sources import AnswerText
+from jsonrill.sources.answer import AnswerText
 from jsonrill.toolcalls import ToolCall
 
 from ..store import (

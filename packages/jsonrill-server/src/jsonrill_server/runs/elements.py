@@ -38,7 +38,7 @@ from jsonrill.providers.objects import as_data
 from jsonrill.sources import EventReading, Opened
 from jsonrill.sources.event_text import EventText
 from jsonrill.sources.failures import FailedResponse
-from jsonrill.streams import END, drive
+from jsonrill.streams.driving import END, drive
 
 from .producer import Failed
 from .records import End, Record

@@ -30,7 +30,7 @@ from jsonrill.errors import (
 from jsonrill.jsontext import dumps, dumps_in_parts
 from jsonrill.options import TABLE, is_used
 from jsonrill.partial_stream import PartialStream, Update
-from jsonrill.sources import AnswerText
+from jsonrill.sources.answer import AnswerText
 from jsonrill.toolcalls import ToolCallEvents, ToolCalls
 from jsonrill.wire.compact import CompactEncoder
 from jsonrill.wire.fragment import Fragment

@@ -29,7 +29,9 @@ from ..options import Stage, offered
 from ..selection import Selection, TextSelection
 from ..sources.complete import events_of
 from ..sources.failures import is_complete_answer
-from ..streams import drive, selection_stage, value_stage
+from ..streams.documents import value_stage
+from ..streams.driving import drive
+from ..streams.selecting import selection_stage
 from ..terminal import safe
 from ..wire import CompactEncoder, to_wire
 from .input import BadInput, Source

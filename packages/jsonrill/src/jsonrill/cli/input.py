@@ -29,7 +29,7 @@ from ..eventstream import (
     looks_like_events,
     may_become_events,
 )
-from ..sources import AnswerText
+from ..sources.answer import AnswerText
 
 PIECE = 1 << 16
 # Files larger than this get a progress bar.

@@ -19,8 +19,10 @@ from typing import Any, Literal, Unpack, overload
 from ..eventstream import DONE, ClientStream
 from ..options import PartOptions, refuse_unknown
 from ..paths import ABSENT
-from ..sources import AnswerText, EventReading
-from ..streams import END, Source, drive
+from ..sources import EventReading
+from ..sources.answer import AnswerText
+from ..streams.driving import END, drive
+from ..streams.types import Source
 from .dialect import Settings
 from .mcp_app import MCPApp
 from .table import DIALECTS

@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ..eventstream import HEARTBEAT, HEARTBEAT_SECONDS, SEND_SECONDS
-from ..streams import sse
+from ..streams.framing import sse
 from .event_stream import HEADERS, OPENING, TICK, Reply, beginning
 from .tasks import stop
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .answer import AnswerText
 from .reading import Decoder, EventReading, Opened, Reading
 
-__all__ = ["AnswerText", "Decoder", "EventReading", "Opened", "Reading"]
+__all__ = ["Decoder", "EventReading", "Opened", "Reading"]

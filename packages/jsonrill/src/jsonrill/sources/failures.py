@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..errors import SourceFailed
-from ..providers import plain
 
 ACCEPTED: Final = (
     "text, a provider's stream or its events, an open file, a pipe or an HTTP response"
@@ -16,6 +15,8 @@ _SHOWN: Final = 500
 
 def described(element: Any) -> str:
     """An element's type and keys, for messages."""
+    from ..providers.objects import plain
+
     kind = type(element)
     name = kind.__qualname__
     if kind.__module__ != "builtins":
@@ -33,6 +34,8 @@ def described(element: Any) -> str:
 
 def is_complete_answer(source: Any) -> bool:
     """True for the answer to a request without `stream=True`: it holds no events."""
+    from ..providers.objects import plain
+
     said = plain(source) or {}
     choices = said.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None

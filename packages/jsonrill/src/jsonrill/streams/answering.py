@@ -1,0 +1,134 @@
+"""What a provider's stream says: its text, arguments, calls and parts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import Any, Literal, Unpack, overload
+
+from ..answers import Part, Parts
+from ..errors import SourceFailed
+from ..options import CallOptions, PartOptions, Provider, refuse_unknown
+from ..providers.statements import Finish
+from ..sources import EventReading, Reading
+from ..toolcalls import ToolCalls, ToolCallUpdate
+from .driving import END, Loop, drive
+from .settings import refuse_other
+from .types import Source
+
+
+@overload
+def tool_calls(
+    source: AsyncIterable[Any], *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
+) -> AsyncIterator[ToolCallUpdate]: ...
+@overload
+def tool_calls(
+    source: Source, *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
+) -> Iterator[ToolCallUpdate]: ...
+def tool_calls(
+    source: Any, *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
+) -> Any:
+    """Yield an update for each change of a tool call in a provider's stream (`update.call`).
+
+    The source is a provider's stream, or a response or text that holds its events. Options are
+    those of `ToolCalls`; give one as `calls` to keep it, or for the next turn. `SourceFailed` is
+    raised at the end if the provider reported an error.
+    """
+    refuse_other("calls", options, "calls")
+    if calls is not None and options:
+        raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
+    if not isinstance(calls, ToolCalls | None):
+        raise TypeError(f"calls is a ToolCalls object, not {calls!r}")
+    reading = ToolCalls(**options) if calls is None else calls
+    # Other streams may be read into the same calls: this one ends only its own messages.
+    seen: set[str] = set()
+    failure: str | None = None
+
+    def run(events: Iterable[Any]) -> Iterator[ToolCallUpdate]:
+        nonlocal failure
+        for event in events:
+            if event is END:
+                yield from reading.flush(*sorted(seen)) if seen else ()
+                if failure is not None:
+                    raise SourceFailed(failure)
+                return
+            said = reading.reader.feed(event)
+            for statement in said:
+                if type(statement) is Finish and statement.reason == "error":
+                    failure = failure or statement.detail
+            for update in reading.read(said):
+                seen.add(update.message_id)
+                yield update
+
+    return drive(Loop(run), source, reading=EventReading(reading.reader.given))
+
+
+@overload
+def content(
+    source: AsyncIterable[Any], *, choice: int = 0, provider: Provider = "auto"
+) -> AsyncIterator[str]: ...
+@overload
+def content(source: Source, *, choice: int = 0, provider: Provider = "auto") -> Iterator[str]: ...
+def content(source: Any, *, choice: int = 0, provider: Provider = "auto") -> Any:
+    """Yield the text of the answer in a provider's stream; `values` and the others do so, too.
+
+    The source is what `tool_calls` takes; `provider` is that of `ToolCalls`. Reasoning and tool
+    calls are not part of the text. If the answer has several choices, `choice` selects one.
+    """
+    return drive(_pass_on, source, reading=Reading(choice=choice, provider=provider, events=True))
+
+
+@overload
+def arguments(
+    source: AsyncIterable[Any],
+    tool: str | Literal[True],
+    *,
+    choice: int = 0,
+    provider: Provider = "auto",
+) -> AsyncIterator[str]: ...
+@overload
+def arguments(
+    source: Source, tool: str | Literal[True], *, choice: int = 0, provider: Provider = "auto"
+) -> Iterator[str]: ...
+def arguments(
+    source: Any, tool: str | Literal[True], *, choice: int = 0, provider: Provider = "auto"
+) -> Any:
+    """Yield the argument text of the calls of a tool (True: of any) in a provider's stream.
+
+    Each call but the first begins with a record separator (U+001E), which `many=True` reads; of
+    interleaved calls the later one waits until the earlier one is complete.
+    """
+    if not tool:
+        raise ValueError(f"tool is a tool's name, or True for any, not {tool!r}")
+    return drive(_pass_on, source, reading=Reading(tool=tool, choice=choice, provider=provider))
+
+
+def _pass_on(piece: str) -> Iterator[str]:
+    if piece is not END:
+        yield piece
+
+
+@overload
+def parts(
+    source: AsyncIterable[Any], *, choice: int = 0, **options: Unpack[PartOptions]
+) -> AsyncIterator[Part]: ...
+@overload
+def parts(source: Source, *, choice: int = 0, **options: Unpack[PartOptions]) -> Iterator[Part]: ...
+def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> Any:
+    """Yield the parts of an answer as they grow: text, reasoning, calls and results, in order.
+
+    The source is a provider's stream, with `split` also a text. `SourceFailed` is raised at the end
+    if the provider reported an error. A text that was cut is never `complete`, and its `error` says
+    why; a call that was cut has the status `truncated`.
+    """
+    refuse_unknown(options, PartOptions.__annotations__, "unknown option")
+    reading = Parts(choice=choice, **options)
+
+    split = bool(options.get("split"))
+    events = EventReading(options.get("provider", "auto"), split=split)
+
+    def stage(event: Any) -> Iterator[Part]:
+        yield from reading.flush(done=events.said_done) if event is END else reading.feed(event)
+        if event is END and reading.error is not None:
+            raise SourceFailed(reading.error)
+
+    return drive(stage, source, reading=events)

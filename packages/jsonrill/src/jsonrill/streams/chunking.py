@@ -1,0 +1,33 @@
+"""Snapshots → text."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import Any, Unpack, overload
+
+from ..chunker import Chunker
+from ..options import ChunkOptions
+from .driving import END, drive
+from .settings import refuse_other
+
+
+@overload
+def chunks(
+    source: str | bytes | Iterable[Any], **options: Unpack[ChunkOptions]
+) -> Iterator[str]: ...
+@overload
+def chunks(source: AsyncIterable[Any], **options: Unpack[ChunkOptions]) -> AsyncIterator[str]: ...
+def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
+    """Yield the chunks of text that snapshots of a growing value make.
+
+    Joined, they are the last snapshot. Options are those of `Chunker`; empty chunks are left out.
+    """
+    refuse_other("chunks", options)
+    chunker = Chunker(**options)
+
+    def stage(snapshot: Any) -> Iterator[str]:
+        text = chunker.flush() if snapshot is END else chunker.feed(snapshot)
+        if text:
+            yield text
+
+    return drive(stage, source)

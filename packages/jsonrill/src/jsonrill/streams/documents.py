@@ -1,0 +1,201 @@
+"""Text → values: `values`, `fields`, `partial`, `loads`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from typing import Any, Literal, Unpack, overload
+
+from ..build.document import Document
+from ..errors import CutShort, InvalidJSON, InvalidSchema, JsonrillError, LimitExceeded, Truncated
+from ..options import ParseOptions, ReadOptions
+from ..sources.explain import Transcript, explained
+from .driving import END, Loop, drive
+from .settings import refuse_other, take_options, without_cut_off
+from .types import Adapter, Ended, JsonSchema, Source, T, Text
+
+
+@overload
+def values(
+    source: Source,
+    schema: type[T] | Adapter[T],
+    *,
+    live: Literal[False] = False,
+    **options: Unpack[ReadOptions],
+) -> Iterator[T]: ...
+@overload
+def values(
+    source: AsyncIterable[Any],
+    schema: type[T] | Adapter[T],
+    *,
+    live: Literal[False] = False,
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[T]: ...
+@overload
+def values(
+    source: Source,
+    schema: JsonSchema | None = None,
+    *,
+    live: bool = False,
+    **options: Unpack[ReadOptions],
+) -> Iterator[Any]: ...
+@overload
+def values(
+    source: AsyncIterable[Any],
+    schema: JsonSchema | None = None,
+    *,
+    live: bool = False,
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[Any]: ...
+def values(
+    source: Any, schema: Any = None, *, live: bool = False, **options: Unpack[ReadOptions]
+) -> Any:
+    """Yield the value after each piece of text that changed it, safe to keep.
+
+    With a `schema` (a pydantic model, a dataclass, any type that a `TypeAdapter` takes) it is an
+    instance of that type: partial ones (`is_partial`) on the way, at last the validated one. With a
+    JSON Schema values are plain. A violation raises `InvalidSchema` at the earliest character.
+
+    With `live=True` the value is not copied, and changes with the next piece. Options are those of
+    `Document`. With `many=True` a document that is not JSON does not stop the others; the first
+    such error is raised at the end of the source.
+    """
+    reading, given = take_options("values", options, "schema", "live")
+    if live and schema is not None:
+        raise TypeError("live=True shows plain values: leave out live or schema")
+    document = _document(schema, given)
+    return drive(value_stage(document, live, reading), source, reading=reading)
+
+
+def value_stage(document: Document, live: bool, reading: Ended | None = None) -> Loop[Text, Any]:
+    """The stage of `values`, for a document that the caller keeps."""
+
+    def run(pieces: Iterable[Text]) -> Iterator[Any]:
+        feed, many = document.feed, document.many
+        for piece in pieces:
+            try:
+                changed = document.flush(cut_of(reading)) if piece is END else feed(piece)
+            except (InvalidJSON, InvalidSchema, LimitExceeded) as error:
+                yield from document.finished
+                if document.changed:
+                    yield document.live if live else document.value
+                if error.value is None:
+                    error.value = document.value
+                raise
+            if many:
+                yield from document.finished
+            if changed:
+                yield document.live if live else document.value
+            if piece is END and document.errors:
+                raise document.errors[0]
+
+    return Loop(run)
+
+
+def cut_of(reading: Ended | None) -> CutShort | None:
+    """How the answer was cut whose text has ended."""
+    return None if reading is None else reading.cut
+
+
+def _with_schema(schema: Any, options: Mapping[str, Any]) -> Any:
+    """As a `Document`, but with a schema. (Its module is imported when it is first needed.)"""
+    from ..schema.document import SchemaDocument
+
+    return SchemaDocument(schema, **options)
+
+
+@overload
+def fields(
+    source: Source, schema: Any, **options: Unpack[ReadOptions]
+) -> Iterator[tuple[str, Any]]: ...
+@overload
+def fields(
+    source: AsyncIterable[Any], schema: Any, **options: Unpack[ReadOptions]
+) -> AsyncIterator[tuple[str, Any]]: ...
+def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
+    """Yield the name and the value of each top-level field when it is complete, validated.
+
+    `schema` and options are those of `values`. A field that did not come is not yielded. One that
+    changes after it was yielded (a key that comes twice, a validator of the whole) comes again.
+    """
+    reading, given = take_options("values", options, "schema")
+    document = _with_schema(schema, given)
+    if not document.has_fields:
+        raise TypeError("the schema has no fields: use values(…) for what is no object")
+
+    def stage(piece: Text) -> Iterator[tuple[str, Any]]:
+        try:
+            document.flush(reading.cut) if piece is END else document.feed(piece)
+        except (InvalidJSON, InvalidSchema, LimitExceeded):
+            yield from document.take_fields()
+            raise
+        yield from document.take_fields()
+        if piece is END and document.errors:
+            raise document.errors[0]
+
+    return drive(stage, source, reading=reading)
+
+
+def is_partial(value: object) -> bool:
+    """True if this is an instance of a model or dataclass that is not complete yet."""
+    return getattr(type(value), "__partial_of__", None) is not None
+
+
+@overload
+def partial(
+    text: Text, schema: type[T] | Adapter[T], **options: Unpack[ParseOptions]
+) -> T | None: ...
+@overload
+def partial(
+    text: Text, schema: JsonSchema | None = None, **options: Unpack[ParseOptions]
+) -> Any: ...
+def partial(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> Any:
+    """The value of a text that may be cut off anywhere; InvalidJSON if it cannot become JSON.
+
+    With a `schema` (as `values` takes it) it is an instance of that type, a partial one if the text
+    is not complete. None if the value has not begun.
+    """
+    refuse_other("values", options, "schema")
+    document = _document(schema, options)
+    try:
+        document.feed(text)
+        try:
+            document.flush()
+        except InvalidJSON as error:
+            # Unfinished text may have no value yet.
+            if not isinstance(error, Truncated) and document.value is not None:
+                raise
+    except JsonrillError as error:
+        raise _explained(error, text, options) from error.__cause__
+    return document.value
+
+
+@overload
+def loads(text: Text, schema: type[T] | Adapter[T], **options: Unpack[ParseOptions]) -> T: ...
+@overload
+def loads(text: Text, schema: JsonSchema | None = None, **options: Unpack[ParseOptions]) -> Any: ...
+def loads(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> Any:
+    """The value of a text that is complete: with `repair` nearly JSON, but never a cut off one.
+
+    With a `schema` (as `values` takes it) it is the validated instance of that type. Errors are
+    those of `values`; a text that stops early is `Truncated`, although `repair` could close it.
+    """
+    refuse_other("values", options, "schema")
+    if options.get("many"):
+        raise ValueError("loads reads one document: use values(text, many=True)")
+    document = _document(schema, without_cut_off(options))
+    try:
+        document.feed(text)
+        document.flush()
+    except JsonrillError as error:
+        raise _explained(error, text, options) from error.__cause__
+    return document.value
+
+
+def _document(schema: Any, options: Mapping[str, Any]) -> Any:
+    return Document(**options) if schema is None else _with_schema(schema, options)
+
+
+def _explained(error: JsonrillError, text: Text, options: Mapping[str, Any]) -> JsonrillError:
+    transcript = Transcript()
+    transcript.add(text)
+    return explained(error, transcript, strict=not options.get("repair"))

@@ -1,0 +1,176 @@
+"""A stage over a source, sync or async, lazily; the source is closed when the loop is left.
+
+A stage is a generator function of one piece (or `END`), so that it can yield what was good and
+then raise; a `Loop` is one for many pieces. With a `Reading` the first element decides what the
+pieces are: text goes to the stage as it is, and anything else through a decoder (`sources/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
+from inspect import isawaitable
+from itertools import chain
+from typing import Any, Final, Generic
+
+from ..errors import JsonrillError
+from ..opening import inner_streams, open_source
+from ..sources import Decoder, EventReading, Opened, Reading
+from .types import T, U
+
+# What `drive` runs: a stage, and a function that tells if it needs no more pieces.
+StageOf = Callable[[T], Iterator[U]]
+Over = Callable[[], bool]
+
+END: Final[Any] = object()
+
+
+class Loop(Generic[T, U]):
+    """A stage written as a loop over pieces: a generator for each piece costs more than the piece.
+
+    `run` returns early when it needs no more pieces; `END` comes in a call of its own.
+    """
+
+    __slots__ = ("run",)
+
+    def __init__(self, run: Callable[[Iterable[T]], Iterator[U]]) -> None:
+        self.run = run
+
+    def __call__(self, piece: T) -> Iterator[U]:
+        return self.run((piece,))
+
+
+def never() -> bool:
+    return False
+
+
+def drive(
+    stage: StageOf[Any, Any],
+    source: Any,
+    over: Over = never,
+    *,
+    reading: Reading | EventReading | None = None,
+) -> Any:
+    """Run a stage over a source until it ends or the stage is `over`.
+
+    With a `Reading` the stage gets text, with an `EventReading` events; else it gets the elements
+    as they are.
+    """
+    opened = open_source(source, in_blocks=reading is not None)
+    is_async = isinstance(opened.elements, AsyncIterable)
+    return (drive_async if is_async else drive_sync)(stage, opened, over, reading)
+
+
+def _decoded(stage: StageOf[Any, U], over: Over, decoder: Decoder) -> tuple[StageOf[Any, U], Over]:
+    """The stage with a decoder before it, and a function that tells if either needs no more."""
+
+    def pieces(elements: Iterable[Any]) -> Iterator[Any]:
+        for element in elements:
+            yield from decoder.flush() if element is END else decoder.feed(element)
+            if element is END or decoder.done:
+                yield END
+                return
+
+    def run(element: Any) -> Iterator[U]:
+        for piece in decoder.flush() if element is END else decoder.feed(element):
+            yield from stage(piece)
+            if over():
+                return
+        if element is END or decoder.done:
+            yield from stage(END)
+
+    def is_over() -> bool:
+        return over() or decoder.done
+
+    if isinstance(stage, Loop):
+        looped = stage.run
+        return Loop(lambda elements: looped(pieces(elements))), is_over
+    return run, is_over
+
+
+def drive_sync(
+    stage: StageOf[Any, U], source: Opened, over: Over, reading: Reading | EventReading | None
+) -> Iterator[U]:
+    elements = pieces = iter(source.elements)
+    ended = False
+    try:
+        if reading is not None:
+            # One look at the first element, so that text costs no more than without.
+            first = next((it for it in elements if it is not None), END)
+            ended = first is END
+            decoder = reading.decoder(None if ended else first, source)
+            if decoder is not None:
+                stage, over = _decoded(stage, over, decoder)
+            pieces = iter(()) if ended else chain((first,), elements)
+            if decoder is None and isinstance(reading, Reading):
+                pieces = reading.transcript.kept(pieces)
+        if isinstance(stage, Loop):
+            yield from stage.run(pieces)
+            if over():
+                return
+        else:
+            for piece in pieces:
+                yield from stage(piece)
+                if over():
+                    return
+        ended = True
+        yield from stage(END)
+    except JsonrillError as error:
+        if isinstance(reading, Reading):
+            raise reading.explained(error) from error.__cause__
+        raise
+    finally:
+        close = None if ended else _closer(elements, source.owner, "close")
+        if close is not None:
+            close()
+
+
+async def drive_async(
+    stage: StageOf[Any, U], source: Opened, over: Over, reading: Reading | EventReading | None
+) -> AsyncGenerator[U]:
+    pieces = aiter(source.elements)
+    ended, begun = False, reading is None
+    keep = _keep_nothing
+    try:
+        async for piece in pieces:
+            if piece is None and reading is not None:
+                continue
+            if not begun and reading is not None:
+                begun = True
+                if (decoder := reading.decoder(piece, source)) is not None:
+                    stage, over = _decoded(stage, over, decoder)
+                elif isinstance(reading, Reading):
+                    keep = reading.transcript.add
+            keep(piece)
+            for out in stage(piece):
+                yield out
+            if over():
+                return
+        ended = True
+        if not begun and reading is not None:
+            if (decoder := reading.decoder(None, source)) is not None:
+                stage, over = _decoded(stage, over, decoder)
+        for out in stage(END):
+            yield out
+    except JsonrillError as error:
+        if isinstance(reading, Reading):
+            raise reading.explained(error) from error.__cause__
+        raise
+    finally:
+        close = None if ended else _closer(pieces, source.owner, "aclose", "close")
+        if close is not None:
+            inner = inner_streams(source.owner)
+            closing = close()
+            if isawaitable(closing):
+                await closing
+            for stream in inner:
+                await stream.aclose()
+
+
+def _keep_nothing(piece: Any) -> None:
+    pass
+
+
+def _closer(elements: Any, owner: Any, *names: str) -> Callable[[], Any] | None:
+    """The method that closes the source, so that `break` stops a generation, or None."""
+    found = (getattr(it, name, None) for it in (owner, elements) for name in names)
+    return next(filter(callable, found), None)

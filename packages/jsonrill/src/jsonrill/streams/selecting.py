@@ -1,0 +1,142 @@
+"""Text → the values and strings at some paths: `select`, `text`, `texts`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import Any, Unpack, overload
+
+from ..errors import InvalidJSON, LimitExceeded
+from ..options import ReadOptions, ReadTextOptions
+from ..paths import Path, parse_path, parse_pattern
+from ..selection import Selection, TextSelection
+from .documents import cut_of
+from .driving import END, Loop, drive
+from .settings import take_options
+from .types import Ended, Source, T, Text
+
+
+@overload
+def select(
+    source: Source, field: str | Path, schema: type[T], **options: Unpack[ReadOptions]
+) -> Iterator[T]: ...
+@overload
+def select(
+    source: Source, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
+) -> Iterator[Any]: ...
+@overload
+def select(
+    source: AsyncIterable[Any],
+    field: str | Path,
+    schema: type[T],
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[T]: ...
+@overload
+def select(
+    source: AsyncIterable[Any],
+    field: str | Path,
+    schema: Any = None,
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[Any]: ...
+def select(
+    source: Any, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
+) -> Any:
+    """Yield each value at a path when it is complete, and keep nothing else of the document.
+
+    `field` is a path or a pattern: `"results[*]"`, `"days[*].activities[*].title"`. An array at its
+    end stands for its elements (`"results"`), a null for nothing. With a `schema` each value is of
+    its type. `limits.text` counts for each value. `FieldNotFound` at the end if nothing was there.
+    """
+    reading, given = take_options("select", options, "schema")
+    stage = selection_stage(Selection(field, schema=schema, **given), reading)
+    return drive(stage, source, reading=reading)
+
+
+def selection_stage(
+    selection: Selection | TextSelection, reading: Ended | None = None
+) -> Loop[Text, Any]:
+    """The stage of `select` and `texts`, for a selection that the caller keeps."""
+
+    def run(pieces: Iterable[Text]) -> Iterator[Any]:
+        for piece in pieces:
+            yield from selection.flush(cut_of(reading)) if piece is END else selection.feed(piece)
+
+    return Loop(run)
+
+
+@overload
+def text(
+    source: Source,
+    field: str | Path,
+    *,
+    read_all: bool = False,
+    **options: Unpack[ReadTextOptions],
+) -> Iterator[str]: ...
+@overload
+def text(
+    source: AsyncIterable[Any],
+    field: str | Path,
+    *,
+    read_all: bool = False,
+    **options: Unpack[ReadTextOptions],
+) -> AsyncIterator[str]: ...
+def text(
+    source: Any,
+    field: str | Path,
+    *,
+    read_all: bool = False,
+    **options: Unpack[ReadTextOptions],
+) -> Any:
+    """Yield the text of one string as it grows; joined, the pieces are the string.
+
+    `field` is a path (`"answer"`, `"steps[0].title"`). `FieldNotFound` at the end if it never came,
+    or is no string. When it is complete, the source is closed; with `read_all` it is read to its
+    end, and errors in the rest are raised. Nothing of the rest is kept.
+    """
+    reading, given = take_options("text", options, "read_all", first=True)
+    if isinstance(field, str):
+        try:
+            parse_path(field)
+        except ValueError as error:
+            parse_pattern(field)
+            raise ValueError(f"{error}: use texts(source, {field!r})") from None
+    selection = TextSelection(field, **given)
+
+    def over() -> bool:
+        return selection.ended and not read_all
+
+    def run(pieces: Iterable[Text]) -> Iterator[str]:
+        for piece in pieces:
+            fresh = selection.flush(reading.cut) if piece is END else selection.feed(piece)
+            while True:
+                try:
+                    _, new = next(fresh)
+                except StopIteration:
+                    break
+                except (InvalidJSON, LimitExceeded):
+                    if over():
+                        return
+                    raise
+                yield new
+            if over():
+                return
+
+    return drive(Loop(run), source, over, reading=reading)
+
+
+@overload
+def texts(
+    source: Source, *fields: str | Path, **options: Unpack[ReadTextOptions]
+) -> Iterator[tuple[Path, str]]: ...
+@overload
+def texts(
+    source: AsyncIterable[Any], *fields: str | Path, **options: Unpack[ReadTextOptions]
+) -> AsyncIterator[tuple[Path, str]]: ...
+def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) -> Any:
+    """Yield the texts of several strings as they grow: each piece with the path of its string.
+
+    The fields are paths or patterns: `"title"`, `"items[*].summary"`. `FieldNotFound` at the end if
+    one of them never came, or is no string.
+    """
+    reading, given = take_options("text", options, first=True)
+    stage = selection_stage(TextSelection(*fields, **given), reading)
+    return drive(stage, source, reading=reading)

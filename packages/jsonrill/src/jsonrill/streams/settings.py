@@ -1,0 +1,39 @@
+"""The options of a call: those of the source, and those of the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_type_hints
+
+from ..options import SourceOptions, Stage, refuse_unknown, taken_by
+from ..parse.lenient.rules import rule_names
+from ..sources import Reading
+
+
+def refuse_other(stage: Stage, given: Mapping[str, object], *own: str) -> None:
+    if given:
+        refuse_unknown(given, [*own, *(it.name for it in taken_by(stage))], "unknown option")
+
+
+def take_options(
+    stage: Stage | None, options: Mapping[str, Any], *own: str, first: bool = False
+) -> tuple[Reading, dict[str, Any]]:
+    """How to read the source, and the options of the stage; names in `own` are allowed, too."""
+    if not options:
+        return Reading(first=first), {}
+    stages = ("source",) if stage is None else (stage, "source")
+    refuse_unknown(options, [*own, *(it.name for it in taken_by(*stages))], "unknown option")
+    given = dict(options)
+    wanted = {name: given.pop(name) for name in get_type_hints(SourceOptions) if name in given}
+    parsing = {name: given[name] for name in ("repair", "many", "prefix") if name in given}
+    reading = Reading(**wanted, **parsing, first=first)
+    if reading.many:
+        given["many"] = True
+    # The provider says whether a call is complete.
+    return reading, given if reading.tool is None else without_cut_off(given)
+
+
+def without_cut_off(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options for a text that is complete: `repair` closes nothing at its end."""
+    repair = options.get("repair", False)
+    return {**options, "repair": rule_names(repair) - {"cut-off"}} if repair else {**options}
