@@ -29,10 +29,10 @@ PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
 # The theme's advertisement for its successor is no warning about these pages. Never with --quiet:
 # warnings that are not shown are not counted by --strict.
-MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
+MKDOCS := NO_MKDOCS_2_WARNING=1
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test test-sources test-compat quick hard compiled check docs format cover bench bench-guard fuzz npm page vendor wheels clean
+.PHONY: help demo serve test test-sources test-compat test-ranges quick hard compiled check docs format cover bench bench-guard fuzz npm page vendor wheels clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
@@ -57,6 +57,9 @@ test-compat: .venv/.stamp-originals  ## the drop-ins beside the packages that th
 	@.venv/originals/bin/python -m pytest -q -W default -o python_files='original_suites.py test_compat_drop_ins.py' \
 	  $(TESTS)/compat $(ARGS)
 
+test-ranges: .venv/.stamp-venv  ## the lowest and the newest versions of what is needed; one group: ARGS=server
+	@$(BIN)/python tools/ranges.py $(ARGS)
+
 quick: .venv/.stamp-dev  ## the core and the stages, in one process and under half a minute
 	@TEST_QUICK=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) $(addprefix --ignore=,$(SLOW_TESTS)) $(ARGS)
 
@@ -79,10 +82,10 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(PYTEST) tests/test_layers.py tests/test_public_names.py tests/test_reference.py tests/test_docs.py
-	$(MKDOCS) build --strict
+	$(MKDOCS) $(BIN)/mkdocs build --strict
 
-docs: .venv/.stamp-dev  ## serve the documentation site on this machine, and build it again when a page changes
-	$(MKDOCS) serve $(ARGS)
+docs: .venv/.stamp-docs  ## serve the documentation site on this machine, and build it again when a page changes
+	$(MKDOCS) .venv/docs/bin/mkdocs serve $(ARGS)
 
 format: .venv/.stamp-dev  ## let ruff format and fix what it can
 	$(BIN)/ruff check --fix .
@@ -130,9 +133,9 @@ clean:  ## remove .venv and everything made by the other words
 	@$(PIP) install -c constraints.txt --upgrade pip
 	@touch $@
 
-.venv/.stamp-cli: WHAT = -e '$(LIBRARY)[cli,schema]'
-.venv/.stamp-serve: WHAT = -e '$(LIBRARY)[cli,schema]' -e packages/jsonrill-server
-.venv/.stamp-dev: WHAT = --group dev -e '$(LIBRARY)[cli,schema]' -e packages/jsonrill-batch -e 'packages/jsonrill-server[redis,postgres]'
+.venv/.stamp-cli: WHAT = -e '$(LIBRARY)[cli]'
+.venv/.stamp-serve: WHAT = -e '$(LIBRARY)[cli,pydantic,jsonschema]' -e packages/jsonrill-server
+.venv/.stamp-dev: WHAT = --group dev -e '$(LIBRARY)[cli,pydantic,jsonschema]' -e packages/jsonrill-batch -e 'packages/jsonrill-server[redis,postgres]'
 
 .venv/.stamp-cli .venv/.stamp-serve .venv/.stamp-dev: $(wildcard packages/*/pyproject.toml) pyproject.toml constraints.txt | .venv/.stamp-venv
 	@echo "installing what $(patsubst .venv/.stamp-%,%,$@) needs ..."
@@ -144,6 +147,13 @@ HOT := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
 	@echo "compiling the core ..."
 	@rm -rf .venv/compiled
 	@$(PIP) install --no-deps --no-build-isolation --target .venv/compiled $(LIBRARY)
+	@touch $@
+
+# The site's few packages, for who only writes.
+.venv/.stamp-docs: pyproject.toml constraints.txt | .venv/.stamp-venv
+	@echo "installing what docs needs ..."
+	@$(BIN)/python -m venv --clear .venv/docs
+	@$(PIP) --python .venv/docs install -c constraints.txt --group docs
 	@touch $@
 
 # The frameworks, apart from all else: they are many, and need other versions of what the rest needs.

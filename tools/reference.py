@@ -67,7 +67,7 @@ PUBLIC: Final = {
     "jsonrill.paths": "",
     "jsonrill.eventstream": "",
     "jsonrill.dialects": "",
-    "jsonrill.schema": "schema",
+    "jsonrill.schema": "",
     "jsonrill_server": "server",
     "jsonrill_server.client": "server",
     "jsonrill_batch": "batch",
@@ -83,7 +83,11 @@ NAMES: Final = {
     "jsonrill.dialects": ["to_openai", "to_ai_sdk", "to_ag_ui", "to_mcp_app", "ai_sdk_message"],
     "jsonrill.ext.starlette": ["EventStreamResponse"],
 }
-NEEDS: Final = {"jsonrill.ext.starlette": "Starlette", "jsonrill.ext.langchain": "langchain-core"}
+NEEDS: Final = {
+    "jsonrill.schema": "the extra `pydantic` or `jsonschema`",
+    "jsonrill.ext.starlette": "Starlette",
+    "jsonrill.ext.langchain": "langchain-core",
+}
 WIDTH: Final = 88
 
 

@@ -25,7 +25,7 @@ def version() -> str:
 setup(
     version=version(),
     install_requires=[
-        f"jsonrill[schema,cli]=={version()}",
+        f"jsonrill[pydantic,jsonschema,cli]=={version()}",
         "dask[distributed]>=2025.1",
         "pyarrow>=17",
         "zstandard>=0.23",

@@ -63,8 +63,8 @@ setup(
     cmdclass={"build_py": Build},
     version=version(),
     install_requires=[
-        f"jsonrill[schema,cli]=={version()}",
-        "starlette>=1.0",
+        f"jsonrill[pydantic,jsonschema,cli]=={version()}",
+        "starlette>=0.37.2",
         "uvicorn[standard]>=0.30",
         "httpx2>=2.7",
     ],

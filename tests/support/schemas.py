@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from importlib.metadata import version
 from random import Random
 from typing import Any, NamedTuple
+
+import pytest
 
 from jsonrill import InvalidSchema, Parser, Path
 from jsonrill.schema import Check, Schema
@@ -24,6 +27,13 @@ DRAFTS = {
 TYPES = ["string", "number", "integer", "boolean", "null", "object", "array"]
 KEYS = ["a", "b", "ab", "c"]
 TEXTS = ["", "a", "b", "ab", "abc", "ba", "abcd", "é", "x y", 'q"\\', "😀a", "red", "1"]
+
+
+def since_pydantic(needed: str) -> pytest.MarkDecorator:
+    """For what docs/schema.md says is different before this version."""
+    there = [int(part) for part in version("pydantic").split(".")[:2]]
+    is_older = there < [int(part) for part in needed.split(".")]
+    return pytest.mark.skipif(is_older, reason=f"since pydantic {needed}")
 
 
 class Verdict(NamedTuple):

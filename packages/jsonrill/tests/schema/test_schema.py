@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from functools import partial
+from textwrap import dedent
 from typing import Any
 
 import jsonschema_rs
@@ -15,11 +18,12 @@ from hypothesis import strategies as st
 from jsonrill import Fragment, InvalidSchema, Parser, values
 from jsonrill.paths import format_path, parse_pattern
 from jsonrill.schema import Schema, _Compiled
+from jsonrill.schema.libraries import LIBRARIES
 from jsonrill.schema.nodes import Refusal
 from jsonrill.schema.parts import Joined
 from jsonrill.schema.references import SchemaDocument
 from jsonrill.schema.validators import JsonSchemaValidator
-from support import cuttings, examples, pieces
+from support import PYTHONPATH, cuttings, examples, pieces
 from support.costs import is_linear
 from support.schemas import DRAFTS, begun, placed, validated
 
@@ -333,7 +337,7 @@ def test_what_is_valid_is_let_pass(source: Any, text: str) -> None:
     ],
 )  # fmt: skip
 def test_strange_references_get_their_verdict(source: Any, right: str, wrong: list[str]) -> None:
-    oracle = jsonschema_rs.validator_for(source, offline=True)
+    oracle = jsonschema_rs.validator_for(source)
     for text in (right, *wrong):
         assert (validated(source, text).violation is None) == oracle.is_valid(json.loads(text))
     assert validated(source, right).violation is None
@@ -689,14 +693,74 @@ def test_a_json_schema_makes_no_models() -> None:
     assert check.partial_model({"id": 1}, None) is None
 
 
-@pytest.mark.parametrize("source, missing", [(ITEM, "jsonschema_rs"), (list[int], "pydantic")])
+LIBRARY_OF = [(ITEM, "jsonschema_rs"), (list[int], "pydantic")]
+
+
+@pytest.mark.parametrize("source, missing", LIBRARY_OF)
 def test_without_the_extra_one_sentence_says_what_to_install(
     source: Any, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.setattr("jsonrill.schema._COMPILED", _Compiled())
-    with pytest.raises(ImportError, match=r"jsonrill\[schema\]"):
+    extra = {"jsonschema_rs": "jsonschema", "pydantic": "pydantic"}[missing]
+    with pytest.raises(ImportError, match=rf"install jsonrill\[{extra}\]"):
         Schema(source)
+
+
+@pytest.mark.parametrize("source, module", LIBRARY_OF)
+@pytest.mark.parametrize("version", ["0.26.1", "1.10.21", "2.9.2", "2.9.0b1"])
+def test_a_version_below_the_range_is_named(
+    source: Any, module: str, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jsonrill.schema.libraries._version", lambda name: version)
+    monkeypatch.setattr("jsonrill.schema._COMPILED", _Compiled())
+    name, lowest, _, _ = LIBRARIES[module]
+    if tuple(map(int, version.split(".")[:2])) >= lowest:
+        Schema(source)
+        return
+    needed = ".".join(map(str, lowest))
+    with pytest.raises(ImportError, match=f"{name} {needed} or newer, and {version} is installed"):
+        Schema(source)
+
+
+@pytest.mark.parametrize("missing", ["jsonschema_rs", "pydantic"])
+def test_a_small_program_needs_one_library_alone(missing: str) -> None:
+    """In a process of its own, where the other one cannot be imported."""
+    programs = {
+        "jsonschema_rs": """
+            from pydantic import BaseModel
+            class Trip(BaseModel):
+                title: str
+                days: list[int] = []
+            schema = Trip
+        """,
+        "pydantic": """
+            days = {"items": {"minimum": 1}}
+            schema = {"properties": {"title": {"type": "string"}, "days": days}}
+        """,
+    }
+    program = f"""
+        import sys
+        sys.modules[{missing!r}] = None
+        import jsonrill
+        {dedent(programs[missing]).strip().replace(chr(10), chr(10) + " " * 8)}
+        pieces = ['{{"title": "To the s', 'ea", "days": [1, 2', ']}}']
+        print([*jsonrill.values(pieces, schema)][-1])
+        for update in jsonrill.updates(pieces, schema=schema):
+            last = update
+        print(last.status)
+        try:
+            list(jsonrill.values(['{{"title": 5, "days": []}}'], schema))
+        except jsonrill.InvalidSchema as error:
+            print(error.path)
+    """
+    environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(program)], capture_output=True, env=environment, text=True
+    )
+    value, status, path = done.stdout.splitlines() or [done.stderr] * 3
+    assert "To the sea" in value and "[1, 2]" in value, done.stderr
+    assert (status, path) == ("COMPLETED", "('title',)"), done.stderr
 
 
 @examples(100)
@@ -773,11 +837,11 @@ def test_a_long_message_is_cut() -> None:
 
 
 def test_the_validator_names_the_rule_as_the_watch_does() -> None:
-    judge = SchemaDocument({"additionalProperties": False}).validator
-    assert judge.refusal({"a": 1}) == Refusal(
+    closed = SchemaDocument({"additionalProperties": False}).whole()
+    assert closed.refusal({"a": 1}) == Refusal(
         "additionalProperties", "False schema does not allow 1"
     )
-    assert SchemaDocument(False).validator.refusal(1) == Refusal(
+    assert SchemaDocument(False).whole().refusal(1) == Refusal(
         "false", "False schema does not allow 1"
     )
 

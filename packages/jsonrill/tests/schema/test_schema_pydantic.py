@@ -44,9 +44,10 @@ from jsonrill.schema import Schema
 from jsonrill.schema.validators import PydanticValidator
 from support import cuttings
 from support.pydantic_types import Guess, Number, Word, takes
-from support.schemas import begun, placed, validated
+from support.schemas import begun, placed, since_pydantic, validated
 
 T = TypeVar("T")
+SINCE_2_11, SINCE_2_12 = since_pydantic("2.11"), since_pydantic("2.12")
 Nothing = TypeAliasType("Nothing", "Nothing | None")  # type: ignore[misc]
 
 
@@ -236,7 +237,7 @@ def of(type_: Any, **settings: Any) -> type[BaseModel]:
 
 
 # type, the text up to the character that proves it, the rest, rule, path
-EARLIEST: list[tuple[Any, str, str, str, str]] = [
+EARLIEST: list[Any] = [
     (Item, "[", "]", "model_type", "root"),
     (Item, '{"id":{', "}}", "int_type", "root.id"),
     (Item, '{"id":n', "ull}", "int_type", "root.id"),
@@ -270,7 +271,7 @@ EARLIEST: list[tuple[Any, str, str, str, str]] = [
     (Named, '{"A":[', "]}", "int_type", "root.A"),
     (Named, '{"a":1}', "", "missing", "root"),
     (Named, '{"A":1,"B":n', "ull}", "int_type", "root.B"),
-    (ByNameClosed, '{"a":n', "ull}", "int_type", "root.a"),
+    pytest.param(ByNameClosed, '{"a":n', "ull}", "int_type", "root.a", marks=SINCE_2_11),
     (ByNameClosed, '{"A":1,"x', '":1}', "extra_forbidden", "root"),
     # arrays and mappings
     (of(Annotated[list[int], Field(max_length=1)]), '{"x":[1,2', "]}", "too_long", "root.x[1]"),
@@ -284,7 +285,8 @@ EARLIEST: list[tuple[Any, str, str, str, str]] = [
     (of(dict[int, Any]), '{"x":{"1":1,"a"', ":1}}", "int_parsing", "root.x.a"),
     (of(dict[Word, Any]), '{"x":{"ab":1,"a"', ":1}}", "enum", "root.x.a"),
     (of(Sequence[int]), '{"x":[n', "ull]}", "int_type", "root.x[0]"),
-    (of(Mapping[str, int]), '{"x":{"a":n', "ull}}", "int_type", "root.x.a"),
+    pytest.param(of(Mapping[str, int]), '{"x":{"a":n', "ull}}", "int_type", "root.x.a",
+                 marks=SINCE_2_12),
     # other types
     (of(Annotated[str, Field(pattern="^a")]), '{"x":"b"', "}", "string_pattern_mismatch", "root.x"),
     (of(Annotated[int, Field(gt=3)]), '{"x":3}', "", "greater_than", "root.x"),
@@ -315,7 +317,7 @@ EARLIEST: list[tuple[Any, str, str, str, str]] = [
     (of(Pet), '{"x":{"kind":"co', 'w"}}', "literal_error", "root.x.kind"),
     (of(Pet), '{"x":{"kind":"do!', '"}}', "union", "root.x.kind"),
     (of(Pet), '{"x":{"kind":"dog","name":1', "}}", "string_type", "root.x.name"),
-    (of(Pet), '{"x":{"kind":"dot"}', "}", "missing", "root.x"),
+    pytest.param(of(Pet), '{"x":{"kind":"dot"}', "}", "missing", "root.x", marks=SINCE_2_11),
     (of(Pet), '{"x":{"kind":1', "}}", "union", "root.x.kind"),
     (of(Cat | Dog), '{"x":{"kind":"dog","name":1', "}}", "string_type", "root.x.name"),
     (of(ByFunction), '{"x":{"kind":"co', 'w"}}', "literal_error", "root.x.kind"),
@@ -356,7 +358,7 @@ def test_cutting_does_not_matter(type_: Any, proof: str, rest: str, rule: str, p
     assert len(found) == 1
 
 
-VALID: list[tuple[Any, str]] = [
+VALID: list[Any] = [
     (Item, '{"id":"7","name":"abc","kind":null,"more":{}}'),
     (Item, '{"id":true}'),
     (Item, '{"kind":"boat","id":1.0}'),
@@ -366,9 +368,9 @@ VALID: list[tuple[Any, str]] = [
     (StrictOne, '{"inner":{"id":"1"}}'),
     (Named, '{"A":1,"a":"anything","bee":2,"C":[0,1]}'),
     (Named, '{"A":1,"bee":"no number","B":2}'),
-    (ByName, '{"a":1}'),
+    pytest.param(ByName, '{"a":1}', marks=SINCE_2_11),
     (ByName, '{"a":"not looked at","A":1}'),
-    (ByNameClosed, '{"a":1,"bee":1}'),
+    pytest.param(ByNameClosed, '{"a":1,"bee":1}', marks=SINCE_2_11),
     (SharedKey, '{"A":[1],"k":{"a":1}}'),
     (Dependent, '{"b":"2","a":1}'),
     (of(Dependent), '{"x":{"a":1,"b":2}}'),

@@ -47,6 +47,7 @@ from jsonrill import InvalidJSON, InvalidSchema, Truncated, is_partial
 from jsonrill.schema import Schema
 from jsonrill.schema.document import SchemaDocument
 from support import examples
+from support.schemas import since_pydantic
 
 T = TypeVar("T")
 
@@ -440,6 +441,7 @@ COUNTED = {
 }
 
 
+@since_pydantic("2.13")
 @pytest.mark.parametrize("size", [1, 5, 10_000])
 def test_validators_run_once_for_a_value_and_once_for_the_whole(size: int) -> None:
     counted = Counted()
@@ -454,6 +456,7 @@ def test_validators_run_once_for_a_value_and_once_for_the_whole(size: int) -> No
     }  # fmt: skip
 
 
+@since_pydantic("2.13")
 def test_in_updates_validators_run_no_more_often_however_often_models_are_read() -> None:
     counted = Counted()
     found = list(jsonrill.updates(list(json.dumps(COUNTED)), schema=counted.model))
@@ -462,7 +465,9 @@ def test_in_updates_validators_run_no_more_often_however_often_models_are_read()
     assert max(counted.calls.values()) == 8 and counted.calls["model"] == 1
 
 
-@pytest.mark.parametrize("mode", ["before", "wrap", "after"])
+@pytest.mark.parametrize(
+    "mode", ["before", "wrap", pytest.param("after", marks=since_pydantic("2.13"))]
+)
 def test_model_validators_of_every_mode(mode: Any) -> None:
     calls = Counter[str]()
 
@@ -501,6 +506,7 @@ def test_model_validators_of_every_mode(mode: Any) -> None:
     assert calls == {"model": 2, "text": 2}
 
 
+@since_pydantic("2.13")
 def test_a_validator_that_looks_at_other_fields_waits_for_them() -> None:
     calls: list[int] = []
 

@@ -26,6 +26,7 @@ from .leaves import (
     opaque,
     takes_as_is,
 )
+from .libraries import library
 from .nodes import (
     ARRAY,
     BOOLEAN,
@@ -67,7 +68,7 @@ _OWN_DATA: Final = frozenset(("model-fields", "typed-dict", "dataclass-args"))
 
 def compile_type(source: Any) -> Node:
     """The node of a model class, a TypeAdapter, or a type; `ValueError` if pydantic takes none."""
-    pydantic = _library()
+    pydantic = library("pydantic")
     try:
         adapter, config = source, {}
         if isinstance(source, pydantic.TypeAdapter):
@@ -116,8 +117,11 @@ class Compiler:
     def _built(self, core: Core, config: Config, **how: Any) -> Any:
         from pydantic_core import SchemaValidator
 
-        definitions = [one for one in self._definitions.values() if one is not core]
-        if definitions:
+        if self._definitions:
+            name = core.get("ref")
+            if core is self._definitions.get(name):  # it may refer to itself
+                core = {"type": "definition-ref", "schema_ref": name}
+            definitions = [*self._definitions.values()]
             core = {"type": "definitions", "schema": core, "definitions": definitions}
         settings: Any = config or None
         return SchemaValidator(core, settings, **how)
@@ -551,11 +555,3 @@ def _config_of(adapter: Any) -> Config:
 
     config: Any = ConfigWrapper(given).core_config(None)
     return dict(config)
-
-
-def _library() -> Any:
-    try:
-        import pydantic
-    except ImportError as error:
-        raise ImportError("a pydantic type needs pydantic: install jsonrill[schema]") from error
-    return pydantic

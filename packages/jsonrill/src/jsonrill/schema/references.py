@@ -10,14 +10,16 @@ from copy import deepcopy
 from typing import Any, Final, NamedTuple
 
 from .cost import Costs, unquoted
+from .libraries import library
 from .validators import MASK, JsonSchemaValidator
 
 _HOME: Final = "jsonrill:///"
-_DRAFTS: Final = {
-    "Draft4Validator": 4,
-    "Draft6Validator": 6,
-    "Draft7Validator": 7,
-    "Draft201909Validator": 19,
+# Each draft with what refuses `[0]` in every later one, and says nothing in this and before.
+_DRAFTS: Final[dict[int, dict[str, Any]]] = {
+    4: {"const": 1},
+    6: {"if": True, "then": False},
+    7: {"contains": True, "minContains": 2},
+    19: {"prefixItems": [False]},
 }
 DYNAMIC: Final = ("$dynamicRef", "$recursiveRef")
 _SAFE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~$")
@@ -35,15 +37,15 @@ class SchemaDocument:
     """A schema that has been checked: `ValueError` for what is none."""
 
     def __init__(self, source: dict[str, Any] | bool, check_formats: bool = False) -> None:
-        self._rs = _library()
-        self._settings: dict[str, Any] = {"offline": True}
+        self._rs = library("jsonschema_rs")
+        self._settings: dict[str, Any] = {"retriever": _refuse}
         if check_formats:  # else the draft decides
             self._settings["validate_formats"] = True
-        validator = self._validator = self._checked(source)
+        self._validator = self._checked(source)
         self.source = deepcopy(source)
-        self.draft = _DRAFTS.get(type(validator).__name__, 20)
         self._costs: Costs | None = None
         self._dialect = source.get("$schema") if isinstance(source, dict) else None
+        self.draft = 20 if self._dialect is None else self._draft()
         # Inside of a dynamic scope no part means the same when it is asked alone.
         self._is_dynamic = _mentions(source, DYNAMIC)
         # References to other documents have been refused above; none is ever fetched.
@@ -107,6 +109,11 @@ class SchemaDocument:
             path = "/".join(map(str, getattr(error, "instance_path", ())))
             where = f", at {path}" if path else ""
             raise ValueError(f"not a JSON Schema: {reason}{where}") from None
+
+    def _draft(self) -> int:
+        """The draft of the dialect, by its verdicts: older versions of the library do not tell."""
+        known = (draft for draft, keywords in _DRAFTS.items() if self._made(keywords).is_valid([0]))
+        return next(known, 20)
 
     def _start(self) -> tuple[str, Any]:
         """The base that references are resolved against, and what resolves them."""
@@ -188,9 +195,5 @@ def _mentions(schema: Any, keywords: tuple[str, ...]) -> bool:
     return False
 
 
-def _library() -> Any:
-    try:
-        import jsonschema_rs
-    except ImportError as error:
-        raise ImportError("a JSON Schema needs jsonschema-rs: install jsonrill[schema]") from error
-    return jsonschema_rs
+def _refuse(uri: str) -> Any:
+    raise ValueError("nothing is fetched")
