@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from jsonrill_server import Config
+from jsonrill_server.run import listening_socket
 from support import PYTHONPATH, SLACK
 from support.processes import Server
 
@@ -92,3 +93,10 @@ def test_a_signal_to_terminate_is_a_good_end(tmp_path: Path, settings: dict[str,
             assert answer.status_code == 200
         assert server.end(signal.SIGTERM) == 0
         assert "Traceback" not in server.log()
+
+
+def test_a_busy_port_is_named() -> None:
+    with listening_socket(Config(port=0)) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(OSError, match=f"port {port} of .* is in use: .*--port"):
+            listening_socket(Config(port=port))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from pydantic import BaseModel, Field
 
 import jsonrill
 from jsonrill import (
@@ -277,6 +278,67 @@ def test_the_stages_take_how_the_answer_was_cut() -> None:
     stream.feed('{"a": "x')
     [update] = stream.flush(CutShort("length"))
     assert update.error is not None and update.error["reason"] == "length"
+
+
+# ---- what to tell the model ----
+
+
+class Plan(BaseModel, extra="forbid"):
+    pace: Literal["slow", "fast"]
+    days: int = Field(ge=1, le=10)
+
+
+@pytest.mark.parametrize(
+    ("body", "allowed"),
+    [
+        ('{"pace": "leisurely"}', 'no allowed value begins with "l": allowed are "fast", "slow"'),
+        ('{"pace": "fas"}', '"fas" is not an allowed value: allowed are "fast", "slow"'),
+        ('{"pace": "slow", "days": 11}', "less than or equal to 10"),
+        ('{"pace": "slow", "nights": 2}', 'allowed are "pace", "days"'),
+    ],
+)
+def test_an_error_says_what_is_allowed_and_what_was_good(body: str, allowed: str) -> None:
+    for source in (body, [*body], answer(*body)):
+        _, error = collect(values(source, Plan))
+        assert isinstance(error, jsonrill.InvalidSchema) and isinstance(error.value, Plan)
+        assert error.text and body.startswith(error.text)
+        said = error.feedback()
+        assert allowed in said and "Answer again" in said
+        good = body[: error.offset]
+        assert len(good) < 2 or good in said
+
+
+def test_of_many_allowed_values_ten_are_listed() -> None:
+    schema = {"enum": [f"word {number:02}" for number in range(12)]}
+    _, error = collect(values('"other"', schema))
+    assert '"word 00", ' in str(error) and '"word 09" and 2 more' in str(error)
+
+
+def test_feedback_leaves_out_what_is_meant_for_the_program() -> None:
+    for source in ("Sure! {}", "```json\n{}\n```", "[" * 300):
+        error = failure(source)
+        assert error is not None
+        assert "repair=True" not in error.feedback() and "limits=" not in error.feedback()
+
+
+def test_every_error_of_data_has_the_text_and_the_value() -> None:
+    body = '{"a": [1, 2], "b": x}'
+    for name, read in FUNCTIONS.items():
+        _, error = collect(read(body))
+        assert isinstance(error, InvalidJSON), name
+        assert (error.text, error.value) == (body, {"a": [1, 2]}), name
+    _, error = collect(select('{"a": 1}', "b"))
+    assert isinstance(error, jsonrill.FieldNotFound) and error.text == '{"a": 1}'
+
+
+def test_the_text_of_a_long_answer_is_its_beginning() -> None:
+    error = failure(iter(["["] + ["1," * 500] * 100 + ["x"]))
+    assert error.text is not None and len(error.text) == 65536 and error.value is not None
+
+
+def test_half_a_number_is_neither_in_the_data_nor_in_the_model() -> None:
+    for update in updates(['{"pace": "slow", "days": 1', "0}"], schema=Plan):
+        assert update.data.get("days") == getattr(update.model, "days", None)
 
 
 # ---- silences ----

@@ -87,6 +87,11 @@ class Text:
         # Of the values that begin with it, the string itself is the first.
         return texts is not None and (self._first == self._end or texts[self._first] != value)
 
+    def refusal(self, value: str) -> Refusal:
+        """The refusal of a complete string that is not an allowed value."""
+        said = f"{shown(value)} is not an allowed value: {allowed(self.node.texts or ())}"
+        return Refusal(self.node.text_rule, said)
+
     def _compare(self, run: str) -> tuple[int, Refusal] | None:
         """Search by halves, so that a string costs its length, however many values there are."""
         texts, at = self.node.texts or (), self._length
@@ -233,9 +238,7 @@ class Walk(PlacedSink):
         active, texts = self._active, self._texts
         self._active, self._texts = [], []
         refused: Refused = [
-            (text.branch, Refusal(text.node.text_rule, f"{shown(value)} is not an allowed value"))
-            for text in texts
-            if text.refuses(value)
+            (text.branch, text.refusal(value)) for text in texts if text.refuses(value)
         ]
         place, offset = self._string, self._offset
         if self._allows(refused, place, offset, begun=True):
