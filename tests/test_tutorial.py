@@ -25,7 +25,7 @@ from unittest import mock
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from support import PYTHONPATH, SLACK, need_command
+from support import PYTHONPATH, ROOT, SLACK, need_command
 from support.processes import FAST_DEMO, free_port
 from support.tutorial import Step, pages, steps
 
@@ -90,7 +90,7 @@ class Walk:
         if words[0] == "export":
             for word in words[1:]:
                 name, _, value = word.partition("=")
-                os.environ[name] = value
+                os.environ[name] = str(ROOT) if name == "CLONE" else value
         elif words[0] in ("jsonrill", "uvicorn"):
             self.serve(words)
         else:

@@ -33,7 +33,7 @@ TARGET: Final = ROOT / "dist" / "jsonrill_partial.py"
 PARTS: Final = (
     *("jsontext", "paths", "errors", "options", "parse/states", "parse/grammar", "parse/sink"),
     *("parse/position", "parse/c_scanner", "parse/machine"),
-    *("build/builder", "build/document", "streams"),
+    *("build/builder", "build/document", "partial"),
 )
 # What the file is for; all else is there because these use it.
 PUBLIC: Final = (
@@ -46,12 +46,8 @@ MEMBERS: Final = {
     *("changed", "pending", "code", "offset", "line", "column", "path", "message", "expected"),
     *("limit", "reason", "to_dict", "depth", "text", "string", "number", "keys"),
 }
-# Of the functions for sources of all kinds only these; the file's own `values` (below) uses one.
-ONLY: Final = {
-    "streams": {"Text", "partial", "_closer"},
-    "options": {"Duplicates", "ParseFloat"},
-}
-USED_BELOW: Final = {"_closer"}
+# Of these only some definitions: of the module that has the function `partial` nothing else.
+ONLY: Final = {"partial": {"partial"}, "options": {"Duplicates", "ParseFloat"}}
 
 # ---- what is decided: expressions of the library, and what they are here ----
 
@@ -92,7 +88,6 @@ WITHOUT: Final = (
     "text: str | None = None",
     "value: Any = None",
     "repairs: int = 100000",
-    '_known("values", options, "schema")',
 )
 INSTEAD: Final = (
     (r"\bentry <= WATCHED\b", "entry == PLAIN"),
@@ -102,6 +97,8 @@ INSTEAD: Final = (
     (r' *"many": "True if one document may follow another.",\n', ""),
     (r"\*\*options: Unpack\[ParseOptions\]", "**options: Any"),
     (r"= create_machine\(", "= Machine("),
+    (r" +(?:_known|refuse_other)\(\"values\", options, \"schema\"\)\n", ""),
+    (r"\btext: Text,", "text: str | bytes,"),
     (r"_document\(schema, options\)", "Document(**options)"),
     (r"raise _explained\(error, text, options\) from error\.__cause__", "raise error"),
     (r"\(_ParseError", "(JsonrillError"),
@@ -127,7 +124,6 @@ WORDING: Final = (
         r": a set when they must be unique, a list when it may have to be\n +# known later.*",
         ", if they must be unique.",
     ),
-    (r", so that `break` stops a generation, or None", ", or None"),
     (r"that jsonrill raises on data", "in what is read"),
     (r"(?s)\n\n +With `cut` the answer goes on behind.*?\n +\"\"\"", '"""'),
     (r"(?s) `text` is what was read of the answer.*?the caller's type\.", ""),
@@ -139,7 +135,7 @@ WORDING: Final = (
 ABOUT: Final = {
     "jsontext": "Quoting, for keys in the path of an error.",
     "options": "Options of `Document`.",
-    "streams": "The value of a text that is there at once.",
+    "partial": "The value of a text that is there at once.",
 }
 
 HEADER: Final = '''\
@@ -240,6 +236,12 @@ async def _values_async(document: Document, source: Any, live: bool) -> AsyncIte
             closing = close()
             if isawaitable(closing):
                 await closing
+
+
+def _closer(pieces: Any, source: Any, *names: str) -> Callable[[], Any] | None:
+    """The method that closes a source that is left early, or None."""
+    methods = (getattr(it, name, None) for it in (source, pieces) for name in names)
+    return next(filter(callable, methods), None)
 '''
 # The same in JavaScript is what esbuild takes of js/src for these names. `values` is not among
 # them: there it reads any source, a provider's stream too, and brings all that with it.
@@ -570,7 +572,7 @@ class Reached:
     """What the public names need: definitions of modules, and members of classes."""
 
     def __init__(self, trees: list[ast.Module]) -> None:
-        self.names = {*PUBLIC, *USED_BELOW}
+        self.names = {*PUBLIC}
         self.members = {*MEMBERS}
         nodes = [node for tree in trees for node in tree.body if names_of(node)]
         seen: set[int] = set()
@@ -657,7 +659,8 @@ def section(name: str, text: Text) -> str:
     comment = textwrap.indent("\n\n".join(paragraphs), "# ", lambda line: True)
     comment = re.sub(r"(?m)^# $", "#", comment)
     code = text.text[text.line_start(text.first_line(kept[0])) :]
-    return f"# ---- {name}.py ----\n#\n{comment}\n\n{code.strip()}\n\n\n"
+    title = name.rpartition("/")[2]
+    return f"# ---- {title} ----\n#\n{comment}\n\n{code.strip()}\n\n\n"
 
 
 def assembled() -> str:
@@ -665,7 +668,7 @@ def assembled() -> str:
     folding = Folding()
     texts = {}
     for part in PARTS:
-        text = folding.run((LIBRARY / f"{part}.py").read_text("utf8"))
+        text = folding.run(file_of(part).read_text("utf8"))
         texts[part] = _some_of(Text(text), ONLY[part]) if part in ONLY else text
     if unused := folding.unused():
         raise SystemExit(f"tools/vendor.py: nothing in the library fits {sorted(unused)}")
@@ -677,6 +680,16 @@ def assembled() -> str:
             break
         texts |= changed
     return _joined(parsed, used)
+
+
+def file_of(part: str) -> Path:
+    """The module of a part."""
+    if part != "partial":
+        return LIBRARY / f"{part}.py"
+    sys.path.insert(0, str(LIBRARY.parent))
+    import jsonrill
+
+    return Path(jsonrill.partial.__code__.co_filename)
 
 
 def _some_of(text: Text, names: set[str]) -> str:

@@ -18,9 +18,9 @@ import httpx2
 import pytest
 
 from jsonrill_server import Config
+from support import ROOT
 from support.processes import free_port
 
-ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 TOKEN = "0123456789abcdef"
 
@@ -62,8 +62,10 @@ def test_the_commands_of_the_dockerfile_make_a_server_that_runs(tmp_path: Path) 
                 assert source in context, "the build cannot see this file"
                 whole = here / target / source if target.endswith("/") else here / target
                 if (ROOT / source).is_dir():
-                    skipped = shutil.ignore_patterns("__pycache__", "*.so", "*.egg-info")
-                    shutil.copytree(ROOT / source, whole, ignore=skipped)
+                    skipped = shutil.ignore_patterns("__pycache__", "*.so", "*.egg-info", "tests")
+                    shutil.copytree(ROOT / source, whole, symlinks=True, ignore=skipped)
+                    for built in whole.glob("*/build"):
+                        shutil.rmtree(built)
                 else:
                     shutil.copy(ROOT / source, whole)
         elif word == "RUN":
