@@ -71,8 +71,10 @@ class Selection(_Reader):
         self._schema: Schema | None = None
         if schema is not None:
             from .schema import Schema
+            from .schema.validators import Budget
 
             self._schema = Schema(schema)
+            self._budget = Budget()
         limits = limits or DEFAULT_LIMITS
         size = min(limits.text, FAR)
         selected = Field(field, elements=True)
@@ -111,7 +113,7 @@ class Selection(_Reader):
     def _typed(self, schema: Schema, values: list[Any]) -> Iterator[Any]:
         places, self._sink.places = self._sink.places or [], []
         for value, (offset, path) in zip(values, places, strict=True):
-            yield schema.typed(value, path, offset)
+            yield schema.typed(value, path, offset, self._budget)
 
 
 class TextSelection(_Reader):

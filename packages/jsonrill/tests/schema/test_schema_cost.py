@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jsonrill
@@ -189,6 +189,12 @@ def each(items: Any) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
+def kind(name: str) -> dict[str, Any]:
+    """One of the alternatives that a property tells apart."""
+    properties = {"kind": {"const": name}, "x": {"type": "integer"}}
+    return {"type": "object", "properties": properties, "required": ["kind"]}
+
+
 def names(count: int) -> list[str]:
     return [f"name-{at}" for at in range(count)]
 
@@ -204,6 +210,39 @@ SIZES: dict[str, Any] = {
         each({"properties": dict.fromkeys(names(n), True), "additionalProperties": False}),
         [{name: 1} for name in names(n // 2)],
     ),
+    "enum with null": lambda n: (each({"enum": [*names(n), None]}), names(n // 2)),
+    "enum of numbers": lambda n: (each({"enum": list(range(n))}), list(range(n // 2))),
+    "enum of whole numbers with a point": lambda n: (
+        each({"enum": list(range(n))}),
+        [float(at) for at in range(n // 2)],
+    ),
+    "enum of fractions": lambda n: (
+        each({"enum": [at + 0.5 for at in range(n)]}),
+        [at + 0.5 for at in range(n // 2)],
+    ),
+    "enum of texts and numbers": lambda n: (
+        each({"enum": [*names(n), *range(n)]}),
+        [*names(n // 4), *range(n // 4)],
+    ),
+    "anyOf consts": lambda n: (
+        each({"anyOf": [{"const": name} for name in names(n)]}),
+        names(n // 2),
+    ),
+    "oneOf consts, with titles": lambda n: (
+        each({"oneOf": [{"const": at, "title": str(at), "type": "integer"} for at in range(n)]}),
+        list(range(n // 2)),
+    ),
+    "discriminator": lambda n: (
+        each({"oneOf": [kind(name) for name in names(n)]}),
+        [{"kind": name} for name in names(n // 2)],
+    ),
+    "discriminator of references": lambda n: (
+        {
+            **each({"anyOf": [{"$ref": f"#/$defs/{name}"} for name in names(n)]}),
+            "$defs": {name: kind(name) for name in names(n)},
+        },
+        [{"kind": name} for name in names(n // 2)],
+    ),
     "names of properties": lambda n: (
         {"propertyNames": {"enum": names(n)}},
         dict.fromkeys(names(n // 2), 1),
@@ -218,7 +257,83 @@ def test_time_grows_with_schema_and_text_not_with_their_product(name: str) -> No
         schema, text = Schema(source), json.dumps(value)
         return lambda: list(jsonrill.updates([text], "BATCH", document_schema=schema))
 
-    is_linear(read, 2000)
+    is_linear(read, 500 if "discriminator" in name else 2000)
+
+
+SCALARS = st.sampled_from(
+    [*names(20), *range(25), *(at / 2 for at in range(30)), True, False, None, -(1 << 60), 1 << 60]
+    + [1e300, -0.0, "", {"a": 1}, {"a": 1.0}, [1], []]
+)
+
+
+def lists(values: list[Any], keyword: str) -> dict[str, Any]:
+    if keyword == "enum":
+        return {"enum": values}
+    several = [{"enum": values[:3], "title": "some"}] if keyword == "oneOf" else []
+    return {keyword: [*({"const": value} for value in values), *several]}
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(SCALARS, min_size=17, max_size=60),
+    st.sampled_from(["enum", "anyOf", "oneOf"]),
+    st.lists(SCALARS, min_size=1, max_size=5),
+    st.sampled_from(["draft-06", "draft-07"]),
+)
+def test_what_is_looked_up_has_the_verdict_of_what_is_compared(
+    values: list[Any], keyword: str, elements: list[Any], draft: str
+) -> None:
+    """As of the schema in which the same list stands under a `$ref` into it: left as it is."""
+    address = f"http://json-schema.org/{draft}/schema#"
+    for scalar in (True, False):
+        some = [v for v in values if not scalar or not isinstance(v, (dict, list))]
+        source = {"$schema": address, "items": lists(some, keyword)}
+        plain = {**source, "definitions": {"x": {"$ref": "#/items/allOf/0"}}}
+        for element in elements:
+            closed = [Schema(one).check().close([element]) for one in (source, plain)]
+            assert [one is None for one in closed] == [closed[1] is None] * 2
+            if closed[1] is not None and closed[0] is not None:
+                assert closed[0].rule == closed[1].rule
+
+
+def test_a_refusal_of_a_long_list_names_the_rule_and_the_first_wrong_character() -> None:
+    source = each({"oneOf": [{"const": name, "title": name} for name in names(30)]})
+    refused = validated(source, '["name-1", "name-x"]').violation
+    assert refused is not None and refused.rule == "oneOf"
+    assert validated(source, '["name-1", "name-x"]').read == len('["name-1", "name-x')
+    number = validated(each({"enum": [at / 4 for at in range(100)]}), "[0.25, 0.3, 1]").violation
+    assert number is not None and number.rule == "enum" and number.path == (1,)
+
+
+def test_the_values_of_a_stream_have_a_budget_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each element is cheap enough by itself: 1 500 rules, each of which it must keep."""
+    monkeypatch.setattr("jsonrill.schema.validators._OF_STREAM", 1_000_000)
+    rules = [{"not": {"const": at}} for at in range(1500)]
+    text = json.dumps([{"x": at} for at in range(400)])
+    last = list(jsonrill.updates([text], "ONE-BY-ONE", schema={"allOf": rules}))[-1]
+    assert last.error is not None and last.error["code"] == "LIMIT_EXCEEDED"
+    few = list(jsonrill.updates([text[:1000]], "ONE-BY-ONE", schema={"allOf": rules}))
+    assert few[0].status == "COMPLETED"
+
+
+def test_ordinary_lists_of_fractions_are_accepted() -> None:
+    source = each({"enum": [at + 0.5 for at in range(4000)]})
+    text = json.dumps([at + 0.5 for at in range(2000)])
+    for options in ({"schema": source}, {"document_schema": source}):
+        found = list(jsonrill.updates([text], "BATCH", **options))
+        assert [one.status for one in found if one.error] == []
+
+
+@pytest.mark.parametrize("name", ["repair", "zero values"])
+def test_a_list_of_strings_is_not_read_for_each_value(name: str) -> None:
+    def read(size: int) -> Work:
+        schema = Schema(each({"properties": {"a": {"enum": names(size)}}}))
+        text = json.dumps([{"a": name.upper() if options else name} for name in names(size // 2)])
+        return lambda: list(jsonrill.updates([text], "REALTIME", document_schema=schema, **given))
+
+    options = name == "repair"
+    given: Any = {"repair": True} if options else {"zero_values": True}
+    is_linear(read, 1000)
 
 
 @pytest.mark.parametrize("name", ["$dynamicRef", "$ref"])

@@ -7,12 +7,15 @@ from typing import NamedTuple
 
 from ..paths import Path
 
+# Strings that differ in the case of letters at most, by what they have in common.
+Alike = dict[str, list[str]]
+
 
 class Expected(NamedTuple):
     """Types of JSON that are allowed; the only strings, and the keys, if they are listed."""
 
     types: frozenset[str]
-    strings: tuple[str, ...] = ()
+    strings: Alike = {}
     keys: frozenset[str] = frozenset()
 
 

@@ -19,7 +19,7 @@ cdef class PartialStream:
     cdef dict _counts, _mode_of
     cdef list _kept, _out, _violations
     cdef tuple _only_complete, _told
-    cdef object _data, _delta, _document_schema, _float, _recorder, _schema_of
+    cdef object _budget, _data, _delta, _document_schema, _float, _recorder, _schema_of
     cdef Entity _entity
     cdef Finder _finder
     cdef Log _log

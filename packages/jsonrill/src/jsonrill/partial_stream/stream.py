@@ -69,12 +69,12 @@ class PartialStream:
     """
 
     # More attributes than 30 would cost each of them the short way that Python has to it.
-    __slots__ = ("__weakref__", "_counts", "_data", "_delta", "_document", "_document_schema",
-                 "_entity", "_errors", "_finder", "_float", "_is_refused", "_kept", "_kept_before",
-                 "_lenient", "_literals", "_log", "_looks", "_machine", "_mode_of", "_numbers",
-                 "_only_complete", "_out", "_realtime", "_recorder", "_repairs", "_schema_of",
-                 "_stops", "_stops_inside", "_told", "_violations", "_zeros", "ended",
-                 "mode")  # fmt: skip
+    __slots__ = ("__weakref__", "_budget", "_counts", "_data", "_delta", "_document",
+                 "_document_schema", "_entity", "_errors", "_finder", "_float", "_is_refused",
+                 "_kept", "_kept_before", "_lenient", "_literals", "_log", "_looks", "_machine",
+                 "_mode_of", "_numbers", "_only_complete", "_out", "_realtime", "_recorder",
+                 "_repairs", "_schema_of", "_stops", "_stops_inside", "_told",
+                 "_violations", "_zeros", "ended", "mode")  # fmt: skip
 
     def __copy__(self) -> NoReturn:
         refuse_copy(self)
@@ -139,6 +139,8 @@ class PartialStream:
         self._numbers = partial_numbers and "cut-off" not in rules
         self._literals = early_literals
         self._zeros = zero_values
+        # How much the validators may do for this stream: that of its first check.
+        self._budget: Any = None
         self._looks = "REALTIME" in modes or self._schema_of is not None
         self._float = parse_float
         self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
@@ -243,7 +245,8 @@ class PartialStream:
     def _begin_document(self) -> None:
         """Begin the check of a document, if there is a schema for what is around entities."""
         if isinstance(self._finder, CheckedFinder) and self._document_schema is not None:
-            self._finder.check = self._document_schema.document_check(self._refuse_document)
+            around = self._document_schema.document_check(self._refuse_document, self._budget)
+            self._finder.check, self._budget = around, around.budget
             if not self._violations:
                 self._machine.keep_lines(True)
 
@@ -275,7 +278,8 @@ class PartialStream:
         if schema is not None:
             if not self._violations and self._document_check() is None:
                 self._machine.keep_lines(True)
-            sink = entity.check = schema.check(place, sink, self._violated)
+            sink = entity.check = schema.check(place, sink, self._violated, self._budget)
+            self._budget = entity.check.budget
         self._machine.tell(sink)
         return sink
 

@@ -22,10 +22,11 @@ from ..parse.expected import Expected, Guide
 from ..parse.sink import Sink
 from ..paths import ANY_INDEX, Path, Pattern, Place, inside, place_of
 from .check import Check, DocumentCheck
-from .guide import guide_of
+from .guide import by_path, guide_of
 from .jsonschema import compile_schema
 from .nodes import ARRAY, EVERY, NULL, OBJECT, STRING, Node
 from .parts import anything, below, natural, prefix_length, zero
+from .validators import Budget
 from .walk import violation_at
 from .weight import weight_of
 
@@ -43,13 +44,14 @@ class Schema:
     `check_formats` checks the `format` of a JSON Schema also in drafts in which it is a mere note.
     """
 
-    __slots__ = ("_guide", "_is_pydantic", "_items", "_node", "_prefix")
+    __slots__ = ("_guide", "_is_pydantic", "_items", "_node", "_prefix", "_zero")
 
     def __init__(self, source: Any, *, check_formats: bool = False) -> None:
         self._node: Node
         self._is_pydantic = False
         self._items: dict[int, Schema] = {}
         self._guide: Guide | None = None
+        self._zero: Callable[[Path], tuple[bool, Any]] | None = None
         # The number of elements with rules of their own.
         self._prefix: int | None = None
         if isinstance(source, Schema):
@@ -118,10 +120,12 @@ class Schema:
         return self._items[index]
 
     def document_check(
-        self, violated: Callable[[InvalidSchema, Path | None], None]
+        self,
+        violated: Callable[[InvalidSchema, Path | None], None],
+        budget: Budget | None = None,
     ) -> DocumentCheck:
         """A new check for a document of which some values are validated on their own."""
-        return DocumentCheck(self._node, violated)
+        return DocumentCheck(self._node, violated, budget)
 
     @property
     def takes_text(self) -> bool:
@@ -140,11 +144,15 @@ class Schema:
         at: Path | Place | None = (),
         then: Sink | None = None,
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
+        budget: Budget | None = None,
     ) -> Check:
-        """A new check for one value, which will be at this place of its document."""
+        """A new check for one value, which will be at this place of its document.
+
+        Checks with the same `budget` are those of one stream.
+        """
         place = place_of(at) if isinstance(at, tuple) else at
         if not self.is_typed:
-            return Check(self._node, place, then, violated)
+            return Check(self._node, place, then, violated, budget)
         from .typed import TypedCheck
 
         return TypedCheck(self._node, place, then, violated)
@@ -173,19 +181,24 @@ class Schema:
 
     def zero(self, relative_path: Path) -> tuple[bool, Any]:
         """(known?, the zero value of the type there): "" 0 false [] {}, null where that may be."""
-        node: Node | None = self._node
-        for step in relative_path:
-            node = below(node, step, by_shape=True) if node is not None else None
-        return zero(natural(node)) if node is not None else (False, None)
+        if self._zero is None:
+            self._zero = by_path(self._node, _zero)
+        return self._zero(relative_path)
 
-    def typed(self, value: Any, at: Path = (), offset: int | None = None) -> Any:
+    def typed(
+        self,
+        value: Any,
+        at: Path = (),
+        offset: int | None = None,
+        budget: Budget | None = None,
+    ) -> Any:
         """The complete value as the schema's type: validated by pydantic, or plain.
 
         `InvalidSchema` if it is refused; `at` and `offset` are those of the value.
         """
         validator = self._node.full_validator
         assert validator is not None
-        refusal, made = validator.final(value)
+        refusal, made = validator.final(value, budget)
         if refusal is None:
             return made if self._is_pydantic else value
         raise violation_at(at + refusal.path, offset, refusal)
@@ -201,8 +214,12 @@ class Schema:
     def _with(self, node: Node) -> Schema:
         part = Schema.__new__(Schema)
         part._node, part._is_pydantic, part._items = node, self._is_pydantic, {}
-        part._guide = part._prefix = None
+        part._guide = part._prefix = part._zero = None
         return part
+
+
+def _zero(node: Node | None) -> tuple[bool, Any]:
+    return zero(natural(node)) if node is not None else (False, None)
 
 
 def _json_schema(source: bool | Mapping[str, Any], check_formats: bool) -> Node:

@@ -12,6 +12,7 @@ from ..wire.fragment import Fragment
 from ..wire.parser import emit
 from .nodes import OBJECT, Node, Refusal, kind_of
 from .parts import is_plain_list
+from .validators import Budget
 from .walk import DEEPEST, Walk, validated, violation_at
 
 
@@ -30,9 +31,11 @@ class Check(Walk):
         root: Place | None = None,
         then: Sink | None = None,
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
+        budget: Budget | None = None,
     ) -> None:
         Walk.__init__(self, node, root, then, violated)
         self._node = node
+        self.budget = Budget() if budget is None else budget
         # After close() without a violation: the validated instance of a pydantic type.
         self.model: Any = None
 
@@ -58,7 +61,7 @@ class Check(Walk):
         if self.deepest > DEEPEST:
             refusal = Refusal("depth", f"more than {DEEPEST} levels cannot be validated")
         else:
-            refusal, self.model = validator.final(value)
+            refusal, self.model = validator.final(value, self.budget)
         if refusal is None:
             return None
         path = path_of(self._root) + refusal.path
@@ -87,8 +90,13 @@ class DocumentCheck(Check):
 
     __slots__ = ("_keeps",)
 
-    def __init__(self, node: Node, violated: Callable[[InvalidSchema, Path | None], None]) -> None:
-        Check.__init__(self, node, None, None, violated)
+    def __init__(
+        self,
+        node: Node,
+        violated: Callable[[InvalidSchema, Path | None], None],
+        budget: Budget | None = None,
+    ) -> None:
+        Check.__init__(self, node, None, None, violated, budget)
         self._keeps = not is_plain_list(node)
 
     def begins(self, offset: int) -> bool:
@@ -114,7 +122,7 @@ class DocumentCheck(Check):
         # What holds outside of choices the check of the entity has asked.
         if self._allows(refused, place, offset, begun=True):
             branched = [one for one in active if one[1] is not None and not one[0].sure & kind]
-            self._allows(validated(branched, known), place, offset, begun=True)
+            self._allows(validated(branched, known, self.budget), place, offset, begun=True)
 
     def end_container(self, offset: int) -> None:
         frame = self._inside

@@ -16,10 +16,14 @@ from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any, Final
 
+from .lookup import CHOICES, compared, listed, told_apart, unquoted
+
 # Visits of one value, at the most, by a schema that counts as cheap for every value.
 CHEAP: Final = 1000
 # Steps that counting may take by itself.
 _STEPS: Final = 100_000
+# Visits that it costs to compare a value with one that cannot be looked up.
+_COMPARED: Final = 8
 MORE: Final = 1 << 62
 
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
@@ -35,13 +39,15 @@ Place = tuple[str | int, ...]
 class _Subschema:
     """Where the visits of one subschema lead: to others at the same value, and below it."""
 
-    __slots__ = ("each_item", "each_member", "names", "own", "paths", "prefix", "properties",
-                 "rank", "same")  # fmt: skip
+    __slots__ = ("apart", "each_item", "each_member", "names", "own", "paths", "prefix",
+                 "properties", "rank", "same")  # fmt: skip
 
     def __init__(self) -> None:
         # What a visit here counts for itself.
         self.own = 1
         self.same: list[int] = []
+        # Alternatives of which one is visited: by keyword and property, which one for each value.
+        self.apart: dict[str, dict[str, int]] = {}
         self.properties: dict[str, int] = {}
         self.each_member: list[int] = []
         self.names: list[int] = []
@@ -51,8 +57,22 @@ class _Subschema:
         self.paths = 0
         self.rank = 0
 
-    def targets(self) -> Iterator[int]:
+    def at_one_value(self) -> Iterator[int]:
+        """What may apply to the same value."""
         yield from self.same
+        for alternatives in self.apart.values():
+            yield from alternatives.values()
+
+    def at(self, value: Any) -> Iterator[int]:
+        """What applies to this value."""
+        yield from self.same
+        for name, alternatives in self.apart.items():
+            own = value.get(name.partition(" ")[2]) if isinstance(value, dict) else None
+            if isinstance(own, str) and own in alternatives:
+                yield alternatives[own]
+
+    def targets(self) -> Iterator[int]:
+        yield from self.at_one_value()
         yield from self.properties.values()
         yield from self.each_member
         yield from self.names
@@ -61,10 +81,16 @@ class _Subschema:
 
 
 class Costs:
-    """The subschemas of one document as a graph, by their place (steps from the root)."""
+    """The subschemas of one document as a graph, by their place (steps from the root).
 
-    def __init__(self, source: Any) -> None:
+    With a draft, what the validator looks up is one visit (`lookup.py`). Reasons are not looked up.
+    """
+
+    def __init__(self, source: Any, draft: int | None = None) -> None:
         self._source = source
+        self._draft = draft
+        # True if something is looked up, so that reasons cost more than verdicts.
+        self.looks_up = False
         self._parts: list[_Subschema] = []
         self._numbers: dict[Place, int] = {}
         # What references may name: resources by the end of their address, anchors by name.
@@ -115,7 +141,7 @@ class Costs:
         todo: list[tuple[Any, dict[int, int]]] = [(value, {number: 1})]
         while todo:
             value, counts = todo.pop()
-            active = self._spread(counts, remembers)
+            active = self._spread(counts, value, remembers)
             total += sum(count * self._parts[part].own for part, count in active.items())
             steps += len(active)
             if isinstance(value, (dict, list)):
@@ -130,12 +156,12 @@ class Costs:
                     self._descend(todo, active, inner, remembers, index=index)
         return total
 
-    def _spread(self, counts: dict[int, int], remembers: bool) -> dict[int, int]:
+    def _spread(self, counts: dict[int, int], value: Any, remembers: bool) -> dict[int, int]:
         """Visits at one value, also of what applies to the same value."""
         queue = sorted((self._parts[number].rank, number) for number in counts)
         while queue:
             number = heappop(queue)[1]
-            for target in self._parts[number].same:
+            for target in self._parts[number].at(value):
                 if (number, target) not in self._circles:
                     if target not in counts:
                         heappush(queue, (self._parts[target].rank, target))
@@ -211,13 +237,17 @@ class Costs:
             if not isinstance(schema, dict):
                 continue
             part = self._parts[self._numbers[place]]
-            part.own += listed_cost(schema.get("enum"))
+            values = schema.get("enum")
+            part.own += _COMPARED * compared(values, self._draft)
+            self.looks_up |= compared(values, self._draft) != compared(values, None)
             for edges, key, target in self._edges(schema, place, resource):
                 if target not in self._numbers:
                     self._enter(target)
                     todo.append(target)
                 if edges == "properties":
                     part.properties[key] = self._numbers[target]
+                elif " " in edges:
+                    part.apart.setdefault(edges, {})[key] = self._numbers[target]
                 else:
                     getattr(part, edges).append(self._numbers[target])
 
@@ -237,6 +267,31 @@ class Costs:
                 resource = depth
         return part, place[:resource]
 
+    def _alternatives(
+        self, schema: dict[str, Any], keyword: str, resource: Place
+    ) -> Iterator[tuple[str, str, int]]:
+        """As `_edges`, for one list of alternatives, with an index instead of the place."""
+        schemas: Any = schema.get(keyword)
+        each = _indexes(schemas)
+        if self._draft is not None and keyword in CHOICES and each:
+            if listed(schema, keyword, self._draft) is not None:
+                self.looks_up = True
+                return
+            apart = told_apart([self._target(one, resource) for one in schemas])
+            if apart is not None:
+                self.looks_up = True
+                name, values = apart
+                yield from ((f"{keyword} {name}", values[index], index) for index in each)
+                return
+        yield from (("same", "", index) for index in each)
+
+    def _target(self, schema: Any, resource: Place) -> Any:
+        """What a schema refers to if it is nothing but a reference inside its document."""
+        if isinstance(schema, dict) and schema.keys() == {"$ref"}:
+            targets = list(self._referred(schema, resource))
+            return self._at(targets[0])[0] if len(targets) == 1 else None
+        return schema
+
     def _edges(
         self, schema: dict[str, Any], place: Place, resource: Place
     ) -> Iterator[tuple[str, str, Place]]:
@@ -246,8 +301,8 @@ class Costs:
         for target in self._referred(schema, resource):
             yield "same", "", target
         for keyword in _LISTS:
-            for index in _indexes(schema.get(keyword)):
-                yield "same", "", (*place, keyword, index)
+            for edges, key, index in self._alternatives(schema, keyword, resource):
+                yield edges, key, (*place, keyword, index)
         for keyword in _SINGLE:
             if keyword in schema:
                 yield "same", "", (*place, keyword)
@@ -310,7 +365,7 @@ class Costs:
 
     def _sort(self) -> None:
         """Find the edges that lead back, rank the parts, and count the paths."""
-        order, self._circles = self._depth_first(lambda part: part.same)
+        order, self._circles = self._depth_first(lambda part: part.at_one_value())
         for rank, number in enumerate(reversed(order)):
             self._parts[number].rank = rank
         order, self._back = self._depth_first(lambda part: part.targets())
@@ -358,7 +413,9 @@ class Costs:
         named = max((of([target]) for target in part.properties.values()), default=0)
         leading = max((of([target]) for target in part.prefix), default=0)
         more = of(part.each_member) + of(part.each_item) + of(part.names)
-        return min(MORE, part.own + of(part.same) + named + leading + more)
+        # Of alternatives that are told apart, one is visited.
+        apart = sum(max(of([one]) for one in each.values()) for each in part.apart.values())
+        return min(MORE, part.own + of(part.same) + apart + named + leading + more)
 
 
 def _size(value: Any, limit: int) -> int:
@@ -373,26 +430,6 @@ def _size(value: Any, limit: int) -> int:
         elif isinstance(value, list):
             todo += value
     return total
-
-
-def listed_cost(values: Any) -> int:
-    """What it costs to compare a value with those of an `enum`, in visits.
-
-    Texts and whole numbers are looked up, other values compared one by one.
-    """
-    if not isinstance(values, list) or all(type(value) in (str, int) for value in values):
-        return 0
-    return 8 * len(values)
-
-
-def unquoted(fragment: str) -> str:
-    """The fragment of a URI without its percent signs."""
-    first, *rest = fragment.split("%")
-    parts = (bytes.fromhex(part[:2]) + part[2:].encode() for part in rest)
-    try:
-        return first + b"".join(parts).decode()
-    except ValueError:
-        return fragment
 
 
 def _last_part(address: str) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
-from .cost import CHEAP, listed_cost
+from .lookup import FEW, listed
 from .nodes import (
     ARRAY,
     BOOLEAN,
@@ -77,8 +77,6 @@ _ABOUT: Final = {
     ARRAY: (*_OF_ARRAYS, *_OF_COMPLETE_ARRAYS, "uniqueItems"),
 }
 _REFERENCES: Final = ("$ref", *DYNAMIC)
-# An enum of more containers than this is validated when the value is complete.
-_FEW: Final = 16
 
 
 def compile_schema(source: Mapping[str, Any] | bool, check_formats: bool = False) -> Node:
@@ -105,6 +103,8 @@ class Compiler:
             self._fill(*self._todo.pop())
         if self._turns_in_circles():
             self._validate_at_the_end_only()
+        # Now, since compiling may happen where nobody waits for it.
+        self._document.prepare()
 
     def _node(self, schema: Any, pointer: str | None, name: Any) -> Node:
         """The node of a subschema by its name; `pointer` is its place, if that is known."""
@@ -181,45 +181,49 @@ class Compiler:
 
     # Types and values
 
-    def _types(self, node: Node, schema: Schema) -> None:
-        """`type`, `enum` and `const`: which kinds may begin, and which need no more than that."""
+    def _types(self, node: Node, schema: Schema, listed_by: str = "enum") -> None:
+        """`type`, `enum` and `const`: which kinds may begin, and which need no more than that.
+
+        `listed_by` is the rule that the values of `enum` come from.
+        """
         types = schema.get("type", list(_TYPES))
         types = [types] if isinstance(types, str) else types
         allowed = 0
         for name in types:
             allowed |= INTEGER if name == "integer" and self._draft == 4 else _TYPES[name]
-        rule, values = "enum", schema.get("enum")
+        rule, values = listed_by, schema.get("enum")
         if "const" in schema and self._draft > 4:
             rule, values = "const", [schema["const"]]
         node.kinds = node.natural = allowed & _kinds(values)
         node.mismatch = partial(_mismatch, types, allowed, rule)
-        self._ends(node, schema, "number" in types, values is not None)
+        self._ends(node, schema, "number" in types, values is not None, listed_by)
         if values is not None:
             node.texts = tuple(sorted(value for value in values if isinstance(value, str)))
             node.text_rule = rule
             self._containers(node, rule, [v for v in values if isinstance(v, (dict, list))])
 
-    def _ends(self, node: Node, schema: Schema, any_number: bool, listed: bool) -> None:
+    def _ends(
+        self, node: Node, schema: Schema, any_number: bool, has_values: bool, listed_by: str
+    ) -> None:
         """Set what the validator is asked when a scalar is complete."""
         unsure = 0 if any_number else FRACTION
         if any(keyword in schema for keyword in _OF_STRINGS):
             unsure |= STRING
-        if listed or any(keyword in schema for keyword in _OF_NUMBERS):
+        if has_values or any(keyword in schema for keyword in _OF_NUMBERS):
             unsure |= NUMBER
-        if listed_cost(schema.get("enum")) > CHEAP:
-            unsure &= ~NUMBER  # the whole is validated in the end
         if "enum" in schema and "const" in schema:
             unsure = EVERY
         if unsure & node.kinds:
             keywords = [keyword for keyword in _OF_SCALARS if keyword in schema]
             node.end_validator = self._document.alone(
-                {keyword: schema[keyword] for keyword in keywords}
+                {keyword: schema[keyword] for keyword in keywords},
+                None if listed_by == "enum" else listed_by,
             )
             node.sure = EVERY & ~unsure
 
     def _containers(self, node: Node, rule: str, values: list[Any]) -> None:
         """The objects and arrays among the values that are allowed."""
-        if len(values) > _FEW:
+        if len(values) > FEW:
             _ask_at_the_end(node)
         elif values:
             scalars = Node(EVERY & ~(OBJECT | ARRAY))
@@ -246,8 +250,18 @@ class Compiler:
     def _combine(self, node: Node, schema: Schema, pointer: str | None) -> None:
         node.all += self._each(schema, pointer, "allOf")
         for keyword in ("anyOf", "oneOf"):
-            if keyword in schema:
+            values = listed(schema, keyword, self._draft)
+            if values is not None:
+                node.all.append(self._one_of(values, keyword))
+            elif keyword in schema:
                 node.choices.append(Choice(keyword, tuple(self._each(schema, pointer, keyword))))
+
+    def _one_of(self, values: list[Any], rule: str) -> Node:
+        """A node that these values fit, which were alternatives of a rule."""
+        node = Node()
+        node.is_described = True
+        self._types(node, {"enum": values}, rule)
+        return node
 
     def _each(self, schema: Schema, pointer: str | None, keyword: str) -> list[Node]:
         """The nodes of a list of subschemas."""

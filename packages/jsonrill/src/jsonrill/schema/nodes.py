@@ -66,10 +66,10 @@ class Refusal(NamedTuple):
 class Validator(Protocol):
     """The real validator of one part of a schema, for complete values."""
 
-    def refusal(self, value: Any) -> Refusal | None:
+    def refusal(self, value: Any, budget: Any = None) -> Refusal | None:
         """The refusal of a complete value; None if it is valid or the validator cannot say."""
 
-    def final(self, value: Any) -> tuple[Refusal | None, Any]:
+    def final(self, value: Any, budget: Any = None) -> tuple[Refusal | None, Any]:
         """The last word: a refusal, or None and the validated instance."""
 
     def sample(self, kind: int) -> Refusal | None:

@@ -166,25 +166,25 @@ class Joined:
         self._all = all_of_them
         self._usable: bool | None = None
 
-    def final(self, value: Any) -> tuple[Refusal | None, Any]:
-        return self._final(value, {})
+    def final(self, value: Any, budget: Any = None) -> tuple[Refusal | None, Any]:
+        return self._final(value, budget, {})
 
-    def _final(self, value: Any, known: dict[Validator, Verdict]) -> Verdict:
+    def _final(self, value: Any, budget: Any, known: dict[Validator, Verdict]) -> Verdict:
         """Each validator is asked once, however often it occurs in others that are joined."""
         verdict: Verdict = None, None
         for validator in self._validators:
             if validator not in known:
                 if isinstance(validator, Joined):
-                    known[validator] = validator._final(value, known)
+                    known[validator] = validator._final(value, budget, known)
                 else:
-                    known[validator] = validator.final(value)
+                    known[validator] = validator.final(value, budget)
             verdict = known[validator]
             if (verdict[0] is None) is not self._all:
                 break
         return verdict
 
-    def refusal(self, value: Any) -> Refusal | None:
-        return self.final(value)[0]
+    def refusal(self, value: Any, budget: Any = None) -> Refusal | None:
+        return self.final(value, budget)[0]
 
     def sample(self, kind: int) -> Refusal | None:
         return None

@@ -7,10 +7,12 @@ to must be inside it. A place is a JSON Pointer as it is written in the fragment
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import partial
 from typing import Any, Final, NamedTuple
 
-from .cost import Costs, unquoted
+from .cost import Costs
 from .libraries import library
+from .lookup import may_look_up, unquoted, with_lookups
 from .validators import MASK, JsonSchemaValidator
 
 _HOME: Final = "jsonrill:///"
@@ -41,34 +43,49 @@ class SchemaDocument:
         self._settings: dict[str, Any] = {"retriever": _refuse}
         if check_formats:  # else the draft decides
             self._settings["validate_formats"] = True
-        self._validator = self._checked(source)
+        self._checked(source)
         self.source = deepcopy(source)
-        self._costs: Costs | None = None
+        # What validating costs, without and with reasons.
+        self.costs: dict[bool, Costs] = {}
         self._dialect = source.get("$schema") if isinstance(source, dict) else None
         self.draft = 20 if self._dialect is None else self._draft()
+        # What verdicts are made with; reasons are those of the schema as it was written.
+        self._looks_up = may_look_up(self.source)
+        self._fast = with_lookups(self.source, self.draft) if self._looks_up else self.source
+        self._has_lookups = self._fast is not self.source
+        self._validator = self._masked(self._fast)
         # Inside of a dynamic scope no part means the same when it is asked alone.
         self._is_dynamic = _mentions(source, DYNAMIC)
         # References to other documents have been refused above; none is ever fetched.
-        resources = [(_HOME + "root", source)]
-        self._registry = self._rs.Registry(resources, retriever=lambda uri: {})
+        self._registry = self._registered(source)
+        self._fast_registry = self._registered(self._fast) if self._has_lookups else self._registry
         self._base, self.resolver = self._start()
 
     def whole(self) -> JsonSchemaValidator:
         """The validator of the document. Not kept here, so that both go with their last user."""
         validator = self._validator
-        return JsonSchemaValidator(lambda: validator, cost=_CostAt(self, ""))
+        explain = (lambda: self._masked(self.source)) if self._has_lookups else None
+        return JsonSchemaValidator(lambda: validator, None, _CostAt(self, ""), explain)
 
     def part(self, pointer: str | None, rule: str | None = None) -> JsonSchemaValidator | None:
         """The validator of the subschema at this place; None if it cannot be asked alone."""
         if pointer is None or self._is_dynamic:
             return None
         schema = {"$ref": f"{self._base}#{pointer}"}
-        make = lambda: self._made(schema, registry=self._registry)  # noqa: E731
-        return JsonSchemaValidator(make, rule, _CostAt(self, pointer))
+        make = partial(self._made, schema, registry=self._fast_registry)
+        explain = partial(self._made, schema, registry=self._registry)
+        cost = _CostAt(self, pointer)
+        return JsonSchemaValidator(make, rule, cost, explain if self._has_lookups else None)
 
-    def alone(self, schema: dict[str, Any]) -> JsonSchemaValidator:
-        """The validator of a few keywords that refer to nothing."""
-        return JsonSchemaValidator(lambda: self._made(schema))
+    def alone(self, schema: dict[str, Any], rule: str | None = None) -> JsonSchemaValidator:
+        """The validator of a few keywords that refer to nothing.
+
+        What none of the other keywords refuses is not among the values of a long `enum`.
+        """
+        fast = with_lookups(schema, self.draft)
+        others = {keyword: schema[keyword] for keyword in schema if keyword != "enum"}
+        explain = None if fast is schema else partial(self._made, others)
+        return JsonSchemaValidator(partial(self._made, fast), rule, None, explain)
 
     def resolve(self, reference: str) -> Target | None:
         """The target of a reference; None if it is another resource, with its own references."""
@@ -92,18 +109,15 @@ class SchemaDocument:
             return []
         return [(found.contents, found.resolver)]
 
-    @property
-    def costs(self) -> Costs:
-        """What validating costs; worked out when a validator is first asked."""
-        if self._costs is None:
-            self._costs = Costs(self.source)
-        return self._costs
+    def prepare(self) -> None:
+        """Work out what validating costs, verdicts and reasons."""
+        fast = Costs(self.source, self.draft if self._looks_up else None)
+        self.costs = {False: fast, True: Costs(self.source) if fast.looks_up else fast}
 
-    def _checked(self, source: Any) -> Any:
+    def _checked(self, source: Any) -> None:
         try:
             # Without the mask, what is wrong with the schema is named.
             self._rs.validator_for(source, **self._settings)
-            return self._rs.validator_for(source, **self._settings, mask=MASK)
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "message", None) or str(error)
             path = "/".join(map(str, getattr(error, "instance_path", ())))
@@ -114,6 +128,12 @@ class SchemaDocument:
         """The draft of the dialect, by its verdicts: older versions of the library do not tell."""
         known = (draft for draft, keywords in _DRAFTS.items() if self._made(keywords).is_valid([0]))
         return next(known, 20)
+
+    def _masked(self, source: Any) -> Any:
+        return self._rs.validator_for(source, **self._settings, mask=MASK)
+
+    def _registered(self, source: Any) -> Any:
+        return self._rs.Registry([(_HOME + "root", source)], retriever=lambda uri: {})
 
     def _start(self) -> tuple[str, Any]:
         """The base that references are resolved against, and what resolves them."""
@@ -139,24 +159,27 @@ class SchemaDocument:
 class _CostAt:
     """The cost of validating by the subschema at one place."""
 
-    __slots__ = ("_document", "_number", "_pointer")
+    __slots__ = ("_document", "_numbers", "_pointer")
 
     def __init__(self, document: SchemaDocument, pointer: str) -> None:
         self._document = document
         self._pointer = pointer
-        self._number: int | None = None
+        self._numbers: dict[bool, int] = {}
 
-    def is_above(
+    def visits(
         self, value: Any, limit: int, *, explained: bool = False, counted: bool = True
-    ) -> bool:
-        costs = self._document.costs
-        if self._number is None:
-            self._number = costs.at(self._pointer)
-        if costs.is_cheap(self._number, explained=explained):
-            return False
+    ) -> int:
+        if not self._document.costs:
+            self._document.prepare()
+        costs = self._document.costs[explained]
+        if explained not in self._numbers:
+            self._numbers[explained] = costs.at(self._pointer)
+        number = self._numbers[explained]
+        if costs.is_cheap(number, explained=explained):
+            return 0
         if not counted:
-            return costs.bound(self._number, value, limit) > limit
-        return costs.visits(self._number, value, limit, remembers=not explained) > limit
+            return costs.bound(number, value, limit)
+        return costs.visits(number, value, limit, remembers=not explained)
 
 
 def is_resource(schema: dict[str, Any]) -> bool:

@@ -36,6 +36,9 @@ _LONGEST: Final = 300
 _FINAL: Final = 5_000_000
 _EARLY: Final = 10_000
 _EXPLAINED: Final = 2_000
+_REASON: Final = 1_000
+# And for all values of a stream together, where a value takes more than a few.
+_OF_STREAM: Final = 100_000_000
 
 _SAMPLES: Final = {
     STRING: '""',
@@ -53,14 +56,28 @@ _SAMPLES: Final = {
 class Cost(Protocol):
     """What validating by one schema costs, if that can be more than the value's size."""
 
-    def is_above(
+    def visits(
         self, value: Any, limit: int, *, explained: bool = False, counted: bool = True
-    ) -> bool:
-        """True if subschemas are visited more than `limit` times; `explained`: with reasons.
+    ) -> int:
+        """How often subschemas are visited, more than `limit` if too often to be counted.
 
-        Counting visits takes longer than making them, so it is for the complete value alone; else
-        this is also True if they could be more.
+        0 where they are few for each value. `explained`: with reasons. Counting visits takes longer
+        than making them, so it is for the complete value alone; else this is a bound.
         """
+
+
+class Budget:
+    """How often subschemas may still be visited for the values of one stream."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = _OF_STREAM
+
+    def spend(self, visits: int) -> bool:
+        """False if there is not as much left; then there is nothing left."""
+        self._left = max(self._left - visits, 0) if visits else self._left
+        return not visits or self._left > 0
 
 
 class LazyValidator:
@@ -89,35 +106,45 @@ class JsonSchemaValidator(LazyValidator):
     """A validator of jsonschema-rs; with `rule`, every refusal is by that one.
 
     It is not asked about values for which `cost` is too high, and gives reasons only for those
-    where these are few.
+    where these are few. `explain` makes the validator that gives them, if that is another one.
     """
 
-    __slots__ = ("_cost", "_rule")
+    __slots__ = ("_cost", "_explaining", "_rule")
 
     def __init__(
-        self, make: Callable[[], Any], rule: str | None = None, cost: Cost | None = None
+        self,
+        make: Callable[[], Any],
+        rule: str | None = None,
+        cost: Cost | None = None,
+        explain: Callable[[], Any] | None = None,
     ) -> None:
         super().__init__(make)
         self._rule = rule
         self._cost = cost
+        self._explaining = self if explain is None else LazyValidator(explain)
 
-    def refusal(self, value: Any) -> Refusal | None:
-        if self._cost is not None and self._cost.is_above(value, _EARLY, counted=False):
-            return None
+    def refusal(self, value: Any, budget: Budget | None = None) -> Refusal | None:
+        if self._cost is not None:
+            visits = self._cost.visits(value, _EARLY, counted=False)
+            if visits > _EARLY or not (budget is None or budget.spend(visits)):
+                return None
         try:
-            return self._refusal(value, final=False)
+            return self._refusal(value, budget, final=False)
         except (ValueError, RecursionError):
             return None  # too deep, or not Unicode
 
-    def final(self, value: Any) -> tuple[Refusal | None, Any]:
-        if self._cost is not None and self._cost.is_above(value, _FINAL):
-            return Refusal(
-                LIMIT, f"this schema has more than {_FINAL} ways to validate {MASK}"
-            ), None
+    def final(self, value: Any, budget: Budget | None = None) -> tuple[Refusal | None, Any]:
+        visits = 0 if self._cost is None else self._cost.visits(value, _FINAL)
+        if visits > _FINAL:
+            text = f"this schema has more than {_FINAL} ways to validate {MASK}"
+            return Refusal(LIMIT, text), None
+        if budget is not None and not budget.spend(visits):
+            text = f"this schema has more than {_OF_STREAM} ways to validate the stream"
+            return Refusal(LIMIT, text), None
         try:
-            return self._refusal(value, final=True), None
+            return self._refusal(value, budget, final=True), None
         except UnicodeEncodeError:
-            return self.final(_without_surrogates(value))
+            return self.final(_without_surrogates(value), budget)
         except (ValueError, RecursionError) as error:
             return Refusal("depth", f"{MASK} cannot be validated: {error}"), None
 
@@ -130,13 +157,16 @@ class JsonSchemaValidator(LazyValidator):
         except UnicodeEncodeError:
             return bool(self._validator.is_valid(_without_surrogates(value)))
 
-    def _refusal(self, value: Any, *, final: bool) -> Refusal | None:
+    def _refusal(self, value: Any, budget: Budget | None, *, final: bool) -> Refusal | None:
         if self._validator.is_valid(value):
             return None
-        how = {"explained": True, "counted": final}
-        if self._cost is not None and self._cost.is_above(value, _EXPLAINED, **how):
-            return Refusal(self._rule or "schema", "no alternative of the schema allows this")
-        return self._explained(next(iter(self._validator.iter_errors(value))))
+        if self._cost is not None:
+            visits = self._cost.visits(value, _EXPLAINED, explained=True, counted=final)
+            if visits > _EXPLAINED or not (budget is None or budget.spend(_REASON * visits)):
+                return Refusal(self._rule or "schema", "no alternative of the schema allows this")
+        for error in self._explaining._validator.iter_errors(value):
+            return self._explained(error)
+        return Refusal(self._rule or "enum", f"{shown(value)} is not an allowed value")
 
     def _explained(self, error: Any) -> Refusal:
         rule = self._rule or error.kind.name
@@ -161,7 +191,7 @@ class PydanticValidator(LazyValidator):
         super().__init__(make)
         self._wrap = wrap
 
-    def refusal(self, value: Any) -> Refusal | None:
+    def refusal(self, value: Any, budget: Budget | None = None) -> Refusal | None:
         from pydantic_core import ValidationError
 
         if self._wrap is not None:
@@ -174,7 +204,7 @@ class PydanticValidator(LazyValidator):
             return None  # a function of the user's failed; if it does so in its place, that counts
         return None
 
-    def final(self, value: Any) -> tuple[Refusal | None, Any]:
+    def final(self, value: Any, budget: Budget | None = None) -> tuple[Refusal | None, Any]:
         from pydantic_core import ValidationError
 
         try:

@@ -32,7 +32,7 @@ cdef class Walk(PlacedSink):
     cdef TextBuffer _text
     cdef Sink _then
     cdef object _violated
-    cdef public object violation
+    cdef public object budget, violation
     cdef public Py_ssize_t deepest
     @cython.locals(frame=Frame, place=Place, refused=list, node=Node, asked=list)
     cpdef end_container(self, Py_ssize_t offset)
@@ -67,7 +67,7 @@ cdef class Walk(PlacedSink):
     cdef _complete_scalar(self, value)
 
 @cython.locals(refused=list, node=Node, branch=Branch)
-cpdef list validated(list obligations, value)
+cpdef list validated(list obligations, value, budget=*)
 @cython.locals(node=Node)
 cdef list _unsure(list active, int kind)
 cdef _missing(Node node, set seen, step)

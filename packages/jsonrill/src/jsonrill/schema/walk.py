@@ -136,7 +136,7 @@ class Walk(PlacedSink):
     """
 
     __slots__ = ("_active", "_keeps_all", "_member", "_nodes", "_offset", "_starts", "_string",
-                 "_text", "_texts", "_then", "_validating", "_violated", "deepest",
+                 "_text", "_texts", "_then", "_validating", "_violated", "budget", "deepest",
                  "violation")  # fmt: skip
     _inside: Frame | None
 
@@ -151,6 +151,8 @@ class Walk(PlacedSink):
         # True in a subclass that keeps the text of every string, and complete values itself.
         self._keeps_all = False
         self._nodes: list[Obligation] = [(node, None)]
+        # How much the validators may still do for the stream of this value.
+        self.budget: Any = None
         self._then = Sink() if then is None else then
         self._violated = violated
         self.violation: InvalidSchema | None = None
@@ -432,7 +434,7 @@ class Walk(PlacedSink):
         self, obligations: list[Obligation], value: Any, container: bool = False
     ) -> Refused:
         """The refusals of a complete value by the validators of these obligations."""
-        return validated(obligations, value)
+        return validated(obligations, value, self.budget)
 
     # For the subclass that keeps all and converts it: a valid value has begun, or is complete.
 
@@ -463,12 +465,12 @@ def _in_order(found: list[tuple[tuple[int, Refusal], Branch | None]]) -> Iterato
         yield [(branch, refusal) for (_, refusal), branch in same]
 
 
-def validated(obligations: list[Obligation], value: Any) -> Refused:
+def validated(obligations: list[Obligation], value: Any, budget: Any = None) -> Refused:
     """The refusals of a complete value by the validators of these obligations."""
     refused: Refused = []
     for node, branch in obligations:
         if node.end_validator is not None and (branch is None or not branch.gone):
-            refusal = node.end_validator.refusal(value)
+            refusal = node.end_validator.refusal(value, budget)
             if refusal is not None:
                 refused.append((branch, refusal))
     return refused

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 # Each value in a schema may be a subschema: nodes, validators, and their places.
 _VALUE: Final = 2000
+# Where a reference leads is looked up and compiled with it.
+_REFERENCE: Final = 8000
 # One of a list of texts, as in an `enum`.
 _TEXT: Final = 200
 # Patterns are compiled several times, each with its own memory for matching.
@@ -39,6 +41,7 @@ def weight_of(source: Any, limit: int = MORE) -> int:
         total += _VALUE
         if isinstance(part, dict):
             todo += part.values()
+            total += _REFERENCE if "$ref" in part or "$dynamicRef" in part else 0
             for pattern in _patterns(part):
                 if total <= limit:
                     total += _COPIES * pattern_weight(pattern, limit)

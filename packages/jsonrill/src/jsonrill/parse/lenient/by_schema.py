@@ -129,9 +129,9 @@ class ValueSink(Sink):
 def fitting(text: str, asked: Expected, depth: int) -> tuple[bool, Any]:
     """True and the reading of a string that a schema asks for, else False and None."""
     if asked.strings:
-        if text in asked.strings:
+        if text in asked.strings.get(text.casefold(), ()):
             return False, None
-        alike = [one for one in asked.strings if one.casefold() == text.strip().casefold()]
+        alike = asked.strings.get(text.strip().casefold(), ())
         return (True, alike[0]) if len(alike) == 1 else (False, None)
     try:
         value = loads(text)
