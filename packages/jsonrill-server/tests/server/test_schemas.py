@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from jsonrill_server.runs.schemas import TOTAL
+from jsonrill_server.runs.options import BadOption, StreamOptions, TooMany, ViewOptions
+from jsonrill_server.runs.schemas import TOTAL, WAITING, Schemas
 from support import SLACK
 from support.processes import Server
 
@@ -51,15 +53,20 @@ HEAVY: dict[str, tuple[Any, bool]] = {
     "empty alternatives": ({"oneOf": [{}] * 200_000}, True),
     "a tree of alternatives": (nested(10, lambda inner: {"anyOf": [inner, inner]}), False),
     "conditions": (
-        {"allOf": [{"if": {"const": at}, "then": {"minLength": at}} for at in range(2000)]},
+        {"allOf": [{"if": {"const": at}, "then": {"minLength": at}} for at in range(1500)]},
         False,
     ),
-    "references": (chain(4000), False),
-    "properties": ({"properties": {f"p{at}": {"type": "string"} for at in range(15_000)}}, False),
+    "references": (chain(1500), False),
+    "too many references": (chain(10_000), True),
+    "properties": ({"properties": {f"p{at}": {"type": "string"} for at in range(5000)}}, False),
+    "too many properties": (
+        {"properties": {f"p{at}": {"type": "string"} for at in range(15_000)}},
+        True,
+    ),
     "dynamic references": (
         {
-            "$defs": {f"d{at}": {"$dynamicAnchor": "x"} for at in range(5000)},
-            "allOf": [{"$dynamicRef": "#x"}] * 5000,
+            "$defs": {f"d{at}": {"$dynamicAnchor": "x"} for at in range(1000)},
+            "allOf": [{"$dynamicRef": "#x"}] * 1000,
         },
         False,
     ),
@@ -128,3 +135,25 @@ def test_others_do_not_wait_for_a_schema(quiet: Server, name: str) -> None:
     before = memory_of(quiet)
     asyncio.run(main())
     assert memory_of(quiet) - before < TOTAL
+
+
+def test_what_compiles_too_long_is_refused_and_so_is_who_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A thread that does not come back is lost; the requests are not."""
+    monkeypatch.setattr("jsonrill_server.runs.schemas.LONGEST", 0.05)
+    over = threading.Event()
+    monkeypatch.setattr("jsonrill_server.runs.schemas.weight_of", lambda *_: over.wait(30) or 1)
+    heavy = StreamOptions(document_schema={"enum": [f"value-{at}" for at in range(5000)]})
+
+    async def main() -> None:
+        schemas = Schemas()
+        asked = [schemas.rendering(heavy) for _ in range(WAITING + 2)]
+        errors = await asyncio.gather(*asked, return_exceptions=True)
+        assert [type(error) for error in errors] == [BadOption] + [TooMany] * (WAITING + 1)
+        assert "before" in str(errors[1]) and "wait" in str(errors[-1])
+        over.set()
+        monkeypatch.undo()
+        assert await schemas.rendering(heavy, ViewOptions())
+
+    asyncio.run(main())

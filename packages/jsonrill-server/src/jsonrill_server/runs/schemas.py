@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
@@ -21,12 +22,16 @@ from .render import Rendering, rendering
 
 T = TypeVar("T")
 # What the schemas of one stream may weigh, and those of all streams that are read at a time.
-EACH: Final = 64 << 20
+EACH: Final = 32 << 20
 TOTAL: Final = 256 << 20
 # Up to this weight a schema is compiled at once, and up to this length it is weighed at once.
 LIGHT: Final = 1 << 18
 SHORT: Final = 1 << 14
-# One, so that the event loop waits for one thread at the most.
+# How long one may be compiled, in seconds, and how many may wait for that.
+LONGEST: Final = 10.0
+WAITING: Final = 8
+# One, so that the event loop waits for one thread at the most: jsonschema-rs keeps Python's lock
+# while it compiles, up to a tenth of a second for what a schema may weigh.
 _THREAD: Final = ThreadPoolExecutor(1, "jsonrill-schema")
 
 
@@ -44,11 +49,12 @@ class Schemas:
 
     def __init__(self) -> None:
         self._in_use: WeakValueDictionary[str, HeavySchemas] = WeakValueDictionary()
+        self._waiting = 0
 
     async def rendering(self, stream: StreamOptions, *views: ViewOptions) -> list[Rendering]:
         """As `rendering`, for each view; BadOption for schemas that are too heavy.
 
-        TooMany if they would be with those that are in use.
+        TooMany if they would be with those that are in use, or if too many wait for the thread.
         """
         schemas = [stream.given.get(name) for name in ("schema", "document_schema", "schemas")]
         text = json.dumps(schemas)
@@ -61,7 +67,27 @@ class Schemas:
         return await self._beside(lambda: [rendering(stream, view) for view in views])
 
     async def _beside(self, work: Callable[..., T], *arguments: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(_THREAD, work, *arguments)
+        """Do it in the thread. What takes too long is refused, although the thread goes on."""
+        if self._waiting >= WAITING:
+            raise TooMany("too many schemas wait to be compiled")
+        begun = Event()
+
+        def run() -> T:
+            begun.set()
+            return work(*arguments)
+
+        self._waiting += 1
+        future = asyncio.get_running_loop().run_in_executor(_THREAD, run)
+        future.add_done_callback(self._done)
+        if not (await asyncio.wait((future,), timeout=LONGEST))[0]:
+            future.cancel()
+            if begun.is_set():
+                raise BadOption("the schema takes too long to compile")
+            raise TooMany("schemas before this one take too long to compile")
+        return future.result()
+
+    def _done(self, future: asyncio.Future[Any]) -> None:
+        self._waiting -= 1
 
     def _counted(self, text: str, weight: int) -> HeavySchemas:
         if weight > EACH:
