@@ -846,11 +846,11 @@ class Machine(Position):
         return quote + 1
 
     def _end_key(self, text: str, quote: int) -> int:
-        if self._wary:
+        key = self._begun
+        if self._wary and key and key[-1] in ": ":
             end = self._unclosed_key(text, quote)
             if end >= 0:
                 return end
-        key = self._begun
         self._begun = ""
         seen = self._seen
         if type(seen) is list:

@@ -90,7 +90,7 @@ class Brackets:
     def brackets(self, m: Leniency) -> str:
         """The brackets that close what is open, the outermost first."""
         kinds = [frame[0] for frame in m._frames[1:]] + [m._object]
-        parens = m.text.parens
+        parens = m._parens
         closers = ["}" if kind else "]" for kind in kinds]
         for at in parens:
             closers[at - 1] = ")"
@@ -241,7 +241,7 @@ class Brackets:
         if not m._may_repair("tuples", text, pos):
             return -1
         end: int = m._open(text, pos, "[")
-        m.text.parens.add(len(m._frames))
+        m._parens.add(len(m._frames))
         return end
 
     def fix_missing_brace(self, m: Leniency, text: str, pos: int) -> int:
@@ -263,7 +263,7 @@ class Brackets:
         """A quote in a list. After other values it may open a key: the list was not closed."""
         if not m._object and m._frames:
             depth = len(m._frames)
-            follows = m.text.string_index == m._count - 1 and m.text.string_depth == depth
+            follows = m._string_index == m._count - 1 and m._string_depth == depth
             if (
                 m._state == VALUE
                 and not follows
@@ -276,7 +276,7 @@ class Brackets:
                     return m._hold(text, pos)
                 if seen:
                     return self.fix_open_list(m, text, pos)
-            m.text.string_depth, m.text.string_index = depth, m._count
+            m._string_depth, m._string_index = depth, m._count
         if m._wary == GUIDED and m.text.collects(m):
             return m._open_string(STRING, text, pos)
         m._sink.start_string(m._offset + pos)
@@ -360,7 +360,7 @@ class Brackets:
                     self.last_element = (self.last_decoded, False)
             self.last_closer = "}"
         else:
-            m.text.string_depth = 0
+            m._string_depth = 0
             self.decoded_in_list = True
             self.last_closer = "]"
             size += 1
@@ -372,8 +372,8 @@ class Brackets:
         elif not continued:
             self.run_is_large = 0
         self.last_closed = at
-        if m.text.parens:
-            m.text.parens.discard(depth)
+        if m._parens:
+            m._parens.discard(depth)
         end: int = m._leave(pos)
         if self.last_closer == "]" and not m._object and not m._count and m._frames:
             self.lists_in_lists = True

@@ -5,7 +5,7 @@ cdef int VALUE, NEXT_KEY, AFTER, BEFORE, WARY
 
 cdef class Leniency(Machine):
     cdef bint _last, _bare_keys
-    cdef Py_ssize_t _repaired
-    cdef object _rules, _on_repair
+    cdef Py_ssize_t _repaired, _string_depth, _string_index
+    cdef object _parens, _rules, _on_repair
     cdef readonly object prose, comments, schema, words, text, quotes, brackets, tokens, ending
     cdef Py_ssize_t _hold(self, str text, Py_ssize_t pos) except -2

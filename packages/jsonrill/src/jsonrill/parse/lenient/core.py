@@ -39,7 +39,10 @@ class Leniency(Machine):
         "_last",
         "_repaired",
         "_on_repair",
+        "_parens",
         "_rules",
+        "_string_depth",
+        "_string_index",
         "brackets",
         "comments",
         "ending",
@@ -68,6 +71,9 @@ class Leniency(Machine):
         self._state = self._fresh = BEFORE
         # The text has ended: what waits for more of it is decided now.
         self._last = False
+        # The depths that a "(" opened; depth and index of the last string in a list.
+        self._parens: set[int] = set()
+        self._string_depth = self._string_index = 0
         # The readers, which `LenientMachine` makes: they are imported there.
         later: Any = None
         self.prose: Prose = later

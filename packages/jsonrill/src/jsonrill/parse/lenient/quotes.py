@@ -50,9 +50,9 @@ class Quotes:
             pos += 1
             if pos < end and text[pos] in " \n\r\t":
                 pos = space_end(text, pos)
-            plain = pos < end and (text[pos] == '"' or (text[pos] == ")" and bool(m.text.parens)))
+            plain = pos < end and (text[pos] == '"' or (text[pos] == ")" and bool(m._parens)))
         else:
-            plain = pos < end and (text[pos] in "}]" or (text[pos] == ")" and bool(m.text.parens)))
+            plain = pos < end and (text[pos] in "}]" or (text[pos] == ")" and bool(m._parens)))
         plain = plain or (pos == end and m._last)
         if plain and not m.text.nest:
             if m.text.quotation:

@@ -78,13 +78,10 @@ class Text:
         "nest_string",
         "open_in_text",
         "opened",
-        "parens",
         "quotation",
         "quoted",
         "run_from",
         "string_at",
-        "string_depth",
-        "string_index",
         "string_line",
         "tail_text",
         "watched",
@@ -135,13 +132,13 @@ class Text:
         self.watched = ""
         m._plain_at = NOWHERE
         # The depths that a "(" opened.
-        self.parens: set[int] = set()
+        m._parens = set()
         # The line in which a string at the root ended.
         self.string_line = -1
         # Where a comma was missing.
         self.comma_at = -1
         # Depth and index of the last string in a list.
-        self.string_depth = self.string_index = 0
+        m._string_depth = m._string_index = 0
 
     def take(self, m: Leniency, run: str) -> None:
         if m._plain_at == m._token and self.is_simple(m, run):
@@ -386,14 +383,14 @@ class Text:
         if m._state == FIRST_KEY or m._state == NEXT_KEY:
             return m._open_string(ODD_KEY, text, pos)
         if not m._object:
-            self.string_depth, self.string_index = len(m._frames), m._count
+            m._string_depth, m._string_index = len(m._frames), m._count
         if not self.collects(m):
             m._sink.start_string(m._offset + pos)
         return m._open_string(ODD_STRING, text, pos)
 
     def fix_no_comma(self, m: Leniency, text: str, pos: int) -> None:
         """Go on as if a comma were here, unless something else may be meant."""
-        if len(m._frames) in self.parens:
+        if len(m._frames) in m._parens:
             raise m._two_readings(
                 "a comma is missing here", "strings are joined as in a program", text, pos
             )
