@@ -16,6 +16,7 @@ from jsonrill.options import (
     JOBS,
     NOT_OFFERED,
     TABLE,
+    TEXT_STAGES,
     CallOptions,
     ChunkOptions,
     Front,
@@ -183,7 +184,10 @@ def test_the_command_line_offers_each_option(stage: Stage) -> None:
 
     flags = {it.name for it in typer.main.get_command(app).commands[stage].params}
     own = {option.name for option in OWN if stage in option.stages}
-    assert as_options(flags) - own - {"files", "field", "rules"} == by_front("cli", stage)
+    expected = by_front("cli", stage)
+    if stage in TEXT_STAGES:
+        expected |= {"choice", "tool", "provider"}
+    assert as_options(flags) - own - {"files", "field", "rules"} == expected
 
 
 def as_options(flags: set[str]) -> set[str]:

@@ -16,6 +16,7 @@ from .jsontext import dumps
 
 # One newline and not two: a blank line makes several clients see an empty event.
 HEARTBEAT: Final = b": hb\n"
+EVENT_STREAM: Final = "text/event-stream"
 # Seconds of silence after which one is sent; seconds after which a client that takes nothing is
 # cut off.
 HEARTBEAT_SECONDS: Final = 15.0
@@ -94,7 +95,7 @@ def media_type(content_type: str) -> str:
 
 def is_event_stream(content_type: str) -> bool:
     """True for the type of server-sent events."""
-    return media_type(content_type) == "text/event-stream"
+    return media_type(content_type) == EVENT_STREAM
 
 
 def is_lines(content_type: str) -> bool:

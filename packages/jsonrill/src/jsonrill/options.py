@@ -260,14 +260,14 @@ def _folded(name: str) -> str:
 
 
 _TEXTS: Final = ("values", "fragments", "updates", "select")
-_TEXT_READERS: Final = (*_TEXTS, "text")
+TEXT_STAGES: Final = (*_TEXTS, "text")
 _UPDATES: Final = ("updates",)
 _VIEWED: Final = ("updates", "view")
 _CHUNKS: Final = ("chunks",)
 _CALLS: Final = ("calls",)
 # Not a stage: what a function reads of its source.
 _SOURCE: Final = ("source",)
-_READERS: Final = (*_TEXT_READERS, *_CALLS)
+_READERS: Final = (*TEXT_STAGES, *_CALLS)
 _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
@@ -307,13 +307,9 @@ TABLE: Final[dict[str, Option]] = {
         Option("only_complete", Patterns, (), _UPDATES, _ONLY_COMPLETE, modes=_GROWING),
         Option("repair", Rules, False, _READERS, "Read what models write instead of JSON."),
         Option("on_repair", OnRepair, None, _READERS, "Is called with each repair."),
-        Option(
-            "prefix", str, "", _TEXT_READERS, "Text that was sent before the answer, such as {."
-        ),
+        Option("prefix", str, "", TEXT_STAGES, "Text that was sent before the answer, such as {."),
         Option("many", bool, False, _TEXTS, "Read one document after another."),
-        Option(
-            "duplicates", Duplicates, "last", _TEXT_READERS, "What a key means that comes twice."
-        ),
+        Option("duplicates", Duplicates, "last", TEXT_STAGES, "What a key means that comes twice."),
         Option("parse_float", ParseFloat, float, _TEXTS, "Makes a number with a fraction."),
         Option("eager", bool, False, _CHUNKS, "Of several new values, show one at once."),
         Option("null", Null, "value", _CHUNKS, "A null is a value, or one that has not come yet."),
@@ -350,6 +346,7 @@ NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "limits": (("server",), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),
     "dialect": (("server", "batch"), "they do not read fragments"),
+    "sse": (("cli", "server", "batch"), "they have their own way to say it"),
     "many": (("batch",), "a line of a log holds one document"),
 }
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import jsonrill
 from jsonrill.cli import main
 from jsonrill.parse.lenient.rules import RULES
 from support import LIBRARY, ROOT
@@ -116,7 +117,9 @@ def test_events_of_no_known_provider_are_an_error() -> None:
     for given in ('{"type": "unheard-of"}', "[1]"):
         done = run("calls", given=given)
         assert done.returncode == 1 and not done.stdout
-        assert done.stderr.decode() == "jsonrill: none of the events is from a known provider\n"
+        with pytest.raises(jsonrill.UnknownSource) as error:
+            list(jsonrill.tool_calls([json.loads(given)]))
+        assert done.stderr.decode() == f"jsonrill: {error.value}\n"
 
 
 @pytest.mark.parametrize("given", ["", " \n\n", "\ufeff"])
@@ -130,7 +133,8 @@ def test_empty_input_is_exit_1(args: list[str], given: str) -> None:
 def test_an_event_stream_without_events_is_exit_1() -> None:
     for command in FILTERS:
         done = run(command, given="data: [DONE]\n\n")
-        assert done.returncode == 1 and not done.stdout and done.stderr.count(b"\n") == 1, command
+        assert done.returncode == 1 and done.stderr.count(b"\n") == 1, command
+        assert (b'"status":"ERROR"' in done.stdout) == (command == "updates")
 
 
 def test_a_line_that_is_nested_too_deeply_is_one_line_of_error() -> None:

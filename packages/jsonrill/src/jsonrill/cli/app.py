@@ -19,19 +19,22 @@ from .. import (
     Parser,
     PartialStream,
     Rebuilder,
+    SourceFailed,
     ToolCall,
     ToolCallEvents,
     ToolCalls,
     __version__,
     compiled,
 )
-from ..options import Stage, offered
+from ..options import TEXT_STAGES, Stage, offered
 from ..selection import Selection, TextSelection
+from ..sources import EventReading, Opened, Reading
 from ..sources.complete import events_of
 from ..sources.failures import is_complete_answer
 from ..streams.documents import value_stage
 from ..streams.driving import drive
 from ..streams.selecting import selection_stage
+from ..streams.settings import take_options
 from ..terminal import safe
 from ..wire import CompactEncoder, to_wire
 from .input import BadInput, Source
@@ -62,19 +65,31 @@ def command(
     """
 
     def add(work: Callable[[Any, Source, Own, Sink], None]) -> None:
+        stage_name: Any = options_of or work.__name__
+        # Such a command reads the text of a provider's answer, too, or of calls; some only of one.
+        reads_text = stage_name in TEXT_STAGES
+        one_call = work.__name__ in ("text", "repair")
+
         def run(options: dict[str, Any], own: Own) -> None:
             first = [vars(own)[name] for name in argument]
-            made(lambda: make(*first, **options))  # options that are wrong come before all files
+
+            def stage_of() -> tuple[Any, Reading]:
+                reading, taken = Reading(), options
+                if reads_text:
+                    reading, taken = take_options(stage_name, options, first=one_call)
+                return make(*first, **taken), reading
+
+            made(stage_of)  # options that are wrong come before all files
 
             def filtered() -> bool:
                 sink = own.sink()
-                good = [_filter(source, first, sink) for source in own.sources()]
+                good = [_filter(source, sink) for source in own.sources()]
                 if all(good):
                     sink.close()
                 return all(good)
 
-            def _filter(source: Source, first: list[Any], sink: Sink) -> bool:
-                stage = make(*first, **options)
+            def _filter(source: Source, sink: Sink) -> bool:
+                stage, source.reading = stage_of()
                 try:
                     try:
                         work(stage, source, own, sink)
@@ -88,7 +103,8 @@ def command(
             _do(filtered)
 
         run.__name__, run.__doc__ = work.__name__, work.__doc__
-        rows = [*offered("cli", options_of or work.__name__), *own_flags(work.__name__)]
+        stages = (stage_name, "source") if reads_text else (stage_name,)
+        rows = [*offered("cli", *stages), *own_flags(work.__name__)]
         files = "Files to read, each for itself, also .gz and .zst; - or none is standard input."
         app.command()(flagged(run, rows, {**argument, "files": files}))
 
@@ -111,9 +127,9 @@ def values(document: Document, source: Source, own: Own, sink: Sink) -> None:
         return watched(pieces, document)
     each = sink.live if own.each is None else own.each
     for value in (
-        drive(value_stage(document, True, source), pieces)
+        drive(value_stage(document, True, source.reading), pieces)
         if each
-        else _last(document, pieces, source)
+        else _up_to_failure(document, _last(document, pieces, source))
     ):
         sink.write(value)
 
@@ -123,7 +139,7 @@ def _last(document: Document, pieces: Iterator[bytes | str], source: Source) -> 
     for piece in _ended(pieces):
         before, number, complete = document.live, document.document, document.complete
         try:
-            document.flush(source.cut) if piece is None else document.feed(piece)
+            document.flush(source.reading.cut) if piece is None else document.feed(piece)
         except (InvalidJSON, LimitExceeded):
             yield from document.finished
             if document.started:
@@ -139,6 +155,16 @@ def _last(document: Document, pieces: Iterator[bytes | str], source: Source) -> 
         yield document.live
     if document.errors:
         raise document.errors[0]
+
+
+def _up_to_failure(document: Document, values: Iterator[Any]) -> Iterator[Any]:
+    """The values; if the provider reports an error, the one up to there, too."""
+    try:
+        yield from values
+    except SourceFailed:
+        if document.started:
+            yield document.live
+        raise
 
 
 def _continues(value: Any, before: Any) -> bool:
@@ -161,7 +187,7 @@ def repair(document: Document, source: Source, own: Own, sink: Sink) -> None:
     """
     for piece in _ended(source.pieces()):
         if piece is None:
-            document.flush(source.cut)
+            document.flush(source.reading.cut)
         else:
             document.feed(piece)
     sink.write(document.value)
@@ -175,7 +201,7 @@ def select(selection: Selection, source: Source, own: Own, sink: Sink) -> None:
 
     Example: echo '{"results": [{"id": 1}, {"id": 2}]}' | jsonrill select results
     """
-    for value in drive(selection_stage(selection, source), source.pieces()):
+    for value in drive(selection_stage(selection, source.reading), source.pieces()):
         sink.write(value)
 
 
@@ -185,7 +211,7 @@ def text(selection: TextSelection, source: Source, own: Own, sink: Sink) -> None
 
     Example: echo '{"answer": "It is four.", "sources": [1]}' | jsonrill text answer
     """
-    for _, piece in drive(selection_stage(selection, source), source.pieces()):
+    for _, piece in drive(selection_stage(selection, source.reading), source.pieces()):
         sink.piece(piece)
     sink.end_text()
 
@@ -198,7 +224,7 @@ def updates(stream: PartialStream, source: Source, own: Own, sink: Sink) -> None
     """
     failed = None
     for piece in _ended(source.pieces()):
-        for update in stream.flush(source.cut) if piece is None else stream.feed(piece):
+        for update in stream.flush(source.reading.cut) if piece is None else stream.feed(piece):
             sink.line(update.to_json())
             failed = failed or update.error
     if failed:
@@ -216,7 +242,7 @@ def fragments(parser: Parser, source: Source, own: Own, sink: Sink) -> None:
     encoder = CompactEncoder()
     for piece in _ended(source.pieces()):
         try:
-            found = parser.flush(source.cut) if piece is None else parser.feed(piece)
+            found = parser.flush(source.reading.cut) if piece is None else parser.feed(piece)
             error = None
         except (InvalidJSON, LimitExceeded) as raised:
             found, error = raised.fragments, raised
@@ -277,7 +303,7 @@ def calls(live: ToolCalls, source: Source, own: Own, sink: Sink) -> None:
     Example: curl -sN ... | jsonrill calls
     """
     events, empty = ToolCallEvents(live), True
-    for event in _ended(_events(source)):
+    for event in _ended(_events(source, live)):
         empty = empty and event is None
         if own.wire:
             for message in events.flush() if event is None else events.feed(event):
@@ -288,18 +314,20 @@ def calls(live: ToolCalls, source: Source, own: Own, sink: Sink) -> None:
             sink.write(_call(call))
     if empty:
         raise BadInput("the input has no events")
-    if live.reader.provider is None:
-        raise BadInput("none of the events is from a known provider")
     wrong = [call for call in live.calls if call.status in ("error", "truncated")]
     if wrong:
         raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
 
 
-def _events(source: Source) -> Iterator[Any]:
-    """The events; a complete answer as the events of a stream."""
+def _events(source: Source, live: ToolCalls) -> Iterator[Any]:
+    """The events; a complete answer as the events of a stream. `UnknownSource` for others."""
+    decoder = EventReading(live.reader.given).decoder({}, Opened((), None))
+    assert decoder is not None
     for event in source.events():
         answer = events_of(event) if is_complete_answer(event) else None
-        yield from answer or [event]
+        for one in answer or [event]:
+            yield from decoder.feed(one)
+    yield from decoder.flush()
 
 
 # Commands of the other distributions, which add them by an entry point of this group.

@@ -14,22 +14,15 @@ import time
 from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..archives import COMPRESSED, MAGIC, Expander
-from ..errors import CutShort
-from ..eventstream import (
-    SSEDecoder,
-    SSEEvent,
-    ends_stream,
-    is_done,
-    looks_like_events,
-    may_become_events,
-)
-from ..sources.answer import AnswerText
+from ..eventstream import EVENT_STREAM, is_done, looks_like_events, may_become_events
+from ..sources import Decoder, Opened, Reading
+from ..sources.event_text import EventText
 
 PIECE = 1 << 16
 # Files larger than this get a progress bar.
@@ -44,15 +37,14 @@ class BadInput(Exception):
 class Source:
     """One file ("-" is standard input), and how to read it; `sse=None` recognises events.
 
-    At its end `cut` says how the answer in a provider's events was cut.
+    `reading` says what is read of a provider's events.
     """
 
     file: Path = Path("-")
     tokens: int = 0
     delay: float = 0.0
     sse: bool | None = None
-    cut: CutShort | None = None
-    _done: bool = False
+    reading: Reading = field(default_factory=Reading)
 
     @property
     def piped(self) -> bool:
@@ -62,7 +54,8 @@ class Source:
     def pieces(self) -> Iterator[bytes | str]:
         """The text in pieces: as it comes, or of an event stream; cut and delayed if wanted."""
         events, raw = self._opened()
-        texts: Iterable[bytes | str] = self._texts(raw) if events else raw
+        decoder = self.reading.decoder(b"", Opened(raw, None, EVENT_STREAM if events else ""))
+        texts: Iterable[bytes | str] = raw if decoder is None else _texts(decoder, raw)
         return self._paced(self._cut(texts)) if self.tokens or self.delay else iter(texts)
 
     def lines(self) -> Iterator[str]:
@@ -113,33 +106,13 @@ class Source:
 
     def _data(self, raw: Iterable[bytes]) -> Iterator[str]:
         """The data of the events. A last one without its blank line counts if it is JSON."""
-        decoder, empty = SSEDecoder(), True
-        for piece in raw:
-            for data in self._contents(decoder.feed(piece)):
+        text, empty = EventText(sse=True), True
+        for piece in chain(raw, [None]):
+            for data in text.flush() if piece is None else text.feed(piece):
                 empty = False
                 yield data
-        for data in filter(_is_json, self._contents(decoder.feed("\n\n"))):
-            empty = False
-            yield data
         if empty:
             raise BadInput("the event stream has no data")
-
-    def _texts(self, raw: Iterable[bytes]) -> Iterator[str]:
-        """The text of the answer in a provider's event stream; the data of any other."""
-        answer = AnswerText()
-        for data in self._data(raw):
-            text = answer.feed(data)
-            yield text if answer.recognised else data
-        self.cut = answer.cut(ends=answer.recognised and not self._done)
-        if answer.has_only_calls:
-            raise BadInput("the answer has tool calls and no text: use jsonrill calls")
-
-    def _contents(self, events: Iterable[SSEEvent]) -> Iterator[str]:
-        for event in events:
-            if ends_stream(event):
-                self._done = True
-            else:
-                yield event.data
 
     def _lines(self, raw: Iterable[bytes]) -> Iterator[str]:
         """The lines as text. A line may come in many pieces; they are joined once."""
@@ -203,12 +176,13 @@ def _without_mark(raw: Iterator[bytes]) -> Iterator[bytes]:
     return chain([beginning.removeprefix(BOM_UTF8)], raw)
 
 
-def _is_json(data: str) -> bool:
-    try:
-        json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def _texts(decoder: Decoder, raw: Iterable[bytes]) -> Iterator[str]:
+    """The text that is wanted of a provider's events."""
+    for piece in raw:
+        yield from decoder.feed(piece)
+        if decoder.done:
+            return
+    yield from decoder.flush()
 
 
 def decoded(pieces: Iterable[bytes | str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from ..errors import DEFAULT_LIMITS, Limits
-from ..options import Entity, Modes, Option, Patterns, Rules, Schemas, modes_of
+from ..options import Entity, Modes, Option, Patterns, Rules, Schemas, Tool, modes_of
 from .input import Source
 from .output import Sink
 
@@ -144,6 +144,7 @@ def flagged(
             Modes: lambda modes: modes_of(",".join(modes)),
             Patterns: tuple,
             Schemas: tool_schemas_of,
+            Tool: lambda name: True if name == "true" else name,
             Any: schema_of,
         }
         found = [row for row in rows if row.type in readers]
@@ -190,6 +191,8 @@ def _flags(option: Option) -> Iterator[Parameter]:
         kind, more["metavar"] = str | None, "FILE"
     elif option.type == Entity:
         kind = list[str] | None
+    elif option.type == Tool:
+        kind, help = str | None, f"{help} {option.allowed.capitalize()}."
     elif option.type == Patterns:
         kind, option = list[str], replace(option, default=[])
         more["show_default"] = False
