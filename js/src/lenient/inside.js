@@ -41,7 +41,7 @@ import {
 
 
 /**
- * Who reads in a state of leniency.
+ * For each state of leniency the method of its reader.
  * @type {{[state: number]: (m: Leniency, text: string, pos: number) => number}}
  */
 const READERS = {

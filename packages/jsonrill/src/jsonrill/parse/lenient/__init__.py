@@ -16,7 +16,7 @@ In the pieces `{'a': "say "hi` and `" now",}`:
 rules.py      the rules, each with its reason and an example
 lookahead.py  what the next characters may become
 patterns.py   the other patterns; JavaScript has both from here
-inside.py     `LenientMachine`, and the table of who reads what
+inside.py     `LenientMachine`, and the table of states and their readers
 core.py       `Leniency`, its base: what all readers need
 prose.py      text, fences and thoughts around the value
 comments.py   comments, around the value and in it

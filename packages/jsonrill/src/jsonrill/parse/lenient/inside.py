@@ -58,7 +58,7 @@ from .strings import Text
 from .tokens import Tokens
 from .words import Words
 
-# Who reads in a state of leniency: the name of the reader, and its method.
+# For each state of leniency the name of its reader, and the method.
 READERS: Final[dict[int, tuple[str, str]]] = {
     BEFORE: ("prose", "before"),
     PROSE: ("prose", "prose"),

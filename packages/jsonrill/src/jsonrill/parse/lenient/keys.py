@@ -1,4 +1,4 @@
-"""The keys of an object: has one of them come twice?"""
+"""The keys of an object, as far as one of them may have come twice."""
 
 from __future__ import annotations
 
