@@ -181,6 +181,7 @@ def on_command_line(text: str, member: Any, repair: bool, folder: Path) -> dict[
     update = by_command("updates", text, "--schema", str(file), *flags)
     call = by_command("calls", calls, "--schema", f"t={file}", *flags)
     return {
+        "values command": by_command("values", text, "--schema", str(file), *flags),
         "select command": by_command("select", text, "root", "--schema", str(file), *flags),
         "updates command": update if update[0] != OK else of_update(update[1]),
         "calls command": call if call[0] != OK else of_call(call[1]),

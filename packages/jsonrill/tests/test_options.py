@@ -187,6 +187,8 @@ def test_the_command_line_offers_each_option(stage: Stage) -> None:
     expected = by_front("cli", stage)
     if stage in TEXT_STAGES:
         expected |= {"choice", "tool", "provider"}
+    if stage == "values":
+        expected |= {"schema", "check_formats"}
     assert as_options(flags) - own - {"files", "field", "rules"} == expected
 
 

@@ -271,6 +271,7 @@ _READERS: Final = (*TEXT_STAGES, *_CALLS)
 _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
+_SCHEMA: Final = "JSON Schema of the value, or of each entity."
 _ON_VIOLATION: Final = (
     "After a violation: stop, or read on to the next entity. By default stop if it is in the root."
 )
@@ -290,7 +291,7 @@ TABLE: Final[dict[str, Option]] = {
     for option in (
         Option("mode", Modes, "REALTIME", _VIEWED, _MODE, choices=get_args(Mode), folds=True),
         Option("entity", Entity, None, _VIEWED, _ENTITY),
-        Option("schema", Any, None, ("updates", "select", "checked"), "JSON Schema of one entity."),
+        Option("schema", Any, None, ("updates", "select", "checked"), _SCHEMA),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
         Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
         Option("on_violation", OnViolation, None, _UPDATES, _ON_VIOLATION),

@@ -14,6 +14,7 @@ from .. import (
     Chunker,
     Document,
     InvalidJSON,
+    InvalidSchema,
     JsonrillError,
     LimitExceeded,
     Parser,
@@ -26,7 +27,7 @@ from .. import (
     __version__,
     compiled,
 )
-from ..options import TEXT_STAGES, Stage, offered
+from ..options import TEXT_STAGES, Stage, offered, taken_by
 from ..selection import Selection, TextSelection
 from ..sources import EventReading, Opened, Reading
 from ..sources.complete import events_of
@@ -54,6 +55,10 @@ app = typer.Typer(
 )
 
 
+# The options of validation, which a document has with a schema.
+CHECKED = tuple(option.name for option in taken_by("checked"))
+
+
 def command(
     make: Callable[..., Any], *, options_of: Stage | None = None, **argument: str
 ) -> Callable[[Callable[[Any, Source, Own, Sink], None]], None]:
@@ -76,7 +81,7 @@ def command(
             def stage_of() -> tuple[Any, Reading]:
                 reading, taken = Reading(), options
                 if reads_text:
-                    reading, taken = take_options(stage_name, options, first=one_call)
+                    reading, taken = take_options(stage_name, options, *CHECKED, first=one_call)
                 return make(*first, **taken), reading
 
             made(stage_of)  # options that are wrong come before all files
@@ -103,7 +108,8 @@ def command(
             _do(filtered)
 
         run.__name__, run.__doc__ = work.__name__, work.__doc__
-        stages = (stage_name, "source") if reads_text else (stage_name,)
+        stages: tuple[str, ...] = (stage_name, "source") if reads_text else (stage_name,)
+        stages += ("checked",) if stage_name == "values" else ()
         rows = [*offered("cli", *stages), *own_flags(work.__name__)]
         files = "Files to read, each for itself, also .gz and .zst; - or none is standard input."
         app.command()(flagged(run, rows, {**argument, "files": files}))
@@ -111,7 +117,17 @@ def command(
     return add
 
 
-@command(Document)
+def _document(schema: Any = None, check_formats: bool = False, **options: Any) -> Any:
+    """A `Document`, or as one with a schema."""
+    if schema is None:
+        return Document(**options)
+    from ..schema import Schema
+    from ..schema.document import SchemaDocument
+
+    return SchemaDocument(Schema(schema, check_formats=check_formats), live=True, **options)
+
+
+@command(_document)
 def values(document: Document, source: Source, own: Own, sink: Sink) -> None:
     """Write the value of a JSON text: on a terminal after each piece that changed it, else once.
 
@@ -140,7 +156,7 @@ def _last(document: Document, pieces: Iterator[bytes | str], source: Source) -> 
         before, number, complete = document.live, document.document, document.complete
         try:
             document.flush(source.reading.cut) if piece is None else document.feed(piece)
-        except (InvalidJSON, LimitExceeded):
+        except (InvalidJSON, InvalidSchema, LimitExceeded):
             yield from document.finished
             if document.started:
                 yield document.live
@@ -173,10 +189,10 @@ def _continues(value: Any, before: Any) -> bool:
     return bool(value == before)  # containers grow in place
 
 
-def _repairing(repair: Any, many: bool, **options: Any) -> Document:
+def _repairing(repair: Any, many: bool, **options: Any) -> Any:
     if many:
         raise ValueError("jsonrill repair reads one document; jsonrill values has --many")
-    return Document(repair=repair or True, **options)
+    return _document(repair=repair or True, **options)
 
 
 @command(_repairing, options_of="values")

@@ -98,6 +98,16 @@ class SchemaDocument:
         return self._value is not ABSENT
 
     @property
+    def document(self) -> int:
+        """With `many`: the number of the document being read, from 0."""
+        return self._machine.document
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the string or container that still grows, of a plain value."""
+        return self._state.open_path if isinstance(self._state, _Plain) else None
+
+    @property
     def repairs(self) -> list[Repair]:
         """With `repair`: the repairs, in order."""
         return self._machine.repairs
