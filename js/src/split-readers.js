@@ -12,12 +12,14 @@ import { MOST_SPACE, SPACE, overlap, trim, trimStart } from "./split-text.js";
 
 /**
  * What a reader found: text of the part, and of a call its name and id. `closed`: the part is closed;
- * `begins`: this opens another part of the same kind.
- * @typedef {{text: string, name: string | null, id: string | null, closed: boolean, begins: boolean}} Content
+ * `begins`: this opens another part of the same kind; `at`: how many characters were taken when it was
+ * known.
+ * @typedef {{text: string, name: string | null, id: string | null, closed: boolean, begins: boolean, at: number}} Content
  */
 /** How many characters were taken, what they say, and whether the part has ended. @typedef {{taken: number, contents: Content[], isDone: boolean}} Read */
 /** @template T @typedef {Generator<undefined, T, void>} Steps */
 
+const CALL = "<tool_call>";
 const CALL_END = "</tool_call>";
 // Calls in Python that are held back; a longer text is no call.
 const MOST_PYTHON = 50_000;
@@ -27,6 +29,9 @@ const ATTRIBUTE = new RegExp(`\\bname[${SPACE}]*=[${SPACE}]*(?:"([^"]*)"|'([^']*
 /** The text has ended inside of a part. */
 class Over extends Error {}
 
+/** A part that has not ended is followed by another. */
+class Broken extends Error {}
+
 export class Reader {
   /** @type {"reasoning" | "json" | "call"} */
   kind = "call";
@@ -35,6 +40,10 @@ export class Reader {
   /** What closes a section of calls, and what may be between calls. @type {string[]} */
   close = [];
   between = [",", ";"];
+  /** What ends reasoning that was not closed: beginnings of calls that are never prose. @type {string[]} */
+  stops = [];
+  /** What begins another part, after a call that was not closed. @type {string[]} */
+  breaks = [];
   text = "";
   at = 0;
   end = false;
@@ -63,9 +72,9 @@ export class Reader {
     try {
       isDone = this.#steps.next().done === true;
     } catch (error) {
-      if (!(error instanceof Over)) throw error;
+      if (!(error instanceof Over || error instanceof Broken)) throw error;
       isDone = true;
-      this.at = text.length;
+      if (error instanceof Over) this.at = text.length;
     }
     return { taken: end && !isDone ? text.length : this.at, contents: this.#contents, isDone };
   }
@@ -86,7 +95,7 @@ export class Reader {
    * @param {Partial<Content>} [fields]
    */
   say(text = "", fields = {}) {
-    this.#contents.push({ text, name: null, id: null, closed: false, begins: false, ...fields });
+    this.#contents.push({ text, name: null, id: null, closed: false, begins: false, at: this.at, ...fields });
   }
 
   /**
@@ -167,17 +176,18 @@ export class Reader {
   }
 
   /**
-   * Pass text on up to `close`; only what may be its beginning is held back.
+   * Pass text on up to `close`, or to what stops it, which is not taken; only what may be the beginning
+   * of either is held back.
    * @param {string} close
    * @returns {Steps<void>}
    */
   *stream(close) {
     for (;;) {
-      const at = this.text.indexOf(close, this.at);
-      const upto = at >= 0 ? at : this.text.length - this.overlap([close]);
-      this.#pass(upto);
-      if (at >= 0) {
-        this.at += close.length;
+      const ends = [close, ...this.stops];
+      const [at, end] = this.next(ends);
+      this.#pass(end ? at : this.text.length - this.overlap(ends));
+      if (end) {
+        this.at += end === close ? close.length : 0;
         return;
       }
       yield* this.more();
@@ -187,8 +197,9 @@ export class Reader {
   /** Pass text on up to a place. @param {number} upto */
   #pass(upto) {
     if (upto <= this.at) return;
-    this.say(this.text.slice(this.at, upto));
+    const text = this.text.slice(this.at, upto);
     this.at = upto;
+    this.say(text);
   }
 
   /**
@@ -232,7 +243,11 @@ export class Reader {
    * @returns {Steps<void>}
    */
   *rest(close) {
-    const [text] = yield* this.until(close);
+    const [text, end] = yield* this.until(close, ...this.breaks);
+    if (end !== close) {
+      this.at -= end.length;
+      throw new Broken();
+    }
     if (trim(text)) this.say(text);
   }
 
@@ -289,8 +304,8 @@ export class Reader {
         separated = yield* this.#member(close);
       } else if (mark !== null) {
         // Only the call's own bracket is missing; else the call fails in sight.
-        this.say(this.#argued ? "" : mark, { closed: this.#argued });
         this.at -= mark.length;
+        this.say(this.#argued ? "" : mark, { closed: this.#argued });
         return;
       } else if (this.at === this.text.length) {
         yield* this.more();
@@ -342,7 +357,7 @@ export class Reader {
     for (;;) {
       const mark = yield* this.starts("{", "]", ...this.between, ...this.close);
       if (mark === "{") {
-        yield* this.object(...this.close);
+        yield* this.object(...this.close, ...this.breaks);
       } else if (mark !== null && this.between.includes(mark)) {
         yield* this.skip(mark);
       } else if (mark === "]" && inList) {
@@ -536,6 +551,7 @@ class Objects extends Reader {
 /** `<tool_call>`: an object (Hermes), a function tag (Qwen), or a name and pairs (GLM). */
 class ToolCallTag extends Reader {
   close = [CALL_END];
+  breaks = [CALL];
   between = [",", ";", "```"];
 
   *script() {
@@ -545,7 +561,7 @@ class ToolCallTag extends Reader {
       yield* this.objects();
     } else if (mark === "<function=") {
       while ((yield* this.skip("<function=")) !== null) yield* this.function();
-      yield* this.until(CALL_END);
+      yield* this.skip(CALL_END);
     } else {
       yield* this.#glm();
     }
@@ -566,11 +582,10 @@ class ToolCallTag extends Reader {
         written += 1;
         yield* this.value("</arg_value>");
       }
-      mark = yield* this.skip("<arg_key>", CALL_END);
-      if (mark === null) {
-        yield* this.until(CALL_END);
-        return; // malformed: the call stays open, and is truncated
-      }
+      mark = yield* this.starts("<arg_key>", CALL_END, CALL);
+      if (mark === null) return; // malformed: the call stays open, and is truncated
+      if (mark === CALL) break; // another call begins: this one has ended without its tag
+      this.at += mark.length;
     }
     this.say(written ? "}" : "{}", { closed: true });
   }

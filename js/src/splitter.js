@@ -26,7 +26,7 @@ import { MOST_SPACE, SPACE, WORD, trim, trimStart } from "./split-text.js";
 const JSON_FENCES = ["json", "jsonc", "json5"];
 const CALL_NAME = new RegExp(`^\\n?${WORD}{1,200}`, "u");
 const MISTRAL_NAME = new RegExp(`^[${SPACE}]{0,100}${WORD}{1,200}`, "u");
-const FUNCTION_NAME = new RegExp(`^${WORD}{1,200}`, "u");
+const FUNCTION_NAME = new RegExp(`^["']?${WORD}{0,200}["']?[ \\t]{0,10}`, "u");
 const PYTHON_CALL = new RegExp(`^[${SPACE}]{0,100}[A-Za-z_][\\p{L}\\p{N}_.]{0,100}\\(`, "u");
 const PYTHON_BEGUN = new RegExp(`^[${SPACE}]{0,100}(?:[A-Za-z_][\\p{L}\\p{N}_.]{0,100})?$`, "u");
 
@@ -62,6 +62,8 @@ const FUNCTIONS = {
   /** What may follow `<tool_call>`: an object, a function tag, or a name and arguments. */
   "names a call"(rest) {
     let found = afterSpace("{", "<function=", "```")(rest);
+    const begun = trimStart(rest);
+    if (found && begun.startsWith("<function=")) return FUNCTIONS["function name"](begun.slice(10));
     if (found === false) found = FUNCTIONS["object in list"](rest);
     const name = CALL_NAME.exec(rest);
     if (found !== false || name === null) return found;
@@ -83,9 +85,9 @@ const FUNCTIONS = {
   },
 
   "function name"(rest) {
-    const name = FUNCTION_NAME.exec(rest);
-    const behind = name === null ? "" : rest.slice(name[0].length);
-    return behind || (rest && name === null) ? behind.startsWith(">") : null;
+    const [name] = /** @type {RegExpExecArray} */ (FUNCTION_NAME.exec(rest));
+    const behind = rest.slice(name.length);
+    return behind ? behind.startsWith(">") && /[^"' \t]/.test(name) : null;
   },
 
   "python call"(rest) {
@@ -134,8 +136,8 @@ export class Splitter {
   #reader = null;
   #raw = "";
   #number = 0;
-  // True: the reader has said something of its part.
-  #said = false;
+  /** @type {string[]} */
+  #stops = [];
   // The last character before the held text, and whether the line is blank so far.
   #before = "";
   #blank = true;
@@ -156,6 +158,8 @@ export class Splitter {
     this.#longest = longest[0].length;
     this.#openings = new RegExp(longest.map((it) => it.replace(/[[\]|`]/g, "\\$&")).join("|"), "g");
     this.#atLine = new Set(["```", ...this.#tags.filter(({ atLine }) => atLine).map(({ opening }) => opening)]);
+    const special = this.#tags.filter(({ name, opening }) => /^<[|｜]/.test(opening) && name !== "think");
+    this.#stops = special.map(({ opening }) => opening);
     // The text begins inside of it.
     for (const tag of first ? tags : []) if (!tag.opening) this.#begin(tag);
   }
@@ -299,8 +303,8 @@ export class Splitter {
   /** @param {Tag} tag */
   #begin({ opening, reader: [name, ...given] }) {
     this.#number += 1;
-    this.#said = false;
     this.#reader = new READERS[name](...given);
+    this.#reader.stops = this.#stops;
     this.#reader.repair = this.#repair;
     this.#raw = this.#held.slice(0, opening.length);
     this.#held = this.#held.slice(opening.length);
@@ -315,21 +319,21 @@ export class Splitter {
    */
   #part(reader, end, out) {
     const { taken, contents, isDone } = reader.read(this.#held, end);
-    let raw = this.#raw + this.#held.slice(0, taken);
+    const before = this.#raw.length;
+    // Text that says nothing yet belongs to what follows it, however it was cut.
+    const all = this.#raw + this.#held.slice(0, taken);
     this.#held = this.#held.slice(taken);
-    this.#raw = "";
-    if (contents.length === 0 && !this.#said && !isDone && !end) {
-      this.#raw = raw; // until it is known what it says: a call's id comes with its beginning
-      return;
-    }
-    this.#said = true;
     const { kind } = reader;
-    for (const { text: content, name, id, closed, begins } of contents) {
+    let shown = 0;
+    for (const { text: content, name, id, closed, begins, at } of contents) {
       if (begins) this.#number += 1;
+      const raw = all.slice(shown, before + at);
+      shown = before + at;
       out.push({ kind, number: this.#number, content, raw, name, id, closed });
-      raw = "";
     }
-    if (raw) out.push({ kind, number: this.#number, content: "", raw, name: null, id: null, closed: false });
+    const raw = all.slice(shown);
+    this.#raw = isDone || end ? "" : raw;
+    if (raw && (isDone || end)) out.push({ kind, number: this.#number, content: "", raw, name: null, id: null, closed: false });
     if (!isDone && !end) return;
     this.#reader = null;
     this.#number += 1;

@@ -24,12 +24,20 @@ function shown(found) {
   });
 }
 
-for (const { name, text, parts: wanted, split = true, repair = false } of cases("split.json")) {
+/** The text of each part, as it came. */
+function raws(found) {
+  const texts = new Map();
+  for (const { index, raw } of found) texts.set(index, (texts.get(index) ?? "") + raw);
+  return [...texts.values()];
+}
+
+for (const { name, text, parts: wanted, raw, split = true, repair = false } of cases("split.json")) {
   test(`split: ${name}`, async () => {
     for (const cut of [...cuttings(text), [new TextEncoder().encode(text)]]) {
       const found = await all(cut, { split, repair });
       assert.deepEqual(shown(found), wanted);
       assert.equal(found.map((part) => part.raw).join(""), text);
+      if (raw !== undefined) assert.deepEqual(raws(found), raw);
     }
   });
 }

@@ -48,6 +48,21 @@ def test_the_parts_of_a_text(case: dict[str, Any]) -> None:
         seen = read(cut, *options(case))  # type: ignore[arg-type]
         assert found(seen) == case["parts"], cut
         assert "".join(part.raw for part in seen) == case["text"]
+        if "raw" in case:
+            assert raws(seen) == case["raw"]
+
+
+@every_case
+def test_the_raw_text_of_each_part_does_not_depend_on_the_cutting(case: dict[str, Any]) -> None:
+    whole, *others = (raws(read(cut, *options(case))) for cut in cuttings(case["text"]))
+    assert all(other == whole for other in others)
+
+
+def raws(seen: list[Part]) -> list[str]:
+    shown: dict[int, str] = {}
+    for part in seen:
+        shown[part.index] = shown.get(part.index, "") + part.raw
+    return [*shown.values()]
 
 
 @every_case

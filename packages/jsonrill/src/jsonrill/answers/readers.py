@@ -19,7 +19,7 @@ from .spans import JsonSpan
 # A generator that stops for more text, and what it returns in the end.
 Steps = Generator[None, None, Any]
 
-_CALL_END: Final = "</tool_call>"
+_CALL, _CALL_END = "<tool_call>", "</tool_call>"
 # White space that is held back, and calls in Python that are; more than that is no call.
 _MOST_SPACE: Final = 1000
 _MOST_PYTHON: Final = 50_000
@@ -34,6 +34,8 @@ class Content(NamedTuple):
     # True: the part is closed; `begins`: this opens another part of the same kind.
     closed: bool = False
     begins: bool = False
+    # How many characters were taken when it was known.
+    at: int = 0
 
 
 class Read(NamedTuple):
@@ -48,12 +50,20 @@ class _Over(Exception):
     """The text has ended inside of a part."""
 
 
+class _Broken(Exception):
+    """A part that has not ended is followed by another."""
+
+
 class Reader(ABC):
     """Reads one part, or a section of several calls."""
 
     kind: ClassVar[Literal["reasoning", "json", "call"]] = "call"
     # True: near-JSON is repaired later, so strings may be in single quotes.
     repair = False
+    # What ends reasoning that was not closed: beginnings of calls that are never prose.
+    stops: tuple[str, ...] = ()
+    # What begins another part, after a call that was not closed.
+    _breaks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
         self._text = ""
@@ -73,7 +83,7 @@ class Reader(ABC):
         try:
             next(self._steps)
             done = False
-        except (StopIteration, _Over) as stopped:
+        except (StopIteration, _Over, _Broken) as stopped:
             done = True
             if isinstance(stopped, _Over):
                 self._at = len(text)
@@ -91,7 +101,7 @@ class Reader(ABC):
         yield
 
     def _say(self, text: str = "", **fields: Any) -> None:
-        self._contents.append(Content(text, **fields))
+        self._contents.append(Content(text, **fields, at=self._at))
 
     def _call(self, name: str, id: str | None = None) -> None:
         """A call begins. Without a name it stays an error."""
@@ -138,16 +148,16 @@ class Reader(ABC):
             yield from self._more()
 
     def _stream(self, close: str) -> Steps:
-        """Pass text on up to `close`; only what may be its beginning is held back."""
+        """Pass text on up to `close`, or to what stops it, which is not taken; only what may be the
+        beginning of either is held back."""
         while True:
-            at = self._text.find(close, self._at)
-            keep = 0 if at >= 0 or self._end else _overlap(self._text, self._at, close)
-            upto = at if at >= 0 else len(self._text) - keep
+            at, end = self._next(close, *self.stops)
+            upto = at if end else len(self._text) - self._overlap(close, *self.stops)
             if upto > self._at:
-                self._say(self._text[self._at : upto])
-                self._at = upto
-            if at >= 0:
-                self._at += len(close)
+                text, self._at = self._text[self._at : upto], upto
+                self._say(text)
+            if end:
+                self._at += len(close) if end == close else 0
                 return
             yield from self._more()
 
@@ -166,8 +176,8 @@ class Reader(ABC):
             limit = at if close else len(self._text) - self._overlap(*closes)
             upto = span.take(self._text[:limit], self._at)
             if upto > self._at:
-                self._say(self._text[self._at : upto])
-                self._at = upto
+                text, self._at = self._text[self._at : upto], upto
+                self._say(text)
             if span.done:
                 break
             if close and upto == limit:
@@ -185,7 +195,10 @@ class Reader(ABC):
     def _rest(self, close: str) -> Steps:
         """Take the text up to `close`, which should be white space. Anything else is passed on, so
         that the call fails in sight."""
-        text, _ = yield from self._until(close)
+        text, end = yield from self._until(close, *self._breaks)
+        if end != close:
+            self._at -= len(end)
+            raise _Broken
         if text.strip():
             self._say(text)
 
@@ -237,8 +250,8 @@ class Reader(ABC):
                 separated = yield from self._member(*close)
             elif mark in close and mark is not None:
                 # Only the call's own bracket is missing; else the call fails in sight.
-                self._say("" if self._argued else mark, closed=self._argued)
                 self._at -= len(mark)
+                self._say("" if self._argued else mark, closed=self._argued)
                 return
             elif mark is None:
                 # Not JSON: pass it on as it is, so that the call fails in sight.
@@ -438,7 +451,7 @@ class Objects(Reader):
         while True:
             mark = yield from self._starts("{", "]", *self._between, *self._close)
             if mark == "{":
-                yield from self._object(*self._close)
+                yield from self._object(*self._close, *self._breaks)
             elif mark in self._between:
                 yield from self._skip(mark)
             elif mark == "]" and in_list:
@@ -468,11 +481,12 @@ class ToolCallTag(Reader):
         if mark == "<function=":
             while (yield from self._skip("<function=")):
                 yield from self._function()
-            yield from self._until(_CALL_END)
+            yield from self._skip(_CALL_END)
             return
         yield from self._glm()
 
     _close = (_CALL_END,)
+    _breaks = (_CALL,)
     _between = (*Objects._between, "```")
 
     def _glm(self) -> Iterator[None]:
@@ -486,10 +500,12 @@ class ToolCallTag(Reader):
                 self._say(("," if written else "{") + quoted(key.strip()) + ":")
                 written += 1
                 yield from self._value("</arg_value>")
-            mark = yield from self._skip("<arg_key>", _CALL_END)
+            mark = yield from self._starts("<arg_key>", _CALL_END, _CALL)
             if mark is None:
-                yield from self._until(_CALL_END)
                 return  # malformed: the call stays open, and is truncated
+            if mark == _CALL:
+                break  # another call begins: this one has ended without its tag
+            self._at += len(mark)
         self._say("}" if written else "{}", closed=True)
 
 

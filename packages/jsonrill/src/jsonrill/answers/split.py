@@ -84,6 +84,8 @@ def _after_space(*beginnings: str) -> Accepts:
 def _names_a_call(rest: str) -> bool | None:
     """Accepts what may follow `<tool_call>`: an object, a function tag, or a name and arguments."""
     found = _after_space("{", "<function=", "```")(rest)
+    if found and rest.lstrip().startswith("<function="):
+        return _function_name(rest.lstrip().removeprefix("<function="))
     if found is False:
         found = _object_in_list(rest)
     if found is not False:
@@ -194,11 +196,9 @@ TAGS: Final[tuple[Tag, ...]] = (
 
 
 def _function_name(rest: str) -> bool | None:
-    name = re.match(r"[\w.\-]{1,200}", rest)
+    name = re.match(r"[\"']?[\w.\-]{0,200}[\"']?[ \t]{0,10}", rest)
     behind = rest[name.end() :] if name else ""
-    if behind or (rest and not name):
-        return behind.startswith(">")
-    return None
+    return behind.startswith(">") and bool(name and name[0].strip("\"' \t")) if behind else None
 
 
 def _python_call(rest: str) -> bool | None:
@@ -271,6 +271,11 @@ class Splitter:
         self._openings = re.compile("|".join([*dict.fromkeys(longest), "```"]))
         self._literals = sorted({tag.opening for tag in self._tags} | {"```"})
         self._at_line = {tag.opening for tag in self._tags if tag.at_line} | {"```"}
+        self._stops = tuple(
+            tag.opening
+            for tag in self._tags
+            if tag.opening[:2] in ("<|", "<｜") and tag.name != "think"
+        )
         self._first = {literal[0] for literal in self._literals}
         self._longest = max(map(len, self._literals))
         # The text that is not decided yet, and what reads it: None in prose.
@@ -278,8 +283,6 @@ class Splitter:
         self._reader: Reader | None = None
         self._raw = ""
         self._number = 0
-        # True: the reader has said something of its part.
-        self._said = False
         # The last character before the held text, and whether the line is blank so far.
         self._before = ""
         self._blank = True
@@ -389,9 +392,9 @@ class Splitter:
 
     def _begin(self, tag: Tag) -> None:
         self._number += 1
-        self._said = False
         self._reader = tag.make()
         self._reader.repair = self._repair
+        self._reader.stops = self._stops
         self._raw, self._held = self._held[: len(tag.opening)], self._held[len(tag.opening) :]
 
     # ---- a part ----
@@ -400,16 +403,14 @@ class Splitter:
         reader = self._reader
         assert reader is not None
         read = reader.read(self._held, end)
+        before = len(self._raw)
+        # Text that says nothing yet belongs to what follows it, however it was cut.
         raw, self._held = self._raw + self._held[: read.taken], self._held[read.taken :]
-        self._raw = ""
-        if not (read.contents or self._said or read.done or end):
-            self._raw = raw  # until it is known what it says: a call's id comes with its beginning
-            return
-        self._said = True
+        at = 0
         for content in read.contents:
             if content.begins:
                 self._number += 1
-            shown, raw = raw, ""
+            shown, at = raw[at : before + content.at], before + content.at
             yield Segment(
                 reader.kind,
                 self._number,
@@ -419,9 +420,11 @@ class Splitter:
                 content.id,
                 content.closed,
             )
-        if raw:
-            yield Segment(reader.kind, self._number, "", raw)
+        self._raw = raw[at:]
         if read.done or end:
+            if self._raw:
+                yield Segment(reader.kind, self._number, "", self._raw)
+            self._raw = ""
             self._reader = None
             self._number += 1
             self._before, self._blank = "", True
