@@ -243,6 +243,13 @@ for (const { name, parts: wanted, end, events } of cases("parts.json").cases) {
   });
 }
 
+for (const { name, events } of cases("not_read.json").cases) {
+  test(`${name} is refused`, async () => {
+    const { error } = await all(content(events));
+    assert.ok(error instanceof UnknownSource, String(error));
+  });
+}
+
 // ---- sources ----
 
 test("whatever holds the events, values are the same", async () => {

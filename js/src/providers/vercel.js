@@ -19,8 +19,9 @@ const PREFIXES = ["text-", "reasoning-", "tool-input-", "tool-output-"];
 /** @type {unknown[]} */
 
 /** @param {Fields} event */
-export function accepts({ type }) {
-  if (typeof type !== "string") return false;
+export function accepts({ type, path }) {
+  // With a path it is of assistant-ui's stream, which has the same names.
+  if (typeof type !== "string" || Array.isArray(path)) return false;
   return EVENTS.has(type) || PREFIXES.some((prefix) => type.startsWith(prefix));
 }
 
@@ -36,7 +37,7 @@ export function translate(event) {
   switch (type) {
     case "text-delta":
     case "reasoning-delta": {
-      const text = asText(event.delta) ?? asText(event.text);
+      const text = asText(event.delta) ?? asText(event.text ?? event.textDelta);
       const kind = type === "text-delta" ? "text" : "reasoning";
       return text === null ? [] : [{ kind, text }];
     }

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Parts
+from jsonrill import Parts, UnknownSource, content
 from support import ROOT
 
 CASES = json.loads((ROOT / "cases" / "parts.json").read_text("utf8"))["cases"]
+NOT_READ = json.loads((ROOT / "cases" / "not_read.json").read_text("utf8"))["cases"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
@@ -24,3 +25,9 @@ def test_the_parts_and_the_end_are_right(case: dict[str, Any], as_text: bool) ->
     reading.flush()
     assert [*shown.values()] == case["parts"]
     assert reading.outcome == case["end"]
+
+
+@pytest.mark.parametrize("case", NOT_READ, ids=lambda case: str(case["name"]))
+def test_a_format_that_is_not_read_is_refused(case: dict[str, Any]) -> None:
+    with pytest.raises(UnknownSource, match="known provider"):
+        list(content(case["events"]))

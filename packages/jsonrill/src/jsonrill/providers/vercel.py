@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import ABSENT, as_error, as_id, as_object, as_text
+from .fields import ABSENT, as_error, as_id, as_object, as_text, either
 from .statements import (
     Begin,
     CallDelta,
@@ -31,6 +31,8 @@ TEXTS: dict[str, type[Text | Reasoning]] = {"text-delta": Text, "reasoning-delta
 
 def accepts(event: dict[str, Any]) -> bool:
     kind = event.get("type")
+    if isinstance(event.get("path"), list):  # assistant-ui's stream, which has the same names
+        return False
     return isinstance(kind, str) and (
         kind in EVENTS or kind.startswith(("text-", "reasoning-", "tool-input-", "tool-output-"))
     )
@@ -46,7 +48,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     if call is not None:
         return _call(kind, call, event)
     if kind in TEXTS:
-        text = as_text(event.get("delta")) or as_text(event.get("text"))
+        text = as_text(event.get("delta")) or as_text(either(event, "text", "textDelta"))
         return [TEXTS[kind](text)] if text else []
     match kind:
         case "start":
