@@ -117,3 +117,31 @@ def test_text_and_repair_read_the_first_call() -> None:
     done = CliRunner().invoke(app, ["text", "s", "--tool", "f"], input=sse(events))
     assert (done.exit_code, done.stdout) == (0, "one\n")
     assert by_command("repair", "--tool", "f", given=sse(events)) == ([{"s": "one"}], "")
+
+
+ENDS = {
+    "done": sse(TEXT) + "data: [DONE]\n\n",
+    "without a blank line": sse(TEXT).rstrip("\n"),
+    "half an event": sse(TEXT) + 'data: {"id": "1", "cho',
+    "our own end": sse(TEXT) + "event: CLOSE\ndata: {}\n\n",
+}
+
+
+@pytest.mark.parametrize("stream", ENDS.values(), ids=ENDS)
+def test_fronts_agree_on_the_end_of_an_event_stream(stream: str) -> None:
+    pytest.importorskip("starlette")
+    from starlette.testclient import TestClient
+
+    from jsonrill_server import create_app
+
+    expected = list(values(stream, sse=True))[-1]
+    assert expected == {"a": ["x", 2], "b": 1}
+    assert by_command("values", given=stream) == ([expected], "")
+    headers = {"content-type": "text/event-stream"}
+    with TestClient(create_app(), base_url="http://localhost") as client:
+        at = '/v1/convert?format=updates&mode=ONE-BY-ONE&options={"input":"events"}'
+        answer = client.post(at, content=stream, headers=headers)
+    data = [line[6:] for line in answer.text.splitlines() if line.startswith("data: {")]
+    assert [json.loads(it) for it in data] == [
+        {"index": 0, "status": "COMPLETED", "data": expected}
+    ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from codecs import getincrementaldecoder
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from jsonrill.errors import JsonrillError, LimitExceeded
-from jsonrill.eventstream import SSEDecoder, is_done, is_event_stream, is_lines
+from jsonrill.eventstream import is_event_stream, is_lines
 from jsonrill.options import Input
+from jsonrill.sources.event_text import EventText
 
 from ..runs.records import Record
 
@@ -97,22 +99,21 @@ class EventsIntake:
     """Server-sent events as a provider sends them; the data of each is an event."""
 
     def __init__(self, limit: int) -> None:
-        self._decoder = SSEDecoder(limit=limit)
+        self._text = EventText(sse=True, limit=limit)
 
     def feed(self, data: bytes) -> list[Record]:
         try:
-            events = self._decoder.feed(data)
+            return _records(self._text.feed(data))
         except LimitExceeded as error:
             raise BadBody(str(error), 413) from error
-        records = []
-        for event in events:
-            if event.data.strip() and not is_done(event.data):
-                records.append(one_record("events", event.data.encode(), "an event"))
-        return records
 
     def flush(self) -> list[Record]:
-        """The last event, if it came without its blank line."""
-        return self.feed(b"\n\n")
+        """The last event, which counts without its blank line if it is JSON."""
+        return _records(self._text.flush())
+
+
+def _records(events: Iterator[str]) -> list[Record]:
+    return [one_record("events", data.encode(), "an event") for data in events if data.strip()]
 
 
 class DocumentIntake:

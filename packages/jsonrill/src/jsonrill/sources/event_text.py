@@ -7,7 +7,14 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from typing import Any
 
-from ..eventstream import SSEDecoder, SSEEvent, ends_stream, is_done, looks_like_events
+from ..eventstream import (
+    LONGEST_EVENT,
+    SSEDecoder,
+    SSEEvent,
+    ends_stream,
+    is_done,
+    looks_like_events,
+)
 
 # The longest name of a field in an event stream, with its colon.
 _LONGEST = len("event:")
@@ -19,8 +26,8 @@ class EventText:
     A piece that is one JSON object need not end with a line break: many programs keep events so.
     """
 
-    def __init__(self, *, sse: bool = False) -> None:
-        self._decoder: SSEDecoder | None = SSEDecoder() if sse else None
+    def __init__(self, *, sse: bool = False, limit: int = LONGEST_EVENT) -> None:
+        self._decoder: SSEDecoder | None = SSEDecoder(limit=limit) if sse else None
         self._utf8: Any = getincrementaldecoder("utf-8")("replace")
         self._decided = sse
         self._rest = ""
