@@ -46,7 +46,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("repository")
     for name in ("README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
-    for name in ("packages", "js/src", "page"):
+    for name in ("packages", "js/src", "page", "tools"):
         shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED, symlinks=True)
     for name in DATA:
         (folder / "packages/jsonrill/src/jsonrill" / name).write_text("data")

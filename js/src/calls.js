@@ -34,7 +34,7 @@ import { isCut } from "./providers/statements.js";
 
 // A response that never ends must not pile up calls without end.
 const MOST = 10_000;
-// So many results whose calls have not come are kept.
+// How many results whose calls have not arrived are kept.
 const MOST_EARLY = 256;
 
 /** Statements → tool calls whose arguments grow, however the calls are interleaved. */

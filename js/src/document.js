@@ -97,7 +97,7 @@ export class Document {
   }
 
   /**
-   * True if there is a value at `path`, by default the whole value, and it is complete.
+   * True if there is a value at `path`, by default at the root, and it is complete.
    * @param {Path | string} [path]
    */
   isComplete(path = []) {

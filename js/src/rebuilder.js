@@ -89,7 +89,7 @@ export class Rebuilder {
   }
 
   /**
-   * True if there is a value at `path`, by default the whole value, and it is complete.
+   * True if there is a value at `path`, by default at the root, and it is complete.
    * @param {Path | string} [path]
    */
   isComplete(path = []) {

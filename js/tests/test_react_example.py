@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
-from support import ROOT, SLACK, need_command
+from support import PYTHONPATH, ROOT, SLACK, need_command
 from support.npm import installed, project
-from support.processes import SOURCE, free_port
+from support.processes import free_port
 
 EXAMPLE = ROOT / "examples" / "react-fastapi"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-lcd-text"]
@@ -47,7 +47,7 @@ def url(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("app")
     port = free_port()
     settings = {"PORT": str(port), "PAGE": str(built), "PACE": str(PACE), "STORE": "memory:"}
-    environment = {**os.environ, **settings, "PYTHONPATH": str(SOURCE)}
+    environment = {**os.environ, **settings, "PYTHONPATH": PYTHONPATH}
     with open(folder / "log", "wb") as log:
         command = [sys.executable, str(EXAMPLE / "demo.py")]
         app = subprocess.Popen(command, cwd=EXAMPLE, env=environment, stdout=log, stderr=log)

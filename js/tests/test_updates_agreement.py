@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -29,6 +30,10 @@ ENTITIES: list[Any] = [
     *(None, "a", "items", "root", "a[*].b", "*", "[*]", "a.*", "[*][*]"),
     *(["a", "b"], {"one": "a[*]", "two": "b"}, {"x": "a", "y": "b.*"}, ["a.b", "a.c"]),
 ]
+
+
+def keyed(name: str, value: Any) -> dict[str, Any]:
+    return {name: value}
 
 
 def named(entity: Any) -> list[str]:
@@ -241,10 +246,7 @@ def schemas(draw: st.DrawFn) -> Any:
             pair.map(
                 lambda them: {"type": "array", "prefixItems": them, "items": {"type": "null"}}
             ),
-            *(
-                pair.map(lambda them, name=name: {name: them})
-                for name in ("anyOf", "oneOf", "allOf")
-            ),
+            *(pair.map(partial(keyed, name)) for name in ("anyOf", "oneOf", "allOf")),
         )
 
     schema = draw(st.recursive(leaves, around, max_leaves=6))

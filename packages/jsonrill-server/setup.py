@@ -47,7 +47,7 @@ class Build(build_py):
 
             page_bundle.install(str(shutil.which("npm")))
             page_bundle.bundle(web / "page")
-        except (OSError, subprocess.CalledProcessError) as error:
+        except (ImportError, OSError, subprocess.CalledProcessError) as error:
             say(f"the page is in many small files, because it could not be bundled: {error}")
             tests = shutil.ignore_patterns("tests")
             shutil.copytree(ROOT / "page", web / "page", ignore=tests, dirs_exist_ok=True)

@@ -102,8 +102,8 @@ def mutated(random: Random, parts: list[str], kind: str) -> str:
     elif kind == "double":
         parts.insert(at, parts[at])
     else:
-        other = places[number + 1]
-        parts[at], parts[other] = parts[other], parts[at]
+        after = places[number + 1]
+        parts[at], parts[after] = parts[after], parts[at]
     return "".join(parts)
 
 

@@ -8,6 +8,7 @@ its clients      `Client`, `AsyncClient`: publish, and read with resume; `Client
 
 The folders are the journey of a record. A part imports only from parts above it.
 
+    bounds.py    how much a store takes: defaults
     store/       append-only logs: memory, SQLite, Redis, PostgreSQL
     runs/        a log with a producer and readers, in formats; `Runs`
     client/      the client of the server: publishes, and reads with resume

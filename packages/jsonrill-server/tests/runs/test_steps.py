@@ -102,7 +102,8 @@ def test_other_threads_run_while_a_large_value_is_written(monkeypatch: pytest.Mo
     """Compiled code hands Python's lock over where it is told to, and nowhere else."""
     pauses: list[float] = []
     monkeypatch.setattr("jsonrill.jsontext.sleep", pauses.append)
-    for value in ([{}] * 20_000, {str(at): [at] for at in range(20_000)}, [[1] * 200] * 200):
+    values: list[Any] = [[{}] * 20_000, {str(at): [at] for at in range(20_000)}, [[1] * 200] * 200]
+    for value in values:
         pauses.clear()
         assert dumps_in_parts(value) == dumps(value)
         assert len(pauses) >= 20

@@ -154,7 +154,7 @@ REFUSALS = {
 }
 
 
-async def read_while_refused(hub: Hub, producer: Hub, refuse: Callable[[], None]) -> str:
+async def read_while_refused(hub: Hub, producer: Hub, refuse: Callable[[], object]) -> str:
     """How a reader ends whose store takes no writes from now on, and after how many seconds."""
     began = asyncio.Event()
     stream = await producer.create("o", StreamOptions(), "p", LEASE)
@@ -203,7 +203,10 @@ def test_readers_of_a_database_that_is_read_only_get_an_end() -> None:
                 for hub in hubs:
                     await hub.open()
                     stack.push_async_callback(hub.close)
-                assert await read_while_refused(*hubs, partial(set_to, "on")) == "UNAVAILABLE"
+                assert (
+                    await read_while_refused(hubs[0], hubs[1], partial(set_to, "on"))
+                    == "UNAVAILABLE"
+                )
 
         asyncio.run(main())
 

@@ -319,9 +319,11 @@ def test_the_values_of_a_stream_have_a_budget_together(monkeypatch: pytest.Monke
 def test_ordinary_lists_of_fractions_are_accepted() -> None:
     source = each({"enum": [at + 0.5 for at in range(4000)]})
     text = json.dumps([at + 0.5 for at in range(2000)])
-    for options in ({"schema": source}, {"document_schema": source}):
-        found = list(jsonrill.updates([text], "BATCH", **options))
-        assert [one.status for one in found if one.error] == []
+    for updates in (
+        jsonrill.updates([text], "BATCH", schema=source),
+        jsonrill.updates([text], "BATCH", document_schema=source),
+    ):
+        assert [one.status for one in updates if one.error] == []
 
 
 @pytest.mark.parametrize("name", ["repair", "zero values"])

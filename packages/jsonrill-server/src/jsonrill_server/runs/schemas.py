@@ -1,4 +1,4 @@
-"""Schemas of strangers: weighed when they arrive, compiled beside the event loop, bounded in all.
+"""Untrusted schemas: weighed when they arrive, compiled beside the event loop, bounded in all.
 
 Ordinary schemas are compiled in a few milliseconds, where they are needed. A heavy one takes up to
 a few seconds: that is done in a thread of its own, one after the other, and it counts as long as a

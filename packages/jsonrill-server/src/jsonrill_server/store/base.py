@@ -23,7 +23,7 @@ from zlib import crc32
 
 from jsonrill.errors import JsonrillError
 
-from ..bounds import Bounds
+from ..bounds import Bounds as Bounds
 from .signals import Signals
 
 log = logging.getLogger("jsonrill_server.store")

@@ -218,7 +218,7 @@ class ValueBuilder(Sink):
             self._members[self._key] = under
 
     def is_complete(self, path: Path | str = ()) -> bool:
-        """True if there is a value at `path`, by default the whole value, and it is complete."""
+        """True if there is a value at `path`, by default at the root, and it is complete."""
         return is_complete(self.root, path, self.open_path) and self.started
 
     def _named(self, key: str) -> str:
@@ -303,5 +303,5 @@ class GrowingValue:
         return self._builder.open_path
 
     def is_complete(self, path: Path | str = ()) -> bool:
-        """True if there is a value at `path`, by default the whole value, and it is complete."""
+        """True if there is a value at `path`, by default at the root, and it is complete."""
         return self._builder.is_complete(path)

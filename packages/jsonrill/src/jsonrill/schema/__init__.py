@@ -30,7 +30,7 @@ from .validators import Budget
 from .walk import violation_at
 from .weight import weight_of
 
-# Of the compiled schemas that nobody uses any more, so many are kept, and none that is heavier.
+# How many compiled schemas without a user are kept, and how heavy one of them may be.
 _KEPT: Final = 32
 _LIGHT: Final = 2 << 20
 

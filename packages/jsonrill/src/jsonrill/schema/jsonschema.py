@@ -103,7 +103,7 @@ class Compiler:
             self._fill(*self._todo.pop())
         if self._turns_in_circles():
             self._validate_at_the_end_only()
-        # Now, since compiling may happen where nobody waits for it.
+        # Now, since compiling may happen where no request waits for it.
         self._document.prepare()
 
     def _node(self, schema: Any, pointer: str | None, name: Any) -> Node:

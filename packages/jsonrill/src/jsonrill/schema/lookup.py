@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-# Up to so many values are compared one by one.
+# Up to this number of values are compared one by one.
 FEW: Final = 16
 # Between these, integers and fractions are compared exactly.
 _EXACT: Final = 1 << 53

@@ -28,7 +28,7 @@ _PIECE: Final = re.compile(
     r"|(?P<other>\\[ux]\{[^}]*\}|\\?.)",
     re.DOTALL,
 )
-# With this flag, white space may stand between what is repeated and how often.
+# With this flag, white space is allowed between what is repeated and how often.
 _SPACED: Final = re.compile(r"\(\?[a-zA-Z]*x")
 MORE: Final = 1 << 62
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # A response that never ends must not pile up calls without end.
 _MOST: Final = 10_000
-# So many results whose calls have not come are kept.
+# How many results whose calls have not arrived are kept.
 _MOST_EARLY: Final = 256
 
 
