@@ -46,7 +46,7 @@ from .view import OTHER_LOG, YOUNG, View, Views
 log = logging.getLogger("jsonrill_server")
 # A view without readers is kept this long: the next reconnect finds it warm.
 LINGER = 5.0
-# Different views of one stream, together, have this number of bytes of log to render; each counts as one
+# The bytes of log that different views of one stream have to render together; each counts as one
 # of this size at least, because streams grow.
 VIEWS_BYTES = 64 << 20
 VIEW_BYTES = 1 << 20
