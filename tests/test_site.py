@@ -102,4 +102,4 @@ def test_each_page_has_a_description_and_a_place(file: object) -> None:
 def test_the_check_of_the_site_counts_warnings() -> None:
     """With --quiet MkDocs neither shows nor counts them, whatever --strict says."""
     commands = [it for it in (ROOT / "Makefile").read_text("utf8").splitlines() if "(MKDOCS)" in it]
-    assert "\t$(MKDOCS) build --strict" in commands
+    assert "\t$(MKDOCS) $(BIN)/mkdocs build --strict" in commands
