@@ -2,4 +2,4 @@
 
 cdef class CallDelta:
     cdef public object id, index, name, text, message, choice, alias, opens, free, hosted
-    cdef public object value, parts, preset, end, received, fragments, status, error
+    cdef public object value, parts, preset, end, received, fragments, status, error, unread
