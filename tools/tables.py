@@ -29,7 +29,16 @@ LIB = Path(__file__).parent.parent / "js" / "src"
 GLOBAL = re.compile("BREAKS_|TAG")
 SEARCHED = frozenset(
     (
-        *("LETTER", "ANNOUNCES", "SUBSCRIPT", "IN_CODE", "KEY_BEFORE", "ENDS_IN_NUMBER", "REGEX"),
+        *(
+            "LETTER",
+            "ANNOUNCES",
+            "OPENS_BLOCK",
+            "SUBSCRIPT",
+            "IN_CODE",
+            "KEY_BEFORE",
+            "ENDS_IN_NUMBER",
+            "REGEX",
+        ),
         *("NEXT_ELEMENT", "AFTER_VALUE", "AFTER_VALUE_CUT", "CURLY_TAIL", "UNUSUAL", "PATH", "TEX"),
         *("HAS_DOUBTFUL", "BACKSLASH_LAST", "SECOND"),
     )

@@ -191,7 +191,7 @@ LEADS = [
     "[TOOL] ",
     "null and void: ",
     "-- ",
-    '<think>{"a": [1</think>\n[] or ',
+    '<think>{"a": [1</think>\n[] or: ',
     "Use `x` and ``y``.\n",
 ]
 

@@ -113,7 +113,7 @@ export class Leniency extends Machine {
    */
   _endsRepair(rule, end) {
     const last = this.repairs.at(-1);
-    if (last?.rule === rule) last.end = end;
+    if (last?.rule === rule) last.end = Math.max(end, last.offset + 1);
   }
 
   /**

@@ -17,6 +17,7 @@ import {
   IN_CODE,
   LETTER,
   NEEDS_ANNOUNCING,
+  OPENS_BLOCK,
   NO_VALUE,
   ODD_SPACES,
   QUOTES,
@@ -220,7 +221,9 @@ export class Prose {
    */
   isAnnounced(m, text, pos) {
     if (endOf(NEEDS_ANNOUNCING, text, pos) < 0) return true;
-    return ANNOUNCES.test(this.beforeText.replace(/[ \t]+$/, ""));
+    const before = this.beforeText.replace(/[ \t]+$/, "");
+    if (text[pos] === "{" && !OPENS_BLOCK.test(before)) return true;
+    return ANNOUNCES.test(before);
   }
 
   /**

@@ -32,6 +32,7 @@ export const NO_VALUE = new RegExp("[\\p{L}\\p{N}_()\\]`\"'\u201c]", "uy");
 export const TAG = new RegExp("[<\u25c1\\[]", "gu");
 export const ANNOUNCES = new RegExp("[:=`*>\\n]$|^$|(?<![\\p{L}\\p{N}_])(?:is|are|was|were|be)$|(?:^|\\n)[ \\t]{0,8}(?:[-\u2022+]|[\\p{Nd}]{1,3}[.)])$", "u");
 export const NEEDS_ANNOUNCING = new RegExp("\\[[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]{0,64}[^\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\"'\u201c\u2018{\\[(]|\\{[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]{0,64}[/#]", "uy");
+export const OPENS_BLOCK = new RegExp("[\\p{L}\\p{N}_)]$", "u");
 export const SCALAR_LIST = new RegExp("\\[[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]{0,64}[^\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\"'\u201c\u2018{\\[(]", "uy");
 export const BREAKS_ASIDE = new RegExp("[\\][{}]", "gu");
 export const BREAKS_ASIDE_OF_MANY = new RegExp("[\\][{}\\n\\x1e]", "gu");

@@ -106,7 +106,8 @@ class Leniency(Machine):
     def _ends_repair(self, rule: str, end: int) -> None:
         """The repair that was reported last, if it is one of this rule, ends before this offset."""
         if self.repairs and self.repairs[-1].rule == rule:
-            self.repairs[-1] = self.repairs[-1]._replace(end=end)
+            last = self.repairs[-1]
+            self.repairs[-1] = last._replace(end=max(end, last.offset + 1))
 
     def _two_readings(
         self, one: str, other: str, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON

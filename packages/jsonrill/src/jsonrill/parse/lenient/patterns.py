@@ -21,6 +21,8 @@ ANNOUNCES: Final = re.compile(
 )
 # In prose, these must be announced; those in one line with a sentence after them are part of it.
 NEEDS_ANNOUNCING: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]|\{\s{0,64}[/#]")
+# Before a brace with a comment in it: `func main() { // …`.
+OPENS_BLOCK: Final = re.compile(r"[\w)]\Z")
 SCALAR_LIST: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]")
 BREAKS_ASIDE: Final = re.compile(r"[][{}]")
 BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")

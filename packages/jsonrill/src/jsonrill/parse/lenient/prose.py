@@ -192,10 +192,13 @@ class Prose:
         return len(text)
 
     def is_announced(self, m: Leniency, text: str, pos: int) -> bool:
-        """False for a list of numbers or words in the middle of a sentence."""
+        """False for a list of numbers or words in a sentence, and for a block of code."""
         if not patterns.NEEDS_ANNOUNCING.match(text, pos):
             return True
-        return patterns.ANNOUNCES.search(self.before_text.rstrip(" \t")) is not None
+        before = self.before_text.rstrip(" \t")
+        if text[pos] == "{" and not patterns.OPENS_BLOCK.search(before):
+            return True
+        return patterns.ANNOUNCES.search(before) is not None
 
     def is_code(self, m: Leniency, bracket: str) -> bool:
         """True if a bracket after the prose so far is part of something else than an answer."""
