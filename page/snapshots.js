@@ -19,7 +19,8 @@ export function changedPath(value, other) {
   const path = [];
   for (let [one, two] = [value, other]; ; ) {
     if (!areContainers(one, two)) return [...path, ...(two === undefined ? lastPath(one) : [])];
-    const key = keysOf(one).findLast((step) => !Object.hasOwn(two, step) || !same(one[step], two[step]));
+    const changed = keysOf(one).filter((step) => !Object.hasOwn(two, step) || !same(one[step], two[step]));
+    const key = changed.at(-1);
     if (key === undefined) return path;
     path.push(key);
     [one, two] = [one[key], Object.hasOwn(two, key) ? two[key] : undefined];

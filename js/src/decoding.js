@@ -71,7 +71,7 @@ export function decodeEvents(stage, { provider = "auto", split }, opened) {
   let isText = null;
   return (element, out) => {
     isText ??= isPiece(element);
-    return isText && element !== undefined ? stage(new AnswerPiece(element), out) : events(element, out);
+    return isText && element !== undefined ? stage(new AnswerPiece(element), out, null) : events(element, out, null);
   };
 }
 
@@ -90,11 +90,12 @@ export class AnswerPiece {
  * @returns {import("./sources.js").Stage<any>}
  */
 function decoded(stage, { failure }, make) {
+  /** @type {Decoder} */
   const decoder = failure === null ? make() : new FailedResponse(failure);
   return (element, out) => {
     const isEnd = element === undefined;
     for (const piece of isEnd ? decoder.flush() : decoder.feed(element)) {
-      if (stage(piece, out) === true) return true;
+      if (stage(piece, out, null) === true) return true;
     }
     if (isEnd || decoder.isDone) stage(undefined, out, decoder.cut ?? null, decoder.saidDone);
     return decoder.isDone;

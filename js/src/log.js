@@ -49,6 +49,7 @@ import {
 // How much may be compared for each entry of a log.
 const PATIENCE = 50;
 // What a container is at its bracket.
+/** @type {readonly any[]} */
 const NO_ELEMENTS = Object.freeze([]);
 const NO_MEMBERS = Object.freeze({});
 

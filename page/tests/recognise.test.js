@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { described, recognise } from "../tools/recognise.js";
 
 const DEMO = new URL("../../packages/jsonrill/src/jsonrill/demo/recordings/", import.meta.url);
-const CASES = new URL("../cases/providers/", import.meta.url);
+const CASES = new URL("../../cases/providers/", import.meta.url);
 const chunk = (content) => JSON.stringify({ object: "chat.completion.chunk", choices: [{ index: 0, delta: { content } }] });
 const CHAT = ['{"a', '": 1}'].map(chunk);
 const SSE = `${CHAT.map((event) => `data: ${event}\n\n`).join("")}data: [DONE]\n\n`;

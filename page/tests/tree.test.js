@@ -7,7 +7,7 @@ import { WireReader } from "../../js/src/fragments.js";
 import { ExactNumber, stringify } from "../../js/src/rebuilder.js";
 import { matches } from "../search.js";
 import { Tree } from "../tree.js";
-import { cases, frozen, within } from "./support.js";
+import { cases, frozen, within } from "../../js/tests/support.js";
 
 const FRAGMENTS = cases("fragments.json").cases;
 const REBUILT = cases("rebuilder.json").cases.filter((one) => !one.refused && !one.dialect);

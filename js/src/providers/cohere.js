@@ -11,7 +11,7 @@ import { asUsage, failed, finished } from "./statements.js";
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 
-/** @type {unknown[]} */
+/** @type {Set<unknown>} */
 const EVENTS = new Set(
   (
     "message-start content-start content-delta content-end tool-plan-delta tool-call-start " +

@@ -200,7 +200,6 @@ WORKERS = {
 
 @pytest.mark.parametrize("name", WORKERS)
 def test_a_store_of_one_process_is_refused_to_several(tmp_path: Path, name: str) -> None:
-    pytest.importorskip({"fastapi": "fastapi_cli"}.get(name, name))
     port = free_port()
     (tmp_path / "own.py").write_text(OWN_APP)
     worker = "uvicorn_worker.UvicornWorker"

@@ -297,7 +297,7 @@ def test_a_log_may_end_without_its_last_blank_line(name: str, tmp_path: Path) ->
 
 
 def test_an_event_that_was_cut_off(tmp_path: Path) -> None:
-    """Logs are read up to it; a request with such a body is refused, because its end is lost."""
+    """Logs and requests are read up to it; that the answer is complete was said before it."""
     answer = ANSWERS["openai_chat-complete"]
     log = tmp_path / "log.sse"
     log.write_text(as_sse(answer) + 'data: {"choices": [{"delta": {"con', "utf8")
@@ -307,6 +307,6 @@ def test_an_event_that_was_cut_off(tmp_path: Path) -> None:
         made = (await http.post("/v1/streams", json={"input": "events"})).json()
         sse = {"content-type": "text/event-stream"}
         reply = await http.post(made["urls"]["chunks"], content=log.read_bytes(), headers=sse)
-        assert reply.status_code == 400 and reply.json()["error"]["code"] == "INVALID_BODY"
+        assert reply.status_code == 200
 
     serve(check)
