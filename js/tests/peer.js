@@ -52,7 +52,7 @@ const shownCall = (call) => ({
   raw: call.raw,
   result: text(call.result),
   completeArgs: call.completeArgs,
-  repairs: call.repairs,
+  repairs: call.repairs.map((repair) => ({ ...repair })),
   openPath: call.openPath && formatPath(call.openPath),
 });
 

@@ -113,8 +113,7 @@ export class Leniency extends Machine {
    */
   _endsRepair(rule, end) {
     const last = this.repairs.at(-1);
-    // A new one: the old one may have been handed out.
-    if (last?.rule === rule) this.repairs.splice(-1, 1, { ...last, end: Math.max(end, last.offset + 1) });
+    if (last?.rule === rule) last.end = Math.max(end, last.offset + 1);
   }
 
   /**
