@@ -42,7 +42,9 @@ settings.load_profile("jsonrill")
 REAL_PARTS = ("packages/jsonrill-server/", "packages/jsonrill-batch/", "js/", "page/")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.pluginmanager.has_plugin("rerunfailures"):
+        return
     for item in items:
         if item.nodeid.startswith(REAL_PARTS):
             item.add_marker(pytest.mark.flaky(reruns=1))
