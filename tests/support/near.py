@@ -64,6 +64,8 @@ class Writer:
         self.used: set[str] = set()
         # Whether the last container had a comma before its bracket.
         self.trailing = False
+        # Whether a backslash of the string that is being written may stay as it is.
+        self.may_leave_backslash = False
 
     def does(self, rule: str, chance: float = 0.15) -> bool:
         if self.random.random() >= chance:
@@ -166,17 +168,19 @@ class Writer:
         # Both quotes of a quotation are escaped, or neither is; and where the string ends is plain.
         plain = re.fullmatch(r"\w+ \"so\" [a-z]+|\w+ it's [a-z]+", text) and closes in text
         raw = bool(inner and plain) and self.does("inner-quotes", 0.5)
+        # Beside a backslash that is text, `\n` may be a line break or text: then none is left.
+        self.may_leave_backslash = "\n" not in text
         pairs = zip(text, text[1:] + " ", strict=False)
         body = (self.char(*pair, closes, raw) for pair in pairs)
         return opens + "".join(body) + closes
 
     def char(self, char: str, following: str, closes: str, raw: bool) -> str:
-        letter = following.isascii() and following.isalpha()
+        unknown = following.isascii() and following.isalpha() and following not in "bfnrtu"
         if char == closes and char in "\"'":
             return char if raw else "\\" + char
         if char == "\n" and self.does("raw-newlines"):
             return char
-        if char == "\\" and letter and following not in "bfnrtu" and self.does("bad-escapes"):
+        if char == "\\" and unknown and self.may_leave_backslash and self.does("bad-escapes"):
             return char
         if char == "'" and self.does("bad-escapes"):
             return "\\'"
