@@ -187,7 +187,7 @@ def _in_class(found: re.Match[str]) -> str:
 def constants() -> Iterator[tuple[str, str, Any]]:
     """Type, name and value of each table."""
     names = [name for name in rules.RULES if name != "by-schema"]
-    yield "readonly string[]", "RULES", names
+    yield 'readonly import("./rules.js").Rule[]', "RULES", names
     yield "{[quote: string]: string}", "QUOTES", rules.QUOTES
     table = [[word, value, rule] for word, (value, rule) in words.WORDS.items()]
     yield "[string, boolean | null, string][]", "ODD_WORDS", table

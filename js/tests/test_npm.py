@@ -90,19 +90,23 @@ def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None
     with tarfile.open(tarball) as archive:
         names = {name.removeprefix("package/") for name in archive.getnames()}
     library = npm_package.LIBRARY
-    modules = {file.relative_to(library).as_posix() for file in library.rglob("*.js")}
+    modules = {file.relative_to(library).as_posix() for file in (library / "src").rglob("*.js")}
     types = {name.replace(".js", ".d.ts") for name in modules}
-    assert "index.js" in modules
+    assert "src/index.js" in modules
     assert names == modules | types | {"package.json", "README.md", "LICENSE"}
 
 
 def test_the_package_is_described_as_the_python_one_is() -> None:
     package = json.loads(npm_package.description())
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
+    library = ROOT / "packages" / "jsonrill" / "pyproject.toml"
+    project = tomllib.loads(library.read_text("utf8"))["project"]
     for name in ("name", "license"):
         assert package[name] == project[name]
     assert package["version"] == jsonrill.__version__
-    assert package["type"] == "module" and package["sideEffects"] == ["./repair.js", "./split.js"]
+    assert package["type"] == "module" and package["sideEffects"] == [
+        "./src/repair.js",
+        "./src/split.js",
+    ]
     assert not {"dependencies", "devDependencies", "scripts"} & set(package)
     # Only `jsonrill/react` needs it.
     assert package["peerDependencies"].keys() == {"react"}

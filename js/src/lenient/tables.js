@@ -3,7 +3,7 @@
  * shape is the source of a pattern, with marks for PARTS; `lookahead.js` makes it.
  */
 
-/** @type {readonly string[]} */
+/** @type {readonly import("./rules.js").Rule[]} */
 export const RULES = ["leading-text", "trailing-text", "fences", "trailing-commas", "missing-commas", "brackets", "ellipses", "comments", "single-quotes", "curly-quotes", "inner-quotes", "bare-keys", "bare-values", "python-literals", "nan", "numbers", "tuples", "odd-spaces", "fullwidth", "missing-quotes", "block-strings", "back-ticks", "raw-newlines", "bad-escapes", "markdown-escapes", "cut-off"];
 /** @type {{[quote: string]: string}} */
 export const QUOTES = {"'": "single-quotes", "\u201c": "curly-quotes", "\u2018": "curly-quotes"};

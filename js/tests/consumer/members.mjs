@@ -4,7 +4,7 @@
 import ts from "typescript";
 
 const options = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true };
-const entries = ["index", "repair", "observe", "react"].map((name) => `node_modules/jsonrill/${name}.d.ts`);
+const entries = ["index", "repair", "observe", "react"].map((name) => `node_modules/jsonrill/src/${name}.d.ts`);
 const program = ts.createProgram(entries, options);
 const checker = program.getTypeChecker();
 
