@@ -6,6 +6,7 @@ without a server (tools/static_page.py) have the bundle. esbuild is that of tool
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -54,7 +55,23 @@ def bundle(folder: Path) -> None:
     }
     html = (PAGE / "index.html").read_text("utf8")
     for name in sorted({*re.findall(r'"web/(page/[^"]+)"', html)} - {*names}):
-        shutil.copy(ROOT / name, folder / Path(name).name)
+        file = ROOT / name
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+        names[name] = f"page/{HASHED}/{file.stem}-{digest}{file.suffix}"
+        shutil.copy(file, folder / HASHED / Path(names[name]).name)
     for entry, name in names.items():
         html = html.replace(f'"web/{entry}"', f'"web/{name}"')
+    html = html.replace("</head>", f"{preloads(outputs)}</head>", 1)
     (folder / "index.html").write_text(html, "utf8", newline="\n")
+
+
+def preloads(outputs: dict[str, Any]) -> str:
+    """Links to all that the page's module imports, so that one round trip fetches them."""
+    [start] = [name for name, output in outputs.items() if output.get("entryPoint") == ENTRIES[0]]
+    names = [start]
+    for name in names:
+        imports = outputs[name]["imports"]
+        wanted = [one["path"] for one in imports if one["kind"] == "import-statement"]
+        names += [path for path in wanted if path not in names]
+    chunks = [f"web/page/{HASHED}/{Path(name).name}" for name in names[1:]]
+    return "".join(f'  <link rel="modulepreload" href="{name}" />\n  ' for name in chunks)

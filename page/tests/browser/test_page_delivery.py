@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import http.server
 import importlib.util
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from support import ROOT
+from support import ROOT, need_command
 from support.look import Shown
 from support.processes import Server
 
@@ -47,25 +48,42 @@ def fetched(page: Page, url: str) -> list[dict[str, Any]]:
     return [*found.values()]
 
 
-def test_the_first_visit_is_few_requests_and_few_bytes(browser: Browser, demo: Server) -> None:
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The server as a wheel installs it: with the bundle of the page."""
+    folder = tmp_path_factory.mktemp("installed")
+    package = folder / "jsonrill_server"
+    shutil.copytree(ROOT / "packages/jsonrill-server/src/jsonrill_server", package)
+    shutil.copytree(ROOT / "js" / "src", package / "web" / "js" / "src")
+    static_page.page_bundle.install(need_command("npm"))
+    static_page.page_bundle.bundle(package / "web" / "page")
+    start = f"""import runpy, sys
+sys.path.insert(0, {str(folder)!r})
+runpy.run_module("jsonrill", run_name="__main__", alter_sys=True)"""
+    with Server(folder, program=("-c", start), demo=True) as server:
+        yield server
+
+
+def test_the_first_visit_is_few_requests_and_few_bytes(browser: Browser, installed: Server) -> None:
     context = browser.new_context()
     page = context.new_page()
-    first = [one for one in fetched(page, demo.url) if "/v1/" not in one["url"]]
+    first = [one for one in fetched(page, installed.url) if "/v1/" not in one["url"]]
     files = [one for one in first if "/demo/" not in one["url"]]
     assert sum(one["bytes"] for one in files) <= 100_000, first
-    assert len(files) <= 6, first
+    # Fetched at once: the html names every module.
+    assert len(files) <= 16, first
     # The next visit asks for the page alone; the rest is in the cache of the browser.
-    again = [one for one in fetched(page, demo.url) if "/web/" in one["url"]]
+    again = [one for one in fetched(page, installed.url) if "/web/" in one["url"]]
     assert all(one["cached"] or one["bytes"] == 0 for one in again), again
     context.close()
 
 
-def test_no_module_is_asked_for_that_the_html_does_not_name(page: Page, demo: Server) -> None:
-    shown = Shown(page, demo.url)
+def test_no_module_is_asked_for_that_the_html_does_not_name(page: Page, installed: Server) -> None:
+    shown = Shown(page, installed.url)
     shown.open()
-    html = page.request.get(demo.url).text()
+    html = page.request.get(installed.url).text()
     scripts = [url for url in shown.requests if url.endswith(".js")]
-    assert scripts and all(url.removeprefix(f"{demo.url}/") in html for url in scripts)
+    assert scripts and all(url.removeprefix(f"{installed.url}/") in html for url in scripts)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -100,9 +118,11 @@ def test_the_static_page_has_the_policy_of_the_server(page: Page, static: str) -
 def test_a_static_build_has_no_stale_files(tmp_path: Path) -> None:
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "old.js").write_text("")
-    names = {file.name for file in static_page.build(tmp_path / "page", None)}
-    assert {"index.html", "page.js", "page.css", "icon.svg", "examples.json"} <= names
-    assert not {"old.js", "rivals.js"} & names
+    names = {file.name for file in static_page.build(tmp_path / "page", need_command("npm"))}
+    assert {"index.html", "examples.json", "rivals.js"} <= names
+    for name in ("page-*.js", "page-*.css", "icon-*.svg"):
+        assert len(fnmatch.filter(names, name)) == 1, names
+    assert "old.js" not in names
 
 
 def test_without_a_server_a_text_is_read_and_others_are_compared(page: Page, static: str) -> None:

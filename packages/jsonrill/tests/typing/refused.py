@@ -15,7 +15,7 @@ class Trip(BaseModel):
 jsonrill.values("{}", repiar=True)  # call-overload
 jsonrill.values("{}", repair=5)  # call-overload
 jsonrill.values(5)  # call-overload
-jsonrill.partial("{}", repiar=True)  # call-arg
+jsonrill.partial("{}", repiar=True)  # call-overload
 jsonrill.fragments("{}", duplicates="first")  # call-overload
 jsonrill.updates("{}", "REALTIM")  # call-overload
 jsonrill.updates("{}", mode="realtime")  # call-overload
