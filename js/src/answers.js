@@ -3,6 +3,7 @@
 import { AnswerPiece, decode, decodeEvents } from "./decoding.js";
 import { Parts } from "./parts.js";
 import { SourceFailed } from "./source-errors.js";
+import { Watch } from "./providers/statements.js";
 import { checkSource, drive } from "./sources.js";
 import { ToolCalls } from "./toolcalls.js";
 
@@ -17,7 +18,7 @@ import { ToolCalls } from "./toolcalls.js";
  * The text of the answer in a provider's stream; `values` and the others read it, too. Reasoning and
  * tool calls are not part of the text.
  * @param {Source} source
- * @param {Pick<SourceOptions, "choice" | "sse" | "provider">} [options]
+ * @param {Pick<SourceOptions, "choice" | "sse" | "provider" | "answer">} [options]
  * @returns {AsyncGenerator<string, void, undefined>}
  */
 export function content(source, options) {
@@ -33,10 +34,10 @@ export function content(source, options) {
  * the `args` it hands out are safe to keep. `calls` is a `ToolCalls` to keep, or for the next turn.
  * SourceFailed is thrown at the end if the provider reported an error.
  * @param {Source} source
- * @param {ToolCallsOptions & {calls?: ToolCalls}} [options]
+ * @param {ToolCallsOptions & {calls?: ToolCalls} & Pick<SourceOptions, "answer">} [options]
  * @returns {AsyncGenerator<ToolCall, void, undefined>}
  */
-export function toolCalls(source, { calls, ...options } = {}) {
+export function toolCalls(source, { calls, answer, ...options } = {}) {
   checkSource(source);
   const reading = calls ?? new ToolCalls(options);
   // Other streams may be read into the same calls: this one ends only its own messages.
@@ -44,13 +45,16 @@ export function toolCalls(source, { calls, ...options } = {}) {
   const seen = new Set();
   /** @type {string | null} */
   let failure = null;
-  const stage = (/** @type {any} */ event, /** @type {ToolCall[]} */ out) => {
+  const watch = answer && new Watch(answer);
+  const stage = (/** @type {any} */ event, /** @type {ToolCall[]} */ out, /** @type {any} */ _, isDone = false) => {
     if (event === undefined) {
+      watch?.end(reading.reader.provider !== null && !isDone);
       if (seen.size !== 0) out.push(...reading.flush(...seen));
       if (failure !== null) throw new SourceFailed(failure);
       return;
     }
     const said = reading.reader.feed(event);
+    watch?.read(said);
     for (const one of said) {
       if (one.kind === "finish" && one.reason === "error") failure ??= one.detail ?? null;
     }
@@ -66,14 +70,16 @@ export function toolCalls(source, { calls, ...options } = {}) {
  * The parts of an answer as they grow: text, reasoning, calls and results, in order. SourceFailed is
  * thrown at the end if the provider reported an error; a call that was cut off is `truncated`.
  * @param {Source} source
- * @param {PartsOptions} [options]
+ * @param {PartsOptions & Pick<SourceOptions, "answer">} [options]
  * @returns {AsyncGenerator<Part, void, undefined>}
  */
-export function parts(source, options = {}) {
+export function parts(source, { answer, ...options } = {}) {
   checkSource(source);
   const reading = new Parts(options);
+  if (answer) reading.tell(answer);
   const stage = (/** @type {any} */ event, /** @type {Part[]} */ out, /** @type {any} */ _, isDone = false) => {
     const isText = event instanceof AnswerPiece;
+    if (isText) answer?.add(event.piece);
     const found = isText ? reading.addText(event.piece) : event === undefined ? reading.flush(isDone) : reading.add(event);
     for (const part of found) out.push(part);
     if (event === undefined && reading.error !== null) throw new SourceFailed(reading.error);

@@ -7,7 +7,7 @@ import { InvalidJSON, truncated } from "./errors.js";
 import { EventText } from "./event-text.js";
 import { isEventStream, isLines } from "./media.js";
 import { Reader } from "./providers/index.js";
-import { Ending, ofChoice } from "./providers/statements.js";
+import { Ending, ofChoice, Watch } from "./providers/statements.js";
 import { SourceFailed, UnknownSource } from "./source-errors.js";
 import { isPiece } from "./sources.js";
 import { isObject } from "./values.js";
@@ -77,7 +77,7 @@ export function decodeEvents(stage, { provider = "auto", split }, opened) {
 
 /** A piece of the answer's text in place of an event, for `split`. */
 export class AnswerPiece {
-  /** @param {unknown} piece */
+  /** @param {import("./sources.js").Piece} piece */
   constructor(piece) {
     this.piece = piece;
   }
@@ -189,6 +189,8 @@ class AnswerDecoder {
   #mayBeEmpty;
   #wanted;
   #kept;
+  /** @type {Watch | null} */
+  #watch;
   /** The beginning of an answer that cannot be JSON, until enough is known. @type {string | null} */
   #prose;
   /** @type {Cut | null} */
@@ -200,9 +202,10 @@ class AnswerDecoder {
    * @param {Opened} opened
    */
   constructor(wanted, options, opened) {
-    const { choice = 0, sse = false, provider, events = false, tool, repair, many, prefix } = options;
+    const { choice = 0, sse = false, provider, events = false, tool, repair, many, prefix, answer } = options;
     this.#prose = events || tool || repair || many || prefix ? null : "";
     this.#kept = opened.kept;
+    this.#watch = answer ? new Watch(answer, choice) : null;
     this.#events = new EventDecoder(provider, sse || isEventStream(opened.media));
     this.#reader = new Reader(provider);
     this.#choice = choice;
@@ -225,6 +228,7 @@ class AnswerDecoder {
     yield* this.#held(this.#read(this.#events.flush()));
     yield* this.#wanted.flush();
     const ends = this.#reader.provider !== null && !this.#events.saidDone;
+    this.#watch?.end(ends);
     this.cut = this.#wanted.cut(ends);
     if (this.#prose) {
       if (this.cut) throw truncated(this.cut, new InvalidJSON("expected a value", "a value", { offset: [...this.#prose].length }));
@@ -259,12 +263,14 @@ class AnswerDecoder {
   *#read(events) {
     for (const event of events) {
       const said = this.#reader.feed(event);
+      this.#watch?.read(said);
       for (const piece of this.#wanted.pieces(said)) {
         this.#kept.add(piece);
         yield piece;
       }
       for (const one of ofChoice(said, this.#choice)) {
         if (one.kind === "finish" && one.reason === "error") {
+          this.#watch?.end(true);
           throw new SourceFailed(`the provider reported an error: ${one.detail}`);
         }
       }

@@ -7,6 +7,7 @@
  * the events of a jsonrill server.
  */
 
+export { Answer } from "./answer.js";
 export { content, parts, toolCalls } from "./answers.js";
 export { applyDelta, DeltaError } from "./delta.js";
 export { Document } from "./document.js";

@@ -13,8 +13,9 @@
 import { Calls } from "./calls.js";
 import { stringify } from "./json.js";
 import { Reader } from "./providers/index.js";
-import { Ending, ofChoice } from "./providers/statements.js";
+import { Ending, ofChoice, Watch } from "./providers/statements.js";
 
+/** @typedef {import("./answer.js").Answer} Answer */
 /** @typedef {import("./errors.js").Cut} Cut */
 /** @typedef {import("./call.js").ToolCall} ToolCall */
 /** @typedef {import("./calls.js").CallUpdate} CallUpdate */
@@ -122,6 +123,8 @@ export class Parts {
   error = null;
   /** The token counts, as the provider wrote them. @type {{[name: string]: any} | null} */
   usage = null;
+  /** @type {Watch | null} */
+  #watch = null;
 
   /** @param {PartsOptions} [options] */
   constructor({ choice = 0, provider = "auto", split = false, ...options } = {}) {
@@ -138,6 +141,11 @@ export class Parts {
       isKnown: (id) => this.#calls.get(id) !== null,
       call: (delta) => this.#changes(this.#calls.read([{ ...delta, choice }])),
     });
+  }
+
+  /** Let the caller's object know of the text, the end and the token counts. @param {Answer} answer */
+  tell(answer) {
+    this.#watch = new Watch(answer, this.#choice);
   }
 
   /** How the answer ended; null if the provider has not ended it. */
@@ -158,6 +166,7 @@ export class Parts {
     // A call that came before token counts is complete, not one that comes in the same event.
     const said = ofChoice(this.#reader.feed(event), this.#choice);
     this.#ending.feed(said);
+    this.#watch?.read(said);
     const counts = said.filter(({ kind }) => kind === "usage");
     const rest = counts.length ? said.filter(({ kind }) => kind !== "usage") : said;
     return [...counts, ...rest].flatMap((one) => this.#act(one));
@@ -177,7 +186,9 @@ export class Parts {
    * @param {boolean} [isDone]
    */
   flush(isDone = false) {
-    const cut = this.#ending.cut(this.#choice, this.#reader.provider !== null && !isDone);
+    const ends = this.#reader.provider !== null && !isDone;
+    const cut = this.#ending.cut(this.#choice, ends);
+    this.#watch?.end(ends);
     return [...this.#endText(), ...this.#changes(this.#calls.end([])), ...this.#closeText(cut)];
   }
 

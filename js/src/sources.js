@@ -20,8 +20,9 @@ import { isEventStream, isLines } from "./media.js";
 /**
  * How to read a provider's stream. `tool`: the arguments of this tool's calls in place of the answer's
  * text (true: of any tool), each a document of its own. `choice`: which of several answers. `sse`: the
- * text is an event stream, whatever its type. `provider`: whose events these are.
- * @typedef {{tool?: string | boolean, choice?: number, sse?: boolean,
+ * text is an event stream, whatever its type. `provider`: whose events these are. `answer`: gets the
+ * text, the end and the token counts of the answer.
+ * @typedef {{tool?: string | boolean, choice?: number, sse?: boolean, answer?: import("./answer.js").Answer,
  *   provider?: import("./providers/index.js").Provider}} SourceOptions
  */
 /**
@@ -156,8 +157,12 @@ export async function* drive(source, stage, options = {}, decode) {
           ({ decode } = await import("./decoding.js"));
         }
         if (decode) stage = await decode(stage, options, read);
+        else options.answer?.begin();
       }
-      if (!decode && !done) read.kept.add(element);
+      if (!decode && !done) {
+        read.kept.add(element);
+        options.answer?.add(element);
+      }
       /** @type {T[]} */
       const out = [];
       let failure;
@@ -188,10 +193,14 @@ async function inWords(error, { kept }, { repair = false }) {
 }
 
 /** What was read of an answer, up to a limit. */
-class Kept {
+export class Kept {
   /** @type {Piece[]} */
   #pieces = [];
-  #room = KEPT;
+  #room;
+
+  constructor(room = KEPT) {
+    this.#room = room;
+  }
 
   /** @param {Piece} piece */
   add(piece) {

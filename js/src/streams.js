@@ -113,9 +113,9 @@ export function growing(source, show, { live, schema, ...options }) {
  * @param {boolean} several
  * @returns {[import("./sources.js").Reading, Omit<O, keyof SourceOptions>]}
  */
-function apart({ tool, choice, sse, provider, ...parsing }, several) {
+function apart({ tool, choice, sse, provider, answer, ...parsing }, several) {
   const { many, repair, prefix } = /** @type {ParserOptions} */ (parsing);
-  const reading = { tool, choice, sse, provider, many, repair, prefix };
+  const reading = { tool, choice, sse, provider, answer, many, repair, prefix };
   // The provider says whether a call is complete.
   const read = tool ? { ...parsing, cutOff: false } : parsing;
   return [reading, tool && several ? { ...read, many: true } : read];

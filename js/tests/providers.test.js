@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import {
+  Answer,
   FieldNotFound,
   InvalidSchema,
   SourceFailed,
@@ -24,6 +25,7 @@ import {
   values,
 } from "../src/index.js";
 import "../src/repair.js";
+import "../src/split.js";
 import { isEventStream, isLines } from "../src/media.js";
 import { Parts } from "../src/parts.js";
 import { Reader, recognise } from "../src/providers/index.js";
@@ -96,6 +98,50 @@ for (const { name, python_only, before, end, words } of cases("finish_reasons.js
     }
   });
 }
+
+// ---- what is known of an answer beside its values ----
+
+const FUNCTIONS = {
+  values,
+  fragments,
+  updates,
+  "updates at a pace": (source, how) => updates(source, { every: 1, ...how }),
+  select: (source, how) => select(source, "title", how),
+  text: (source, how) => text(source, "title", { readAll: true, ...how }),
+  texts: (source, how) => texts(source, "title", how),
+  content,
+  parts,
+  "parts, split": (source, how) => parts(source, { split: true, ...how }),
+  toolCalls,
+};
+const told = ({ finish, usage, text: its }) => ({ finish, usage, text: its });
+
+for (const { name, events, text: its, end, usage = null } of cases("answers.json").cases.filter(known)) {
+  test(`${name}: what an Answer tells`, async () => {
+    const expected = { finish: end ?? "lost", usage, text: its };
+    const isComplete = name.endsWith("-complete");
+    for (const [reader, read] of Object.entries(isComplete ? FUNCTIONS : { content, parts, toolCalls })) {
+      const answer = new Answer();
+      await all(read(later(events), { answer }));
+      assert.deepEqual(told(answer), expected, reader);
+    }
+    if (!isComplete) return;
+    const answer = new Answer();
+    await values(later(events), { answer }).next();
+    assert.equal(answer.usage, null);
+    assert.ok(its.startsWith(answer.text));
+  });
+}
+
+test("an Answer: plain text has only its text, and a second stream begins anew", async () => {
+  const answer = new Answer();
+  for (const read of [values, (source, how) => parts(source, { split: true, ...how })]) {
+    await all(read(['{"a": ', "1}"], { answer }));
+    assert.deepEqual(told(answer), { finish: null, usage: null, text: '{"a": 1}' });
+    await all(read([new TextEncoder().encode("[2]")], { answer }));
+    assert.equal(answer.text, "[2]");
+  }
+});
 
 // ---- the end ----
 

@@ -159,6 +159,44 @@ export function isCut({ reason }) {
   return reason != null && !isComplete(reason);
 }
 
+/** Fills in what a caller wants to know of an answer: its text, its end, its token counts. */
+export class Watch {
+  #ending = new Ending();
+  #answer;
+  #choice;
+  /** @type {{[name: string]: any}} */
+  #counts = {};
+
+  /**
+   * @param {import("../answer.js").Answer} answer
+   * @param {number} [choice]
+   */
+  constructor(answer, choice = 0) {
+    answer.begin();
+    this.#answer = answer;
+    this.#choice = choice;
+  }
+
+  /** @param {Statement[]} said */
+  read(said) {
+    for (const one of said) {
+      if (one.kind === "usage") Object.assign(this.#counts, one.counts);
+      else if (one.kind === "text" && (one.choice ?? 0) === this.#choice) this.#answer.add(one.text);
+    }
+    this.#ending.feed(said);
+    this.#answer.finish = this.#ending.of(this.#choice);
+  }
+
+  /** The stream has been read to its end; `ends` is that of `Ending.cut`. @param {boolean} ends */
+  end(ends) {
+    const cut = this.#ending.cut(this.#choice, ends);
+    // Of a stream that was lost on the way, the last counts have not come.
+    const isWhole = !cut || this.#answer.finish !== null;
+    if (isWhole && Object.keys(this.#counts).length !== 0) this.#answer.usage = this.#counts;
+    if (cut) this.#answer.finish = /** @type {Reason} */ (cut.reason);
+  }
+}
+
 // How much of a refusal is quoted.
 const QUOTED = 500;
 

@@ -45,7 +45,7 @@ export function translate(event) {
       return [{ kind: "begin", message: asId(event.messageId) }];
     case "finish": {
       const finish = finished(event.finishReason, { last: true });
-      return [...asUsage(event.totalUsage), finish];
+      return [...asUsage(event.totalUsage ?? event.usage), finish];
     }
     case "abort":
       return [finished(type, { last: true })];

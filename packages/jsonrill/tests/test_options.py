@@ -66,7 +66,7 @@ FUNCTIONS: dict[Callable[..., Any], tuple[Stage, type, set[str]]] = {
     jsonrill.text: ("text", ReadTextOptions, {"read_all"}),
     jsonrill.texts: ("text", ReadTextOptions, set()),
     jsonrill.chunks: ("chunks", ChunkOptions, set()),
-    jsonrill.tool_calls: ("calls", CallOptions, {"calls"}),
+    jsonrill.tool_calls: ("calls", CallOptions, {"calls", "answer"}),
 }
 IN_PYTHON_ALONE = pytest.mark.skipif(
     jsonrill.compiled, reason="compiled functions do not keep their annotations"

@@ -4,6 +4,7 @@ text → values      `values`, `fields`, `loads`, `partial`; by hand: `Document`
 text → fields      `select`: complete values at a path; `text`, `texts`: strings as they grow
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
+what was answered  `Answer`: its text, how it ended, its token counts
 a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
 an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
 running tools      `run_tools`: starts them early, and has the turn for the next request
@@ -21,6 +22,7 @@ The folders are the journey of the data. A part imports only from parts above it
     jsontext.py      writing JSON: one iterative writer, quoting, surrogates
     paths.py         where a value sits: paths, patterns, JSON Pointer
     errors.py        the error tree, each with its place and to_dict(); size limits
+    answer.py        what a caller may want to know of an answer beside its values
     options.py       every option of every stage: types, defaults, checks, help
     eventstream.py   server-sent events, no I/O
     parse/           text → events, strict and lenient
@@ -51,6 +53,7 @@ import typing as _typing
 from importlib import import_module as _import_module
 
 if _typing.TYPE_CHECKING:
+    from .answer import Answer as Answer
     from .answers import Part as Part
     from .answers import Parts as Parts
     from .build.document import Document as Document
@@ -108,6 +111,7 @@ __version__ = "0.2.0"
 _MODULES: _typing.Final = {
     name: module
     for module, names in (
+        (".answer", "Answer"),
         (".answers", "Part Parts"),
         (".build.document", "Document"),
         (".build.rebuilder", "Rebuilder"),
@@ -159,6 +163,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Answer",
     "Chunker",
     "Document",
     "FieldNotFound",

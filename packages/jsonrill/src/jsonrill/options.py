@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypedDict, get_args, get_origin
 
+from .answer import Answer
 from .errors import Limits
 
 Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild", "select", "text"]
@@ -65,6 +66,7 @@ class SourceOptions(TypedDict, total=False):
     tool: Tool
     sse: bool
     provider: Provider
+    answer: Answer | None
 
 
 class UpdateOptions(ParseOptions, total=False):
@@ -182,6 +184,8 @@ class Option:
             return "true, false, or names of repairs"
         if self.type == Limits | None:
             return "a Limits object such as Limits(depth=64)"
+        if self.type == Answer | None:
+            return "an Answer object"
         if self.type in _FUNCTIONS:
             return "a function"
         if self.type == Tool:
@@ -220,6 +224,8 @@ class Option:
             good = isinstance(value, bool | str) or _are_names(value)
         elif self.type == Limits | None:
             good = isinstance(value, Limits)
+        elif self.type == Answer | None:
+            good = isinstance(value, Answer)
         elif self.type in _FUNCTIONS:
             good = callable(value)
         elif self.type == Tool:
@@ -284,6 +290,7 @@ _GROWING: Final[tuple[Mode, ...]] = ("PROGRESSIVE", "REALTIME")
 _REALTIME: Final[tuple[Mode, ...]] = ("REALTIME",)
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _PROVIDER: Final = "Whose events these are."
+_ANSWER: Final = "Gets the text, the end and the token counts of the answer."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
 
 TABLE: Final[dict[str, Option]] = {
@@ -323,6 +330,7 @@ TABLE: Final[dict[str, Option]] = {
         Option("tool", Tool, None, _SOURCE, "Read the arguments of this tool's calls."),
         Option("sse", bool, False, _SOURCE, "The text is an event stream."),
         Option("provider", Provider, "auto", (*_CALLS, "source"), _PROVIDER, folds=True),
+        Option("answer", Answer | None, None, _SOURCE, _ANSWER),
         Option("schemas", Schemas, None, _CALLS, "JSON Schemas of the tools' arguments, by name."),
         Option("keep", int | None, 256, _CALLS, "Calls of ended responses to keep.", least=0),
         Option("limits", Limits | None, None, _READERS, "Size limits for the input."),
@@ -344,6 +352,7 @@ NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
     "loads": (("cli", "server", "batch"), "it is a Python function"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
+    "answer": (("cli", "server", "batch"), "it is a Python object"),
     "limits": (("server",), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),
     "dialect": (("server", "batch"), "they do not read fragments"),

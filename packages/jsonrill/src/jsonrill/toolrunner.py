@@ -22,6 +22,7 @@ from math import inf
 from time import monotonic
 from typing import Any, Unpack, overload
 
+from .answer import Answer
 from .answers import Part
 from .answers.tools import Function, Job, ToolRun, When
 from .errors import SourceFailed
@@ -102,6 +103,7 @@ def run_tools(
     concurrency: int = 8,
     timeout: float | None = None,
     choice: int = 0,
+    answer: Answer | None = None,
     **options: Unpack[PartOptions],
 ) -> AsyncToolParts: ...
 @overload
@@ -113,6 +115,7 @@ def run_tools(
     concurrency: int = 8,
     timeout: float | None = None,
     choice: int = 0,
+    answer: Answer | None = None,
     **options: Unpack[PartOptions],
 ) -> ToolParts: ...
 def run_tools(
@@ -123,6 +126,7 @@ def run_tools(
     concurrency: int = 8,
     timeout: float | None = None,
     choice: int = 0,
+    answer: Answer | None = None,
     **options: Unpack[PartOptions],
 ) -> Any:
     """Yield the parts of an answer, and run its tools while the rest still streams.
@@ -136,12 +140,13 @@ def run_tools(
     thread cannot be cancelled, its result is dropped). A sync source yields a result with the next
     event after it is there. Afterwards `messages()` is the turn for the next request.
     """
-    refuse_unknown(options, PartOptions.__annotations__, "unknown option")
+    refuse_unknown(options, ["answer", *PartOptions.__annotations__], "unknown option")
     if type(concurrency) is not int or concurrency < 1:
         raise ValueError(f"concurrency is a whole number from 1 up, not {concurrency!r}")
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
     run = ToolRun(tools, when=when, choice=choice, **options)
+    run.parts.tell(answer)
     split = bool(options.get("split"))
     reading = EventReading(options.get("provider", "auto"), split=split)
     events = drive(_as_event, source, reading=reading)

@@ -19,7 +19,7 @@ from typing import Any, Literal, assert_never
 from ..build.document import Document
 from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits, refuse_copy
 from ..jsontext import dumps
-from ..options import OnRepair, Provider, Rules, Schemas, Split
+from ..options import TABLE, OnRepair, Provider, Rules, Schemas, Split
 from ..parse.sink import TextBuffer
 from ..providers import Reader
 from ..providers.finish import Reason
@@ -36,6 +36,7 @@ from ..providers.statements import (
     Statement,
     Text,
     Usage,
+    Watch,
     of_choice,
 )
 from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
@@ -178,6 +179,12 @@ class Parts:
         self._first = 0
         self.error: str | None = None
         self.usage: dict[str, Any] | None = None
+        self._watch: Watch | None = None
+
+    def tell(self, answer: Any) -> None:
+        """Let the caller's object know of the text, the end and the token counts."""
+        if TABLE["answer"].check(answer) is not None:
+            self._watch = Watch(answer, self._choice)
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -213,13 +220,18 @@ class Parts:
         """The parts that statements change; those of one event in the order of `counts_first`."""
         said = of_choice(said, self._choice)
         self._ending.feed(said)
+        if self._watch is not None:
+            self._watch.read(said)
         return [part for statement in said for part in self._act(statement)]
 
     def feed_text(self, text: str | bytes | bytearray | memoryview) -> list[Part]:
         """The parts that a piece of text changes, for `split` without a provider."""
         if not isinstance(text, str):
             text = self._decoder.decode(text)
-        return [*self._act(Text(text, self._choice))]
+        said = Text(text, self._choice)
+        if self._watch is not None:
+            self._watch.read([said])
+        return [*self._act(said)]
 
     def flush(self, *, done: bool = False) -> list[Part]:
         """The parts at the end of the stream: calls that have not ended are truncated.
@@ -228,6 +240,8 @@ class Parts:
         """
         ends = self.reader.provider is not None and not done
         cut = self._ending.cut(self._choice, ends=ends)
+        if self._watch is not None:
+            self._watch.end(ends=ends)
         return [
             *self._end_split(),
             *self._updates(self._calls.flush()),

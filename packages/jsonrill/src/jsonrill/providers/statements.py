@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, assert_never
 
+from ..answer import Answer
 from ..errors import CUTS, CutShort
 from .fields import ABSENT, as_error
 from .finish import Reason, finish_reason, is_complete, worse
@@ -337,6 +338,39 @@ class Ending:
                 self._choices[choice] = finish.reason or "complete"
                 if finish.detail is not None:
                     self._details[choice] = finish.detail
+
+
+class Watch:
+    """Fills in what a caller wants to know of an answer: its text, its end, its token counts."""
+
+    __slots__ = ("_answer", "_choice", "_counts", "_ending")
+
+    def __init__(self, answer: Answer, choice: int = 0) -> None:
+        answer.begin()
+        self._answer = answer
+        self._choice = choice
+        self._counts: dict[str, Any] = {}
+        self._ending = Ending()
+
+    def read(self, said: Sequence[Statement]) -> None:
+        """Take in the statements of an event."""
+        text = text_in(said, self._choice)
+        if text:
+            self._answer.add(text)
+        self._ending.feed(said)
+        self._answer.finish = self._ending.of(self._choice)
+        for one in said:
+            if isinstance(one, Usage):
+                self._counts.update(one.counts)
+
+    def end(self, *, ends: bool) -> None:
+        """The stream has been read to its end; `ends` is that of `Ending.cut`."""
+        cut = self._ending.cut(self._choice, ends=ends)
+        # Of a stream that was lost on the way, the last counts have not come.
+        if cut is None or self._answer.finish is not None:
+            self._answer.usage = self._counts or None
+        if cut is not None:
+            self._answer.finish = cut.reason
 
 
 def as_usage(value: Any) -> list[Statement]:

@@ -55,7 +55,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             return [Begin(as_id(event.get("messageId")))]
         case "finish":
             finish = finished(event.get("finishReason"), last=True)
-            return [*as_usage(event.get("totalUsage")), finish]
+            return [*as_usage(either(event, "totalUsage", "usage")), finish]
         case "abort":
             return [finished(kind, last=True)]
         case "error":

@@ -12,7 +12,7 @@ from ..errors import SourceFailed, UnknownSource, truncated
 from ..options import Provider
 from ..providers import Reader
 from ..providers.objects import plain
-from ..providers.statements import Finish
+from ..providers.statements import Finish, Watch
 from .answer import AnswerText
 from .arguments import ArgumentText
 from .event_text import EventText
@@ -124,6 +124,8 @@ class TextDecoder:
         # The beginning of an answer that cannot be JSON, until enough of it is known.
         self._prose: str | None = "" if reading.holds_prose and reading.tool is None else None
         self._reader = Reader(reading.provider)
+        answer = reading.answer
+        self._watch = None if answer is None else Watch(answer, reading.choice)
         self._may_be_empty = reading.may_be_empty
         self._wanted: AnswerText | ArgumentText
         if reading.tool is None:
@@ -149,6 +151,8 @@ class TextDecoder:
         yield from pieces if self._prose is None else self._held(pieces)
         yield from self._wanted.flush()
         ends = self._reader.provider is not None and not self._events.said_done
+        if self._watch is not None:
+            self._watch.end(ends=ends)
         cut = self._reading.cut = self._wanted.cut(ends=ends)
         if self._prose:
             if cut is not None:
@@ -175,10 +179,14 @@ class TextDecoder:
     def _read(self, events: Iterable[Any]) -> Iterator[str]:
         for event in events:
             said = self._reader.feed(event)
+            if self._watch is not None:
+                self._watch.read(said)
             for piece in self._wanted.pieces(said):
                 self._reading.transcript.add(piece)
                 yield piece
             for one in said:
                 if type(one) is Finish and one.reason == "error":
                     if one.choice in (None, self._choice):
+                        if self._watch is not None:
+                            self._watch.end(ends=True)
                         raise SourceFailed(f"the provider reported an error: {one.detail}")

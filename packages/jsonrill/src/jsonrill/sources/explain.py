@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from ..answer import Answer, joined
 from ..errors import InvalidJSON, JsonrillError, Truncated
 from ..parse.reasoning import ELEMENTS, MARKS
 
@@ -22,11 +23,15 @@ class Transcript:
     """What was read of an answer: its text up to a limit."""
 
     def __init__(self) -> None:
+        # Gets all of the text, too, if the caller asks for it.
+        self.copy: Answer | None = None
         self._pieces: list[Any] = []
         self._room = _KEPT
 
     def add(self, piece: Any) -> None:
         """Keep a piece of text or bytes, if there is room."""
+        if self.copy is not None and isinstance(piece, (str, bytes, bytearray, memoryview)):
+            self.copy.add(piece)
         if self._room > 0 and isinstance(piece, (str, bytes, bytearray, memoryview)):
             self._room -= len(piece)
             self._pieces.append(piece)
@@ -35,7 +40,7 @@ class Transcript:
         """The pieces, which are kept, without the `None` that deltas have in place of no text."""
         room, keep = self._room, self._pieces.append
         for piece in pieces:
-            if type(piece) is str:
+            if type(piece) is str and self.copy is None:
                 if room > 0:
                     room -= len(piece)
                     keep(piece)
@@ -48,13 +53,7 @@ class Transcript:
     @property
     def text(self) -> str:
         """The text up to here; its beginning, if it is long."""
-        pieces = [it if isinstance(it, str) else bytes(it) for it in self._pieces]
-        if all(isinstance(it, str) for it in pieces):
-            return "".join(map(str, pieces))[:_KEPT]
-        raw = b"".join(
-            it.encode("utf-8", "replace") if isinstance(it, str) else it for it in pieces
-        )
-        return raw.decode("utf-8", "replace")[:_KEPT]
+        return joined(self._pieces)[:_KEPT]
 
 
 def explained(error: JsonrillError, transcript: Transcript, *, strict: bool) -> JsonrillError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..answer import Answer
 from ..errors import CutShort, JsonrillError
 from ..eventstream import is_event_stream, is_lines
 from ..options import TABLE, Provider, Rules, Tool
@@ -64,6 +65,7 @@ class Reading:
         tool: Tool = None,
         sse: bool = False,
         provider: Provider = "auto",
+        answer: Answer | None = None,
         repair: Rules = False,
         first: bool = False,
         events: bool = False,
@@ -74,6 +76,7 @@ class Reading:
         self.tool = TABLE["tool"].check(tool) or None
         self.sse = TABLE["sse"].check(sse)
         self.provider = TABLE["provider"].check(provider)
+        self.answer: Answer | None = TABLE["answer"].check(answer)
         self.repair = repair
         self.first = first
         named = self.provider != "auto" or self.choice != 0
@@ -105,6 +108,9 @@ class Reading:
         sse = self.sse or source.sse
         of_events = self._of_events or sse or (source.lines and not self._takes_many)
         if text and not of_events and source.failure is None:
+            if self.answer is not None:
+                self.answer.begin()
+                self.transcript.copy = self.answer
             return None
         from .decoding import TextDecoder
         from .failures import FailedResponse

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, Unpack, cast, overload
 
+from ..answer import Answer
 from ..answers import Part, Parts
 from ..errors import SourceFailed
-from ..options import CallOptions, PartOptions, Provider, refuse_unknown
-from ..providers.statements import Finish
+from ..options import TABLE, CallOptions, PartOptions, Provider, refuse_unknown
+from ..providers.statements import Finish, Watch
 from ..sources import EventReading, Reading
 from ..toolcalls import ToolCalls, ToolCallUpdate
 from .driving import END, Loop, drive
@@ -18,14 +19,26 @@ from .types import Source
 
 @overload
 def tool_calls(
-    source: AsyncIterable[Any], *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
+    source: AsyncIterable[Any],
+    *,
+    calls: ToolCalls | None = None,
+    answer: Answer | None = None,
+    **options: Unpack[CallOptions],
 ) -> AsyncIterator[ToolCallUpdate]: ...
 @overload
 def tool_calls(
-    source: Source, *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
+    source: Source,
+    *,
+    calls: ToolCalls | None = None,
+    answer: Answer | None = None,
+    **options: Unpack[CallOptions],
 ) -> Iterator[ToolCallUpdate]: ...
 def tool_calls(
-    source: Any, *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
+    source: Any,
+    *,
+    calls: ToolCalls | None = None,
+    answer: Answer | None = None,
+    **options: Unpack[CallOptions],
 ) -> Any:
     """Yield an update for each change of a tool call in a provider's stream (`update.call`).
 
@@ -33,12 +46,14 @@ def tool_calls(
     those of `ToolCalls`; give one as `calls` to keep it, or for the next turn. `SourceFailed` is
     raised at the end if the provider reported an error.
     """
-    refuse_other("calls", options, "calls")
+    refuse_other("calls", options, "calls", "answer")
     if calls is not None and options:
         raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
     if not isinstance(calls, ToolCalls | None):
         raise TypeError(f"calls is a ToolCalls object, not {calls!r}")
     reading = ToolCalls(**options) if calls is None else calls
+    source_events = EventReading(reading.reader.given)
+    watch = None if TABLE["answer"].check(answer) is None else Watch(cast(Answer, answer))
     # Other streams may be read into the same calls: this one ends only its own messages.
     seen: set[str] = set()
     failure: str | None = None
@@ -47,11 +62,16 @@ def tool_calls(
         nonlocal failure
         for event in events:
             if event is END:
+                if watch is not None:
+                    ends = reading.reader.provider is not None and not source_events.said_done
+                    watch.end(ends=ends)
                 yield from reading.flush(*sorted(seen)) if seen else ()
                 if failure is not None:
                     raise SourceFailed(failure)
                 return
             said = reading.reader.feed(event)
+            if watch is not None:
+                watch.read(said)
             for statement in said:
                 if type(statement) is Finish and statement.reason == "error":
                     failure = failure or statement.detail
@@ -59,22 +79,34 @@ def tool_calls(
                 seen.add(update.message_id)
                 yield update
 
-    return drive(Loop(run), source, reading=EventReading(reading.reader.given))
+    return drive(Loop(run), source, reading=source_events)
 
 
 @overload
 def content(
-    source: AsyncIterable[Any], *, choice: int = 0, provider: Provider = "auto"
+    source: AsyncIterable[Any],
+    *,
+    choice: int = 0,
+    provider: Provider = "auto",
+    answer: Answer | None = None,
 ) -> AsyncIterator[str]: ...
 @overload
-def content(source: Source, *, choice: int = 0, provider: Provider = "auto") -> Iterator[str]: ...
-def content(source: Any, *, choice: int = 0, provider: Provider = "auto") -> Any:
+def content(
+    source: Source, *, choice: int = 0, provider: Provider = "auto", answer: Answer | None = None
+) -> Iterator[str]: ...
+def content(
+    source: Any, *, choice: int = 0, provider: Provider = "auto", answer: Answer | None = None
+) -> Any:
     """Yield the text of the answer in a provider's stream; `values` and the others do so, too.
 
     The source is what `tool_calls` takes; `provider` is that of `ToolCalls`. Reasoning and tool
     calls are not part of the text. If the answer has several choices, `choice` selects one.
     """
-    return drive(_pass_on, source, reading=Reading(choice=choice, provider=provider, events=True))
+    return drive(
+        _pass_on,
+        source,
+        reading=Reading(choice=choice, provider=provider, answer=answer, events=True),
+    )
 
 
 @overload
@@ -84,13 +116,24 @@ def arguments(
     *,
     choice: int = 0,
     provider: Provider = "auto",
+    answer: Answer | None = None,
 ) -> AsyncIterator[str]: ...
 @overload
 def arguments(
-    source: Source, tool: str | Literal[True], *, choice: int = 0, provider: Provider = "auto"
+    source: Source,
+    tool: str | Literal[True],
+    *,
+    choice: int = 0,
+    provider: Provider = "auto",
+    answer: Answer | None = None,
 ) -> Iterator[str]: ...
 def arguments(
-    source: Any, tool: str | Literal[True], *, choice: int = 0, provider: Provider = "auto"
+    source: Any,
+    tool: str | Literal[True],
+    *,
+    choice: int = 0,
+    provider: Provider = "auto",
+    answer: Answer | None = None,
 ) -> Any:
     """Yield the argument text of the calls of a tool (True: of any) in a provider's stream.
 
@@ -99,7 +142,11 @@ def arguments(
     """
     if not tool:
         raise ValueError(f"tool is a tool's name, or True for any, not {tool!r}")
-    return drive(_pass_on, source, reading=Reading(tool=tool, choice=choice, provider=provider))
+    return drive(
+        _pass_on,
+        source,
+        reading=Reading(tool=tool, choice=choice, provider=provider, answer=answer),
+    )
 
 
 def _pass_on(piece: str) -> Iterator[str]:
@@ -109,19 +156,28 @@ def _pass_on(piece: str) -> Iterator[str]:
 
 @overload
 def parts(
-    source: AsyncIterable[Any], *, choice: int = 0, **options: Unpack[PartOptions]
+    source: AsyncIterable[Any],
+    *,
+    choice: int = 0,
+    answer: Answer | None = None,
+    **options: Unpack[PartOptions],
 ) -> AsyncIterator[Part]: ...
 @overload
-def parts(source: Source, *, choice: int = 0, **options: Unpack[PartOptions]) -> Iterator[Part]: ...
-def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> Any:
+def parts(
+    source: Source, *, choice: int = 0, answer: Answer | None = None, **options: Unpack[PartOptions]
+) -> Iterator[Part]: ...
+def parts(
+    source: Any, *, choice: int = 0, answer: Answer | None = None, **options: Unpack[PartOptions]
+) -> Any:
     """Yield the parts of an answer as they grow: text, reasoning, calls and results, in order.
 
     The source is a provider's stream, with `split` also a text. `SourceFailed` is raised at the end
     if the provider reported an error. A text that was cut is never `complete`, and its `error` says
     why; a call that was cut has the status `truncated`.
     """
-    refuse_unknown(options, PartOptions.__annotations__, "unknown option")
+    refuse_unknown(options, ["answer", *PartOptions.__annotations__], "unknown option")
     reading = Parts(choice=choice, **options)
+    reading.tell(answer)
 
     split = bool(options.get("split"))
     events = EventReading(options.get("provider", "auto"), split=split)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 from ..options import SourceOptions, Stage, refuse_unknown, taken_by
 from ..parse.lenient.rules import rule_names
@@ -24,7 +24,7 @@ def take_options(
     stages = ("source",) if stage is None else (stage, "source")
     refuse_unknown(options, [*own, *(it.name for it in taken_by(*stages))], "unknown option")
     given = dict(options)
-    wanted = {name: given.pop(name) for name in get_type_hints(SourceOptions) if name in given}
+    wanted = {name: given.pop(name) for name in SourceOptions.__annotations__ if name in given}
     parsing = {name: given[name] for name in ("repair", "many", "prefix") if name in given}
     reading = Reading(**wanted, **parsing, first=first)
     if reading.many:

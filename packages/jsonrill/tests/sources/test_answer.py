@@ -1,0 +1,131 @@
+"""`Answer`: the text, the end and the token counts of an answer, from every function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any
+
+import pytest
+
+import jsonrill
+from jsonrill import Answer
+from support import cases
+from support.sources import collect
+
+CASES: list[dict[str, Any]] = cases("answers.json")["cases"]
+COMPLETE = [case for case in CASES if case["name"].endswith("-complete")]
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "values": jsonrill.values,
+    "values with a schema": lambda source, **how: jsonrill.values(source, {}, **how),
+    "fields": lambda source, **how: jsonrill.fields(source, {}, **how),
+    "fragments": jsonrill.fragments,
+    "updates": jsonrill.updates,
+    "updates at a pace": lambda source, **how: jsonrill.updates(source, every=0.01, **how),
+    "select": lambda source, **how: jsonrill.select(source, "title", **how),
+    "text": lambda source, **how: jsonrill.text(source, "title", read_all=True, **how),
+    "texts": lambda source, **how: jsonrill.texts(source, "title", **how),
+    "content": jsonrill.content,
+    "parts": jsonrill.parts,
+    "parts, split": lambda source, **how: jsonrill.parts(source, split=True, **how),
+    "tool_calls": jsonrill.tool_calls,
+    "run_tools": lambda source, **how: jsonrill.run_tools(source, {}, **how),
+}
+
+
+async def later(events: Iterable[Any]) -> AsyncIterator[Any]:
+    for event in events:
+        yield event
+
+
+def told(answer: Answer) -> tuple[Any, ...]:
+    return answer.finish, answer.usage, answer.text
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda it: it["name"])
+def test_each_provider_tells_its_end_and_its_counts(case: dict[str, Any]) -> None:
+    expected = (case["end"] or "lost", case.get("usage"), case["text"])
+    for read in (jsonrill.content, jsonrill.parts, jsonrill.tool_calls, jsonrill.values):
+        answer = Answer()
+        collect(read(case["events"], answer=answer))
+        assert told(answer) == expected, read
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_function_tells_it_sync_and_async(function: str) -> None:
+    for case in COMPLETE:
+        expected = (case["end"], case.get("usage"), case["text"])
+        for source in (iter(case["events"]), later(case["events"])):
+            answer = Answer()
+            _, error = collect(FUNCTIONS[function](source, answer=answer))
+            assert error is None and told(answer) == expected
+
+
+def test_every_provider_that_sends_counts_has_a_case() -> None:
+    without = {case["name"].rpartition("-")[0] for case in COMPLETE if "usage" not in case}
+    assert without == {"mistral_chat", "ag_ui", "pydantic_ai"}  # the first has those of openai_chat
+
+
+def test_arguments_of_a_tool() -> None:
+    [case] = [it for it in CASES if it["name"] == "anthropic-calls"]
+    name = case["calls"][0][0]
+    answers = Answer(), Answer()
+    collect(jsonrill.arguments(case["events"], name, answer=answers[0]))
+    collect(jsonrill.values(case["events"], tool=name, answer=answers[1]))
+    assert [*map(told, answers)] == [("calls", case["usage"], case["text"])] * 2
+
+
+def test_it_is_filled_while_reading_and_the_counts_at_the_end() -> None:
+    [case] = [it for it in CASES if it["name"] == "anthropic-complete"]
+    answer = Answer()
+    seen = []
+    for _ in jsonrill.values(iter(case["events"]), answer=answer):
+        seen.append(told(answer))
+    assert seen[0][0] is None and case["text"].startswith(seen[0][2])
+    assert all(usage is None for _, usage, _ in seen)
+    assert answer.usage == case["usage"]
+
+
+def test_a_loop_that_is_left_early_has_no_counts() -> None:
+    for case in COMPLETE:
+        answer = Answer()
+        for _ in jsonrill.values(iter(case["events"]), answer=answer):
+            break
+        assert answer.usage is None and answer.finish is None
+        assert case["text"].startswith(answer.text)
+
+
+def test_an_event_stream_as_text() -> None:
+    [case] = [it for it in CASES if it["name"] == "openai_chat-complete"]
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in case["events"])
+    answer = Answer()
+    collect(jsonrill.values([body.encode(), b"data: [DONE]\n\n"], sse=True, answer=answer))
+    assert told(answer) == ("complete", case["usage"], case["text"])
+
+
+@pytest.mark.parametrize(
+    ("pieces", "whole"),
+    [(['{"a": ', None, "1}"], '{"a": 1}'), ([b'{"a": "\xe2\x82', b'\xac"}'], '{"a": "€"}')],
+)
+def test_plain_text_has_only_its_text(pieces: list[Any], whole: str) -> None:
+    for source in (pieces, later(pieces)):
+        answer = Answer()
+        collect(jsonrill.values(source, answer=answer))
+        assert told(answer) == (None, None, whole)
+
+
+def test_a_second_stream_begins_anew() -> None:
+    answer = Answer()
+    for text in ("[1]", "[2]"):
+        collect(jsonrill.values(text, answer=answer))
+        assert answer.text == text
+    for case in COMPLETE[:2]:
+        collect(jsonrill.parts(case["events"], answer=answer))
+        assert answer.text == case["text"]
+    assert repr(answer).startswith("Answer(finish='complete', usage={")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_anything_else_is_refused_at_the_call(function: str) -> None:
+    with pytest.raises(ValueError, match="answer is an Answer object, not"):
+        FUNCTIONS[function]([], answer={})
