@@ -40,11 +40,12 @@ SEARCHED = frozenset(
             "REGEX",
         ),
         *("NEXT_ELEMENT", "AFTER_VALUE", "AFTER_VALUE_CUT", "CURLY_TAIL", "UNUSUAL", "PATH", "TEX"),
-        *("HAS_DOUBTFUL", "BACKSLASH_LAST", "SECOND"),
+        *("HAS_DOUBTFUL", "BACKSLASH_LAST", "SECOND", "SECOND_SCALAR", "ANNOUNCES_NUMBERS"),
+        *("NO_VALUE", "IN_REGEX", "ENDS_IN_FENCE"),
     )
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.
-PYTHON_ONLY = frozenset(("LIST_IN_LIST", "UNUSUAL"))
+PYTHON_ONLY = frozenset(("LIST_IN_LIST", "UNUSUAL", "HAS_DOUBTFUL", "HAS_RARE"))
 # Not in JavaScript: the error of the chunker, and a base of others.
 PYTHON_ERRORS = frozenset(("RevisionError", "_ParseError"))
 # A reader gives up a connection when so many heartbeats in a row did not come.
@@ -194,7 +195,7 @@ def constants() -> Iterator[tuple[str, str, Any]]:
     yield "readonly string[]", "WORDS", lookahead.WORDS
     yield "", "ODD_SPACES", lookahead.ODD_SPACES
     yield "", "REACH", lookahead.REACH
-    for name in ("DOUBTFUL", "PYTHON", "PYTHON_TOO"):
+    for name in ("DOUBTFUL", "RARE", "PYTHON", "PYTHON_TOO"):
         yield "", name, getattr(escapes, name)
     yield "readonly string[]", "TEX_NAMES", sorted(escapes.TEX_NAMES)
     yield "{[mark: string]: string}", "PARTS", {mark: source(part) for mark, part in PARTS.items()}

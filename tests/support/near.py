@@ -265,11 +265,7 @@ def report(pieces: Iterable[str | bytes], **options: Any) -> Report:
         # repr tells 1 from 1.0 and True, which == does not.
         found.append((one.kind, one.path, text, repr(one.value), one.offset, one.document))
     errors = list(map(described, parser.errors))
-    repairs = list(parser.repairs)
-    if error is not None:
-        # Where a repair ends is known when the value goes on; in a text that is refused it may not.
-        repairs = [repair._replace(end=repair.offset) for repair in repairs]
-    return Report(found, repairs, error, errors, parser.document)
+    return Report(found, list(parser.repairs), error, errors, parser.document)
 
 
 def read(text: str, **options: Any) -> tuple[Any, list[str]]:

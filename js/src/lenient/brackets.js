@@ -20,6 +20,8 @@ import { KEY_BEFORE, NEXT_OBJECT, QUOTES } from "./tables.js";
 /** @typedef {import("./lookahead.js").Following} Following */
 
 export const ANY_CLOSER = ["}", "]", ")"];
+// After a list of numbers these go on with the sentence, as letters do.
+const UNITS = "°%‰€$£¥";
 // Containers nested deeper than this are not looked at one by one.
 const FAR = 32;
 // Among the keys of an object: one of them came twice.
@@ -456,8 +458,14 @@ export class Brackets {
         return pos;
       }
     }
-    if (m.prose.scalarList && isLetter(text, pos) && m._line === this.rootLine) {
+    const sentence = isLetter(text, pos) || UNITS.includes(char);
+    if (m.prose.scalarList && sentence && m._line === this.rootLine) {
       throw m._twoReadings("the value is before this", "it is part of a sentence", pos);
+    }
+    if (char === "." && m._offset + pos === this.rootEnd + 1) {
+      const code = m._sees(SHAPE.MEMBER, text, pos);
+      if (code === null) return m._hold(text, pos);
+      if (code) throw m._twoReadings("the value is before this", "it is part of a program", pos);
     }
     // Perhaps typed for a comma.
     if (".;".includes(char)) {

@@ -37,6 +37,7 @@ export class Comments {
   begin(m, state) {
     this.resume = m._state;
     m._state = state;
+    m._passes = true;
     this.commentQuotes = 0;
     this.commentCloses = this.commentQuoted = false;
   }
@@ -56,8 +57,8 @@ export class Comments {
     this.commentQuoted = part.endsWith('"');
     this.commentCloses ||= /[\]}]/.test(part);
     m._pass(text, pos, pos + part.length);
-    m._endsRepair("comments", m._offset + pos + part.length);
     if (end < 0) return text.length;
+    m._endRepair(m._offset + end);
     this.refuse(m, end);
     m._state = this.resume;
     return end;
@@ -87,7 +88,7 @@ export class Comments {
     if (end >= 0) {
       m._state = this.resume;
       m._pass(text, pos, end + 2);
-      m._endsRepair("comments", m._offset + end + 2);
+      m._endRepair(m._offset + end + 2);
       return end + 2;
     }
     if (!text.endsWith("*")) return m._pass(text, pos, text.length);

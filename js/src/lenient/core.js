@@ -51,6 +51,8 @@ export class Leniency extends Machine {
     this._last = false;
     // Half of a pair of surrogates at the end of a piece.
     this._half = "";
+    // The repair that was reported last has not ended.
+    this._passes = false;
     // How many repairs this document has, and if a key without quotes is among them.
     this._repaired = 0;
     this._bareKeys = false;
@@ -98,6 +100,7 @@ export class Leniency extends Machine {
     this._repaired += 1;
     if (this._repaired > this._limits.repairs) throw this._over("repairs", this._limits.repairs, pos);
     const offset = this._offset + pos;
+    this._endRepair(offset);
     const column = offset - this._lineStart + 1;
     const end = offset + size;
     const repair = { rule, offset, line: this._line, column, document: this.document, end };
@@ -107,13 +110,16 @@ export class Leniency extends Machine {
   }
 
   /**
-   * The repair that was reported last, if it is one of this rule, ends before this offset.
-   * @param {Rule} rule
+   * The repair that was reported last ends before this offset, if it is still open.
+   *
+   * It is open where text is passed over (`_passes`). It ends where that text does, where the next
+   * repair begins, or where the text is refused: so its end does not depend on the pieces.
    * @param {number} end
    */
-  _endsRepair(rule, end) {
+  _endRepair(end) {
     const last = this.repairs.at(-1);
-    if (last?.rule === rule) last.end = Math.max(end, last.offset + 1);
+    if (this._passes && last !== undefined) last.end = Math.max(end, last.offset + 1);
+    this._passes = false;
   }
 
   /**

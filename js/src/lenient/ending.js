@@ -3,7 +3,7 @@
 import { InvalidJSON, Truncated } from "../errors.js";
 import { END, FIRST_ELEMENT, KEY, Machine, STRING, VALUE } from "../machine.js";
 import { ANY_CLOSER } from "./brackets.js";
-import { lastVisible } from "./characters.js";
+import { isDigit, lastVisible } from "./characters.js";
 import {
   ASIDE,
   BARE_KEY,
@@ -22,6 +22,7 @@ import {
   PROSE,
   THOUGHTS,
 } from "./states.js";
+import { ENDS_IN_FENCE, SECOND_SCALAR } from "./tables.js";
 import { ALL_WORDS } from "./words.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
@@ -56,13 +57,13 @@ export class Ending {
     const held = m._held + m._half;
     m._held = m._half = "";
     m._read(held, 0);
-    if (m._state === IGNORED) m._endsRepair("trailing-text", m._offset);
+    m._endRepair(m._offset + m._held.length);
     if (m._state >= LENIENT) m._tail = new Uint8Array(0); // of text that is not read
     if (m._state === STRING && /^[”’]/.test(m.text.tailText) && m._frames.length !== 0) {
       this.endCurly(m);
     }
     if (m._state === CLOSING) m.brackets.endRoot(m);
-    if (m._state === IGNORED && m.brackets.rootEnd < 0) this.refuseSecondNumber(m);
+    if (m._state === IGNORED && m.brackets.rootEnd < 0) this.refuseSecond(m);
     if (m._state === LINE_COMMENT) m.comments.refuse(m, m._held.length, Truncated, true);
     const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(m._state);
     const quoted = inString && m.text.stringAt === m._token;
@@ -86,11 +87,13 @@ export class Ending {
   }
 
   /**
-   * `1`, a line of dashes, `2`: two values.
+   * `1`, a line of dashes or `Corrected:`, `2`: two values.
    * @param {Leniency} m
    */
-  refuseSecondNumber(m) {
-    if (m.prose.trailingDigits && !m.prose.trailingLetters && !m._many) {
+  refuseSecond(m) {
+    const after = m.prose.trailingText;
+    const numbers = !m.prose.trailingLetters && [...after].some(isDigit);
+    if ((numbers || SECOND_SCALAR.test(after)) && !m._many) {
       const one = "the value is before this";
       throw m._twoReadings(one, "it is in this text", m._held.length);
     }
@@ -128,7 +131,8 @@ export class Ending {
       const closer = lastVisible(m.text.shown + m.text.tailText);
       const curly = m.text.tailText.startsWith("”") && !m.text.curly;
       const unsure = m.text.quoted || m.text.afterValue || m.text.closedInText || curly;
-      swallowed = inString && (unsure || ANY_CLOSER.includes(closer));
+      const fence = ENDS_IN_FENCE.test(m.text.watched);
+      swallowed = inString && (unsure || fence || ANY_CLOSER.includes(closer));
     } else {
       swallowed = ANY_CLOSER.includes(m.brackets.lastString(m)[1]);
     }

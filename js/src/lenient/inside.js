@@ -165,6 +165,7 @@ export class LenientMachine extends Leniency {
   /** @param {number} pos */
   _position(pos) {
     this.ending.strictly(this);
+    this._endRepair(this._offset + pos);
     return super._position(pos);
   }
 
@@ -193,7 +194,7 @@ export class LenientMachine extends Leniency {
    * @param {number} pos
    */
   _afterLiteral(text, pos) {
-    return this.text.afterLiteral(this, text, pos);
+    return this.text.oneEscape(this, text, pos);
   }
 
   /**

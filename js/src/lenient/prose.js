@@ -2,11 +2,12 @@
 
 import { InvalidJSON, quoted } from "../errors.js";
 import { END, VALUE } from "../machine.js";
-import { endOf, find, isDigit, lastOf } from "./characters.js";
+import { endOf, find, lastOf } from "./characters.js";
 import { SHAPE, pastSpaces } from "./lookahead.js";
 import { ASIDE, BEFORE, CODE, FENCE, IGNORED, PROSE, THOUGHTS } from "./states.js";
 import {
   ANNOUNCES,
+  ANNOUNCES_NUMBERS,
   ASIDE_BEGINS,
   BREAKS_ASIDE,
   BREAKS_ASIDE_OF_MANY,
@@ -19,6 +20,7 @@ import {
   NEEDS_ANNOUNCING,
   OPENS_BLOCK,
   NO_VALUE,
+  NUMBERS,
   ODD_SPACES,
   QUOTES,
   SCALAR_LIST,
@@ -49,6 +51,8 @@ const NO_LIST = [".", "?", "!", "&", "'"];
 // As much of the prose is remembered as these patterns look at.
 const REMEMBERED = 160;
 const LONGEST_LANGUAGE = 16;
+// As much of the text after a value is looked through for a second number or word.
+const LONGEST_TRAILING = 1000;
 
 /** Finds the value in the text around it. */
 export class Prose {
@@ -68,11 +72,13 @@ export class Prose {
   // The value was found in prose; it is a list of numbers or words.
   inProse = false;
   scalarList = false;
-  // Of the text after it: if there were words, letters or digits; if thoughts have begun, or code; if
-  // its end announces a value, as a colon or a new line does.
+  // A list of numbers was passed over before it: a footnote, an interval, or a value.
+  passedList = false;
+  // Of the text after it: if there were words, or letters; if thoughts have begun, or code; if its
+  // end announces a value, as a colon or a new line does. And its beginning.
   trailingWords = false;
   trailingLetters = false;
-  trailingDigits = false;
+  trailingText = "";
   trailingThoughts = false;
   trailingCode = false;
   announced = false;
@@ -123,7 +129,7 @@ export class Prose {
    */
   beginValue(m, text, pos) {
     this.jsonFence = false;
-    m._endsRepair(this.proseRule(m), m._offset + pos);
+    m._endRepair(m._offset + pos);
     this.scalarList = endOf(SCALAR_LIST, text, pos) >= 0;
     if (this.between) {
       this.between = false;
@@ -151,7 +157,7 @@ export class Prose {
   beginProse(m, text, pos) {
     const thinks = m._sees(SHAPE.THOUGHTS, text, pos);
     if (thinks === null) return m._hold(text, pos);
-    m._mayRepair(this.proseRule(m), pos);
+    m._passes = m._mayRepair(this.proseRule(m), pos);
     m._state = thinks ? THOUGHTS : PROSE;
     this.beforeText = "";
     return thinks ? pos + 1 : pos;
@@ -199,14 +205,14 @@ export class Prose {
         if (seen) {
           this.asideIsDue = this.asideIsBroken = false;
           this.inProse = this.isAnnounced(m, text, pos);
-          return this.inProse ? this.beginValue(m, text, pos) : this.beginAside(m, pos);
+          return this.inProse ? this.beginValue(m, text, pos) : this.passOver(m, text, pos);
         }
         const after = pastSpaces(text, pos + 1);
         // {{"a": 1}} of a template is not passed over.
         if (char !== "{" || text[after] !== "{") {
           this.asideIsBroken = endOf(ASIDE_BEGINS, text, after) < 0;
           this.asideIsDue = char === "{" && this.beforeText === "";
-          return this.beginAside(m, pos);
+          return this.passOver(m, text, pos);
         }
       }
       pos += 1;
@@ -214,16 +220,32 @@ export class Prose {
   }
 
   /**
-   * False for a list of numbers or words in the middle of a sentence.
+   * False for a list of numbers or words in a sentence, and for a block of code. After such a list in
+   * the prose, another list may be the value or be one of two.
    * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
   isAnnounced(m, text, pos) {
-    if (endOf(NEEDS_ANNOUNCING, text, pos) < 0) return true;
     const before = this.beforeText.replace(/[ \t]+$/, "");
+    const scalars = endOf(NEEDS_ANNOUNCING, text, pos) >= 0;
+    if (this.passedList && text[pos] === "[") {
+      return (scalars ? ANNOUNCES_NUMBERS : ANNOUNCES).test(before);
+    }
+    if (!scalars) return true;
     if (text[pos] === "{" && !OPENS_BLOCK.test(before)) return true;
     return ANNOUNCES.test(before);
+  }
+
+  /**
+   * A bracket that is not the value, but might have been.
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   */
+  passOver(m, text, pos) {
+    this.passedList ||= endOf(NUMBERS, text, pos) >= 0;
+    return this.beginAside(m, pos);
   }
 
   /**
@@ -348,7 +370,6 @@ export class Prose {
    * @param {number} pos
    */
   fixFence(m, text, pos) {
-    if (SHAPE.FENCE.whole(text, pos) >= 0) m._endsRepair(this.proseRule(m), m._offset + pos);
     const end = m._fixMark("fences", SHAPE.FENCE, text, pos);
     if (end >= 0 && m._held === "" && m._state !== END) {
       if (this.jsonFence && m._state === PROSE) {
@@ -356,6 +377,7 @@ export class Prose {
       }
       this.jsonFence = false;
       m._state = FENCE;
+      m._passes = true;
       this.language = "";
     }
     return end;
@@ -373,8 +395,8 @@ export class Prose {
       const name = this.language + text.slice(pos, end).replaceAll("`", "").toLowerCase();
       this.language = name.slice(0, LONGEST_LANGUAGE);
     }
-    m._endsRepair("fences", m._offset + end);
     if (end < text.length) {
+      m._endRepair(m._offset + end);
       const json = this.language.includes("json");
       this.jsonFence = json && !m._many;
       m._state = json || NO_LANGUAGES.includes(this.language) ? BEFORE : CODE;
@@ -408,8 +430,9 @@ export class Prose {
     if (!m.rules.has("trailing-text")) return false;
     const fence = text[pos] === "`";
     if (fence && !m.rules.has("fences")) return false;
-    const other = "{[".includes(text[pos]) ? SHAPE.BRACKET : SHAPE.ALONE;
-    const seen = m._sees(fence ? SHAPE.NAMED_FENCE : other, text, pos);
+    const seen = "{[".includes(text[pos])
+      ? this.seesSecond(m, text, pos, true)
+      : m._sees(fence ? SHAPE.NAMED_FENCE : SHAPE.ALONE, text, pos);
     if (seen) throw m._twoReadings("the value is before this", "it begins here", pos);
     return seen === null;
   }
@@ -456,7 +479,7 @@ export class Prose {
         this.depthAside += 1;
       } else if (char === "}" || char === "]") {
         if (this.depthAside !== 0) this.depthAside -= 1;
-        else if (this.trailingWords && !NO_CLOSER.includes(this.beforeText)) {
+        else if (this.trailingWords && !NO_CLOSER.includes(lastOf(this.beforeText))) {
           throw m._twoReadings("the value has ended", "this bracket ends it", pos);
         }
       }
@@ -502,14 +525,26 @@ export class Prose {
    */
   isLater(m, text, pos) {
     if (this.depthAside !== 0 || this.trailingThoughts) return false;
-    if (endOf(NO_VALUE, this.beforeText, 0) >= 0) return false;
+    if (NO_VALUE.test(this.beforeText)) return false;
     if (this.trailingLetters && !this.announced) {
       const footnote = m._sees(SHAPE.FOOTNOTE, text, pos);
       if (footnote !== false) return footnote === null;
     }
-    const seen = m._sees(SHAPE.BRACKET, text, pos);
+    const seen = this.seesSecond(m, text, pos, this.announced);
     if (seen) throw m._twoReadings("the value is before this", "it begins here", pos);
     return seen === null;
+  }
+
+  /**
+   * True if a second value begins here; it may be cut off after its bracket where it is due.
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   * @param {boolean} due
+   */
+  seesSecond(m, text, pos, due) {
+    if (due && m._last && SHAPE.BRACKET.cut(text, pos)) return true;
+    return m._sees(SHAPE.BRACKET, text, pos);
   }
 
   /**
@@ -525,8 +560,8 @@ export class Prose {
       m._pass(text, pos, end);
       return;
     }
-    this.beforeText = lastOf(text.slice(Math.max(start, end - 2), end));
     const run = text.slice(start, end);
+    this.beforeText = [...(this.beforeText + run.slice(-4))].slice(-2).join("");
     this.trailingWords ||= WORDS.test(run);
     if (!this.trailingLetters) {
       const letter = LETTER.exec(run)?.index ?? run.length;
@@ -537,7 +572,9 @@ export class Prose {
         throw m._twoReadings("the value is before this", "it begins here", at);
       }
       this.trailingLetters = letter < run.length;
-      this.trailingDigits ||= [...run].some(isDigit);
+    }
+    if (this.trailingText.length < LONGEST_TRAILING) {
+      this.trailingText = (this.trailingText + run).slice(0, LONGEST_TRAILING);
     }
     m._pass(text, pos, end);
     const visible = run.replace(/[ \t]+$/, "");
@@ -564,9 +601,11 @@ export class Prose {
     const end = opens ? -1 : this.fixAround(m, text, pos);
     if (end < 0 && m._mayRepair("trailing-text", pos)) {
       m._state = IGNORED;
+      m._passes = true;
       this.beforeText = "";
       this.depthAside = 0;
-      this.trailingWords = this.trailingLetters = this.trailingDigits = false;
+      this.trailingWords = this.trailingLetters = false;
+      this.trailingText = "";
       this.trailingThoughts = this.trailingCode = this.announced = false;
       return pos;
     }

@@ -228,7 +228,9 @@ export class Quotes {
           m.text.glued = false;
           m.text.afterComma = lastVisible(m.text.shown + m.text.tailText) === ",";
         }
-      } else if (!(char === '"' && INCHES.includes(after) && this.endsInNumber(m))) {
+      } else if (char === '"' && INCHES.includes(after) && this.endsInNumber(m)) {
+        m.text.inches = true;
+      } else {
         throw this.loneQuote(m, quote);
       }
     }

@@ -36,12 +36,14 @@ import {
   DOUBTFUL,
   INFO_STRING,
   INFO_STRING_CUT,
+  IN_REGEX,
   LINE_BREAK,
   NAMES_LANGUAGE,
   PYTHON,
   PYTHON_CODE,
   PYTHON_TOO,
   QUOTES,
+  RARE,
 } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
@@ -98,17 +100,22 @@ export class Text {
   openInText = 0;
   closedInText = false;
   // Where the last string began with an escape that is doubtful beside a backslash that is text, and
-  // the last one with such a backslash; of that one its text since then, and if it begins with a drive.
+  // the last one with such a backslash; the last one with `\b` or `\f`, and with a backslash before
+  // punctuation. Of the one with a backslash that is text its text since then, and if it begins with
+  // a drive.
   doubtfulAt = NOWHERE;
   backslashAt = NOWHERE;
+  rareAt = NOWHERE;
+  punctuatedAt = NOWHERE;
   literalText = "";
   drive = false;
   // A curly quote was opened in it; where the last inner quote was, and how many in a row.
   curly = false;
   innerAt = -1;
   innerRun = 0;
-  // It has quotes with and without a backslash.
+  // It has quotes with and without a backslash; a quote that means inches.
   mixed = false;
+  inches = false;
   // It has what may come after the value; and its end, if that may become such a thing.
   afterValue = false;
   watched = "";
@@ -219,7 +226,7 @@ export class Text {
     this.stringAt = m._token;
     this.first = this.shown = this.tailText = "";
     this.quotation = this.quoted = this.curly = this.mixed = this.afterValue = false;
-    this.low = this.closedInText = false;
+    this.low = this.closedInText = this.inches = false;
     this.openInText = 0;
     this.watched = "";
     this.innerAt = -1;
@@ -235,6 +242,9 @@ export class Text {
   finishString(m, text, quote) {
     if (this.mixed && this.stringAt === m._token) {
       throw m._twoReadings("quotes are escaped", "some quotes are not", quote);
+    }
+    if (this.inches && this.stringAt === m._token && m.quotes.endsInNumber(m)) {
+      throw m.quotes.loneQuote(m, quote); // ["item 1" item 2"]
     }
     if (this.tailText !== "") {
       this.shown = this.tailText;
@@ -341,10 +351,18 @@ export class Text {
       this.take(m, closer);
       return pos + 2;
     }
-    if (this.backslashAt === m._token || "'`".includes(this.opened)) {
-      const end = this.literalEscape(m, text, pos);
-      if (end >= 0) return end;
-    }
+    return this.oneEscape(m, text, pos);
+  }
+
+  /**
+   * An escape of JSON's, or a backslash that is text.
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   */
+  oneEscape(m, text, pos) {
+    const end = this.literalEscape(m, text, pos);
+    if (end >= 0) return end;
     const found = this.escape(m, text, pos, text.length);
     if (typeof found === "string") {
       this.take(m, found);
@@ -458,16 +476,51 @@ export class Text {
       this.take(m, char);
       return pos + 2;
     }
-    if (!m._mayRepair("bad-escapes", pos)) {
+    if (!m.rules.has("bad-escapes")) {
       return Machine.prototype._unexpected.call(m, text, wrong, wrong === pos + 1 ? ESCAPE : HEX, pos);
     }
+    const first = this.backslashAt !== m._token;
+    if (first && char !== "'") {
+      const code = this.otherEscape(m, text, pos, char);
+      if (code === null) return m._hold(text, pos);
+      if (code) throw this.backslashes(m, pos);
+    }
+    m._mayRepair("bad-escapes", pos);
     if (char === "'") {
       this.take(m, "'");
       return pos + 2;
     }
-    if (isAlnum(charAt(text, pos + 1)) && this.backslashAt !== m._token) this.beginLiteral(m, pos);
+    if (first && isAlnum(charAt(text, pos + 1))) this.beginLiteral(m, pos);
+    else if (first) this.beginPunctuated(m, pos);
     this.take(m, text.slice(pos, wrong));
     return wrong;
+  }
+
+  /**
+   * True if this is an escape of another language: `\x41`, `\u{1F600}`, the end of a line; null if
+   * more text must come to tell.
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} char
+   */
+  otherEscape(m, text, pos, char) {
+    if (char === "\r" || char === "\n" || text.startsWith("u{", pos + 1)) return true;
+    const before = this.lastText(m);
+    if (char !== "x" && char !== "U") return false;
+    if (this.isDrive(m, before, pos) || IN_REGEX.test(before)) return false;
+    const code = pythonEscape(text, pos + 1, m._last);
+    return code === null ? null : code !== "";
+  }
+
+  /**
+   * `\.(js|ts)\b`: here `\b` and `\f` may be text: the characters are rare.
+   * @param {Leniency} m
+   * @param {number} pos
+   */
+  beginPunctuated(m, pos) {
+    if (this.rareAt === m._token) throw this.backslashes(m, pos);
+    this.punctuatedAt = m._token;
   }
 
   /**
@@ -479,7 +532,10 @@ export class Text {
    */
   escape(m, text, pos, visible) {
     const found = Machine.prototype._escape.call(m, text, pos, visible);
-    if (typeof found === "string" && DOUBTFUL.includes(text[pos + 1])) this.doubtfulAt = m._token;
+    if (typeof found === "string" && DOUBTFUL.includes(text[pos + 1])) {
+      this.doubtfulAt = m._token;
+      if (RARE.includes(text[pos + 1])) this.rareAt = m._token;
+    }
     return found;
   }
 
@@ -524,28 +580,11 @@ export class Text {
   }
 
   /**
-   * True if the string has a backslash that is text.
+   * True if the string has a backslash that is text: then one escape is read after the other.
    * @param {Leniency} m
    */
   hasLiteral(m) {
-    return this.backslashAt === m._token;
-  }
-
-  /**
-   * A backslash after one that is text: as the strict machine, one escape after the other.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   */
-  afterLiteral(m, text, pos) {
-    const end = this.literalEscape(m, text, pos);
-    if (end >= 0) return end;
-    if ('"\\/'.includes(text[pos + 1])) {
-      this.take(m, text[pos + 1]);
-      return pos + 2;
-    }
-    const found = Machine.prototype._escape.call(m, text, pos, text.length);
-    return this.oddEscape(m, text, pos, typeof found === "number" && found > pos ? found : pos + 1);
+    return this.backslashAt === m._token || this.punctuatedAt === m._token;
   }
 
   /**
@@ -557,13 +596,14 @@ export class Text {
   literalEscape(m, text, pos) {
     if (pos + 1 === text.length) return m._hold(text, pos);
     const char = text[pos + 1];
+    if (this.punctuatedAt === m._token && RARE.includes(char)) throw this.backslashes(m, pos);
     const odd = m._state === ODD_STRING || m._state === ODD_KEY;
     const python = odd && "'`".includes(this.opened) && (PYTHON + PYTHON_TOO).includes(char);
     if (char === "u") {
       const found = Machine.prototype._escape.call(m, text, pos, text.length);
       if (typeof found === "number") return found < 0 ? m._hold(text, pos) : -1;
     }
-    if (this.hasLiteral(m)) {
+    if (this.backslashAt === m._token) {
       if (!DOUBTFUL.includes(char) && !python) return -1;
       const inKey = m._state === KEY || m._state === ODD_KEY;
       const before = inKey ? m._begun : this.literalText;

@@ -99,7 +99,7 @@ export class Words {
    */
   fixBareKey(m, text, pos) {
     if (!beginsBare(text, pos) || !m._mayRepair("bare-keys", pos)) return -1;
-    m._bareKeys = true;
+    m._bareKeys = m._passes = true;
     m._openString(BARE_KEY, pos);
     return pos;
   }
@@ -135,7 +135,7 @@ export class Words {
       if (seen === null) return m._hold(text, end);
       quote = seen ? 1 : 0;
     }
-    m._endsRepair("bare-keys", m._offset + end + quote);
+    m._endRepair(m._offset + end + quote);
     m._state = KEY;
     m._endKey(end);
     return end + quote;
@@ -150,6 +150,7 @@ export class Words {
   fixBareValue(m, text, pos) {
     if (m._frames.length === 0 || !beginsBare(text, pos)) return -1;
     if (!m._mayRepair("bare-values", pos)) return -1;
+    m._passes = true;
     m._openString(BARE_VALUE, pos);
     return pos;
   }
@@ -177,7 +178,7 @@ export class Words {
       m._state = AFTER;
       return this.refuse(m, text, end, "", end);
     }
-    m._endsRepair("bare-values", m._offset + end);
+    m._endRepair(m._offset + end);
     const string = m._begun.replace(/[ \t]+$/, "");
     m._begun = "";
     m._sink.startString(m._token);
@@ -233,6 +234,7 @@ export class Words {
       return pos + 1;
     }
     if (!ends && m._mayRepair("bare-values", pos)) {
+      m._passes = true;
       m._stop = m._token + m._limits.string;
       m._state = BARE_VALUE;
       return pos;

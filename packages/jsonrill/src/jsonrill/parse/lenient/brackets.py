@@ -27,6 +27,8 @@ ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
 _FAR: Final = 32
 UNKNOWN: Final = -1
+# After a list of numbers these go on with the sentence, as letters do.
+_UNITS: Final = "°%‰€$£¥"
 _NO_ELEMENT: Final = (None, False)
 
 
@@ -468,8 +470,17 @@ class Brackets:
             if face:
                 self.end_root(m)
                 return pos
-        if m.prose.scalar_list and char.isalpha() and m._position(text, pos)[1] == self.root_line:
+        goes_on = char.isalpha() or char in _UNITS
+        if m.prose.scalar_list and goes_on and m._position(text, pos)[1] == self.root_line:
             raise m._two_readings("the value is before this", "it is part of a sentence", text, pos)
+        if char == "." and m._offset + pos == self.root_end + 1:
+            code = m._sees(lookahead.MEMBER, text, pos)
+            if code is None:
+                return m._hold(text, pos)
+            if code:
+                raise m._two_readings(
+                    "the value is before this", "it is part of a program", text, pos
+                )
         if char in ".;":  # perhaps typed for a comma
             after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
             if after == len(text) and after - pos < _FAR and not m._last:

@@ -36,6 +36,7 @@ class Comments:
     def begin(self, m: Leniency, state: int) -> None:
         self.resume = m._state
         m._state = state
+        m._passes = True
         self.comment_quotes = 0
         self.comment_closes = self.comment_quoted = False
 
@@ -49,9 +50,9 @@ class Comments:
         self.comment_closes = (
             self.comment_closes or text.find("]", pos, stop) >= 0 or text.find("}", pos, stop) >= 0
         )
-        m._ends_repair("comments", m._offset + stop)
         if end < 0:
             return stop
+        m._end_repair(m._offset + end)
         self.refuse(m, text, end)
         m._state = self.resume
         return end
@@ -73,6 +74,6 @@ class Comments:
         end = text.find("*/", pos)
         if end < 0:
             return m._hold(text, len(text) - 1) if text.endswith("*") else len(text)
-        m._ends_repair("comments", m._offset + end + 2)
+        m._end_repair(m._offset + end + 2)
         m._state = self.resume
         return end + 2

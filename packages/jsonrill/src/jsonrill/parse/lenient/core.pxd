@@ -4,7 +4,7 @@ from ..machine cimport Machine
 cdef int VALUE, NEXT_KEY, AFTER, BEFORE, WARY
 
 cdef class Leniency(Machine):
-    cdef bint _last, _bare_keys
+    cdef bint _last, _bare_keys, _passes
     cdef Py_ssize_t _repaired, _string_depth, _string_index
     cdef object _parens, _rules, _on_repair
     cdef readonly object prose, comments, schema, words, text, quotes, brackets, tokens, ending

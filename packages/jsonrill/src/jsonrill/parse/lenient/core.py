@@ -40,6 +40,7 @@ class Leniency(Machine):
         "_repaired",
         "_on_repair",
         "_parens",
+        "_passes",
         "_rules",
         "_string_depth",
         "_string_index",
@@ -85,6 +86,8 @@ class Leniency(Machine):
         self.brackets: Brackets = later
         self.tokens: Tokens = later
         self.ending: Ending = later
+        # The repair that was reported last has not ended.
+        self._passes = False
         # How many repairs this document has, and if a key without quotes is among them.
         self._repaired = 0
         self._bare_keys = False
@@ -97,15 +100,21 @@ class Leniency(Machine):
         if self._repaired > self._limits.repairs:
             raise self._over("repairs", self._limits.repairs, text, pos)
         offset, line, column = self._position(text, pos)
+        self._end_repair(offset)
         repair = Repair(rule, offset, line, column, self.document, offset + size)
         self.repairs.append(repair)
         if self._on_repair is not None:
             self._on_repair(repair)
         return True
 
-    def _ends_repair(self, rule: str, end: int) -> None:
-        """The repair that was reported last, if it is one of this rule, ends before this offset."""
-        if self.repairs and self.repairs[-1].rule == rule:
+    def _end_repair(self, end: int) -> None:
+        """The repair that was reported last ends before this offset, if it is still open.
+
+        It is open where text is passed over (`_passes`). It ends where that text does, where the
+        next repair begins, or where the text is refused: so its end does not depend on the pieces.
+        """
+        if self._passes:
+            self._passes = False
             last = self.repairs[-1]
             self.repairs[-1] = last._replace(end=max(end, last.offset + 1))
 

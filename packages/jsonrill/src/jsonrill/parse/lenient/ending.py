@@ -31,6 +31,7 @@ from ..states import (
     THOUGHTS,
     VALUE,
 )
+from . import patterns
 from .brackets import ANY_CLOSER
 from .by_schema import ValueSink, fits
 from .words import ALL_WORDS
@@ -65,8 +66,7 @@ class Ending:
         m._last = True
         held, m._held = m._held, ""
         m._run(held)
-        if m._state == IGNORED:
-            m._ends_repair("trailing-text", m._offset)
+        m._end_repair(m._offset + len(m._held))
         if m._state >= LENIENT:
             m._tail = b""  # half a character of text that is not read
         if m._plain_at == m._token != m.text.string_at:
@@ -76,7 +76,7 @@ class Ending:
         if m._state == CLOSING:
             m.brackets.end_root(m)
         if m._state == IGNORED and m.brackets.root_end < 0:
-            self.refuse_second_number(m)
+            self.refuse_second(m)
         if m._state == LINE_COMMENT:
             m.comments.refuse(m, m._held, len(m._held), Truncated, last=True)
         in_string = m._state in (STRING, ODD_STRING, BLOCK_STRING)
@@ -102,9 +102,11 @@ class Ending:
         else:
             Machine._finish(m)
 
-    def refuse_second_number(self, m: Leniency) -> None:
-        """`1`, a line of dashes, `2`: two values."""
-        if m.prose.trailing_digits and not m.prose.trailing_letters and not m._many:
+    def refuse_second(self, m: Leniency) -> None:
+        """`1`, a line of dashes or `Corrected:`, `2`: two values."""
+        after = m.prose.trailing_text
+        numbers = not m.prose.trailing_letters and any(map(str.isdigit, after))
+        if (numbers or patterns.SECOND_SCALAR.search(after)) and not m._many:
             raise m._two_readings(
                 "the value is before this", "it is in this text", m._held, len(m._held)
             )
@@ -131,6 +133,7 @@ class Ending:
             closer = closer and m.text.expected_here is None
             curly = m.text.tail_text[:1] == "”" and not m.text.curly
             unsure = m.text.quoted or m.text.after_value or m.text.closed_in_text or closer or curly
+            unsure = unsure or patterns.ENDS_IN_FENCE.search(m.text.watched) is not None
             swallowed = in_string and unsure
         else:
             swallowed = m.brackets.last_string(m)[-1:] in ANY_CLOSER

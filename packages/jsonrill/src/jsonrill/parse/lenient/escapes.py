@@ -12,6 +12,8 @@ from . import patterns
 
 # What is an escape in JSON, but hardly ever meant as one next to a backslash that is text.
 DOUBTFUL: Final = "bfnrtu"
+# Of these, what text hardly ever has.
+RARE: Final = "bf"
 # Escapes of Python's that JSON does not have. Of these, the first can be told from a name.
 PYTHON: Final = "xU0v"
 PYTHON_TOO: Final = "aN1234567"

@@ -165,6 +165,7 @@ class LenientMachine(Leniency):
 
     def _fail_at(self, text: str, pos: int) -> dict[str, Any]:
         self.ending.strictly(self)
+        self._end_repair(self._offset + pos)
         return Machine._fail_at(self, text, pos)
 
     def _take(self, run: str) -> None:

@@ -142,6 +142,8 @@ JSON_FENCE: Final = Shape(
 )
 # A face after the value: its colon says nothing about the value.
 FACE: Final = Shape(r"[:;=][-'^]{0,1}[\]\[()DPp3*|/]")
+# `["a"].map(`, but not the end of a sentence.
+MEMBER: Final = Shape(r"\.[a-z_$]")
 ELLIPSIS: Final = Shape(r"\.\.\.|…")
 
 _NAMES: Final = f"(?:{'|'.join(map(_any_case, ELEMENTS))})"

@@ -13,12 +13,19 @@ BREAKS_TRAILING: Final = re.compile(r"[][{}`~<◁]")
 LETTER: Final = re.compile(r"[^\W\d_]")
 # In the text after a value, with no letter before it: a second one.
 SECOND: Final = re.compile(r"[\"'“‘]")
-# Before a bracket in the text after the value that begins no other value.
-NO_VALUE: Final = re.compile(r"[\w()\]`\"'“]")
+# After a number, a word or a string, also behind letters.
+SECOND_SCALAR: Final = re.compile(
+    r"[:：=]\s{0,8}(?:[\"'“‘]|[-+]?\d|(?:true|false|null|True|False|None)(?!\w))"
+)
+# Before a bracket in the text after the value that begins no other value. `\n` may mean a new line.
+NO_VALUE: Final = re.compile(r"(?<!\\)[\w()\]`\"'“]\Z")
 TAG: Final = re.compile(r"[<◁\[]")
 ANNOUNCES: Final = re.compile(
     r"[:=`*>\n]\Z|\A\Z|\b(?:is|are|was|were|be)\Z|(?:\A|\n)[ \t]{0,8}(?:[-•+]|\d{1,3}[.)])\Z"
 )
+# Before a list of numbers, if another one was in the prose: a colon, or a tag in its own line.
+ANNOUNCES_NUMBERS: Final = re.compile(r"[:：=]\s*\Z|>[ \t\r]{0,8}\n\Z")
+NUMBERS: Final = re.compile(r"\[\s{0,64}[-+.\d]")
 # In prose, these must be announced; those in one line with a sentence after them are part of it.
 NEEDS_ANNOUNCING: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]|\{\s{0,64}[/#]")
 # Before a brace with a comment in it: `func main() { // …`.
@@ -82,8 +89,9 @@ AFTER_VALUE: Final = re.compile(
 )
 AFTER_VALUE_CUT: Final = re.compile(
     r"(?:\n[ \t\r]{0,40}`{0,2}|<\|[\w.-]{0,40}\|?|</?[a-z_]{0,20}"
-    r"|[}\]][ \t\r]{0,40}`{0,2})\Z"
+    r"|[}\]][ \t\r]{0,40}`{0,2}|`{1,3}\s{0,8})\Z"
 )
+ENDS_IN_FENCE: Final = re.compile(r"```\s*\Z")
 # A curly quote that may end a string, and what may follow it up to the next string.
 CURLY_TAIL: Final = re.compile(
     r"[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{\[][ \t\r\n]{0,40})?\Z"
@@ -99,6 +107,9 @@ BARE_VALUE: Final = re.compile(r'[^,}\]\n\r"{\[:`#();/]*')
 # Backslashes that are text: in a regular expression, a path, a formula.
 # Of a string with only escapes of JSON's: one that is doubtful after another backslash.
 HAS_DOUBTFUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\[bfnrtu]")
+HAS_RARE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\[bf]")
+# Before a backslash: it is part of a regular expression.
+IN_REGEX: Final = re.compile(r"[\[(|^]\Z")
 LITERAL_TEXT: Final = re.compile(r'[^"\\\x00-\x1f]*')
 PYTHON_CODE: Final = re.compile(r"x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}")
 PYTHON_CODE_CUT: Final = re.compile(r"(?:x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7})\Z")

@@ -6,9 +6,9 @@ cdef int ASIDE, BEFORE, CODE, END, FENCE, IGNORED, PROSE, THOUGHTS, VALUE
 
 cdef class Prose:
     cdef public bint announced, aside_is_broken, aside_is_due, aside_is_quoted, between, in_prose
-    cdef public bint json_fence, scalar_list, trailing_code, trailing_digits, trailing_letters
+    cdef public bint json_fence, passed_list, scalar_list, trailing_code, trailing_letters
     cdef public bint trailing_thoughts, trailing_words
-    cdef public str before_text, language
+    cdef public str before_text, language, trailing_text
     cdef public Py_ssize_t depth_aside
     cpdef Py_ssize_t before(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef sees_value(self, Leniency m, shape, str text, Py_ssize_t pos)

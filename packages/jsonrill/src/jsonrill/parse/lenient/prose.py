@@ -38,6 +38,8 @@ _NO_LIST: Final = (".", "?", "!", "&", "'")
 # As much of the prose is remembered as these patterns look at.
 _REMEMBERED: Final = 160
 _LONGEST_LANGUAGE: Final = 16
+# As much of the text after a value is looked through for a second number or word.
+_LONGEST_TRAILING: Final = 1000
 
 
 class Prose:
@@ -54,10 +56,11 @@ class Prose:
         "in_prose",
         "json_fence",
         "language",
+        "passed_list",
         "scalar_list",
         "trailing_code",
-        "trailing_digits",
         "trailing_letters",
+        "trailing_text",
         "trailing_thoughts",
         "trailing_words",
     )
@@ -76,10 +79,13 @@ class Prose:
         self.aside_is_due = self.aside_is_quoted = self.aside_is_broken = False
         # The value was found in prose; it is a list of numbers or words.
         self.in_prose = self.scalar_list = False
-        # Of the text after it: if there were words, letters or digits; if thoughts have begun, or
-        # code; if its end announces a value, as a colon or a new line does.
-        self.trailing_words = self.trailing_letters = self.trailing_digits = False
+        # A list of numbers was passed over before it: a footnote, an interval, or a value.
+        self.passed_list = False
+        # Of the text after it: if there were words, or letters; if thoughts have begun, or code; if
+        # its end announces a value, as a colon or a new line does. And its beginning.
+        self.trailing_words = self.trailing_letters = False
         self.trailing_thoughts = self.trailing_code = self.announced = False
+        self.trailing_text = ""
 
     def before(self, m: Leniency, text: str, pos: int) -> int:
         """Read where a value may begin: at the start, after a fence, between documents."""
@@ -116,7 +122,7 @@ class Prose:
 
     def begin_value(self, m: Leniency, text: str, pos: int) -> int:
         self.json_fence = False
-        m._ends_repair(self.prose_rule(m), m._offset + pos)
+        m._end_repair(m._offset + pos)
         self.scalar_list = patterns.SCALAR_LIST.match(text, pos) is not None
         if self.between:
             self.between = False
@@ -133,7 +139,7 @@ class Prose:
         thinks = m._sees(lookahead.THOUGHTS, text, pos)
         if thinks is None:
             return m._hold(text, pos)
-        m._may_repair(self.prose_rule(m), text, pos)
+        m._passes = m._may_repair(self.prose_rule(m), text, pos)
         m._state = THOUGHTS if thinks else PROSE
         self.before_text = ""
         return pos + 1 if thinks else pos
@@ -175,27 +181,32 @@ class Prose:
                         return m._hold(text, pos)
                     self.aside_is_due = self.aside_is_broken = False
                     self.in_prose = bool(fits) and self.is_announced(m, text, pos)
-                    return (
-                        self.begin_value(m, text, pos)
-                        if self.in_prose
-                        else self.begin_aside(m, pos)
-                    )
+                    if self.in_prose:
+                        return self.begin_value(m, text, pos)
+                    return self.pass_over(m, text, pos)
                 after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
                 if char == "{" and text.startswith("{", after):  # of a template
                     pos += 1
                     continue
                 self.aside_is_broken = not patterns.ASIDE_BEGINS.match(text, after)
                 self.aside_is_due = char == "{" and not self.before_text
-                return self.begin_aside(m, pos)
+                return self.pass_over(m, text, pos)
             pos += 1
         self.before_text = (before + text[max(start, len(text) - _REMEMBERED) :])[-_REMEMBERED:]
         return len(text)
 
     def is_announced(self, m: Leniency, text: str, pos: int) -> bool:
-        """False for a list of numbers or words in a sentence, and for a block of code."""
-        if not patterns.NEEDS_ANNOUNCING.match(text, pos):
-            return True
+        """False for a list of numbers or words in a sentence, and for a block of code.
+
+        After such a list in the prose, another list may be the value or be one of two.
+        """
         before = self.before_text.rstrip(" \t")
+        scalars = patterns.NEEDS_ANNOUNCING.match(text, pos) is not None
+        if self.passed_list and text[pos] == "[":
+            announces = patterns.ANNOUNCES_NUMBERS if scalars else patterns.ANNOUNCES
+            return announces.search(before) is not None
+        if not scalars:
+            return True
         if text[pos] == "{" and not patterns.OPENS_BLOCK.search(before):
             return True
         return patterns.ANNOUNCES.search(before) is not None
@@ -215,6 +226,11 @@ class Prose:
             return True
         found = patterns.IN_CODE.search(line)
         return found is not None and (found.start() > 0 or len(lines) > 1 or line[-1] != ",")
+
+    def pass_over(self, m: Leniency, text: str, pos: int) -> int:
+        """A bracket that is not the value, but might have been."""
+        self.passed_list = self.passed_list or patterns.NUMBERS.match(text, pos) is not None
+        return self.begin_aside(m, pos)
 
     def begin_aside(self, m: Leniency, pos: int) -> int:
         """A bracket in prose that begins no JSON: `see [1, p. 3]`, `d["k"]`, `{name: string}`.
@@ -295,14 +311,13 @@ class Prose:
         return m.comments.begin_mark(m, text, pos) if text[pos] == "/" else -1
 
     def fix_fence(self, m: Leniency, text: str, pos: int) -> int:
-        if lookahead.FENCE.whole.match(text, pos):
-            m._ends_repair(self.prose_rule(m), m._offset + pos)
         end = m._fix_mark("fences", lookahead.FENCE, text, pos)
         if end >= 0 and not m._held and m._state != END:
             if self.json_fence and m._state == PROSE:
                 raise m._error(InvalidJSON, "a value", "but the fence ended", text, pos)
             self.json_fence = False
             m._state = FENCE
+            m._passes = True
             self.language = ""
         return end
 
@@ -312,8 +327,8 @@ class Prose:
         if len(self.language) < _LONGEST_LANGUAGE:
             name = self.language + text[pos:end].replace("`", "").lower()
             self.language = name[:_LONGEST_LANGUAGE]
-        m._ends_repair("fences", m._offset + end)
         if end < len(text):
+            m._end_repair(m._offset + end)
             name = self.language
             json = "json" in name
             self.json_fence = json and not m._many
@@ -340,7 +355,7 @@ class Prose:
         if char == "`":
             seen = "fences" in m._rules and m._sees(lookahead.NAMED_FENCE, text, pos)
         elif char in "{[":
-            seen = m._sees(lookahead.BRACKET, text, pos) and m.schema.fits(m, text, pos)
+            seen = self.sees_second(m, text, pos, True)
         else:
             seen = m._sees(lookahead.ALONE, text, pos)
         if seen:
@@ -389,7 +404,7 @@ class Prose:
             elif char in "}]":
                 if self.depth_aside:
                     self.depth_aside -= 1
-                elif self.trailing_words and self.before_text not in _NO_CLOSER:
+                elif self.trailing_words and self.before_text[-1:] not in _NO_CLOSER:
                     raise m._two_readings("the value has ended", "this bracket ends it", text, pos)
             pos += 1
         self.note_trailing(m, text, start, len(text))
@@ -423,22 +438,29 @@ class Prose:
 
         Numbers in a sentence are a footnote.
         """
-        if self.depth_aside or self.trailing_thoughts or patterns.NO_VALUE.match(self.before_text):
+        if self.depth_aside or self.trailing_thoughts or patterns.NO_VALUE.search(self.before_text):
             return False
         if self.trailing_letters and not self.announced:
             footnote = m._sees(lookahead.FOOTNOTE, text, pos)
             if footnote is not False:
                 return footnote is None
-        seen = m._sees(lookahead.BRACKET, text, pos) and m.schema.fits(m, text, pos)
+        seen = self.sees_second(m, text, pos, self.announced)
         if seen:
             raise m._two_readings("the value is before this", "it begins here", text, pos)
         return seen is None
 
+    def sees_second(self, m: Leniency, text: str, pos: int, due: bool) -> bool | None:
+        """True if a second value begins here; where it is due, it may be cut off."""
+        seen = m._sees(lookahead.BRACKET, text, pos)
+        if due and m._last and lookahead.BRACKET.cut.match(text, pos):
+            return True
+        return seen and m.schema.fits(m, text, pos)
+
     def note_trailing(self, m: Leniency, text: str, start: int, end: int) -> None:
         if end == start or self.trailing_code:
             return
-        self.before_text = text[end - 1]
         run = text[start:end]
+        self.before_text = (self.before_text + run)[-2:]
         self.trailing_words = self.trailing_words or run.strip(_NO_WORDS) != ""
         if not self.trailing_letters:
             letter = patterns.LETTER.search(run)
@@ -448,7 +470,8 @@ class Prose:
                     "the value is before this", "it begins here", text, start + found.start()
                 )
             self.trailing_letters = letter is not None
-            self.trailing_digits = self.trailing_digits or any(map(str.isdigit, run))
+        if len(self.trailing_text) < _LONGEST_TRAILING:
+            self.trailing_text = (self.trailing_text + run)[:_LONGEST_TRAILING]
         visible = run.rstrip(" \t")
         if visible:
             self.announced = visible[-1] in ":\n"
@@ -471,9 +494,11 @@ class Prose:
         end = -1 if opens else self.fix_around(m, text, pos)
         if end < 0 and m._may_repair("trailing-text", text, pos):
             m._state = IGNORED
+            m._passes = True
             self.before_text = ""
             self.depth_aside = 0
-            self.trailing_words = self.trailing_letters = self.trailing_digits = False
+            self.trailing_words = self.trailing_letters = False
             self.trailing_thoughts = self.trailing_code = self.announced = False
+            self.trailing_text = ""
             return pos
         return end

@@ -204,7 +204,9 @@ class Quotes:
                     m.text.glued = False
                     shown = (m._shown + m.text.tail_text).rstrip()
                     m.text.after_comma = shown.endswith(",")
-            elif not (char == '"' and after in _INCHES and self.ends_in_number(m)):
+            elif char == '"' and after in _INCHES and self.ends_in_number(m):
+                m.text.inches = True
+            else:
                 raise self.lone_quote(m, text, quote)
         m._may_repair("inner-quotes", text, quote)
         m.text.quoted = False  # for `_take_text`

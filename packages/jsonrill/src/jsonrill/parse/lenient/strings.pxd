@@ -16,9 +16,9 @@ cdef bint ends_simply(str run) except -1
 
 cdef class Text:
     cdef public bint after_comma, after_value, closed_in_text, curly, drive, glued, info, inner, low
-    cdef public bint mixed, nest_string, quotation, quoted
-    cdef public Py_ssize_t backslash_at, comma_at, doubtful_at, inner_at, inner_run, nest, open_in_text
-    cdef public Py_ssize_t run_from, string_at, string_line
+    cdef public bint inches, mixed, nest_string, quotation, quoted
+    cdef public Py_ssize_t backslash_at, comma_at, doubtful_at, inner_at, inner_run, nest
+    cdef public Py_ssize_t open_in_text, punctuated_at, rare_at, run_from, string_at, string_line
     cdef public object expected_here
     cdef public str first, literal_text, opened, tail_text, watched
     cpdef start_document(self, Leniency m)

@@ -67,6 +67,7 @@ class Text:
         "expected_here",
         "first",
         "glued",
+        "inches",
         "info",
         "inner",
         "inner_at",
@@ -78,8 +79,10 @@ class Text:
         "nest_string",
         "open_in_text",
         "opened",
+        "punctuated_at",
         "quotation",
         "quoted",
+        "rare_at",
         "run_from",
         "string_at",
         "string_line",
@@ -115,15 +118,16 @@ class Text:
         self.curly = self.low = False
         self.inner_at = -1
         self.inner_run = 0
-        # It has quotes with and without a backslash.
-        self.mixed = False
+        # It has quotes with and without a backslash; a quote that means inches.
+        self.mixed = self.inches = False
         # How many brackets are open in it, and if one was closed that was not opened in it.
         self.open_in_text = 0
         self.closed_in_text = False
         # Where the last string began with an escape that is doubtful beside a backslash that is
-        # text, and the last one with such a backslash; of that one its text since then, and if it
-        # begins with a drive. Where the run of text begins that is being read.
-        self.doubtful_at = self.backslash_at = NOWHERE
+        # text, and the last one with such a backslash; the last one with `\\b` or `\\f`, and with a
+        # backslash before punctuation. Of the one with a backslash that is text its text since
+        # then, and if it begins with a drive. Where the run of text begins that is being read.
+        self.doubtful_at = self.backslash_at = self.rare_at = self.punctuated_at = NOWHERE
         self.literal_text = ""
         self.drive = False
         self.run_from = 0
@@ -248,7 +252,7 @@ class Text:
             self.first = m._shown = ""
         self.tail_text = ""
         self.quotation = self.quoted = self.curly = self.mixed = self.after_value = False
-        self.low = self.closed_in_text = False
+        self.low = self.closed_in_text = self.inches = False
         self.open_in_text = 0
         self.watched = ""
         self.inner_at = -1
@@ -326,7 +330,7 @@ class Text:
         """Stay here until the string ends: its end would be sought anew after each repair."""
         token = m._token
         while True:
-            if self.backslash_at == token:
+            if self.backslash_at == token or self.punctuated_at == token:
                 pos = self.literal_run(m, text, pos)
             else:
                 self.run_from = pos
@@ -339,6 +343,8 @@ class Text:
         """End the string at this quote."""
         if self.mixed and self.string_at == m._token:
             raise m._two_readings("quotes are escaped", "some quotes are not", text, quote)
+        if self.inches and self.string_at == m._token and m.quotes.ends_in_number(m):
+            raise m.quotes.lone_quote(m, text, quote)  # ["item 1" item 2"]
         if self.tail_text:
             tail, self.tail_text = self.tail_text, ""
             m._sink.text(tail)
@@ -435,17 +441,19 @@ class Text:
         if text.startswith(closer, pos + 1):
             self.take(m, closer)
             return pos + 2
-        if self.backslash_at == m._token or self.opened in "'`":
-            end = self.literal_escape(m, text, pos)
-            if end >= 0:
-                return end
+        return self.one_escape(m, text, pos)
+
+    def one_escape(self, m: Leniency, text: str, pos: int) -> int:
+        """An escape of JSON's, or a backslash that is text."""
+        end = self.literal_escape(m, text, pos)
+        if end >= 0:
+            return end
+        self.run_from = pos
         found = ESCAPE.match(text, pos)
         if found:
-            self.run_from = pos
             self.note_doubtful(m, m._token, text, found.end())
             self.take(m, unescape(found.group()))
             return found.end()
-        self.run_from = pos
         return m._hold(text, pos) if CUT_ESCAPE.match(text, pos) else self.odd_escape(m, text, pos)
 
     def end_odd_string(self, m: Leniency, text: str, quote: int) -> int:
@@ -533,41 +541,76 @@ class Text:
         ):
             self.take(m, char)
             return pos + 2
-        if not m._may_repair("bad-escapes", text, pos):
+        if "bad-escapes" not in m._rules:
             return Machine._odd_escape(m, text, pos)
+        if self.backslash_at != m._token and char != "'":
+            code = self.other_escape(m, text, pos, char)
+            if code is None:
+                return m._hold(text, pos)
+            if code:
+                raise self.backslashes(m, text, pos)
+        m._may_repair("bad-escapes", text, pos)
         if char == "'":
             self.take(m, "'")
             return pos + 2
-        if char.isalnum() and self.backslash_at != m._token:
-            self.begin_literal(m, text, pos)
+        if self.backslash_at != m._token:
+            if char.isalnum():
+                self.begin_literal(m, text, pos)
+            else:
+                self.begin_punctuated(m, text, pos)
         end = GOOD_ESCAPE.match(text, pos).end()  # type: ignore[union-attr]  # of any backslash
         self.take(m, text[pos:end])
         return end
 
+    def other_escape(self, m: Leniency, text: str, pos: int, char: str) -> bool | None:
+        r"""True if this is an escape of another language: `\x41`, `\u{1F600}`, the end of a line.
+
+        None if more text must come to tell.
+        """
+        if char in "\r\n" or text.startswith("u{", pos + 1):
+            return True
+        before = self.text_before(m)
+        if char not in "xU" or self.is_drive(m, before, pos) or patterns.IN_REGEX.search(before):
+            return False
+        code = escapes.python_escape(text, pos + 1, m._last)
+        return None if code is None else code != ""
+
+    def begin_punctuated(self, m: Leniency, text: str, pos: int) -> None:
+        r"""`\.(js|ts)\b`: here `\b` and `\f` may be text: the characters are rare."""
+        self.note_doubtful(m, m._token, text, pos)
+        if self.rare_at == m._token:
+            raise self.backslashes(m, text, pos)
+        self.punctuated_at = m._token
+
     def note_doubtful(self, m: Leniency, token: int, text: str, end: int) -> None:
         """Note if the run of text that was read has an escape that a path may have."""
-        if self.doubtful_at != token and patterns.HAS_DOUBTFUL.search(text[self.run_from : end]):
+        run = text[self.run_from : end]
+        if self.rare_at != token and patterns.HAS_DOUBTFUL.search(run):
             self.doubtful_at = token
+            if patterns.HAS_RARE.search(run):
+                self.rare_at = token
 
     def begin_literal(self, m: Leniency, text: str, pos: int) -> None:
         """A backslash that is text: from now on others may be text in this string, too."""
         self.note_doubtful(m, m._token, text, pos)
         if self.doubtful_at == m._token:
             raise self.backslashes(m, text, pos)
-        if m._state == KEY or m._state == ODD_KEY:
-            before = m._begun
-        elif self.string_at == m._token or m._plain_at == m._token:
-            before = m._shown + self.tail_text
-        else:
-            before = ""
+        before = self.text_before(m)
         self.literal_text = before[-1:]
-        self.drive = self.is_drive(m, before[-1:], pos)
+        self.drive = self.is_drive(m, before, pos)
         self.backslash_at = m._token
         m._plain_at = NOWHERE
 
+    def text_before(self, m: Leniency) -> str:
+        """The end of the text of this string or key so far."""
+        if m._state == KEY or m._state == ODD_KEY:
+            return m._begun
+        begun = self.string_at == m._token or m._plain_at == m._token
+        return m._shown + self.tail_text if begun else ""
+
     def is_drive(self, m: Leniency, before: str, pos: int) -> bool:
         """True if the string begins like `C:` before the backslash at `pos`."""
-        return before == ":" and m._offset + pos == m._token + 3
+        return before[-1:] == ":" and m._offset + pos == m._token + 3
 
     def backslashes(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
         error: InvalidJSON = m._two_readings(
@@ -577,7 +620,7 @@ class Text:
 
     def literal_run(self, m: Leniency, text: str, pos: int) -> int:
         """In a string with a backslash that is text: as `_escaped`, one escape after the other."""
-        end = min(len(text), m._stop - m._offset)
+        end = max(pos, min(len(text), m._stop - m._offset))
         stop = patterns.LITERAL_TEXT.match(text, pos, end).end()  # type: ignore[union-attr]
         if stop > pos:
             self.take(m, text[pos:stop])
@@ -591,19 +634,15 @@ class Text:
             raise m._over("string", m._limits.string, text, end)
         if text[stop] != "\\":
             return self.control(m, text, stop)
-        found = self.literal_escape(m, text, stop)
-        if found >= 0:
-            return found
-        if text[stop + 1] in '"\\/':
-            self.take(m, text[stop + 1])
-            return stop + 2
-        return self.odd_escape(m, text, stop)
+        return self.one_escape(m, text, stop)
 
     def literal_escape(self, m: Leniency, text: str, pos: int) -> int:
         """A backslash that may be text; -1 if it is read as in any other string."""
         if pos + 1 == len(text):
             return m._hold(text, pos)
         char = text[pos + 1]
+        if self.punctuated_at == m._token and char in escapes.RARE:
+            raise self.backslashes(m, text, pos)
         python = self.opened in ("'", "`") and m._state in (ODD_STRING, ODD_KEY)
         python = python and char in escapes.PYTHON + escapes.PYTHON_TOO
         if char == "u" and not ESCAPE.match(text, pos):
@@ -628,8 +667,7 @@ class Text:
         string = escapes.python_escape(text, pos + 1, m._last)
         if string is None:
             return m._hold(text, pos)
-        before = m._shown + self.tail_text if self.string_at == m._token else m._begun
-        if not string or self.is_drive(m, before[-1:], pos):
+        if not string or self.is_drive(m, self.text_before(m), pos):
             raise self.backslashes(m, text, pos)
         m._may_repair("bad-escapes", text, pos)
         self.doubtful_at = m._token

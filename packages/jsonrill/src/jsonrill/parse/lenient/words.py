@@ -63,7 +63,7 @@ class Words:
     def fix_bare_key(self, m: Leniency, text: str, pos: int) -> int:
         if not patterns.BARE_START.match(text, pos) or not m._may_repair("bare-keys", text, pos):
             return -1
-        m._bare_keys = True
+        m._bare_keys = m._passes = True
         m._open_string(BARE_KEY, text, pos)
         return pos
 
@@ -80,7 +80,7 @@ class Words:
             if seen is None:
                 return m._hold(text, end)
             quote = 1 if seen else 0
-        m._ends_repair("bare-keys", m._offset + end + quote)
+        m._end_repair(m._offset + end + quote)
         m._state = KEY
         m._end_key(text, end)
         return end + quote
@@ -97,7 +97,7 @@ class Words:
         rule = self.bare_rule(m)
         if not rule or not m._frames or not patterns.BARE_START.match(text, pos):
             return -1
-        m._may_repair(rule, text, pos)
+        m._passes = m._may_repair(rule, text, pos)
         m._open_string(BARE_VALUE, text, pos)
         return pos
 
@@ -119,7 +119,7 @@ class Words:
         if wrong or text[end] not in ",}]\r\n":
             m._state = AFTER
             return Machine._unexpected(m, text, end)
-        m._ends_repair(self.bare_rule(m), m._offset + end)
+        m._end_repair(m._offset + end)
         string, asked = m._take_begun().rstrip(" \t"), m.schema.asked(m)
         found, value = fitting(string, asked, 0) if asked is not None else (False, None)
         m.schema.emit_string(m, str(value) if found else string, m._token)
@@ -159,6 +159,7 @@ class Words:
             return pos + 1
         rule = self.bare_rule(m)
         if rule and not ends and m._may_repair(rule, text, pos):
+            m._passes = True
             begun = m._take_begun()
             m._stop = m._token + m._string_limit
             m._state = BARE_VALUE
