@@ -14,7 +14,10 @@ import {
 import { HARDER, cases, chance, cuttings, frozen, within } from "./support.js";
 
 const MODES = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"];
-const SPELLED = { partial_numbers: "partialNumbers", early_literals: "earlyLiterals" };
+/** A name as Python spells it → as JavaScript does. */
+const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+const spelled = (options) =>
+  Object.fromEntries(Object.entries(options).map(([name, value]) => [camel(name), value]));
 const ALSO = {
   path: ({ path }) => formatPath(path),
   open_path: ({ openPath }) => openPath && formatPath(openPath),
@@ -40,11 +43,22 @@ const all = async (source) => {
   return found;
 };
 
-for (const { name, options, pieces, also, updates: wanted } of cases("update_streams.json").cases) {
+const STREAMS = cases("update_streams.json");
+
+for (const { name, options, pieces, also, updates: wanted } of STREAMS.cases) {
   test(name, () => {
-    const spelled = Object.entries(options).map(([key, value]) => [SPELLED[key] ?? key, value]);
-    const found = run(pieces, { ...Object.fromEntries(spelled), numbers: "exact" }, also);
+    const found = run(pieces, { ...spelled(options), numbers: "exact" }, also);
     assert.equal(stringify(found), stringify(wanted));
+  });
+}
+
+for (const { options, message } of STREAMS.refused) {
+  test(`refused: ${message}`, () => {
+    const [option, ...words] = message.split(" ");
+    assert.throws(() => new PartialStream(spelled(options)), {
+      name: "TypeError",
+      message: [camel(option), ...words].join(" "),
+    });
   });
 }
 
@@ -236,7 +250,6 @@ test("wrong use is a TypeError that names the remedy", () => {
     [{ zeroValues: true }, /needs a schema/],
     [{ schema: {} }, /schema is for zeroValues: updates are not validated/],
     [{ schema: { "~standard": {} }, zeroValues: true }, /z.toJSONSchema/],
-    [{ mode: "BATCH", earlyLiterals: true }, /^earlyLiterals is for the mode REALTIME, not for BATCH$/],
     [{ onlyComplete: [5] }, /onlyComplete is a pattern/],
     [{ onlyComplete: "" }, /empty/],
   ];

@@ -2,6 +2,9 @@
  * jsonrill's own wire events: `tools_call_update` (deltas with their fragments), `tool_result`,
  * `tools_aggregate` (the final state of a message). The fields of calls are in snake_case; camelCase
  * is read, too.
+ *
+ * The public system that they come from sends them in an envelope, with their fields in `payload`, and
+ * a later version sends `tool_call_update`, one call at a time, and `tool_call_result`.
  */
 
 import { isObject } from "../values.js";
@@ -28,12 +31,16 @@ import { asId, asIndex, asText, either, items } from "./fields.js";
  *       tool_results?: ToolCallResult[]}} ToolCallEvent
  */
 
-const KINDS = ["tools_call_update", "tool_result", "tools_aggregate"];
+const UPDATES = ["tools_call_update", "tool_call_update"];
+const RESULTS = ["tool_result", "tool_call_result"];
+const KINDS = [...UPDATES, ...RESULTS, "tools_aggregate"];
 const ENDED = ["complete", "error", "truncated"];
+// With each chunk the public server puts another time into the id of the message.
+const TIME = /-[0-9A-F]{15}(?=-)/g;
 
 /** @param {Fields} event */
-export function accepts({ kind }) {
-  return KINDS.includes(kind);
+export function accepts(event) {
+  return KINDS.includes(either(event, "kind", "$type"));
 }
 
 /**
@@ -41,24 +48,25 @@ export function accepts({ kind }) {
  * @returns {Statement[]}
  */
 export function translate(event) {
-  const message = asId(event.messageId);
-  switch (event.kind) {
-    case "tools_call_update":
-      return items(event.tool_call_updates).map((call) => callDelta(call, message));
-    case "tool_result":
-      return [result(event)];
-    case "tools_aggregate": {
-      const calls = items(either(event, "tool_calls", "toolCalls")).map((call) => ({
-        ...callDelta(call, message),
-        fragments: null,
-        value: call.args,
-      }));
-      const results = items(either(event, "tool_results", "toolResults"));
-      return [{ kind: "aggregate", message, calls }, ...results.map(result)];
-    }
-    default:
-      return [];
+  const kind = either(event, "kind", "$type");
+  const { payload } = event;
+  const fields = isObject(payload) ? payload : event;
+  const id = asId(either(event, "messageId", "generation_id"));
+  const message = fields === event ? id : (id?.replaceAll(TIME, "") ?? null);
+  if (UPDATES.includes(kind)) {
+    const one = fields.toolCallUpdate ?? (kind === "tool_call_update" ? fields : null);
+    const updates = items(fields.tool_call_updates ?? [one]);
+    return updates.map((call) => callDelta(call, message));
   }
+  if (RESULTS.includes(kind)) return [result(fields)];
+  if (kind !== "tools_aggregate") return [];
+  const calls = items(either(fields, "tool_calls", "toolCalls")).map((call) => ({
+    ...callDelta(call, message),
+    fragments: null,
+    value: call.args,
+  }));
+  const results = items(either(fields, "tool_results", "toolResults"));
+  return [{ kind: "aggregate", message, calls }, ...results.map(result)];
 }
 
 /**

@@ -215,15 +215,7 @@ def test_an_option_that_no_mode_uses_is_refused() -> None:
     assert {option.name for option in TABLE.values() if option.modes} == values.keys()
 
 
-def test_the_words_of_the_refusal() -> None:
-    with pytest.raises(ValueError) as error:
-        updates("{}", "PROGRESSIVE", early_literals=True)
-    assert str(error.value) == "early_literals is for the mode REALTIME, not for PROGRESSIVE"
-    with pytest.raises(ValueError) as error:
-        updates("{}", {"a": "ONE-BY-ONE", "b": "BATCH"}, entity=["a", "b"], only_complete="x")
-    assert str(error.value) == (
-        "only_complete is for the modes PROGRESSIVE and REALTIME, not for BATCH and ONE-BY-ONE"
-    )
+def test_an_option_that_one_of_the_modes_uses_is_not_refused() -> None:
     updates("{}", {"a": "ONE-BY-ONE"}, entity=["a", "b"], early_literals=True)  # b is REALTIME
 
 

@@ -48,6 +48,13 @@ def test_the_cases_that_other_languages_read_too(case: dict[str, Any]) -> None:
     assert json.dumps(seen) == json.dumps(case["updates"])
 
 
+@pytest.mark.parametrize("case", cases("update_streams.json")["refused"])
+def test_options_that_other_languages_refuse_too(case: dict[str, Any]) -> None:
+    with pytest.raises(ValueError) as error:
+        PartialStream(**case["options"])
+    assert str(error.value) == case["message"]
+
+
 FILES = ['[{"name": "a.t', 'xt", "size": 1', '2}, {"name"', ': "b"}', "]"]
 A, B = {"name": "a.txt", "size": 12}, {"name": "b"}
 

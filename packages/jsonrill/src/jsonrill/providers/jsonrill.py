@@ -2,37 +2,48 @@
 
 `tools_call_update` (deltas with their fragments), `tool_result`, `tools_aggregate` (the final state
 of a message). The fields of calls are in snake_case; camelCase is read, too.
+
+The public system that they come from sends them in an envelope, with their fields in `payload`, and
+a later version sends `tool_call_update`, one call at a time, and `tool_call_result`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
-from .fields import ABSENT, as_id, as_index, as_text, either, items
+from .fields import ABSENT, as_dict, as_id, as_index, as_text, either, items
 from .statements import Aggregate, CallDelta, Result, Statement
 
-KINDS = ("tools_call_update", "tool_result", "tools_aggregate")
+UPDATES: Final = ("tools_call_update", "tool_call_update")
+RESULTS: Final = ("tool_result", "tool_call_result")
+KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate")
 ENDED = ("complete", "error", "truncated")
+# With each chunk the public server puts another time into the id of the message.
+_TIME: Final = re.compile("-[0-9A-F]{15}(?=-)")
 
 
 def accepts(event: dict[str, Any]) -> bool:
-    return event.get("kind") in KINDS
+    return either(event, "kind", "$type") in KINDS
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    message = as_id(event.get("messageId"))
-    match event.get("kind"):
-        case "tools_call_update":
-            return [_call(call, message) for call in items(event.get("tool_call_updates"))]
-        case "tool_result":
-            return [_result(event)]
-        case "tools_aggregate":
-            calls = items(either(event, "tool_calls", "toolCalls"))
-            results = items(either(event, "tool_results", "toolResults"))
-            aggregate = Aggregate(message, [_call(call, message, final=True) for call in calls])
-            return [aggregate, *map(_result, results)]
-        case _:
-            return []
+    kind, payload = either(event, "kind", "$type"), as_dict(event.get("payload"))
+    message = as_id(either(event, "messageId", "generation_id"))
+    if payload is not None:
+        event, message = payload, message and _TIME.sub("", message)
+    if kind in UPDATES:
+        one = event.get("toolCallUpdate", event if kind == "tool_call_update" else None)
+        updates = items(event.get("tool_call_updates", [one]))
+        return [_call(call, message) for call in updates]
+    if kind in RESULTS:
+        return [_result(event)]
+    if kind == "tools_aggregate":
+        calls = items(either(event, "tool_calls", "toolCalls"))
+        results = items(either(event, "tool_results", "toolResults"))
+        aggregate = Aggregate(message, [_call(call, message, final=True) for call in calls])
+        return [aggregate, *map(_result, results)]
+    return []
 
 
 def _call(call: dict[str, Any], message: str | None, *, final: bool = False) -> CallDelta:
