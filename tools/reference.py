@@ -23,6 +23,7 @@ from enum import Enum
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from types import UnionType
 from typing import Any, Final
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -201,6 +202,9 @@ def entry(name: str, thing: Any) -> str:
         lines += [code([form(name, it) for it in forms]), doc(thing), *options_of(thing)]
     else:
         lines.append(f"`{told(thing)}`\n")
+        if isinstance(thing, UnionType) and (base := thing.__args__[0].__base__) is not object:
+            # Classes that differ in their types: what they have in common is said of the base.
+            lines += [code([f"class {name}{head(base)}"]), doc(base), *members(base)]
     return "\n".join(line for line in lines if line)
 
 

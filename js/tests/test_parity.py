@@ -53,7 +53,8 @@ def options_of(function: Any) -> set[str]:
     return found
 
 
-def members_of(kind: type) -> set[str]:
+def members_of(kind: Any) -> set[str]:
+    kind = (*typing.get_args(kind), kind)[0]  # of a union, any one: they have the same
     names = {*dir(kind)}
     for base in kind.__mro__:
         names |= {*getattr(base, "__annotations__", {}), *getattr(base, "__slots__", ())}

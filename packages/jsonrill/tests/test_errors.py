@@ -73,7 +73,7 @@ def test_the_tree_is_tested_whole() -> None:
     assert raised == {type(error) for error, _ in TREE} | {JsonrillError}
 
 
-def errors(text: str, **options: Any) -> list[dict[str, Any]]:
+def errors(text: str, **options: Any) -> list[Any]:
     """The errors of the updates, the same for every cutting, as `str` or as bytes."""
     found = []
     for cut in cuttings(text):

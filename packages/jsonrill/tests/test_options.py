@@ -56,10 +56,10 @@ FIELDS: dict[Any, tuple[str, ...]] = {
 }
 # The functions of a stage, their options, and their parameters that are no options of it.
 FUNCTIONS: dict[Callable[..., Any], tuple[Stage, type, set[str]]] = {
-    jsonrill.values: ("values", ReadOptions, {"schema", "live"}),
+    jsonrill.values: ("values", ReadOptions, {"schema", "live", "missing"}),
     jsonrill.fields: ("values", ReadOptions, set()),
     jsonrill.loads: ("values", ParseOptions, {"schema"}),
-    jsonrill.partial: ("values", ParseOptions, {"schema"}),
+    jsonrill.partial: ("values", ParseOptions, {"schema", "missing"}),
     jsonrill.fragments: ("fragments", ReadOptions, set()),
     jsonrill.updates: ("updates", ReadUpdateOptions, {"mode", "schema", "every"}),
     jsonrill.select: ("select", ReadOptions, {"schema"}),
@@ -117,6 +117,11 @@ def test_a_function_takes_the_options_of_its_stage_as_typed_keywords(
     assert get_args(hint) == (kind,)
     sources = {it.name for it in taken_by("source")} if "tool" in get_type_hints(kind) else set()
     assert set(get_type_hints(kind)) == (names_of(stage) | sources) - own
+
+
+def test_what_an_editor_shows_for_values_names_all_its_options() -> None:
+    options = {*get_type_hints(ReadOptions), "schema", "live", "missing"}
+    assert {it for it in options if f"`{it}" not in (jsonrill.values.__doc__ or "")} == set()
 
 
 def test_the_options_of_sources_are_what_the_table_says() -> None:

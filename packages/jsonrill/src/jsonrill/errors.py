@@ -21,7 +21,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    NamedTuple,
+    NoReturn,
+    Required,
+    Self,
+    TypedDict,
+    cast,
+)
 
 from .paths import Path, format_path, short_path
 
@@ -35,6 +45,22 @@ _FOR_PROGRAMS: Final = re.compile(
 )
 
 
+class Problem(TypedDict, total=False):
+    """An error for JSON, as `to_dict` writes it: what is not known is left out."""
+
+    code: Required[str]
+    message: Required[str]
+    offset: int
+    line: int
+    column: int
+    path: str
+    reason: str
+    rule: str
+    limit: str
+    field: str
+    status: int
+
+
 class JsonrillError(Exception):
     """The root of the tree: catch this to catch everything.
 
@@ -45,7 +71,7 @@ class JsonrillError(Exception):
 
     code = "ERROR"
     text: str | None = None
-    value: Any = None
+    value: object = None
     # What to_dict() has beside the code and the message.
     _fields: tuple[str, ...] = ("offset", "line", "column", "path")
 
@@ -87,14 +113,14 @@ class JsonrillError(Exception):
         said.append("Answer again, with the complete JSON and nothing else.")
         return "\n".join(said)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Problem:
         """The error for JSON: `code`, `message`, and of its place what is known, `path` as text."""
         fields: dict[str, Any] = {"code": self.code, "message": self.message}
         for name in self._fields:
             value = getattr(self, name)
             if value is not None:
                 fields[name] = format_path(value) if name == "path" else value
-        return fields
+        return cast(Problem, fields)
 
 
 class _ParseError(JsonrillError):
@@ -259,7 +285,7 @@ class UnknownEvents(UserWarning):
     """None of the events that a `ToolCalls` object has read is from a known provider."""
 
 
-def stream_error(error: JsonrillError) -> dict[str, Any]:
+def stream_error(error: JsonrillError) -> Problem:
     """The `error` of an ERROR event: in a stream, a text that stopped early is INVALID_JSON."""
     fields = error.to_dict()
     return {**fields, "code": InvalidJSON.code} if isinstance(error, Truncated) else fields

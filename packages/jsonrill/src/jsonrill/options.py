@@ -24,6 +24,7 @@ BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
 Send = Literal["data", "delta", "both"]
 Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
+Missing = Literal["none", "zero"]
 Numbers = Literal["growing", "final"]
 OnRevision = Literal["raise", "keep"]
 OnViolation = Literal["stop", "next"] | None
@@ -81,6 +82,7 @@ class UpdateOptions(ParseOptions, total=False):
     early_literals: bool
     zero_values: bool
     only_complete: Patterns
+    missing: Missing
 
 
 class ReadOptions(ParseOptions, SourceOptions, total=False):
@@ -289,6 +291,7 @@ _ONLY_COMPLETE: Final = "What of an entity is shown only when complete: keys, or
 _GROWING: Final[tuple[Mode, ...]] = ("PROGRESSIVE", "REALTIME")
 _REALTIME: Final[tuple[Mode, ...]] = ("REALTIME",)
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
+_MISSING: Final = "What fields of a partial model are that have not come: None, or zeros."
 _PROVIDER: Final = "Whose events these are."
 _ANSWER: Final = "Gets the text, the end and the token counts of the answer."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
@@ -313,6 +316,7 @@ TABLE: Final[dict[str, Option]] = {
             modes=_GROWING,
         ),
         Option("only_complete", Patterns, (), _UPDATES, _ONLY_COMPLETE, modes=_GROWING),
+        Option("missing", Missing, "none", _UPDATES, _MISSING),
         Option("repair", Rules, False, _READERS, "Read what models write instead of JSON."),
         Option("on_repair", OnRepair, None, _READERS, "Is called with each repair."),
         Option("prefix", str, "", TEXT_STAGES, "Text that was sent before the answer, such as {."),
@@ -352,6 +356,7 @@ NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
     "loads": (("cli", "server", "batch"), "it is a Python function"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
+    "missing": (("cli", "server", "batch"), "they have no models"),
     "answer": (("cli", "server", "batch"), "it is a Python object"),
     "limits": (("server",), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),

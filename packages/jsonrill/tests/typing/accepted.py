@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import reveal_type
@@ -38,54 +39,97 @@ def events() -> list[object]:
     return []
 
 
-reveal_type(jsonrill.values("{}"))  # Iterator[Any]
-reveal_type(jsonrill.values(["{", "}"], live=True, repair=True))  # Iterator[Any]
-reveal_type(jsonrill.values(pieces(), repair=["fences"], many=True))  # AsyncIterator[Any]
-reveal_type(jsonrill.values(b"{}", parse_float=Decimal))  # Iterator[Any]
-reveal_type(jsonrill.fragments("{}", duplicates="error"))  # Iterator[Fragment]
-reveal_type(jsonrill.fragments(pieces()))  # AsyncIterator[Fragment]
-reveal_type(jsonrill.updates("{}"))  # Iterator[Update[Any]]
-reveal_type(jsonrill.updates("{}", "REALTIME", entity="days[*]"))  # Iterator[Update[Any]]
-reveal_type(jsonrill.updates(pieces(), mode="BATCH", every=0.1))  # AsyncIterator[Update[Any]]
-reveal_type(jsonrill.updates("{}", schema={}, send="both"))  # Iterator[Update[Any]]
-reveal_type(jsonrill.chunks([{}], null="placeholder", patience=2))  # Iterator[str]
-reveal_type(jsonrill.tool_calls(events(), provider="auto"))  # Iterator[ToolCallUpdate]
-reveal_type(jsonrill.tool_calls(events(), schemas={"f": {}}))  # Iterator[ToolCallUpdate]
-reveal_type(jsonrill.text("{}", "answer"))  # Iterator[str]
-reveal_type(jsonrill.text(pieces(), "answer", tool="write"))  # AsyncIterator[str]
-reveal_type(jsonrill.texts("{}", "a", "b[*]"))  # Iterator[tuple[tuple[str | int, ...], str]]
-reveal_type(jsonrill.select("{}", "results"))  # Iterator[Any]
-reveal_type(jsonrill.select("{}", "results", int))  # Iterator[int]
-reveal_type(jsonrill.select(pieces(), "results", schema=int, repair=True))  # AsyncIterator[int]
-reveal_type(jsonrill.select(pieces(), "results", {"type": "object"}))  # AsyncIterator[Any]
+reveal_type(jsonrill.values("{}"))  # Generator[Any]
+reveal_type(jsonrill.values(["{", "}"], live=True, repair=True))  # Generator[Any]
+reveal_type(jsonrill.values(pieces(), repair=["fences"], many=True))  # AsyncGenerator[Any]
+reveal_type(jsonrill.values(b"{}", parse_float=Decimal))  # Generator[Any]
+reveal_type(jsonrill.fragments("{}", duplicates="error"))  # Generator[Fragment]
+reveal_type(jsonrill.fragments(pieces()))  # AsyncGenerator[Fragment]
+reveal_type(jsonrill.updates("{}"))  # Generator[Update[Any]]
+reveal_type(jsonrill.updates("{}", "REALTIME", entity="days[*]"))  # Generator[Update[Any]]
+reveal_type(jsonrill.updates(pieces(), mode="BATCH", every=0.1))  # AsyncGenerator[Update[Any]]
+reveal_type(jsonrill.updates("{}", schema={}, send="both"))  # Generator[Update[Any]]
+reveal_type(jsonrill.chunks([{}], null="placeholder", patience=2))  # Generator[str]
+reveal_type(jsonrill.tool_calls(events(), provider="auto"))  # Generator[ToolCallUpdate]
+reveal_type(jsonrill.tool_calls(events(), schemas={"f": {}}))  # Generator[ToolCallUpdate]
+reveal_type(jsonrill.text("{}", "answer"))  # Generator[str]
+reveal_type(jsonrill.text(pieces(), "answer", tool="write"))  # AsyncGenerator[str]
+reveal_type(jsonrill.texts("{}", "a", "b[*]"))  # Generator[tuple[tuple[str | int, ...], str]]
+reveal_type(jsonrill.select("{}", "results"))  # Generator[Any]
+reveal_type(jsonrill.select("{}", "results", int))  # Generator[int]
+reveal_type(jsonrill.select(pieces(), "results", schema=int, repair=True))  # AsyncGenerator[int]
+reveal_type(jsonrill.select(pieces(), "results", {"type": "object"}))  # AsyncGenerator[Any]
 reveal_type(jsonrill.PartialStream("ONE-BY-ONE").feed("{}"))  # list[Update[Any]]
 reveal_type(jsonrill.Chunker(on_revision="keep").feed({}))  # str
-reveal_type(jsonrill.values("{}", Trip))  # Iterator[Trip]
-reveal_type(jsonrill.values(pieces(), Trip, repair=True))  # AsyncIterator[Trip]
-reveal_type(jsonrill.values(events(), schema=Point))  # Iterator[Point]
-reveal_type(jsonrill.values("{}", Words))  # Iterator[Words]
-reveal_type(jsonrill.values("[]", list[Trip]))  # Iterator[list[Trip]]
-reveal_type(jsonrill.values("[]", dict[str, Trip], tool="plan"))  # Iterator[dict[str, Trip]]
-reveal_type(jsonrill.values("{}", EITHER))  # Iterator[Trip | Point]
-reveal_type(jsonrill.values("{}", {"type": "object"}))  # Iterator[Any]
-reveal_type(jsonrill.fields("{}", Trip))  # Iterator[tuple[str, Any]]
-reveal_type(jsonrill.fields(pieces(), Trip))  # AsyncIterator[tuple[str, Any]]
-reveal_type(jsonrill.updates("{}", schema=Trip))  # Iterator[Update[Trip]]
+reveal_type(jsonrill.values("{}", Trip))  # Generator[Trip]
+reveal_type(jsonrill.values(pieces(), Trip, repair=True))  # AsyncGenerator[Trip]
+reveal_type(jsonrill.values(events(), schema=Point))  # Generator[Point]
+reveal_type(jsonrill.values("{}", Words))  # Generator[Words]
+reveal_type(jsonrill.values("[]", list[Trip]))  # Generator[list[Trip]]
+reveal_type(jsonrill.values("[]", dict[str, Trip], tool="plan"))  # Generator[dict[str, Trip]]
+reveal_type(jsonrill.values("{}", EITHER))  # Generator[Trip | Point]
+reveal_type(jsonrill.values("{}", {"type": "object"}))  # Generator[Any]
+reveal_type(jsonrill.fields("{}", Trip))  # Generator[tuple[str, object]]
+reveal_type(jsonrill.fields(pieces(), Trip))  # AsyncGenerator[tuple[str, object]]
+reveal_type(jsonrill.updates("{}", schema=Trip))  # Generator[Update[Trip]]
 reveal_type(next(jsonrill.updates("{}", schema=Trip)).model)  # Trip | None
 reveal_type(next(jsonrill.updates("{}")).completed)  # list[tuple[str | int, ...]]
 reveal_type(next(jsonrill.values("{}", Trip)).title)  # str
 reveal_type(jsonrill.is_partial(5))  # bool
-reveal_type(jsonrill.updates(pieces(), schema=Point))  # AsyncIterator[Update[Point]]
+reveal_type(jsonrill.values("{}", Trip, missing="zero"))  # Generator[Trip]
+reveal_type(jsonrill.partial("{", Trip, missing="zero"))  # Trip | None
+reveal_type(jsonrill.values(events(), Trip, answer=jsonrill.Answer()))  # Generator[Trip]
+reveal_type(jsonrill.Answer().usage)  # dict[str, Any] | None
+reveal_type(jsonrill.Answer().finish)  # str | None
+reveal_type(jsonrill.updates(pieces(), schema=Point))  # AsyncGenerator[Update[Point]]
 
 client = jsonrill_server.Client("http://localhost")
 later = jsonrill_server.AsyncClient("http://localhost")
 reveal_type(client.create(entity="days", lease=5))  # str
-reveal_type(client.read("s", mode="REALTIME"))  # Iterator[Update[Any]]
-reveal_type(client.read("s", "fragments"))  # Iterator[Fragment]
-reveal_type(client.read("s", "chunks", after="3"))  # Iterator[str]
-reveal_type(client.read("s", "calls"))  # Iterator[ToolCallUpdate]
-reveal_type(client.read("s", "openai"))  # Iterator[dict[str, Any]]
-reveal_type(client.values("s", Trip))  # Iterator[Trip]
+reveal_type(client.read("s", mode="REALTIME"))  # Generator[Update[Any]]
+reveal_type(client.read("s", "fragments"))  # Generator[Fragment]
+reveal_type(client.read("s", "chunks", after="3"))  # Generator[str]
+reveal_type(client.read("s", "calls"))  # Generator[ToolCallUpdate]
+reveal_type(client.read("s", "openai"))  # Generator[dict[str, Any]]
+reveal_type(client.values("s", Trip))  # Generator[Trip]
 reveal_type(client.status("s").last)  # int
-reveal_type(later.values("s", Trip))  # AsyncIterator[Trip]
-reveal_type(later.read("s", "raw"))  # AsyncIterator[Any]
+reveal_type(later.values("s", Trip))  # AsyncGenerator[Trip]
+reveal_type(later.read("s", "raw"))  # AsyncGenerator[Any]
+
+
+def closes(source: AsyncIterator[str]) -> None:
+    aclosing(jsonrill.values(source, Trip))
+    aclosing(jsonrill.updates(source))
+    aclosing(jsonrill.select(source, "a"))
+    aclosing(jsonrill.parts(source))
+    aclosing(jsonrill.run_tools(source, {}))
+    closing(jsonrill.values("{}"))
+
+
+for part in jsonrill.parts(events()):
+    if part.kind == "call":
+        reveal_type(part.call)  # ToolCall
+    elif part.kind == "result":
+        reveal_type(part.call.name)  # str | None
+    else:
+        reveal_type(part.call)  # None
+
+for update in jsonrill.tool_calls(events()):
+    if isinstance(args := update.call.args, dict):
+        reveal_type(args)  # dict[str, Any]
+    if update.call.error is not None:
+        reveal_type(update.call.error["message"])  # str
+
+for change in jsonrill.updates("{}"):
+    if change.error is not None:
+        reveal_type(change.error["code"])  # str
+        reveal_type(change.error.get("offset"))  # int | None
+
+try:
+    list(jsonrill.values("{}", Trip))
+except jsonrill.InvalidJSON as error:
+    reveal_type(error.text)  # str | None
+    reveal_type(error.value)  # object
+    if isinstance(error.value, Trip):
+        reveal_type(error.value.title)  # str
+    reveal_type(error.to_dict()["message"])  # str

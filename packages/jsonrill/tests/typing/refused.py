@@ -37,3 +37,11 @@ print(next(jsonrill.values("{}", Trip)).titel)  # attr-defined
 jsonrill_server.Client("http://localhost").create(entty="days")  # call-arg
 jsonrill_server.Client("http://localhost").read("s", mode="REALTIM")  # call-overload
 jsonrill_server.Client("http://localhost").publish("s", "x", repiar=True)  # call-arg
+jsonrill.values("{}", missing="zero")  # call-overload
+jsonrill.values("{}", Trip, missing="zeros")  # call-overload
+jsonrill.values("{}", Trip, answer={})  # call-overload
+print(next(iter(jsonrill.tool_calls([]))).call.args["city"])  # index
+print(next(iter(jsonrill.parts([]))).call.name)  # union-attr
+print(next(jsonrill.fields("{}", Trip))[1].title)  # attr-defined
+print(jsonrill.Truncated().value.title)  # attr-defined
+print(jsonrill.Truncated().to_dict()["mesage"])  # typeddict-item

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ class Tally:
     first: tuple[int, int] | None = None
     last: tuple[int, int] | None = None
     after_error: int = 0
-    errors: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[Mapping[str, Any]] = field(default_factory=list)
     repairs: list[Repair] = field(default_factory=list)
 
     def piece(self, text: str) -> None:
@@ -95,7 +95,7 @@ class Tally:
                 spreads[unit].add(measure)
 
 
-def _field(error: dict[str, Any]) -> str:
+def _field(error: Mapping[str, Any]) -> str:
     """Where an error is, the same for every element of a list; of a tool call, with the tool."""
     path = _INDEX.sub("[*]", error.get("path") or "root")
     path = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"

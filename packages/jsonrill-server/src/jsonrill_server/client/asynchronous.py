@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
@@ -157,7 +157,7 @@ class AsyncClient(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> AsyncIterator[Update]: ...
+    ) -> AsyncGenerator[Update]: ...
     @overload
     def read(
         self,
@@ -166,7 +166,7 @@ class AsyncClient(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> AsyncIterator[Fragment]: ...
+    ) -> AsyncGenerator[Fragment]: ...
     @overload
     def read(
         self,
@@ -175,7 +175,7 @@ class AsyncClient(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> AsyncIterator[str]: ...
+    ) -> AsyncGenerator[str]: ...
     @overload
     def read(
         self,
@@ -184,7 +184,7 @@ class AsyncClient(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> AsyncIterator[ToolCallUpdate]: ...
+    ) -> AsyncGenerator[ToolCallUpdate]: ...
     @overload
     def read(
         self,
@@ -193,11 +193,11 @@ class AsyncClient(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> AsyncIterator[dict[str, Any]]: ...
+    ) -> AsyncGenerator[dict[str, Any]]: ...
     @overload
     def read(
         self, stream: str, format: str, *, after: str = "", **options: Unpack[EventOptions]
-    ) -> AsyncIterator[Any]: ...
+    ) -> AsyncGenerator[Any]: ...
     def read(
         self,
         stream: str,
@@ -246,11 +246,11 @@ class AsyncClient(Core):
     @overload
     def values(
         self, stream: str, schema: type[T] | Adapter[T], **options: Unpack[ReadOptions]
-    ) -> AsyncIterator[T]: ...
+    ) -> AsyncGenerator[T]: ...
     @overload
     def values(
         self, stream: str, schema: JsonSchema | None = None, **options: Unpack[ReadOptions]
-    ) -> AsyncIterator[Any]: ...
+    ) -> AsyncGenerator[Any]: ...
     def values(self, stream: str, schema: Any = None, **options: Unpack[ReadOptions]) -> Any:
         """Yield the value after each piece that changed it, as `jsonrill.values` does."""
         return values(self.read(stream, "chunks"), schema, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import AsyncIterable, Callable, Iterator
+from collections.abc import AsyncIterable, Callable, Generator, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
@@ -177,7 +177,7 @@ class Client(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> Iterator[Update]: ...
+    ) -> Generator[Update]: ...
     @overload
     def read(
         self,
@@ -186,7 +186,7 @@ class Client(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> Iterator[Fragment]: ...
+    ) -> Generator[Fragment]: ...
     @overload
     def read(
         self,
@@ -195,7 +195,7 @@ class Client(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> Iterator[str]: ...
+    ) -> Generator[str]: ...
     @overload
     def read(
         self,
@@ -204,7 +204,7 @@ class Client(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> Iterator[ToolCallUpdate]: ...
+    ) -> Generator[ToolCallUpdate]: ...
     @overload
     def read(
         self,
@@ -213,11 +213,11 @@ class Client(Core):
         *,
         after: str = "",
         **options: Unpack[EventOptions],
-    ) -> Iterator[dict[str, Any]]: ...
+    ) -> Generator[dict[str, Any]]: ...
     @overload
     def read(
         self, stream: str, format: str, *, after: str = "", **options: Unpack[EventOptions]
-    ) -> Iterator[Any]: ...
+    ) -> Generator[Any]: ...
     def read(
         self,
         stream: str,
@@ -269,11 +269,11 @@ class Client(Core):
     @overload
     def values(
         self, stream: str, schema: type[T] | Adapter[T], **options: Unpack[ReadOptions]
-    ) -> Iterator[T]: ...
+    ) -> Generator[T]: ...
     @overload
     def values(
         self, stream: str, schema: JsonSchema | None = None, **options: Unpack[ReadOptions]
-    ) -> Iterator[Any]: ...
+    ) -> Generator[Any]: ...
     def values(self, stream: str, schema: Any = None, **options: Unpack[ReadOptions]) -> Any:
         """Yield the value after each piece that changed it, as `jsonrill.values` does."""
         return values(self.read(stream, "chunks"), schema, **options)

@@ -12,7 +12,7 @@ its caller (`steps.py`) can stop between two parts, and never has all events at 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any, Final, TypeVar
 
@@ -216,7 +216,7 @@ class TextRendering(Rendering):
     def _dumps(self, value: Any) -> str:
         return dumps(value) if self._seen < LARGE else dumps_in_parts(value)
 
-    def _error(self, error: dict[str, Any]) -> list[str]:
+    def _error(self, error: Mapping[str, Any]) -> list[str]:
         return [error_data(error)]
 
     @abstractmethod
@@ -398,7 +398,7 @@ class Dialect(TextRendering):
     def _last(self) -> Iterator[list[str]]:
         return in_parts(self._stage.flush(), self._data)
 
-    def _error(self, error: dict[str, Any]) -> list[str]:
+    def _error(self, error: Mapping[str, Any]) -> list[str]:
         return [self._data(event) for event in self._stage.flush(error)]
 
     def _data(self, event: Event) -> str:
@@ -451,7 +451,7 @@ def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
     return options
 
 
-def error_data(error: dict[str, Any]) -> str:
+def error_data(error: Mapping[str, Any]) -> str:
     return dumps({"status": "ERROR", "error": error})
 
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Any
 
 from jsonrill.build.document import Document
-from jsonrill.errors import InvalidJSON, LimitExceeded
+from jsonrill.errors import InvalidJSON, LimitExceeded, Problem
 from jsonrill.jsontext import dumps_in_parts
 from jsonrill.providers.statements import Ending, text_in
 from jsonrill.toolcalls import ToolCall, ToolCalls
@@ -71,7 +71,7 @@ def _body(options: StreamOptions, entries: list[Entry]) -> bytes:
 
 def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
     source, document = TextSource(options), Document(**options.of("values"))
-    error: dict[str, Any] | None = None
+    error: Problem | None = None
     try:
         for record in records:
             for part, _ in parts(source.feed([record]), EVENT):

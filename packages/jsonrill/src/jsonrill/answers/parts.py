@@ -70,21 +70,21 @@ class Entry:
         self.buffer.add(text)
         self.length += len(text)
         assert self.kind != "kept"
-        part = Part(self.kind, self.index, text, complete)
+        part = TextPart(self.kind, self.index, text, complete)
         part._buffer, part._length, part._document = self.buffer, self.length, self.document
         part.raw, part.error = text if raw is None else raw, self.error
         return part
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class AnyPart:
     """A change of one part of an answer, or its end.
 
     `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text
     follows, the arguments of a call are a complete value. A text that was cut ends with an `error`.
     `call` is the call, also of a result, whose `result` or `error` says what the tool returned.
-    With `split`, `raw` is the text as it
-    came, with tags: joined, the `raw` of all parts is the text.
+    With `split`, `raw` is the text as it came, with tags: joined, the `raw` of all parts is the
+    text.
     """
 
     kind: Kind
@@ -125,6 +125,34 @@ class Part:
         if self.kind == "result":
             return {**fields, "result": self.result, "error": self.error}
         return {**fields, "delta": self.delta, "complete": self.complete}
+
+
+class TextPart(AnyPart):
+    """A change of a text, a thought, or (with `split`) a block of JSON."""
+
+    __slots__ = ()
+    kind: Literal["text", "reasoning", "json"]
+    call: None
+
+
+class CallPart(AnyPart):
+    """A change of a call."""
+
+    __slots__ = ()
+    kind: Literal["call"]
+    call: ToolCall
+
+
+class ResultPart(AnyPart):
+    """The result of a call."""
+
+    __slots__ = ()
+    kind: Literal["result"]
+    call: ToolCall
+
+
+# A type checker learns from `kind` which of them it is.
+Part = TextPart | CallPart | ResultPart
 
 
 class Parts:
@@ -344,7 +372,7 @@ class Parts:
         elif segment.raw:
             entry = self._segments[segment.number]
             complete = entry.call is not None and entry.call.complete_args
-            found = [Part("call", entry.index, "", complete, entry.call, raw=segment.raw)]
+            found = [CallPart("call", entry.index, "", complete, entry.call, raw=segment.raw)]
         yield from found
 
     def _end_split(self) -> Iterator[Part]:
@@ -383,16 +411,16 @@ class Parts:
                 known = self._of_call[call.number] = self._begin("call", None, call)
             self._last = known
             text = update.function_args or ""
-            yield Part("call", known.index, text, call.complete_args, call)
+            yield CallPart("call", known.index, text, call.complete_args, call)
 
     def _result(self, call: ToolCall) -> Iterator[Part]:
         entry = Entry("result", self._began)
         self._began += 1
         self.entries.append(entry)
         if call.result_is_error:
-            yield Part("result", entry.index, "", True, call, None, _as_text(call.result))
+            yield ResultPart("result", entry.index, "", True, call, None, _as_text(call.result))
         else:
-            yield Part("result", entry.index, "", True, call, call.result)
+            yield ResultPart("result", entry.index, "", True, call, call.result)
 
     def _begin(self, kind: Kind, block: int | None, call: LiveCall | None = None) -> Entry:
         entry = self._last = Entry(kind, self._began, block, call)

@@ -133,7 +133,7 @@ class ToolRun:
             return self._revoked(call) if call.status in ("error", "truncated") else []
         if call.status == "error":
             self._waiting.pop(number, None)
-            return self._refuse(call, (call.error or {}).get("message", "the call is not valid"))
+            return self._refuse(call, call.error["message"] if call.error else "it is not valid")
         closed = call.status == "complete"
         if call.name is None or not (closed or (part.complete and self._when == "args")):
             return []
@@ -174,7 +174,7 @@ class ToolRun:
         if job is None or job.revoked:
             return []
         job.revoked = True
-        why = (call.error or {}).get("message", "it was cut off")
+        why = call.error["message"] if call.error else "it was cut off"
         return self.parts.answer(call, error=f"the call was started, and then went wrong: {why}")
 
 
@@ -200,7 +200,7 @@ class Tool:
         """The arguments of a call, converted as the signature says; `TypeError` if they misfit."""
         if call.encoding == "text":
             return [call.raw], {}
-        given = call.args if call.model is None else call.model
+        given: Any = call.args if call.model is None else call.model
         if hasattr(given, "model_fields_set"):
             given = {name: getattr(given, name) for name in given.model_fields_set}
         if not isinstance(given, Mapping):

@@ -27,6 +27,7 @@ from .. import (
     __version__,
     compiled,
 )
+from ..errors import Problem
 from ..options import TEXT_STAGES, Stage, offered, taken_by
 from ..selection import Selection, TextSelection
 from ..sources import EventReading, Opened, Reading
@@ -451,13 +452,13 @@ def _report(stage: Any) -> None:
 def _line(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, JsonrillError) and error.line is not None:
-        text += _place({"line": error.line, "column": error.column})
+        text += _place(error.to_dict())
     if isinstance(error, LimitExceeded) and error.limit in LIMITS:
         text += f"; on the command line --max-{error.limit} N"
     return text
 
 
-def _place(error: dict[str, Any]) -> str:
+def _place(error: Problem) -> str:
     known = error.get("line") is not None
     return f" (line {error['line']}, column {error['column']})" if known else ""
 

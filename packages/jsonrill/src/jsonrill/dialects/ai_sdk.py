@@ -62,7 +62,7 @@ class AISDK(ChatDialect):
         if call.status == "complete":
             yield {"type": "tool-input-available", **event, **_flags(call)}
         else:
-            text = (call.error or {}).get("message") or f"the call is {call.status}"
+            text = call.error["message"] if call.error else f"the call is {call.status}"
             yield {"type": "tool-input-error", **event, **_flags(call), "errorText": text}
 
     def _result(self, id: str, part: Part) -> Iterator[Event]:

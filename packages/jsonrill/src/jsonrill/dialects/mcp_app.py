@@ -45,7 +45,7 @@ class MCPApp:
         if call.status == "complete":
             yield _notification("input", {"arguments": call.args})
         else:
-            reason = (call.error or {}).get("message") or f"the call is {call.status}"
+            reason = call.error["message"] if call.error else f"the call is {call.status}"
             yield _notification("cancelled", {"reason": reason})
 
 

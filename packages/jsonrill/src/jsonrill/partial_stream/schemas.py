@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..paths import Place, path_of
@@ -15,7 +16,7 @@ SchemaOf = Callable[[Declared, Place | None], "Schema | None"]
 
 
 def schemas(
-    schema: Any, document_schema: Any, entities: Entities, check_formats: bool
+    schema: Any, document_schema: Any, entities: Entities, check_formats: bool, zeros: bool
 ) -> tuple[SchemaOf | None, Schema | None]:
     """A function that returns the schema of an entity, and the schema of what is around entities.
 
@@ -28,13 +29,14 @@ def schemas(
         raise ValueError("give `schema` for one entity or `document_schema` for all, not both")
     from ..schema import Schema
 
+    made = partial(Schema, check_formats=check_formats, zeros=zeros)
     if document_schema is not None:
-        document = Schema(document_schema, check_formats=check_formats)
+        document = made(document_schema)
         return _parts_of(document), document
     if _is_by_name(schema, entities):
-        by_name = {name: Schema(one, check_formats=check_formats) for name, one in schema.items()}
+        by_name = {name: made(one) for name, one in schema.items()}
         return lambda declared, place: by_name.get(declared.name), None
-    whole = Schema(schema, check_formats=check_formats)
+    whole = made(schema)
     if entities.is_default and whole.describes_arrays():
         return _parts_of(whole), whole
     return lambda declared, place: whole, None

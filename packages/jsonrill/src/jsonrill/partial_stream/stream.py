@@ -23,6 +23,7 @@ from ..errors import (
 from ..options import (
     TABLE,
     Duplicates,
+    Missing,
     Mode,
     Modes,
     OnRepair,
@@ -99,6 +100,7 @@ class PartialStream:
         early_literals: bool = False,
         zero_values: bool = False,
         only_complete: Patterns = (),
+        missing: Missing = "none",
         repair: Rules = False,
         many: bool = False,
         duplicates: Duplicates = "last",
@@ -109,7 +111,7 @@ class PartialStream:
     ) -> None:
         check(on_violation=on_violation, send=send, partial_numbers=partial_numbers)
         check(early_literals=early_literals, zero_values=zero_values, check_formats=check_formats)
-        check(only_complete=only_complete)
+        check(only_complete=only_complete, missing=missing)
         self.ended = False
         # Whether a violation ends the stream: of the root or the document, and of another entity.
         self._stops = on_violation == "stop" or (on_violation is None and not many)
@@ -118,7 +120,7 @@ class PartialStream:
         self._mode_of = _modes(mode, entities)
         self.mode: Modes = mode if isinstance(mode, Mapping) else self._mode_of[entities.names[0]]
         self._schema_of, self._document_schema = schemas(
-            schema, document_schema, entities, check_formats
+            schema, document_schema, entities, check_formats, missing == "zero"
         )
         modes = set(self._mode_of.values())
         refuse_unused(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 
+from ..errors import Problem
 from ..jsontext import dumps
 from ..parse.sink import Repair
 from ..paths import ABSENT, Path, Place, format_path, is_complete, path_of, place_of
@@ -43,7 +44,7 @@ class Record:
                  "_since", "_repairs", "_string", "error", "status")  # fmt: skip
 
     status: Status
-    error: dict[str, Any] | None
+    error: Problem | None
     _at: int
     _completed: list[Path] | None
     _data: Any
@@ -120,7 +121,7 @@ class Update(Record, Generic[T]):
         data: Any = ABSENT,
         entity: str | None = None,
         delta: Delta | None = None,
-        error: dict[str, Any] | None = None,
+        error: Problem | None = None,
     ) -> None:
         self._of(Entity(index, entity), status, None, data, ABSENT if delta is None else delta)
         self.error = error

@@ -10,8 +10,9 @@ a later version sends `tool_call_update`, one call at a time, and `tool_call_res
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from ..errors import Problem
 from .fields import ABSENT, as_dict, as_id, as_index, as_text, either, items
 from .statements import Aggregate, CallDelta, Result, Statement
 
@@ -60,7 +61,7 @@ def _call(call: dict[str, Any], message: str | None, *, final: bool = False) -> 
         received=True,
         fragments=fragments if isinstance(fragments, list) and not final else None,
         status=status if status in ENDED else None,
-        error=error if isinstance(error, dict) else None,
+        error=cast(Problem, error) if isinstance(error, dict) else None,
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, assert_never
 
 from ..answer import Answer
-from ..errors import CUTS, CutShort
+from ..errors import CUTS, CutShort, Problem
 from .fields import ABSENT, as_error
 from .finish import Reason, finish_reason, is_complete, worse
 
@@ -79,7 +79,7 @@ class CallDelta:
         received: bool = False,
         fragments: list[Any] | None = None,
         status: str | None = None,
-        error: dict[str, Any] | None = None,
+        error: Problem | None = None,
     ) -> None:
         self.id = id
         self.index = index

@@ -42,11 +42,13 @@ class Schema:
 
     Compiled once, never changed, free to share. What is no schema raises `ValueError`.
     `check_formats` checks the `format` of a JSON Schema also in drafts in which it is a mere note.
+    With `zeros`, what has not come of a partial instance is the zero of its type instead of None.
     """
 
-    __slots__ = ("_guide", "_is_pydantic", "_items", "_node", "_prefix", "_zero")
+    __slots__ = ("_guide", "_is_pydantic", "_items", "_node", "_prefix", "_zero", "zeros")
 
-    def __init__(self, source: Any, *, check_formats: bool = False) -> None:
+    def __init__(self, source: Any, *, check_formats: bool = False, zeros: bool = False) -> None:
+        self.zeros = zeros
         self._node: Node
         self._is_pydantic = False
         self._items: dict[int, Schema] = {}
@@ -155,7 +157,7 @@ class Schema:
             return Check(self._node, place, then, violated, budget)
         from .typed import TypedCheck
 
-        return TypedCheck(self._node, place, then, violated)
+        return TypedCheck(self._node, place, then, violated, zeros=self.zeros)
 
     def expected(self, relative_path: Path) -> Expected | None:
         """What is asked for at this path, where a text of near-JSON has two readings."""
@@ -215,6 +217,7 @@ class Schema:
         part = Schema.__new__(Schema)
         part._node, part._is_pydantic, part._items = node, self._is_pydantic, {}
         part._guide = part._prefix = part._zero = None
+        part.zeros = self.zeros
         return part
 
 

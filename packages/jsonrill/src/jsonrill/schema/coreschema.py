@@ -8,9 +8,10 @@ says nothing early and is validated when its value is complete.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
@@ -56,6 +57,7 @@ from .shapes import (
     WITHIN,
     Field,
     Shape,
+    zero,
 )
 from .validators import PydanticValidator, known_field, next_known
 
@@ -138,6 +140,7 @@ class Compiler:
         name = core["type"]
         node.maker = shape = Shape()
         shape.functions = partial(self._has_functions, core)
+        shape.zero = _ZEROS.get(name)
         if name in LEAVES:
             leaf(node, core, config)
         elif name in _SCALARS:
@@ -207,6 +210,8 @@ class Compiler:
 
     def _json_or_python(self, node: Node, core: Core, config: Config) -> None:
         self._within(node, self._node(core["json_schema"], config))
+        if core["json_schema"]["type"] not in _ZEROS:
+            node.maker.zero = _no_zero  # what JSON says is not what the type is
 
     def _reference(self, node: Node, core: Core, config: Config) -> None:
         target = self._definitions.get(core["schema_ref"], {"type": "any"})
@@ -272,6 +277,7 @@ class Compiler:
             elements.closed = Refusal("too_long", f"more than {count(len(items), 'item')}")
             if not any(self._may_be_missing(item) for item in items):
                 elements.minimum = len(items)
+            node.maker.zero = lambda: _zeros_of(elements.prefix)
         elif many == len(items) - 1:
             elements.rest = self._node(items[many], config)
             node.maker.collect = tuple
@@ -338,7 +344,8 @@ class Compiler:
             if nodes and field.get("required", True) and not self._may_be_missing(field["schema"]):
                 keys = frozenset(path[0] for path in paths)
                 members.required.append((keys, f"{shown(paths[0][0])} is missing"))
-            shape.fields.append(Field(name, value, self._default_of(field["schema"], config)))
+            default = self._default_of(field["schema"], config)
+            shape.fields.append(Field(name, value, default, field.get("required", True)))
             for rank, path in enumerate(paths if nodes else ()):
                 # A path into another value is looked up when all is complete.
                 if len(path) == 1:
@@ -442,6 +449,22 @@ _AS_IS: Final = {
     "bool": BOOLEAN,
     "none": NULL,
 }
+_ZEROS: Final[dict[str, Callable[[], Any]]] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "bytes": bytes,
+    "decimal": Decimal,
+    "list": list,
+    "set": set,
+    "frozenset": frozenset,
+    "dict": dict,
+    "tuple": tuple,
+    "deque": deque,
+    "counter": Counter,
+    "ordered-dict": OrderedDict,
+}
 # Parts of a core schema in which no schemas are that validate.
 _NO_SCHEMAS: Final = frozenset(("serialization", "metadata", "python_schema", "default", "config"))
 # Containers, and what may be around them without a look at what they were made of.
@@ -540,6 +563,16 @@ def _known(function: Callable[..., Any], schema: Core) -> Core:
         "function": {"type": "with-info", "function": function},
         "schema": schema,
     }
+
+
+def _no_zero() -> None:
+    return None
+
+
+def _zeros_of(nodes: list[Node]) -> tuple[Any, ...] | None:
+    """The zero of a tuple of these; None if one of them has none."""
+    zeros = tuple(zero(node) for node in nodes)
+    return None if None in zeros else zeros
 
 
 def _as_key(key: str) -> dict[str, None]:

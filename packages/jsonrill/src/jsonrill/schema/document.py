@@ -8,7 +8,7 @@ from typing import Any
 
 from ..build.builder import ValueBuilder
 from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
-from ..options import Duplicates, OnRepair, ParseFloat, Rules
+from ..options import TABLE, Duplicates, Missing, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.sink import Repair, Sink
 from ..paths import ABSENT, Path, without
@@ -36,6 +36,7 @@ class SchemaDocument:
         schema: Any,
         *,
         live: bool = False,
+        missing: Missing = "none",
         repair: Rules = False,
         many: bool = False,
         duplicates: Duplicates = "last",
@@ -44,7 +45,7 @@ class SchemaDocument:
         on_repair: OnRepair = None,
         prefix: str = "",
     ) -> None:
-        self._schema = Schema(schema)
+        self._schema = Schema(schema, zeros=TABLE["missing"].check(missing) == "zero")
         self._live = live
         self._typed = self._schema.is_typed and not live
         self.many = many
@@ -135,8 +136,10 @@ class SchemaDocument:
         self._seen = {}
         ends = (self._completed, self._next_document)
         if self._typed:
-            check = TypedCheck(self._schema.node, None, _Ends(*ends), self._violated, keep=False)
-            self._check = self._state = check
+            sink, zeros = _Ends(*ends), self._schema.zeros
+            self._check = self._state = TypedCheck(
+                self._schema.node, None, sink, self._violated, keep=False, zeros=zeros
+            )
         else:
             self._state = _Live(*ends) if self._live else _Plain(*ends)
             self._check = self._schema.check((), self._state, self._violated)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from .nodes import ARRAY, OBJECT, Node, may_be
+from .nodes import ARRAY, NULL, OBJECT, Node, may_be
+from .partials import partial_dataclass, partial_model
 
 # Roles: what to do with a value here.
 SCALAR: Final = "scalar"  # complete, or a string that grows
@@ -28,12 +29,15 @@ _CONTENT: Final = {FIELDS: OBJECT, VALUES: OBJECT, ITEMS: ARRAY}
 class Field:
     """One field of a class: its name, where it is, and its default as pydantic makes it."""
 
-    __slots__ = ("default", "name", "node")
+    __slots__ = ("default", "name", "node", "required")
 
-    def __init__(self, name: str, node: Node, default: Callable[[], Any] | None) -> None:
+    def __init__(
+        self, name: str, node: Node, default: Callable[[], Any] | None, required: bool
+    ) -> None:
         self.name = name
         self.node = node
         self.default = default
+        self.required = required
 
 
 class Shape:
@@ -41,7 +45,7 @@ class Shape:
 
     __slots__ = ("_alone", "_contents", "_hollow", "as_is", "before", "cls", "collect", "deep",
                  "extra", "fields", "functions", "grows", "in_order", "inner", "keys", "make_alone",
-                 "make_hollow", "names", "nodes", "role", "tag", "tags")  # fmt: skip
+                 "make_hollow", "names", "nodes", "role", "tag", "tags", "zero")  # fmt: skip
 
     def __init__(self) -> None:
         self.role = SCALAR
@@ -70,6 +74,8 @@ class Shape:
         # of a list, if it is shown before it is complete.
         self.keys: Callable[[str], Any] | None = None
         self.collect: Callable[[list[Any]], Any] | None = None
+        # Makes the zero value of the type; None: what is inside tells.
+        self.zero: Callable[[], Any] | None = None
         # Returns whether a function of the user's is called somewhere in it.
         self.functions: Callable[[], bool] = bool
         # Makes the validator that takes complete parts as they are.
@@ -119,3 +125,55 @@ def _contents(node: Node, shape: Shape, kind: int) -> Iterator[tuple[Node, bool]
     elif shape.inner is not None:
         for inside, before in contents(shape.inner, kind):
             yield inside, before or shape.before
+
+
+def zero(node: Node, around: tuple[Any, ...] = ()) -> Any:
+    """The zero value of a type: `""`, `0`, `[]`, a partial model; None where there is none.
+
+    `around` are the classes that it is inside of: one that contains itself ends there.
+    """
+    shape: Shape | None = node.maker
+    if shape is None or shape.zero is not None:
+        return None if shape is None or shape.zero is None else shape.zero()
+    if shape.role == FIELDS:
+        return {it.name: zero(it.node, around) for it in shape.fields if it.required}
+    if shape.role == CHOICE:
+        # One of several types is not known yet, unless they have one zero.
+        zeros = [None if one.kinds == NULL else zero(one, around) for one in shape.nodes]
+        is_one = all(it is not None and it == zeros[0] for it in zeros)
+        return zeros[0] if is_one and not any(map(_is_instance, zeros)) else None
+    if shape.cls is not None:
+        return None if shape.cls in around else _instance(shape, (*around, shape.cls))
+    return None if shape.inner is None else zero(shape.inner, around)
+
+
+def _is_instance(value: Any) -> bool:
+    return getattr(type(value), "__partial_of__", None) is not None
+
+
+def _instance(shape: Shape, around: tuple[Any, ...]) -> Any:
+    """The partial instance of a class of which nothing has arrived."""
+    assert shape.inner is not None
+    if shape.role == ROOT:
+        return partial_model(shape.cls, {"root": zero(shape.inner, around)}, set())
+    inside = contents(shape.inner, OBJECT)
+    if len(inside) != 1:
+        return None
+    values = missing(inside[0][0].maker, around)
+    if hasattr(shape.cls, "model_construct"):
+        return partial_model(shape.cls, values, set())
+    return partial_dataclass(shape.cls, values)
+
+
+def missing(shape: Shape, around: tuple[Any, ...] | None) -> dict[str, Any]:
+    """The fields before they have come: their defaults, else None, or with `around` zeros."""
+    return {field.name: _before(field, around) for field in shape.fields}
+
+
+def _before(field: Field, around: tuple[Any, ...] | None) -> Any:
+    try:
+        if field.default is not None:
+            return field.default()
+    except Exception:  # a default that cannot be made
+        pass
+    return None if around is None else zero(field.node, around)

@@ -14,6 +14,7 @@ cdef object ABSENT, CHOICE, CLASS, FIELDS, ITEMS, ROOT, SCALAR, WITHIN
 
 cdef class Part:
     cdef public bint stopped, unsure
+    cdef bint _zeros
     cdef public Branch branch
     cdef public Node node
     cdef public dict extra
@@ -33,7 +34,7 @@ cdef class TypedFrame:
     cpdef list below(self)
 
 cdef class TypedCheck(Check):
-    cdef bint _grows, _keep
+    cdef bint _grows, _keep, _zeros
     cdef public bint changed
     cdef public object root
     cdef list _plan, _spine, _wants

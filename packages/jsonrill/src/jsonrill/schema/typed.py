@@ -32,7 +32,19 @@ from .check import Check
 from .makers import DataclassMaker, DictMaker, ItemsMaker, Maker, ModelMaker, RootMaker
 from .nodes import EVERY, FRACTION, OBJECT, STRING, Node, Refusal, kind_of, may_be
 from .partials import partial_model
-from .shapes import CHOICE, CLASS, FIELDS, ITEMS, ROOT, SCALAR, WITHIN, Shape, contents
+from .shapes import (
+    CHOICE,
+    CLASS,
+    FIELDS,
+    ITEMS,
+    ROOT,
+    SCALAR,
+    WITHIN,
+    Shape,
+    contents,
+    missing,
+    zero,
+)
 from .validators import Known, PydanticValidator, hollow_made
 from .walk import NESTED_VALIDATIONS, Frame, Walk
 
@@ -50,6 +62,7 @@ class Part:
     __slots__ = (
         "_base",
         "_ranks",
+        "_zeros",
         "branch",
         "extra",
         "known",
@@ -59,7 +72,8 @@ class Part:
         "unsure",
     )
 
-    def __init__(self, node: Node, branch: Branch | None, unsure: bool) -> None:
+    def __init__(self, node: Node, branch: Branch | None, unsure: bool, zeros: bool) -> None:
+        self._zeros = zeros
         self.node = node
         self.shape: Shape = node.maker
         self.branch = branch
@@ -148,10 +162,16 @@ class Part:
                 elif name in self.known:
                     yield name, self.known[name]
 
-    def base(self) -> dict[str, Any]:
-        """The fields as they are before they have come: their defaults, else None."""
+    def base(self, cls: Any) -> dict[str, Any]:
+        """The fields of an instance of this class as they are before they have come."""
         if self._base is None:
-            self._base = {field.name: _default(field.default) for field in self.shape.fields}
+            self._base = missing(self.shape, (cls,) if self._zeros else None)
+        return self._base
+
+    def zeros(self) -> dict[str, Any]:
+        """The fields of a dict that are there before they have come."""
+        if self._base is None:
+            self._base = zero(self.node) if self._zeros else {}
         return self._base
 
 
@@ -214,6 +234,7 @@ class TypedCheck(Check):
         "_top",
         "_valid",
         "_wants",
+        "_zeros",
         "changed",
         "root",
     )
@@ -226,8 +247,11 @@ class TypedCheck(Check):
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
         *,
         keep: bool = True,
+        zeros: bool = False,
     ) -> None:
         Check.__init__(self, node, root, then, violated)
+        # Whether fields that have not come are zeros instead of None.
+        self._zeros = zeros
         self._keeps_all = True
         self._keep = keep
         self._spine: list[TypedFrame] = []
@@ -341,7 +365,7 @@ class TypedCheck(Check):
             unsure = around is not None and around.is_unsure(node)
             for content, before in contents(node, kind):
                 if content not in made.parts:
-                    part = Part(content, branches.get(content), unsure or before)
+                    part = Part(content, branches.get(content), unsure or before, self._zeros)
                     made.parts[content] = part
         if around is None:
             self._top = made
@@ -577,7 +601,7 @@ def _instance_maker(cls: Any, part: Part | None, level: Level) -> Maker:
     assert part is not None
     known, extra = part.fields(level)
     names = {*known, *extra}
-    base = {**part.base(), **known}
+    base = {**part.base(cls), **known}
     fields = part.open_slots(level, names)
     if not hasattr(cls, "model_construct"):
         return DataclassMaker(cls, base, fields)
@@ -586,11 +610,11 @@ def _instance_maker(cls: Any, part: Part | None, level: Level) -> Maker:
 
 def _fields_maker(part: Part, level: Level) -> Maker:
     known, extra = part.fields(level)
-    base = {**known, **extra}
+    told = {**known, **extra}
     slots = [
-        (level[2] if name is None else name, node) for name, node in part.open_slots(level, base)
+        (level[2] if name is None else name, node) for name, node in part.open_slots(level, told)
     ]
-    return DictMaker(base, slots)
+    return DictMaker({**part.zeros(), **told}, slots)
 
 
 def _items_maker(part: Part, level: Level) -> Maker | None:
@@ -689,11 +713,3 @@ def _text(value: Any, is_known: bool) -> str:
 
 def _nodes(part: Part, step: str | int | None) -> Iterator[Node]:
     return (slot[1] for slot in part.slots(step))
-
-
-def _default(make: Callable[[], Any] | None) -> Any:
-    """A default; None if there is none, or it cannot be made."""
-    try:
-        return None if make is None else make()
-    except Exception:
-        return None

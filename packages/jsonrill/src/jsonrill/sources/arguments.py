@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -143,7 +143,7 @@ class ArgumentText:
 
 
 def _failure(call: LiveCall) -> InvalidJSON | SourceFailed:
-    error = call.error or {}
+    error: Mapping[str, Any] = call.error or {}
     if error.get("code") in _IN_THE_TEXT:
         place: dict[str, Any] = {it: error.get(it) for it in ("offset", "line", "column")}
         return InvalidJSON(error["message"], **place)

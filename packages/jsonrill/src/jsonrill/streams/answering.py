@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Generator,
+    Iterable,
+    Iterator,
+)
 from typing import Any, Literal, Unpack, cast, overload
 
 from ..answer import Answer
@@ -24,7 +30,7 @@ def tool_calls(
     calls: ToolCalls | None = None,
     answer: Answer | None = None,
     **options: Unpack[CallOptions],
-) -> AsyncIterator[ToolCallUpdate]: ...
+) -> AsyncGenerator[ToolCallUpdate]: ...
 @overload
 def tool_calls(
     source: Source,
@@ -32,7 +38,7 @@ def tool_calls(
     calls: ToolCalls | None = None,
     answer: Answer | None = None,
     **options: Unpack[CallOptions],
-) -> Iterator[ToolCallUpdate]: ...
+) -> Generator[ToolCallUpdate]: ...
 def tool_calls(
     source: Any,
     *,
@@ -89,11 +95,11 @@ def content(
     choice: int = 0,
     provider: Provider = "auto",
     answer: Answer | None = None,
-) -> AsyncIterator[str]: ...
+) -> AsyncGenerator[str]: ...
 @overload
 def content(
     source: Source, *, choice: int = 0, provider: Provider = "auto", answer: Answer | None = None
-) -> Iterator[str]: ...
+) -> Generator[str]: ...
 def content(
     source: Any, *, choice: int = 0, provider: Provider = "auto", answer: Answer | None = None
 ) -> Any:
@@ -117,7 +123,7 @@ def arguments(
     choice: int = 0,
     provider: Provider = "auto",
     answer: Answer | None = None,
-) -> AsyncIterator[str]: ...
+) -> AsyncGenerator[str]: ...
 @overload
 def arguments(
     source: Source,
@@ -126,7 +132,7 @@ def arguments(
     choice: int = 0,
     provider: Provider = "auto",
     answer: Answer | None = None,
-) -> Iterator[str]: ...
+) -> Generator[str]: ...
 def arguments(
     source: Any,
     tool: str | Literal[True],
@@ -161,11 +167,11 @@ def parts(
     choice: int = 0,
     answer: Answer | None = None,
     **options: Unpack[PartOptions],
-) -> AsyncIterator[Part]: ...
+) -> AsyncGenerator[Part]: ...
 @overload
 def parts(
     source: Source, *, choice: int = 0, answer: Answer | None = None, **options: Unpack[PartOptions]
-) -> Iterator[Part]: ...
+) -> Generator[Part]: ...
 def parts(
     source: Any, *, choice: int = 0, answer: Answer | None = None, **options: Unpack[PartOptions]
 ) -> Any:

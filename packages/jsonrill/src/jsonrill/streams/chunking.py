@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Generator,
+    Iterable,
+    Iterator,
+)
 from typing import Any, Unpack, overload
 
 from ..chunker import Chunker
@@ -14,9 +20,9 @@ from .settings import refuse_other
 @overload
 def chunks(
     source: str | bytes | Iterable[Any], **options: Unpack[ChunkOptions]
-) -> Iterator[str]: ...
+) -> Generator[str]: ...
 @overload
-def chunks(source: AsyncIterable[Any], **options: Unpack[ChunkOptions]) -> AsyncIterator[str]: ...
+def chunks(source: AsyncIterable[Any], **options: Unpack[ChunkOptions]) -> AsyncGenerator[str]: ...
 def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
     """Yield the chunks of text that snapshots of a growing value make.
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from typing import Any, Literal, Unpack, overload
 
 from ..build.document import Document
 from ..errors import CutShort, InvalidJSON, InvalidSchema, JsonrillError, LimitExceeded, Truncated
-from ..options import ParseOptions, ReadOptions
+from ..options import TABLE, Missing, ParseOptions, ReadOptions
 from ..sources.explain import Transcript, explained
 from .driving import END, Loop, drive
 from .settings import refuse_other, take_options, without_cut_off
@@ -20,16 +27,18 @@ def values(
     schema: type[T] | Adapter[T],
     *,
     live: Literal[False] = False,
+    missing: Missing = "none",
     **options: Unpack[ReadOptions],
-) -> Iterator[T]: ...
+) -> Generator[T]: ...
 @overload
 def values(
     source: AsyncIterable[Any],
     schema: type[T] | Adapter[T],
     *,
     live: Literal[False] = False,
+    missing: Missing = "none",
     **options: Unpack[ReadOptions],
-) -> AsyncIterator[T]: ...
+) -> AsyncGenerator[T]: ...
 @overload
 def values(
     source: Source,
@@ -37,7 +46,7 @@ def values(
     *,
     live: bool = False,
     **options: Unpack[ReadOptions],
-) -> Iterator[Any]: ...
+) -> Generator[Any]: ...
 @overload
 def values(
     source: AsyncIterable[Any],
@@ -45,9 +54,14 @@ def values(
     *,
     live: bool = False,
     **options: Unpack[ReadOptions],
-) -> AsyncIterator[Any]: ...
+) -> AsyncGenerator[Any]: ...
 def values(
-    source: Any, schema: Any = None, *, live: bool = False, **options: Unpack[ReadOptions]
+    source: Any,
+    schema: Any = None,
+    *,
+    live: bool = False,
+    missing: Missing = "none",
+    **options: Unpack[ReadOptions],
 ) -> Any:
     """Yield the value after each piece of text that changed it, safe to keep.
 
@@ -55,14 +69,24 @@ def values(
     instance of that type: partial ones (`is_partial`) on the way, at last the validated one. With a
     JSON Schema values are plain. A violation raises `InvalidSchema` at the earliest character.
 
-    With `live=True` the value is not copied, and changes with the next piece. Options are those of
-    `Document`. With `many=True` a document that is not JSON does not stop the others; the first
-    such error is raised at the end of the source.
+    Fields of a partial instance that have not come are None, or their default; with
+    `missing="zero"` they are the zero of their type (`""`, `0`, `[]`, a partial model), so that
+    `len(trip.stops)` works on the way. With `live=True` the value is not copied, and changes with
+    the next piece.
+
+    Options of the source: `tool` (arguments of this tool's calls, True: of any), `choice`,
+    `provider`, `sse` (the text is an event stream), `answer` (an `Answer` gets text, end and token
+    counts). Of the text: `repair` (True, or names of repairs), `on_repair`, `many` (one document
+    after another), `prefix` (text before the answer), `duplicates` ("last" or "error"),
+    `parse_float`, `limits` (a `Limits`).
+
+    With `many=True` a document that is not JSON does not stop the others; the first such error is
+    raised at the end of the source.
     """
-    reading, given = take_options("values", options, "schema", "live")
+    reading, given = take_options("values", options, "schema", "live", "missing")
     if live and schema is not None:
         raise TypeError("live=True shows plain values: leave out live or schema")
-    document = _document(schema, given)
+    document = _document(schema, given, missing)
     return drive(value_stage(document, live, reading), source, reading=reading)
 
 
@@ -106,11 +130,11 @@ def _with_schema(schema: Any, options: Mapping[str, Any]) -> Any:
 @overload
 def fields(
     source: Source, schema: Any, **options: Unpack[ReadOptions]
-) -> Iterator[tuple[str, Any]]: ...
+) -> Generator[tuple[str, object]]: ...
 @overload
 def fields(
     source: AsyncIterable[Any], schema: Any, **options: Unpack[ReadOptions]
-) -> AsyncIterator[tuple[str, Any]]: ...
+) -> AsyncGenerator[tuple[str, object]]: ...
 def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     """Yield the name and the value of each top-level field when it is complete, validated.
 
@@ -142,20 +166,26 @@ def is_partial(value: object) -> bool:
 
 @overload
 def partial(
-    text: Text, schema: type[T] | Adapter[T], **options: Unpack[ParseOptions]
+    text: Text,
+    schema: type[T] | Adapter[T],
+    *,
+    missing: Missing = "none",
+    **options: Unpack[ParseOptions],
 ) -> T | None: ...
 @overload
 def partial(
     text: Text, schema: JsonSchema | None = None, **options: Unpack[ParseOptions]
 ) -> Any: ...
-def partial(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> Any:
+def partial(
+    text: Text, schema: Any = None, *, missing: Missing = "none", **options: Unpack[ParseOptions]
+) -> Any:
     """The value of a text that may be cut off anywhere; InvalidJSON if it cannot become JSON.
 
     With a `schema` (as `values` takes it) it is an instance of that type, a partial one if the text
-    is not complete. None if the value has not begun.
+    is not complete; `missing` is that of `values`. None if the value has not begun.
     """
-    refuse_other("values", options, "schema")
-    document = _document(schema, options)
+    refuse_other("values", options, "schema", "missing")
+    document = _document(schema, options, missing)
     try:
         document.feed(text)
         try:
@@ -191,8 +221,12 @@ def loads(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> An
     return document.value
 
 
-def _document(schema: Any, options: Mapping[str, Any]) -> Any:
-    return Document(**options) if schema is None else _with_schema(schema, options)
+def _document(schema: Any, options: Mapping[str, Any], missing: Missing = "none") -> Any:
+    if schema is None and TABLE["missing"].check(missing) == "zero":
+        raise TypeError('missing="zero" needs a schema')
+    if schema is None:
+        return Document(**options)
+    return _with_schema(schema, {**options, "missing": missing})
 
 
 def _explained(error: JsonrillError, text: Text, options: Mapping[str, Any]) -> JsonrillError:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Generator,
+    Iterable,
+    Iterator,
+)
 from typing import Any, Unpack, overload
 
 from ..errors import InvalidJSON, LimitExceeded
@@ -15,11 +21,11 @@ from .types import Source, Text
 
 
 @overload
-def fragments(source: Source, **options: Unpack[ReadOptions]) -> Iterator[Fragment]: ...
+def fragments(source: Source, **options: Unpack[ReadOptions]) -> Generator[Fragment]: ...
 @overload
 def fragments(
     source: AsyncIterable[Any], **options: Unpack[ReadOptions]
-) -> AsyncIterator[Fragment]: ...
+) -> AsyncGenerator[Fragment]: ...
 def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
     """Yield the fragments of a text, each as soon as it is certain. Options: those of `Parser`."""
     reading, given = take_options("fragments", options)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Generator,
+    Iterable,
+    Iterator,
+)
 from typing import Any, Unpack, overload
 
 from ..errors import InvalidJSON, LimitExceeded
@@ -18,25 +24,25 @@ from .types import Ended, Source, T, Text
 @overload
 def select(
     source: Source, field: str | Path, schema: type[T], **options: Unpack[ReadOptions]
-) -> Iterator[T]: ...
+) -> Generator[T]: ...
 @overload
 def select(
     source: Source, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
-) -> Iterator[Any]: ...
+) -> Generator[Any]: ...
 @overload
 def select(
     source: AsyncIterable[Any],
     field: str | Path,
     schema: type[T],
     **options: Unpack[ReadOptions],
-) -> AsyncIterator[T]: ...
+) -> AsyncGenerator[T]: ...
 @overload
 def select(
     source: AsyncIterable[Any],
     field: str | Path,
     schema: Any = None,
     **options: Unpack[ReadOptions],
-) -> AsyncIterator[Any]: ...
+) -> AsyncGenerator[Any]: ...
 def select(
     source: Any, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
 ) -> Any:
@@ -70,7 +76,7 @@ def text(
     *,
     read_all: bool = False,
     **options: Unpack[ReadTextOptions],
-) -> Iterator[str]: ...
+) -> Generator[str]: ...
 @overload
 def text(
     source: AsyncIterable[Any],
@@ -78,7 +84,7 @@ def text(
     *,
     read_all: bool = False,
     **options: Unpack[ReadTextOptions],
-) -> AsyncIterator[str]: ...
+) -> AsyncGenerator[str]: ...
 def text(
     source: Any,
     field: str | Path,
@@ -126,11 +132,11 @@ def text(
 @overload
 def texts(
     source: Source, *fields: str | Path, **options: Unpack[ReadTextOptions]
-) -> Iterator[tuple[Path, str]]: ...
+) -> Generator[tuple[Path, str]]: ...
 @overload
 def texts(
     source: AsyncIterable[Any], *fields: str | Path, **options: Unpack[ReadTextOptions]
-) -> AsyncIterator[tuple[Path, str]]: ...
+) -> AsyncGenerator[tuple[Path, str]]: ...
 def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) -> Any:
     """Yield the texts of several strings as they grow: each piece with the path of its string.
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Generator,
+    Iterable,
+    Iterator,
+)
 from typing import Any, Unpack, overload
 
 from ..options import Modes, ReadUpdateOptions
@@ -21,7 +27,7 @@ def updates(
     schema: type[T] | Adapter[T],
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
-) -> Iterator[Update[T]]: ...
+) -> Generator[Update[T]]: ...
 @overload
 def updates(
     source: AsyncIterable[Any],
@@ -30,7 +36,7 @@ def updates(
     schema: type[T] | Adapter[T],
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
-) -> AsyncIterator[Update[T]]: ...
+) -> AsyncGenerator[Update[T]]: ...
 @overload
 def updates(
     source: Source,
@@ -39,7 +45,7 @@ def updates(
     schema: JsonSchema | None = None,
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
-) -> Iterator[Update[Any]]: ...
+) -> Generator[Update[Any]]: ...
 @overload
 def updates(
     source: AsyncIterable[Any],
@@ -48,7 +54,7 @@ def updates(
     schema: JsonSchema | None = None,
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
-) -> AsyncIterator[Update[Any]]: ...
+) -> AsyncGenerator[Update[Any]]: ...
 def updates(
     source: Any,
     mode: Modes = "REALTIME",

@@ -12,7 +12,15 @@ from contextlib import suppress
 from typing import Any, Final, Literal
 
 from ..build.builder import ValueBuilder
-from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
+from ..errors import (
+    DEFAULT_LIMITS,
+    FragmentError,
+    InvalidJSON,
+    LimitExceeded,
+    Limits,
+    Problem,
+    StreamClosed,
+)
 from ..options import OnRepair
 from ..parse.create import create_machine
 from ..parse.expected import Guide
@@ -25,7 +33,6 @@ from ..wire.parser import Parser, emit
 from ..wire.reader import WireReader
 
 Outcome = Literal["complete", "empty", "truncated"]
-Problem = dict[str, Any]
 
 # RFC 8259 section 2: exactly these four.
 _SPACES: Final = " \t\n\r"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+from ..errors import Problem
 from ..parse.sink import Repair
 from ..paths import Path, is_complete
-from .arguments import Arguments, Problem
+from .arguments import Arguments
 
 Status = Literal["streaming", "complete", "error", "truncated"]
 
+# What arguments may be: as a rule an object; a text of a tool that takes free text.
+Json = dict[str, Any] | list[Any] | str | int | float | bool | None
 NOTHING: Final = Arguments()
 
 
@@ -62,9 +65,10 @@ class ToolCall:
         return self._arguments.raw
 
     @property
-    def args(self) -> Any:
+    def args(self) -> Json:
         """The arguments as far as they are known, safe to keep."""
-        return self._arguments.value
+        args: Json = self._arguments.value
+        return args
 
     @property
     def live(self) -> Any:

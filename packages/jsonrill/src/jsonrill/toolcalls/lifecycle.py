@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Limits
+from ..errors import Limits, Problem
 from ..jsontext import dumps
 from ..options import OnRepair
 from ..parse.expected import Guide
@@ -21,7 +21,7 @@ from ..wire.compact import CompactEncoder
 from ..wire.foreign import is_juf
 from ..wire.fragment import Fragment
 from ..wire.parser import Parser
-from .arguments import Arguments, FreeText, JsonArguments, Problem, Received, is_blank
+from .arguments import Arguments, FreeText, JsonArguments, Received, is_blank
 from .call import NOTHING, ToolCall
 
 if TYPE_CHECKING:
