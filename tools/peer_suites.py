@@ -7,7 +7,9 @@
 A text is any string with a bracket in a test file. It must be read alike whole and character by
 character, valid JSON as `json.loads` reads it, and nothing but the documented errors may be raised.
 `--show` lists what was read, for a look by eye. If json_repair is installed, only what it reads
-otherwise. Nothing that is fetched belongs into the repository: `build/` is ignored.
+otherwise. Of json_repair's tests, which compare with a value, the tool also counts how many get
+that value (`same`), none (`refused`) or another one (`other`, each shown). Nothing that is fetched
+belongs into the repository: `build/` is ignored.
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ from pathlib import Path
 from typing import Any
 
 from jsonrill import Document, InvalidJSON, LimitExceeded
+from jsonrill.parse.lenient.rules import RULES
 
-PYTHON = ("dirtyjson", "langchain-core", "json5", "hjson", "demjson3")
+# The last source distribution of json_repair that has its tests.
+JSON_REPAIR = "json_repair==0.55.0"
+PYTHON = ("dirtyjson", "langchain-core", "json5", "hjson", "demjson3", JSON_REPAIR)
 NPM = ("best-effort-json-parser", "ai", "dirty-json", "jsonrepair", "partial-json")
 # Their source distributions have no tests; named so that nobody looks for them again.
-WITHOUT_TESTS = ("json_repair", "partial-json-parser", "jsonrepair", "partial-json", "baml-py")
+WITHOUT_TESTS = ("partial-json-parser", "jsonrepair", "partial-json", "baml-py")
 LITERAL = re.compile(
     r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\$]|\\.)*)`", re.DOTALL
 )
@@ -77,8 +82,55 @@ def _javascript(source: str) -> Iterator[str]:
             continue
 
 
-def read(pieces: list[str]) -> Any:
-    document = Document(repair=True)
+def expectations(archive: Path) -> Iterator[tuple[str, Any]]:
+    """Texts and values that the tests of json_repair compare: `repair_json(text) == value`."""
+    with tarfile.open(archive) as files:
+        for member in files:
+            if not re.search(r"test_(?:parse_\w+|json_repair)\.py$", member.name):
+                continue
+            file = files.extractfile(member)
+            assert file is not None
+            for node in ast.walk(ast.parse(file.read())):
+                match node:
+                    case ast.Compare(
+                        left=ast.Call(
+                            func=ast.Name(id="repair_json" | "loads"),
+                            args=[ast.Constant(value=str() as text)],
+                            keywords=keywords,
+                        ),
+                        ops=[ast.Eq()],
+                        comparators=[expected],
+                    ) if {one.arg for one in keywords} <= {"return_objects", "skip_json_loads"}:
+                        try:
+                            value = ast.literal_eval(expected)
+                        except ValueError:
+                            continue
+                        as_text = isinstance(value, str) and not keywords
+                        yield text, value if not as_text else _value(value)
+
+
+def _value(text: str) -> Any:
+    """What a text of JSON stands for; "" stands for nothing."""
+    return json.loads(text) if text else REFUSED
+
+
+def compared(archive: Path) -> None:
+    """How many of their values are read as they say, with strings without quotes as they have."""
+    counts: Counter[str] = Counter()
+    for text, value in dict(expectations(archive)).items():
+        ours = read([text], every=True)
+        kind = "same" if written(ours) == written(value) else "other"
+        if ours is REFUSED and value is not REFUSED:
+            kind = "refused"
+        counts[kind] += 1
+        if kind != "same":
+            print(f"{kind}: {text[:200]!r}\n    {written(ours)[:200]}\n    {written(value)[:200]}")
+    print(f"{archive.name}, values of its own tests: {dict(counts)}")
+
+
+def read(pieces: list[str], every: bool = False) -> Any:
+    """The value, by the usual rules or by every rule that there is."""
+    document = Document(repair=[*RULES] if every else True)
     try:
         for piece in pieces:
             document.feed(piece)
@@ -116,6 +168,8 @@ def suites(folder: Path, show: bool) -> int:
             if kind in ("WRONG", "CUT") or (show and kind == "read" and other):
                 print(f"{kind}: {text[:300]!r}\n    {written(value)[:300]}")
         print(f"{archive.name}: {dict(counts)}")
+        if archive.name.startswith("json_repair"):
+            compared(archive)
         total += counts
     print(f"all: {dict(total)}; without tests: {', '.join(WITHOUT_TESTS)}")
     return 1 if total["WRONG"] or total["CUT"] else 0
@@ -125,31 +179,33 @@ def answers(file: Path) -> int:
     """Answers in prose must read as nothing: no bracket of them begins a value."""
     counts: Counter[str] = Counter()
     with file.open(encoding="utf8") as lines:
-        for line in lines:
-            for text in _strings(json.loads(line).get("events")):
-                if len(text) < 40 or text.lstrip()[:1] in ("{", "[", '"'):
-                    continue
-                value = read([text])
-                counts["no value" if value is REFUSED else "a value"] += 1
-                if value is not REFUSED:
-                    print(f"{text[:200]!r}\n    {written(value)[:200]}")
+        found = (text for line in lines for text in _strings(json.loads(line).get("events")))
+        for text in dict.fromkeys(found):
+            if len(text) < 20 or text.lstrip()[:1] in ("{", "[", '"'):
+                continue
+            value = read([text])
+            counts["no value" if value is REFUSED else "a value"] += 1
+            if value is not REFUSED:
+                print(f"{text[:200]!r}\n    {written(value)[:200]}")
     print(dict(counts))
     return 0
 
 
-def _strings(value: Any) -> Iterator[str]:
-    """All texts in a recording, with those of one stream of deltas joined."""
-    found: list[str] = []
-    waiting = [value]
+def _strings(events: Any) -> Iterator[str]:
+    """All texts in a recording, and those at one place of all its events joined, as deltas are."""
+    joined: dict[tuple[str, ...], str] = {}
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), events)]
     while waiting:
-        one = waiting.pop()
+        path, one = waiting.pop()
         if isinstance(one, str):
-            found.append(one)
+            joined[path] = joined.get(path, "") + one
+            if " " in one:
+                yield one
         elif isinstance(one, dict):
-            waiting += reversed([*one.values()])
+            waiting += reversed([((*path, key), member) for key, member in one.items()])
         elif isinstance(one, list):
-            waiting += reversed(one)
-    yield from (text for text in found if " " in text)
+            waiting += reversed([(path, element) for element in one])
+    yield from (text for text in joined.values() if " " in text)
 
 
 def main() -> int:

@@ -39,13 +39,13 @@ SEARCHED = frozenset(
             "ENDS_IN_NUMBER",
             "REGEX",
         ),
-        *("NEXT_ELEMENT", "AFTER_VALUE", "AFTER_VALUE_CUT", "CURLY_TAIL", "UNUSUAL", "PATH", "TEX"),
-        *("HAS_DOUBTFUL", "BACKSLASH_LAST", "SECOND", "SECOND_SCALAR", "ANNOUNCES_NUMBERS"),
+        *("NEXT_ELEMENT", "AFTER_VALUE", "AFTER_VALUE_CUT", "CURLY_TAIL", "PATH", "TEX"),
+        *("BACKSLASH_LAST", "SECOND", "SECOND_SCALAR", "ANNOUNCES_NUMBERS"),
         *("NO_VALUE", "IN_REGEX", "ENDS_IN_FENCE"),
     )
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.
-PYTHON_ONLY = frozenset(("LIST_IN_LIST", "UNUSUAL", "HAS_DOUBTFUL", "HAS_RARE"))
+PYTHON_ONLY = frozenset(("LIST_IN_LIST", "HAS_DOUBTFUL", "HAS_RARE"))
 # Not in JavaScript: the error of the chunker, and a base of others.
 PYTHON_ERRORS = frozenset(("RevisionError", "_ParseError"))
 # A reader gives up a connection when so many heartbeats in a row did not come.

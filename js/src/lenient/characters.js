@@ -102,3 +102,50 @@ export function find(pattern, text, pos) {
   pattern.lastIndex = pos;
   return pattern.exec(text)?.index ?? -1;
 }
+
+// ASCII characters: white space, digits, what text of a string is looked at closely for; else letters.
+const [BLANK, NUMERAL, CLOSE] = [1, 2, 3];
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  if (code <= 32) return BLANK;
+  if (code >= 48 && code < 58) return NUMERAL;
+  return "<`[]{}".includes(String.fromCharCode(code)) ? CLOSE : 0;
+});
+
+/**
+ * True if no character of a string's text is looked at closely, and no end of it must be held back.
+ *
+ * Nearly all text is of this kind, so it is seen without a pattern. It must have a letter: of digits
+ * and white space alone, what is before them is needed, too.
+ * @param {string} run
+ */
+export function isUsual(run) {
+  let letter = false;
+  let last = 0;
+  for (let at = 0; at < run.length; at += 1) {
+    const code = run.charCodeAt(at);
+    if (code >= 128) {
+      if (code >= 0x2018 && code < 0x2020) return false;
+      letter ||= (code >= 0xc0 && code < 0x250) || (code >= 0x4e00 && code < 0xa000);
+      last = code;
+    } else {
+      const kind = KINDS[code];
+      if (kind === CLOSE) return false;
+      letter ||= kind === 0;
+      if (kind !== BLANK) last = code;
+    }
+  }
+  return letter && last !== 44; // a comma
+}
+
+/**
+ * Where the white space of JSON ends that begins at `pos`.
+ * @param {string} text
+ * @param {number} pos
+ */
+export function spaceEnd(text, pos) {
+  for (;;) {
+    const code = text.charCodeAt(pos);
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return pos;
+    pos += 1;
+  }
+}

@@ -63,7 +63,8 @@ export class Ending {
       this.endCurly(m);
     }
     if (m._state === CLOSING) m.brackets.endRoot(m);
-    if (m._state === IGNORED && m.brackets.rootEnd < 0) this.refuseSecond(m);
+    const listed = m.prose.inProse && m.prose.scalarList;
+    if (m._state === IGNORED && (m.brackets.rootEnd < 0 || listed)) this.refuseSecond(m);
     if (m._state === LINE_COMMENT) m.comments.refuse(m, m._held.length, Truncated, true);
     const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(m._state);
     const quoted = inString && m.text.stringAt === m._token;
@@ -87,7 +88,7 @@ export class Ending {
   }
 
   /**
-   * `1`, a line of dashes or `Corrected:`, `2`: two values.
+   * `1`, a line of dashes or `Corrected:`, `2`: two values; `Data: [1]`, `Mean: 1.0`, too.
    * @param {Leniency} m
    */
   refuseSecond(m) {

@@ -80,8 +80,9 @@ export class LenientMachine extends Leniency {
       return;
     }
     const text = this._half + data;
-    this._half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
-    super.feed(text.slice(0, text.length - this._half.length));
+    const last = text.charCodeAt(text.length - 1);
+    this._half = last >= 0xd800 && last < 0xdc00 ? text.slice(-1) : "";
+    super.feed(this._half === "" ? text : text.slice(0, -1));
   }
 
   /** Forget what was remembered of the document before. */

@@ -578,7 +578,7 @@ export class Prose {
     }
     m._pass(text, pos, end);
     const visible = run.replace(/[ \t]+$/, "");
-    if (visible !== "") this.announced = /[:\n]$/.test(visible);
+    if (visible !== "") this.announced = /[:：=→>\n]$/.test(visible);
   }
 
   /**

@@ -15,6 +15,7 @@ import {
   isSpace,
   lastOf,
   lastVisible,
+  spaceEnd,
   trimmedEnd,
 } from "./characters.js";
 import { SHAPE } from "./lookahead.js";
@@ -34,7 +35,6 @@ const REMEMBERED = 64;
 const INCHES = " .;)x×-";
 // After these a quote opens something, if no space follows it.
 const OPENS = [",", ":", ";", "[", "{", "("];
-const JSON_SPACE = /[ \t\n\r]*/y;
 
 /** Tells the quote that ends a string from one in its text. */
 export class Quotes {
@@ -54,17 +54,12 @@ export class Quotes {
     }
     if (!m.text.inner || m._frames.length === 0) return m.text.finishString(m, text, quote);
     // Nearly every string ends in one of these ways, told without a shape.
-    let pos = endOf(JSON_SPACE, text, quote + 1);
-    const closes = /** @param {string} before */ (before) => {
-      return before.includes(text[pos]) || (text[pos] === ")" && m.text.parens.size !== 0);
-    };
-    let plain;
-    if (text[pos] === ",") {
-      pos = endOf(JSON_SPACE, text, pos + 1);
-      plain = pos < end && closes('"');
-    } else {
-      plain = pos < end && closes("}]");
-    }
+    let pos = spaceEnd(text, quote + 1);
+    const comma = text[pos] === ",";
+    if (comma) pos = spaceEnd(text, pos + 1);
+    const char = text[pos];
+    let plain = comma ? char === '"' : char === "}" || char === "]";
+    plain ||= char === ")" && m.text.parens.size !== 0;
     plain ||= pos === end && m._last;
     if (plain && m.text.nest === 0) {
       if (m.text.quotation) throw this.loneQuote(m, quote);
@@ -257,6 +252,8 @@ export class Quotes {
    * @param {number} quote
    */
   endKeyAt(m, text, quote) {
+    const last = m._begun.charCodeAt(m._begun.length - 1);
+    if (last !== 32 && last !== 58) return m._endKey(quote); // a space, a colon
     const key = trimmedEnd(m._begun);
     const unclosed = key.endsWith(":") && m.rules.has("missing-quotes") && text[quote] === '"';
     if (!unclosed) return m._endKey(quote);

@@ -23,6 +23,7 @@ import {
   isAlnum,
   isDigits,
   isSpace,
+  isUsual,
   lastOf,
   lastVisible,
   trimmedStart,
@@ -162,6 +163,12 @@ export class Text {
    */
   takeText(m, run) {
     if (this.stringAt !== m._token) this.beginText(m);
+    if (this.isSimple() && isUsual(run)) {
+      m._sink.text(run);
+      this.first ||= charAt(trimmedStart(run), 0);
+      this.shown = run;
+      return;
+    }
     if (this.quoted && m._state === STRING && run.includes('"')) this.mixed = true;
     if (this.watched !== "" || /[<`]/.test(run)) this.watch(m, run.replaceAll("\n", " "));
     for (const [bracket] of run.matchAll(/[\][{}]/g)) {
@@ -193,6 +200,12 @@ export class Text {
     this.noteCurly(m, run);
     const short = isSpace(run) || isDigits(run);
     this.shown = short ? this.shown.slice(-REMEMBERED) + run : run;
+  }
+
+  /** True if this string has nothing unusual so far. */
+  isSimple() {
+    const unusual = this.quoted || this.curly || this.low || this.nest !== 0;
+    return !unusual && this.tailText === "" && this.watched === "";
   }
 
   /**

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
-from ..parse.machine import FEW, plain_end
+from ..parse.machine import FEW, WORDS_ONLY, plain_end
 from ..parse.sink import Repair
 from ..parse.states import READY, WATCHED
 from ..paths import Path
@@ -69,7 +69,7 @@ class GrowingDocument(GrowingValue):
                     machine._is_plain(piece)
                     if _COMPILED
                     # The quickest way to see a few mere words.
-                    else (size <= FEW and piece.replace(" ", "").isalpha())
+                    else (size <= FEW and WORDS_ONLY(piece) and not piece.isspace())
                     or ('"' not in piece and machine._is_plain(piece))
                 )
                 if entry

@@ -109,6 +109,8 @@ WHOLE_ESCAPE: Final = len(r"\u0000")
 SHORT: Final = 256
 # With leniency, up to this number of characters is looked at one by one, more is searched in C.
 FEW: Final = 24
+# True if text has nothing that leniency looks at: the end of a string, of the value, or a number.
+WORDS_ONLY: Final = frozenset('"\\<`{}[],“”‘’„0123456789' + "".join(map(chr, range(32)))).isdisjoint
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")
@@ -251,7 +253,7 @@ class Machine(Position):
                     self._is_plain(data)
                     if _COMPILED
                     # The quickest way to see a few mere words.
-                    else (len(data) <= FEW and data.replace(" ", "").isalpha())
+                    else (len(data) <= FEW and WORDS_ONLY(data) and not data.isspace())
                     or ('"' not in data and self._is_plain(data))
                 )
                 if entry

@@ -9,7 +9,7 @@ cdef int STRING, THOUGHTS, VALUE
 
 cdef class Ending:
     cpdef finish(self, Leniency m)
-    cpdef refuse_second_number(self, Leniency m)
+    cpdef refuse_second(self, Leniency m)
     cpdef end_curly(self, Leniency m)
     cpdef refuse_swallowed(self, Leniency m, bint in_string)
     cpdef cut_off(self, Leniency m)

@@ -75,7 +75,7 @@ class Ending:
             self.end_curly(m)
         if m._state == CLOSING:
             m.brackets.end_root(m)
-        if m._state == IGNORED and m.brackets.root_end < 0:
+        if m._state == IGNORED and (m.brackets.root_end < 0 or m.prose.listed):
             self.refuse_second(m)
         if m._state == LINE_COMMENT:
             m.comments.refuse(m, m._held, len(m._held), Truncated, last=True)
@@ -103,7 +103,7 @@ class Ending:
             Machine._finish(m)
 
     def refuse_second(self, m: Leniency) -> None:
-        """`1`, a line of dashes or `Corrected:`, `2`: two values."""
+        """`1`, a line of dashes or `Corrected:`, `2`: two values; `Data: [1]`, `Mean: 1.0`, too."""
         after = m.prose.trailing_text
         numbers = not m.prose.trailing_letters and any(map(str.isdigit, after))
         if (numbers or patterns.SECOND_SCALAR.search(after)) and not m._many:

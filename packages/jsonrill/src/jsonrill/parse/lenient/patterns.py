@@ -96,7 +96,6 @@ ENDS_IN_FENCE: Final = re.compile(r"```\s*\Z")
 CURLY_TAIL: Final = re.compile(
     r"[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{\[][ \t\r\n]{0,40})?\Z"
 )
-UNUSUAL: Final = re.compile("[<`{}\\[\\]“”‘„]")
 TEXT_BRACKET: Final = re.compile(r"[][{}]")
 
 # Words without quotes.
@@ -105,9 +104,9 @@ BARE_KEY: Final = re.compile(r"[\w$-]*")
 BARE_VALUE: Final = re.compile(r'[^,}\]\n\r"{\[:`#();/]*')
 
 # Backslashes that are text: in a regular expression, a path, a formula.
-# Of a string with only escapes of JSON's: one that is doubtful after another backslash.
-HAS_DOUBTFUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\[bfnrtu]")
-HAS_RARE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\[bf]")
+# Text with only escapes of JSON's that has one which is doubtful after another backslash.
+HAS_DOUBTFUL: Final = re.compile(r"[^\\]*(?:\\[^bfnrtu][^\\]*)*\\[bfnrtu]")
+HAS_RARE: Final = re.compile(r"[^\\]*(?:\\[^bf][^\\]*)*\\[bf]")
 # Before a backslash: it is part of a regular expression.
 IN_REGEX: Final = re.compile(r"[\[(|^]\Z")
 LITERAL_TEXT: Final = re.compile(r'[^"\\\x00-\x1f]*')

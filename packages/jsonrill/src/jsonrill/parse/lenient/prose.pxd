@@ -18,6 +18,7 @@ cdef class Prose:
     cpdef Py_ssize_t prose(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef bint is_announced(self, Leniency m, str text, Py_ssize_t pos) except -1
     cpdef bint is_code(self, Leniency m, str bracket) except -1
+    cpdef Py_ssize_t pass_over(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t begin_aside(self, Leniency m, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t aside(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef refuse_due(self, Leniency m, str text, Py_ssize_t start, Py_ssize_t end)
@@ -32,5 +33,6 @@ cdef class Prose:
     cpdef Py_ssize_t trailing_fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef sees_json_fence(self, Leniency m, str text, Py_ssize_t pos)
     cpdef bint is_later(self, Leniency m, str text, Py_ssize_t pos) except -1
+    cpdef sees_second(self, Leniency m, str text, Py_ssize_t pos, bint due)
     cpdef note_trailing(self, Leniency m, str text, Py_ssize_t start, Py_ssize_t end)
     cpdef Py_ssize_t after(self, Leniency m, str text, Py_ssize_t pos) except? -2

@@ -132,6 +132,11 @@ class Prose:
         m._state = VALUE
         return pos
 
+    @property
+    def listed(self) -> bool:
+        """True if the value is a list of numbers or words in prose."""
+        return self.in_prose and self.scalar_list
+
     def prose_rule(self, m: Leniency) -> str:
         return "trailing-text" if self.between else "leading-text"
 
@@ -474,7 +479,7 @@ class Prose:
             self.trailing_text = (self.trailing_text + run)[:_LONGEST_TRAILING]
         visible = run.rstrip(" \t")
         if visible:
-            self.announced = visible[-1] in ":\n"
+            self.announced = visible[-1] in ":：=→>\n"
 
     def after(self, m: Leniency, text: str, pos: int) -> int:
         """Text after the value, or after one of many."""

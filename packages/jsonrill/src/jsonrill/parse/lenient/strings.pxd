@@ -42,12 +42,16 @@ cdef class Text:
     cpdef bint collects(self, Leniency m) except -1
     cpdef Py_ssize_t odd_string(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t odd_text(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t one_escape(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t end_odd_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
     cpdef Py_ssize_t open_block(self, Leniency m, str opened, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t block_string(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t odd_escape(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef other_escape(self, Leniency m, str text, Py_ssize_t pos, str char)
+    cpdef begin_punctuated(self, Leniency m, str text, Py_ssize_t pos)
     cpdef note_doubtful(self, Leniency m, Py_ssize_t token, str text, Py_ssize_t end)
     cpdef begin_literal(self, Leniency m, str text, Py_ssize_t pos)
+    cpdef text_before(self, Leniency m)
     cpdef bint is_drive(self, Leniency m, str before, Py_ssize_t pos) except -1
     cpdef backslashes(self, Leniency m, str text, Py_ssize_t pos)
     cpdef Py_ssize_t literal_run(self, Leniency m, str text, Py_ssize_t pos) except? -2
