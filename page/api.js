@@ -1,6 +1,6 @@
 /** Requests to the server. A token, if the server wants one, is kept in this object only. */
 
-import { inBytes } from "../js/src/connection.js";
+import { inBytes } from "../js/src/client/connection.js";
 
 /**
  * @typedef {object} Model a simulated model

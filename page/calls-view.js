@@ -10,7 +10,7 @@ import { Tree } from "./tree.js";
 import { Selection } from "./tree-pane.js";
 import { TreeView } from "./view.js";
 import { registerView } from "./views.js";
-import { parse } from "../js/src/json.js";
+import { parse } from "../js/src/jsontext.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./timed-calls.js").TimedText} TimedText */

@@ -2,7 +2,7 @@
 
 import { shorten } from "./escaping.js";
 import { PathError, formatPath, parsePath } from "../js/src/paths.js";
-import { isObject } from "../js/src/values.js";
+import { isObject } from "../js/src/parse/values.js";
 
 /**
  * @typedef {object} StreamError

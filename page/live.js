@@ -4,11 +4,11 @@ import { errorOf } from "./errors.js";
 import { withoutPlace } from "./outline.js";
 import { Recording } from "./recording.js";
 import { Subscription } from "./subscription.js";
-import { parse } from "../js/src/json.js";
+import { parse } from "../js/src/jsontext.js";
 
 /** @typedef {import("./api.js").Api} Api */
 /** @typedef {import("./api.js").Handle} Handle */
-/** @typedef {import("../js/src/events.js").State} State */
+/** @typedef {import("../js/src/client/events.js").State} State */
 /** @typedef {State | "off"} LiveState */
 /** @typedef {{input: string, many: boolean, options?: Record<string, any>}} Stream */
 

@@ -10,9 +10,9 @@
 
 import { Growth, Journal, countUpTo, countWhile } from "./growth.js";
 import { Tree } from "./tree.js";
-import { createMachine } from "../js/src/create.js";
+import { createMachine } from "../js/src/parse/create.js";
 import { formatPath } from "../js/src/paths.js";
-import { put } from "../js/src/values.js";
+import { put } from "../js/src/parse/values.js";
 
 /** @typedef {import("./tree-node.js").TreeNode} TreeNode */
 /** @typedef {import("./tree-node.js").Type} Type */

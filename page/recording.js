@@ -17,7 +17,7 @@ import { Answer } from "./timed-calls.js";
 import { countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
 import { changedPath, lastPath } from "./snapshots.js";
-import { parse } from "../js/src/json.js";
+import { parse } from "../js/src/jsontext.js";
 
 /** @typedef {import("./outline.js").Fault} Fault */
 /** @typedef {"text" | "snapshots" | "events"} Input */

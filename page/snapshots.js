@@ -1,7 +1,7 @@
 /** What changes from one snapshot to another. */
 
-import { same } from "../js/src/replay.js";
-import { isObject } from "../js/src/values.js";
+import { same } from "../js/src/partial-stream/replay.js";
+import { isObject } from "../js/src/parse/values.js";
 
 /** @typedef {import("../js/src/paths.js").Path} Path */
 

@@ -1,11 +1,11 @@
 /** A subscription to the events of a stream: it can be disconnected and resumed, and it counts. */
 
-import { openEvents } from "../js/src/events.js";
+import { openEvents } from "../js/src/client/events.js";
 
-/** @typedef {import("../js/src/events.js").SSEEvent} SSEEvent */
-/** @typedef {import("../js/src/events.js").State} State */
-/** @typedef {import("../js/src/events.js").Detail} Detail */
-/** @typedef {import("../js/src/events.js").EventStream} EventStream */
+/** @typedef {import("../js/src/client/events.js").SSEEvent} SSEEvent */
+/** @typedef {import("../js/src/client/events.js").State} State */
+/** @typedef {import("../js/src/client/events.js").Detail} Detail */
+/** @typedef {import("../js/src/client/events.js").EventStream} EventStream */
 
 // The event rate is measured over this many milliseconds.
 const WINDOW = 1000;

@@ -1,13 +1,13 @@
 /** Tool calls, texts and reasoning of an answer, each as it was after any number of pieces. No DOM. */
 
-import { Calls } from "../js/src/calls.js";
+import { Calls } from "../js/src/toolcalls/calls.js";
 import { Reader } from "../js/src/providers/index.js";
 import { Ending, ofChoice } from "../js/src/providers/statements.js";
 import { Growth, Journal, countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
 
-/** @typedef {import("../js/src/call.js").ToolCall} ToolCall */
-/** @typedef {import("../js/src/call.js").Status} Status */
+/** @typedef {import("../js/src/toolcalls/call.js").ToolCall} ToolCall */
+/** @typedef {import("../js/src/toolcalls/call.js").Status} Status */
 /** @typedef {import("./outline.js").Fault} Fault */
 /**
  * What is known of a call from a piece on, until the next entry.
@@ -200,7 +200,7 @@ export class Answer {
   }
 
   /**
-   * @param {import("../js/src/calls.js").CallUpdate[]} updates
+   * @param {import("../js/src/toolcalls/calls.js").CallUpdate[]} updates
    * @param {number} piece
    */
   _update(updates, piece) {

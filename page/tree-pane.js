@@ -4,8 +4,8 @@ import { AutoScroll } from "./autoscroll.js";
 import { byId, copyText, make, within } from "./dom.js";
 import { escapeText, formatCount, shorten } from "./escaping.js";
 import { Search } from "./search.js";
-import { stringify } from "../js/src/json.js";
-import { put } from "../js/src/values.js";
+import { stringify } from "../js/src/jsontext.js";
+import { put } from "../js/src/parse/values.js";
 import { TreeView } from "./view.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */

@@ -3,10 +3,10 @@
 import { make } from "./dom.js";
 import { Tree } from "./tree.js";
 import { TreePane } from "./tree-pane.js";
-import { PartialStream } from "../js/src/partialstream.js";
+import { PartialStream } from "../js/src/partial-stream/stream.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
-/** @typedef {import("../js/src/update.js").Update} Update */
+/** @typedef {import("../js/src/partial-stream/update.js").Update} Update */
 
 const MODES = {
   REALTIME: "realtime: every change",

@@ -3,7 +3,7 @@
 import { createInterface } from "node:readline";
 
 import { ToolCalls } from "../js/src/index.js";
-import { Parts } from "../js/src/parts.js";
+import { Parts } from "../js/src/answers/parts.js";
 import { recognise } from "../js/src/providers/index.js";
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -259,10 +259,10 @@ def codes() -> dict[str, str]:
 
 
 FILES: dict[Path, Callable[[], Iterator[str]]] = {
-    LIB / "split-tags.js": split_tags,
-    LIB / "lenient" / "tables.js": lenient_tables,
+    LIB / "answers" / "split-tags.js": split_tags,
+    LIB / "parse" / "lenient" / "tables.js": lenient_tables,
     LIB / "providers" / "finish-reasons.js": finish_reasons,
-    LIB / "modes.js": modes,
+    LIB / "partial-stream" / "modes.js": modes,
     LIB / "defaults.js": defaults,
 }
 

@@ -246,11 +246,11 @@ def _closer(pieces: Any, source: Any, *names: str) -> Callable[[], Any] | None:
 # The same in JavaScript is what esbuild takes of js/src for these names. `values` is not among
 # them: there it reads any source, a provider's stream too, and brings all that with it.
 JS_ENTRY: Final = """\
-export { Document } from "./document.js";
+export { Document } from "./build/document.js";
 export {
   InvalidJSON, JsonrillError, LimitExceeded, StreamClosed, Truncated,
 } from "./errors.js";
-export { partial } from "./streams.js";
+export { partial } from "./streams/functions.js";
 """
 JS_HEADER: Final = """\
 /**

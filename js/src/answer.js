@@ -1,6 +1,6 @@
 /** What a caller may want to know of an answer beside its values. */
 
-import { Kept } from "./sources.js";
+import { Kept } from "./sources/reading.js";
 
 /**
  * Pass one as `answer` to any function that reads a stream, and look at it afterwards.
@@ -27,7 +27,7 @@ export class Answer {
     this.finish = this.usage = null;
   }
 
-  /** More of the text. @param {import("./sources.js").Piece} text */
+  /** More of the text. @param {import("./sources/reading.js").Piece} text */
   add(text) {
     this.#kept.add(text);
   }

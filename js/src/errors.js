@@ -21,7 +21,7 @@ import { CODES } from "./defaults.js";
 import { formatPath, parsePath, shortPath } from "./paths.js";
 
 /** @typedef {import("./paths.js").Path} Path */
-/** @typedef {import("./fragments.js").Fragment} Fragment */
+/** @typedef {import("./wire/fragments.js").Fragment} Fragment */
 /**
  * Where an error happened. `offset` counts characters (code points) from 0, `line` and `column`
  * count from 1.

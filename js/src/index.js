@@ -8,9 +8,9 @@
  */
 
 export { Answer } from "./answer.js";
-export { content, parts, toolCalls } from "./answers.js";
-export { applyDelta, DeltaError } from "./delta.js";
-export { Document } from "./document.js";
+export { content, parts, toolCalls } from "./streams/answering.js";
+export { applyDelta, DeltaError } from "./partial-stream/delta.js";
+export { Document } from "./build/document.js";
 export {
   FieldNotFound,
   InvalidJSON,
@@ -21,58 +21,58 @@ export {
   StreamClosed,
   Truncated,
 } from "./errors.js";
-export { EventsError, LimitError, openEvents, openEventSource, SSEDecoder } from "./events.js";
-export { Fragment, FragmentError } from "./fragments.js";
-export { open } from "./open.js";
-export { Parser } from "./parser.js";
-export { Part, Parts } from "./parts.js";
-export { PartialStream } from "./partialstream.js";
+export { EventsError, LimitError, openEvents, openEventSource, SSEDecoder } from "./client/events.js";
+export { Fragment, FragmentError } from "./wire/fragments.js";
+export { open } from "./client/open.js";
+export { Parser } from "./wire/parser.js";
+export { Part, Parts } from "./answers/parts.js";
+export { PartialStream } from "./partial-stream/stream.js";
 export { formatPath, fromPointer, parsePath, PathError, toPointer } from "./paths.js";
-export { Rebuilder } from "./rebuilder.js";
-export { SourceFailed, UnknownSource } from "./source-errors.js";
-export { fragments, loads, partial, select, text, texts, updates, values } from "./streams.js";
-export { ToolCall, ToolCalls } from "./toolcalls.js";
-export { parse, stringify } from "./json.js";
-export { Update } from "./update.js";
-export { ExactNumber } from "./values.js";
+export { Rebuilder } from "./build/rebuilder.js";
+export { SourceFailed, UnknownSource } from "./sources/failures.js";
+export { fragments, loads, partial, select, text, texts, updates, values } from "./streams/functions.js";
+export { ToolCall, ToolCalls } from "./toolcalls/toolcalls.js";
+export { parse, stringify } from "./jsontext.js";
+export { Update } from "./partial-stream/update.js";
+export { ExactNumber } from "./parse/values.js";
 
 /** @typedef {import("./paths.js").Path} Path */
-/** @typedef {import("./machine.js").Limits} Limits */
-/** @typedef {import("./machine.js").ParserOptions} ParserOptions */
+/** @typedef {import("./parse/machine.js").Limits} Limits */
+/** @typedef {import("./parse/machine.js").ParserOptions} ParserOptions */
 /** @typedef {import("./providers/index.js").Provider} Provider */
 /** @typedef {import("./providers/statements.js").Statement} Statement */
-/** @typedef {import("./sources.js").Source} Source */
-/** @typedef {import("./sources.js").SourceOptions} SourceOptions */
-/** @typedef {import("./sse.js").SSEEvent} SSEEvent */
-/** @typedef {import("./fragments.js").Kind} Kind */
-/** @typedef {import("./fragments.js").FullFragment} FullFragment */
-/** @typedef {import("./fragments.js").CompactFragment} CompactFragment */
-/** @typedef {import("./fragments.js").JufFragment} JufFragment */
-/** @typedef {import("./fragments.js").WireFragment} WireFragment */
+/** @typedef {import("./sources/reading.js").Source} Source */
+/** @typedef {import("./sources/reading.js").SourceOptions} SourceOptions */
+/** @typedef {import("./eventstream/sse.js").SSEEvent} SSEEvent */
+/** @typedef {import("./wire/fragments.js").Kind} Kind */
+/** @typedef {import("./wire/fragments.js").FullFragment} FullFragment */
+/** @typedef {import("./wire/fragments.js").CompactFragment} CompactFragment */
+/** @typedef {import("./wire/fragments.js").JufFragment} JufFragment */
+/** @typedef {import("./wire/fragments.js").WireFragment} WireFragment */
 /** @typedef {import("./providers/jsonrill.js").ToolCallUpdate} ToolCallUpdate */
 /** @typedef {import("./providers/jsonrill.js").ToolCallEvent} ToolCallEvent */
-/** @typedef {import("./values.js").Numbers} Numbers */
+/** @typedef {import("./parse/values.js").Numbers} Numbers */
 /**
  * @template T
- * @typedef {import("./growing.js").DeepPartial<T>} DeepPartial
+ * @typedef {import("./build/growing.js").DeepPartial<T>} DeepPartial
  */
 /**
  * @template [T=any]
- * @typedef {import("./schema.js").StandardSchema<T>} StandardSchema
+ * @typedef {import("./schema/standard.js").StandardSchema<T>} StandardSchema
  */
 /**
  * @template T
- * @typedef {import("./open.js").Opened<T>} Opened
+ * @typedef {import("./client/open.js").Opened<T>} Opened
  */
-/** @typedef {import("./entities.js").EntityOption} EntityOption */
-/** @typedef {import("./partialstream.js").Mode} Mode */
-/** @typedef {import("./partialstream.js").PartialStreamOptions} PartialStreamOptions */
-/** @typedef {import("./update.js").UpdateError} UpdateError */
+/** @typedef {import("./partial-stream/entities.js").EntityOption} EntityOption */
+/** @typedef {import("./partial-stream/stream.js").Mode} Mode */
+/** @typedef {import("./partial-stream/stream.js").PartialStreamOptions} PartialStreamOptions */
+/** @typedef {import("./partial-stream/update.js").UpdateError} UpdateError */
 /**
  * @template T
- * @typedef {import("./streams.js").ValuesOptions<T>} ValuesOptions
+ * @typedef {import("./streams/functions.js").ValuesOptions<T>} ValuesOptions
  */
 /**
  * @template T
- * @typedef {import("./streams.js").SelectOptions<T>} SelectOptions
+ * @typedef {import("./streams/functions.js").SelectOptions<T>} SelectOptions
  */

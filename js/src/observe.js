@@ -6,32 +6,32 @@
  * state at most once per frame.
  */
 
-import { observed, PARTS, RUN, RUN_PARTS, VALUES } from "./readings.js";
+import { observed, PARTS, RUN, RUN_PARTS, VALUES } from "./views/readings.js";
 
-/** @import { Fields } from "./observed.js" */
-/** @import { PartsOptions } from "./parts.js" */
-/** @import { Reading } from "./readings.js" */
-/** @typedef {import("./readings.js").StreamSource} StreamSource */
-/** @typedef {import("./readings.js").PartState} PartState */
-/** @typedef {import("./readings.js").CallState} CallState */
-/** @typedef {import("./readings.js").PartsState} PartsState */
-/** @typedef {import("./readings.js").RunPartsState} RunPartsState */
-/** @typedef {import("./readings.js").RunPartsOptions} RunPartsOptions */
+/** @import { Fields } from "./views/observed.js" */
+/** @import { PartsOptions } from "./answers/parts.js" */
+/** @import { Reading } from "./views/readings.js" */
+/** @typedef {import("./views/readings.js").StreamSource} StreamSource */
+/** @typedef {import("./views/readings.js").PartState} PartState */
+/** @typedef {import("./views/readings.js").CallState} CallState */
+/** @typedef {import("./views/readings.js").PartsState} PartsState */
+/** @typedef {import("./views/readings.js").RunPartsState} RunPartsState */
+/** @typedef {import("./views/readings.js").RunPartsOptions} RunPartsOptions */
 /**
  * @template T
- * @typedef {import("./readings.js").StreamState<T>} StreamState
+ * @typedef {import("./views/readings.js").StreamState<T>} StreamState
  */
 /**
  * @template T
- * @typedef {import("./readings.js").StreamOptions<T>} StreamOptions
+ * @typedef {import("./views/readings.js").StreamOptions<T>} StreamOptions
  */
 /**
  * @template T
- * @typedef {import("./readings.js").RunState<T>} RunState
+ * @typedef {import("./views/readings.js").RunState<T>} RunState
  */
 /**
  * @template T
- * @typedef {import("./readings.js").RunOptions<T>} RunOptions
+ * @typedef {import("./views/readings.js").RunOptions<T>} RunOptions
  */
 /**
  * `subscribe` calls back at once and with each new state, and returns what ends it. `state` is the

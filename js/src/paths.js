@@ -4,7 +4,7 @@
  * (RFC 6901, read against a value).
  */
 
-import { endOfString, isObject } from "./values.js";
+import { endOfString, isObject } from "./parse/values.js";
 
 /** @typedef {(string | number)[]} Path */
 

@@ -9,33 +9,33 @@
  */
 
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { check, isRepeatable, observed, PARTS, RUN, RUN_PARTS, VALUES } from "./readings.js";
-import { isObject } from "./values.js";
+import { check, isRepeatable, observed, PARTS, RUN, RUN_PARTS, VALUES } from "./views/readings.js";
+import { isObject } from "./parse/values.js";
 
-/** @import { Fields, Observed } from "./observed.js" */
-/** @import { PartsOptions } from "./parts.js" */
-/** @import { Reading } from "./readings.js" */
-/** @typedef {import("./readings.js").StreamSource} StreamSource */
-/** @typedef {import("./readings.js").PartState} PartState */
-/** @typedef {import("./readings.js").CallState} CallState */
-/** @typedef {import("./readings.js").PartsState} PartsState */
-/** @typedef {import("./readings.js").RunPartsState} RunPartsState */
-/** @typedef {import("./readings.js").RunPartsOptions} RunPartsOptions */
+/** @import { Fields, Observed } from "./views/observed.js" */
+/** @import { PartsOptions } from "./answers/parts.js" */
+/** @import { Reading } from "./views/readings.js" */
+/** @typedef {import("./views/readings.js").StreamSource} StreamSource */
+/** @typedef {import("./views/readings.js").PartState} PartState */
+/** @typedef {import("./views/readings.js").CallState} CallState */
+/** @typedef {import("./views/readings.js").PartsState} PartsState */
+/** @typedef {import("./views/readings.js").RunPartsState} RunPartsState */
+/** @typedef {import("./views/readings.js").RunPartsOptions} RunPartsOptions */
 /**
  * @template T
- * @typedef {import("./readings.js").StreamState<T>} StreamState
+ * @typedef {import("./views/readings.js").StreamState<T>} StreamState
  */
 /**
  * @template T
- * @typedef {import("./readings.js").StreamOptions<T>} StreamOptions
+ * @typedef {import("./views/readings.js").StreamOptions<T>} StreamOptions
  */
 /**
  * @template T
- * @typedef {import("./readings.js").RunState<T>} RunState
+ * @typedef {import("./views/readings.js").RunState<T>} RunState
  */
 /**
  * @template T
- * @typedef {import("./readings.js").RunOptions<T>} RunOptions
+ * @typedef {import("./views/readings.js").RunOptions<T>} RunOptions
  */
 
 // A new source in this many renders in a row, each after a state of the one before, is a loop.

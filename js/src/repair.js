@@ -5,11 +5,11 @@
  * load it.
  */
 
-import { useLenient } from "./create.js";
-import { LenientMachine } from "./lenient/inside.js";
+import { useLenient } from "./parse/create.js";
+import { LenientMachine } from "./parse/lenient/inside.js";
 
 useLenient(LenientMachine);
 
-export { RULES } from "./lenient/tables.js";
-/** @typedef {import("./lenient/rules.js").Rule} Rule */
-/** @typedef {import("./machine.js").Repair} Repair */
+export { RULES } from "./parse/lenient/tables.js";
+/** @typedef {import("./parse/lenient/rules.js").Rule} Rule */
+/** @typedef {import("./parse/machine.js").Repair} Repair */

@@ -3,15 +3,15 @@
  * `split`. It divides the text of an answer into prose, reasoning, JSON blocks and tool calls.
  */
 
-import { Document } from "./document.js";
-import { Part, useDivider } from "./parts.js";
-import { Splitter } from "./splitter.js";
+import { Document } from "./build/document.js";
+import { Part, useDivider } from "./answers/parts.js";
+import { Splitter } from "./answers/splitter.js";
 
-export { FORMATS } from "./splitter.js";
+export { FORMATS } from "./answers/splitter.js";
 
-/** @typedef {import("./splitter.js").Segment} Segment */
-/** @typedef {import("./parts.js").DividerHost} DividerHost */
-/** @typedef {{kind: import("./parts.js").PartKind, index: number, text: string, document: Document | null, error: string | null}} Entry */
+/** @typedef {import("./answers/splitter.js").Segment} Segment */
+/** @typedef {import("./answers/parts.js").DividerHost} DividerHost */
+/** @typedef {{kind: import("./answers/parts.js").PartKind, index: number, text: string, document: Document | null, error: string | null}} Entry */
 
 /** The segments of an answer's texts → parts. */
 class Divider {
@@ -27,7 +27,7 @@ class Divider {
   #open = null;
 
   /**
-   * @param {import("./parts.js").PartsOptions} options
+   * @param {import("./answers/parts.js").PartsOptions} options
    * @param {DividerHost} host
    */
   constructor(options, host) {

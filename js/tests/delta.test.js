@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DeltaError, applyDelta } from "../src/delta.js";
-import { stringify } from "../src/json.js";
+import { DeltaError, applyDelta } from "../src/partial-stream/delta.js";
+import { stringify } from "../src/jsontext.js";
 import { cases, frozen, within } from "./support.js";
 
 const CASES = cases("delta.json");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
 
-import { EventsError, LimitError, openEvents } from "../src/events.js";
+import { EventsError, LimitError, openEvents } from "../src/client/events.js";
 import { CLOSE, HEAD, QUICK, all, answers, event, nasty, serve } from "./nasty.js";
 import { chance, HARDER } from "./support.js";
 

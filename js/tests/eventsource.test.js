@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EventsError, openEventSource } from "../src/events.js";
+import { EventsError, openEventSource } from "../src/client/events.js";
 import { CLOSE, QUICK, all, answers, cut, event, nasty, serve } from "./nasty.js";
 import { FakeEventSource } from "./source.js";
 import { chance, HARDER } from "./support.js";

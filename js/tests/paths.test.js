@@ -10,9 +10,9 @@ import {
   toPointer,
   formatPath,
 } from "../src/paths.js";
-import { lookup } from "../src/lookup.js";
-import { Place } from "../src/place.js";
-import { ExactNumber } from "../src/values.js";
+import { lookup } from "../src/build/lookup.js";
+import { Place } from "../src/parse/place.js";
+import { ExactNumber } from "../src/parse/values.js";
 import { chance, HARDER } from "./support.js";
 
 const TEXTS = [

@@ -8,18 +8,18 @@ import { createInterface } from "node:readline";
 
 import "../src/repair.js";
 import "../src/split.js";
-import { applyDelta } from "../src/delta.js";
-import { Document } from "../src/document.js";
-import { SSEDecoder } from "../src/events.js";
-import { Parser } from "../src/parser.js";
-import { PartialStream } from "../src/partialstream.js";
-import { Parts } from "../src/parts.js";
+import { applyDelta } from "../src/partial-stream/delta.js";
+import { Document } from "../src/build/document.js";
+import { SSEDecoder } from "../src/client/events.js";
+import { Parser } from "../src/wire/parser.js";
+import { PartialStream } from "../src/partial-stream/stream.js";
+import { Parts } from "../src/answers/parts.js";
 import { formatPath, fromPointer, parsePath, toPointer } from "../src/paths.js";
 import { Reader } from "../src/providers/index.js";
-import { Rebuilder } from "../src/rebuilder.js";
+import { Rebuilder } from "../src/build/rebuilder.js";
 import * as streams from "../src/index.js";
-import { ToolCalls } from "../src/toolcalls.js";
-import { parse, stringify } from "../src/json.js";
+import { ToolCalls } from "../src/toolcalls/toolcalls.js";
+import { parse, stringify } from "../src/jsontext.js";
 import { frozen } from "./support.js";
 
 const text = (value) => (value === undefined ? null : stringify(value));

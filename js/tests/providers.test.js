@@ -26,8 +26,8 @@ import {
 } from "../src/index.js";
 import "../src/repair.js";
 import "../src/split.js";
-import { isEventStream, isLines } from "../src/media.js";
-import { Parts } from "../src/parts.js";
+import { isEventStream, isLines } from "../src/eventstream/media.js";
+import { Parts } from "../src/answers/parts.js";
 import { Reader, recognise } from "../src/providers/index.js";
 import { ROOT, cases, chance, frozen } from "./support.js";
 

@@ -1,8 +1,8 @@
 /** Reads a stream of a real server to its end: `node reader.js address format`; says what it saw. */
 
-import { openEvents } from "../src/events.js";
-import { Rebuilder, parse, stringify } from "../src/rebuilder.js";
-import { applyDelta } from "../src/delta.js";
+import { openEvents } from "../src/client/events.js";
+import { Rebuilder, parse, stringify } from "../src/build/rebuilder.js";
+import { applyDelta } from "../src/partial-stream/delta.js";
 
 const [address, format] = process.argv.slice(2);
 const rebuilder = new Rebuilder({ numbers: "exact" });

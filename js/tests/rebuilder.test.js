@@ -10,7 +10,7 @@ import {
   WireReader,
   stringify,
   formatPath,
-} from "../src/rebuilder.js";
+} from "../src/build/rebuilder.js";
 import { HARDER, cases, chance, frozen, within } from "./support.js";
 
 const CASES = cases("rebuilder.json").cases;

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EventsError, openEventSource, openEvents } from "../src/events.js";
-import { open } from "../src/open.js";
+import { EventsError, openEventSource, openEvents } from "../src/client/events.js";
+import { open } from "../src/client/open.js";
 import { CLOSE, HEAD, QUICK, all, answers, cut, event, serve } from "./nasty.js";
 import { FakeEventSource } from "./source.js";
 

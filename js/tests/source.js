@@ -1,6 +1,6 @@
 /** An EventSource as browsers have it, over fetch: for node, which has none. */
 
-import { SSEDecoder } from "../src/sse.js";
+import { SSEDecoder } from "../src/eventstream/sse.js";
 
 export class FakeEventSource extends EventTarget {
   static CONNECTING = 0;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { parts } from "../src/index.js";
-import { PartList } from "../src/part-list.js";
+import { PartList } from "../src/views/part-list.js";
 import "../src/repair.js";
 import { FORMATS } from "../src/split.js";
 import { cases, cuttings } from "./support.js";

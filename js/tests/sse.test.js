@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { LimitError, SSEDecoder } from "../src/events.js";
+import { LimitError, SSEDecoder } from "../src/client/events.js";
 import { cases, cuttings, within } from "./support.js";
 
 const decode = (pieces, options) => {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { parse } from "../src/json.js";
+import { parse } from "../src/jsontext.js";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 // TEST_HARDER=1 makes every property try this many times more examples.

@@ -1,4 +1,4 @@
-"""events.js in a real browser: fetch and EventSource against a server that is not kind."""
+"""client/events.js in a real browser: fetch and EventSource against a server that is not kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 READ = """async ([open, url]) => {
-    const module = await import("/web/events.js");
+    const module = await import("/web/client/events.js");
     const ids = [];
     const stream = module[open](url, { retry: 5, maxDelay: 20, onEvent: ({ id }) => ids.push(id) });
     const reason = await stream.done.catch((error) => `${error.name} ${error.status}`);

@@ -68,7 +68,7 @@ def test_types_are_right_and_a_wrong_one_is_noticed(tmp_path: Path) -> None:
     assert files
     wrong = tmp_path / "wrong.js"
     use = "new Rebuilder({dialect: 'xml'}).add(); /** @type {number} */ const n = 'x'; n;"
-    module = os.path.relpath(LIBRARY / "rebuilder.js", tmp_path)
+    module = os.path.relpath(LIBRARY / "build" / "rebuilder.js", tmp_path)
     wrong.write_text(f"import {{ Rebuilder }} from {module!r}; {use}")
     # The library has no packages; the one that its hooks import is among the tools.
     options = {

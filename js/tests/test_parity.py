@@ -108,6 +108,21 @@ def test_what_javascript_alone_has(theirs: Any) -> None:
     assert names - ours == table("JavaScript alone")
 
 
+def test_the_folders_are_those_of_python() -> None:
+    """Who knows one language finds the way in the other; `views` is what React and others need."""
+    ours = {it.name for it in (ROOT / "packages/jsonrill/src/jsonrill").iterdir() if it.is_dir()}
+    ours |= {"client", "views", "eventstream"}  # of the server; of JavaScript alone; one file
+    theirs = {it.name.replace("-", "_") for it in (ROOT / "js" / "src").iterdir() if it.is_dir()}
+    assert theirs <= ours
+
+
+def test_the_top_of_the_library_has_few_files() -> None:
+    """The entries of the npm package, and what every folder imports."""
+    entries = {"index.js", "observe.js", "react.js", "repair.js", "split.js"}
+    names = {it.name for it in (ROOT / "js" / "src").iterdir() if it.is_file()}
+    assert names == {*entries, "answer.js", "defaults.js", "errors.js", "jsontext.js", "paths.js"}
+
+
 def library(name: str) -> str:
     return (ROOT / "js" / "src" / name).read_text("utf8")
 

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ToolCalls } from "../src/toolcalls.js";
-import { ExactNumber } from "../src/values.js";
+import { ToolCalls } from "../src/toolcalls/toolcalls.js";
+import { ExactNumber } from "../src/parse/values.js";
 import { cases, chance, cuttings, frozen, HARDER, within } from "./support.js";
 
 /** A call as the cases write it: fields that say nothing left out. */

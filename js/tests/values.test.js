@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
-import { parse, stringify } from "../src/json.js";
-import { ExactNumber, put, toNumber } from "../src/values.js";
+import { parse, stringify } from "../src/jsontext.js";
+import { ExactNumber, put, toNumber } from "../src/parse/values.js";
 import { chance, HARDER, within } from "./support.js";
 
 const HELD = [
@@ -94,7 +94,7 @@ test("JSON.stringify never rounds one: exact if the engine can, else a string", 
 
 test("with JSON.rawJSON it is written as the number", () => {
   const script = `import { parse } from ${JSON.stringify(
-    new URL("../src/json.js", import.meta.url).href,
+    new URL("../src/jsontext.js", import.meta.url).href,
   )};
     if (JSON.rawJSON) console.log(JSON.stringify(parse('[9007199254740993, "é", 1e400]')));`;
   const flags = ["--harmony-json-parse-with-source", "--input-type=module"];

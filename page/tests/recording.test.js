@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { Document } from "../../js/src/document.js";
+import { Document } from "../../js/src/build/document.js";
 import { formatPath } from "../../js/src/paths.js";
-import { stringify } from "../../js/src/json.js";
+import { stringify } from "../../js/src/jsontext.js";
 import { Recording } from "../recording.js";
 
 const RECORDINGS = new URL("../../packages/jsonrill/src/jsonrill/demo/recordings/", import.meta.url);

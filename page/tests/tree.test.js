@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { WireReader } from "../../js/src/fragments.js";
-import { ExactNumber, stringify } from "../../js/src/rebuilder.js";
+import { WireReader } from "../../js/src/wire/fragments.js";
+import { ExactNumber, stringify } from "../../js/src/build/rebuilder.js";
 import { matches } from "../search.js";
 import { Tree } from "../tree.js";
 import { cases, frozen, within } from "../../js/tests/support.js";

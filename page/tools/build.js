@@ -8,7 +8,7 @@ import { described, PROVIDERS, recognise } from "./recognise.js";
 import { formatCount } from "../escaping.js";
 import { Recording } from "../recording.js";
 import { pieces } from "../replay.js";
-import { stringify } from "../../js/src/json.js";
+import { stringify } from "../../js/src/jsontext.js";
 
 /** @typedef {import("./recognise.js").Found} Found */
 /** @typedef {import("./recognise.js").Chosen} Chosen */

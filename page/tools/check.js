@@ -6,9 +6,9 @@
  * value grows; this one needs no server.
  */
 
-import { stringify } from "../../js/src/json.js";
+import { stringify } from "../../js/src/jsontext.js";
 import { formatPath } from "../../js/src/paths.js";
-import { isObject } from "../../js/src/values.js";
+import { isObject } from "../../js/src/parse/values.js";
 
 /** @typedef {import("../../js/src/paths.js").Path} Path */
 /** @typedef {{path: Path, message: string}} Violation */

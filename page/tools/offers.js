@@ -4,14 +4,14 @@
  * Every offer has been tried: it is made only if the text can be read with it. No DOM.
  */
 
-import { Document } from "../../js/src/document.js";
+import { Document } from "../../js/src/build/document.js";
 import { JsonrillError, Truncated } from "../../js/src/errors.js";
 import { formatPath } from "../../js/src/paths.js";
 import { escapeText, formatCount, shorten, skipCharacters } from "../escaping.js";
 import { RULES } from "./rules.js";
 import "../../js/src/repair.js";
 
-/** @typedef {import("../../js/src/machine.js").Repair} Repair */
+/** @typedef {import("../../js/src/parse/machine.js").Repair} Repair */
 /** How a text is read. @typedef {{repair?: boolean, many?: boolean, prefix?: string}} Reading */
 /**
  * `change` is what the click changes in the reading; `repairs` are what it would repair.

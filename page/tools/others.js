@@ -5,7 +5,7 @@
 
 import { make, setAttributes } from "../dom.js";
 import { escapeText, shorten } from "../escaping.js";
-import { stringify } from "../../js/src/json.js";
+import { stringify } from "../../js/src/jsontext.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {(text: string) => unknown} Reader */

@@ -3,7 +3,7 @@
 import { button, make, setAttributes } from "../dom.js";
 import { escapeText, shorten } from "../escaping.js";
 import { Recording } from "../recording.js";
-import { SSEDecoder, isDone } from "../../js/src/sse.js";
+import { SSEDecoder, isDone } from "../../js/src/eventstream/sse.js";
 
 /**
  * @typedef {object} Host

@@ -7,10 +7,10 @@
  * other, and then looks at what is left.
  */
 
-import { Document } from "../../js/src/document.js";
+import { Document } from "../../js/src/build/document.js";
 import { Reader, recognise as providerOf } from "../../js/src/providers/index.js";
-import { SSEDecoder, endsStream, isDone } from "../../js/src/sse.js";
-import { isObject } from "../../js/src/values.js";
+import { SSEDecoder, endsStream, isDone } from "../../js/src/eventstream/sse.js";
+import { isObject } from "../../js/src/parse/values.js";
 
 /** @typedef {import("../../js/src/providers/index.js").ProviderName} ProviderName */
 /** @typedef {"text" | "many" | "snapshots" | "events"} Format */

@@ -1,7 +1,7 @@
 /** The menu "Keep": a link, the stream as a program, as a test case, as a file. */
 
 import { button, copyText, make, setAttributes } from "../dom.js";
-import { parse, stringify } from "../../js/src/json.js";
+import { parse, stringify } from "../../js/src/jsontext.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {import("./snippets.js").Case} Case */

@@ -6,8 +6,8 @@
  * changes.
  */
 
-import { parse, stringify } from "../../js/src/json.js";
-import { ExactNumber } from "../../js/src/values.js";
+import { parse, stringify } from "../../js/src/jsontext.js";
+import { ExactNumber } from "../../js/src/parse/values.js";
 
 /**
  * What a snippet is made of. `pieces` are texts, or events as JSON; `value` is the final value,

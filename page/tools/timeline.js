@@ -7,7 +7,7 @@
 
 import { countUpTo, countWhile } from "../growth.js";
 import { formatPath } from "../../js/src/paths.js";
-import { isObject } from "../../js/src/values.js";
+import { isObject } from "../../js/src/parse/values.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {import("../tree-node.js").TreeNode} TreeNode */

@@ -8,8 +8,8 @@
  */
 
 import { InvalidJSON, LimitExceeded } from "../errors.js";
-import { Machine } from "../machine.js";
-import { put } from "../values.js";
+import { Machine } from "../parse/machine.js";
+import { put } from "../parse/values.js";
 
 // As many texts are remembered, and as many bytes with their values.
 const MOST_TEXTS = 16;

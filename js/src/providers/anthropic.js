@@ -5,7 +5,7 @@
  * placeholder, never text; only a non-empty one counts, and only if no delta follows.
  */
 
-import { isObject } from "../values.js";
+import { isObject } from "../parse/values.js";
 import { asId, asIndex, asObject, asText, filled, typed } from "./fields.js";
 import { asUsage, failed, finished, unread } from "./statements.js";
 

@@ -1,6 +1,6 @@
 /** Amazon Bedrock ConverseStream: one member of a union per event, blocks with an index. */
 
-import { isObject } from "../values.js";
+import { isObject } from "../parse/values.js";
 import { asId, asIndex, asObject, asText } from "./fields.js";
 import { asUsage, failed, finished, unread } from "./statements.js";
 

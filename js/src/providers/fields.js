@@ -4,7 +4,7 @@
  * A field of another type counts as absent (null), so that an odd event never throws.
  */
 
-import { isObject } from "../values.js";
+import { isObject } from "../parse/values.js";
 
 /** @typedef {{[field: string]: any}} Fields */
 

@@ -6,7 +6,7 @@
  * from some clients.
  */
 
-import { isObject } from "../values.js";
+import { isObject } from "../parse/values.js";
 import { asId, asIndex, asObject, asText, either, filled, items } from "./fields.js";
 import { asUsage, failed, finished, unread } from "./statements.js";
 

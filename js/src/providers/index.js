@@ -3,8 +3,8 @@
  * recognises which provider an event is from.
  */
 
-import { parse } from "../json.js";
-import { isObject, own } from "../values.js";
+import { parse } from "../jsontext.js";
+import { isObject, own } from "../parse/values.js";
 import * as agUi from "./ag-ui.js";
 import * as anthropic from "./anthropic.js";
 import * as bedrock from "./bedrock.js";
@@ -18,7 +18,7 @@ import * as openaiResponses from "./openai-responses.js";
 import { failed } from "./statements.js";
 import * as vercel from "./vercel.js";
 
-/** @typedef {import("../values.js").Numbers} Numbers */
+/** @typedef {import("../parse/values.js").Numbers} Numbers */
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 /** @typedef {import("./statements.js").Translate} Translate */

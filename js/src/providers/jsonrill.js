@@ -7,14 +7,14 @@
  * a later version sends `tool_call_update`, one call at a time, and `tool_call_result`.
  */
 
-import { isObject } from "../values.js";
+import { isObject } from "../parse/values.js";
 import { asId, asIndex, asText, either, items } from "./fields.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 /** @typedef {import("./statements.js").CallDelta} CallDelta */
-/** @typedef {import("../fragments.js").WireFragment} WireFragment */
-/** @typedef {import("../call-arguments.js").Problem} Problem */
+/** @typedef {import("../wire/fragments.js").WireFragment} WireFragment */
+/** @typedef {import("../toolcalls/arguments.js").Problem} Problem */
 /**
  * What one event says of one call. `json_update_fragments` is absent if no argument text came, `[]` if
  * some came but nothing is new.

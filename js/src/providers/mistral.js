@@ -6,7 +6,7 @@
  * an id says nothing. The client for JavaScript writes the names of fields in camelCase.
  */
 
-import { isObject } from "../values.js";
+import { isObject } from "../parse/values.js";
 import { asId, asIndex, asText, either, typed } from "./fields.js";
 import { content, translate as chat } from "./openai-chat.js";
 import { asUsage, failed } from "./statements.js";

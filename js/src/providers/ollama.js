@@ -5,7 +5,7 @@
  * endpoint sends chat completions.)
  */
 
-import { isObject } from "../values.js";
+import { isObject } from "../parse/values.js";
 import { asId, asIndex, asObject, asText, filled, items } from "./fields.js";
 import { failed, finished } from "./statements.js";
 

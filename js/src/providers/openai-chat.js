@@ -11,7 +11,7 @@
  * The `id` of a chunk tells which response it belongs to; some servers send another with every chunk.
  */
 
-import { isObject } from "../values.js";
+import { isObject } from "../parse/values.js";
 import { asId, asIndex, asText, either, filled, items } from "./fields.js";
 import { asUsage, failed, finished } from "./statements.js";
 

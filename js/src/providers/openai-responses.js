@@ -6,7 +6,7 @@
  * Some clients write the names of fields in camelCase.
  */
 
-import { stringify } from "../json.js";
+import { stringify } from "../jsontext.js";
 import { asId, asIndex, asObject, asText, either, filled, items } from "./fields.js";
 import { asUsage, failed, finished } from "./statements.js";
 

@@ -6,7 +6,7 @@
  * `index` and `name`. A field that is null or left out says nothing.
  */
 
-import { isObject } from "../values.js";
+import { isObject } from "../parse/values.js";
 import { asError } from "./fields.js";
 import { MEANINGS, REASONS, WORDS } from "./finish-reasons.js";
 

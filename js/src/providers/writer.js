@@ -12,7 +12,7 @@
  */
 
 import { quoted } from "../errors.js";
-import { stringify } from "../json.js";
+import { stringify } from "../jsontext.js";
 import { formatPath } from "../paths.js";
 
 /** @typedef {import("../paths.js").Path} Path */

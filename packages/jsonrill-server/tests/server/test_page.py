@@ -23,7 +23,7 @@ from support.asgi import asked
 from support.processes import Server, all_events
 
 NAMES = list(models())
-FOLDERS = (ROOT / "js" / "src", ROOT / "page", ROOT / "page" / "tools")
+LIBRARY, PAGE = ROOT / "js" / "src", ROOT / "page"
 
 
 def quiet(**settings: Any) -> Config:
@@ -53,9 +53,10 @@ def test_every_module_is_served_as_what_it_is() -> None:
         ".js": "text/javascript",
         ".svg": "image/svg+xml",
     }
-    found = [file for folder in FOLDERS for file in folder.glob("*.*") if file.suffix in kinds]
-    assert len(found) > 10
-    for file in found:
+    pages = (*PAGE.glob("*.*"), *(PAGE / "tools").glob("*.*"))
+    files = [file for file in (*LIBRARY.rglob("*.*"), *pages) if file.suffix in kinds]
+    assert len(files) > 100
+    for file in files:
         answer = asked("GET", f"/web/{file.relative_to(ROOT).as_posix()}")
         assert answer.status_code == 200 and answer.content == file.read_bytes(), file.name
         assert answer.headers["content-type"].startswith(kinds[file.suffix])

@@ -14,7 +14,7 @@ from jsonrill.parse.sink import Sink
 from support import ROOT
 
 PYTHON = Path(inside.__file__).with_name("core.py").parent
-JAVASCRIPT = ROOT / "js/src/lenient"
+JAVASCRIPT = ROOT / "js/src/parse/lenient"
 READERS = ("prose", "comments", "tokens", "words", "strings", "quotes", "brackets", "ending")
 MOST = 40
 

@@ -1,0 +1,176 @@
+/** The end of the text: what is open is closed, or refused. */
+
+import { InvalidJSON, Truncated } from "../../errors.js";
+import { END, FIRST_ELEMENT, KEY, Machine, STRING, VALUE } from "../machine.js";
+import { ANY_CLOSER } from "./brackets.js";
+import { isDigit, lastVisible } from "./characters.js";
+import {
+  ASIDE,
+  BARE_KEY,
+  BARE_VALUE,
+  BEFORE,
+  BLOCK_COMMENT,
+  BLOCK_STRING,
+  CLOSING,
+  CODE,
+  FENCE,
+  IGNORED,
+  LENIENT,
+  LINE_COMMENT,
+  ODD_KEY,
+  ODD_STRING,
+  PROSE,
+  THOUGHTS,
+} from "./states.js";
+import { ENDS_IN_FENCE, SECOND_SCALAR } from "./tables.js";
+import { ALL_WORDS } from "./words.js";
+
+/** @typedef {import("./core.js").Leniency} Leniency */
+
+const SPACE = /[ \t\n\r]*/y;
+const ANY_SPACE = new RegExp(`[${SPACE}]`, "g");
+/**
+ * What the states of leniency are to the strict machine; a comment is what it interrupted.
+ * @type {{[state: number]: number}}
+ */
+const STRICT = {
+  [BEFORE]: VALUE,
+  [PROSE]: VALUE,
+  [THOUGHTS]: VALUE,
+  [FENCE]: VALUE,
+  [ASIDE]: VALUE,
+  [CODE]: VALUE,
+  [IGNORED]: END,
+  [CLOSING]: END,
+  [BARE_KEY]: KEY,
+  [ODD_KEY]: KEY,
+  [ODD_STRING]: STRING,
+  [BLOCK_STRING]: STRING,
+  [BARE_VALUE]: VALUE,
+};
+
+/** Ends a text, wherever it stops. */
+export class Ending {
+  /** @param {Leniency} m */
+  finish(m) {
+    m._last = m._flushing = true;
+    const held = m._held + m._half;
+    m._held = m._half = "";
+    m._read(held, 0);
+    m._endRepair(m._offset + m._held.length);
+    if (m._state >= LENIENT) m._tail = new Uint8Array(0); // of text that is not read
+    if (m._state === STRING && /^[”’]/.test(m.text.tailText) && m._frames.length !== 0) {
+      this.endCurly(m);
+    }
+    if (m._state === CLOSING) m.brackets.endRoot(m);
+    const listed = m.prose.inProse && m.prose.scalarList;
+    if (m._state === IGNORED && (m.brackets.rootEnd < 0 || listed)) this.refuseSecond(m);
+    if (m._state === LINE_COMMENT) m.comments.refuse(m, m._held.length, Truncated, true);
+    const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(m._state);
+    const quoted = inString && m.text.stringAt === m._token;
+    const atRoot = m._frames.length === 0;
+    const apostrophe = m._state === ODD_STRING && m.text.opened === "'" && atRoot;
+    const inProse = [PROSE, ASIDE, CODE].includes(m._state);
+    this.strictly(m);
+    if (apostrophe) {
+      const [one, other] = ["the text stopped in a string", "it begins with an apostrophe"];
+      throw m._twoReadings(one, other, m._held.length, Truncated);
+    }
+    if (inProse && !m._many) throw m._errorHere(InvalidJSON, "a value", "but the text has none");
+    const isOpen = !atRoot || m._state === STRING;
+    if (isOpen && m.rules.has("cut-off") && m._mayClose && !m._cut) {
+      this.refuseSwallowed(m, quoted);
+      m._mayRepair("cut-off", m._held.length, 0);
+      this.cutOff(m);
+    } else {
+      Machine.prototype._finish.call(m);
+    }
+  }
+
+  /**
+   * `1`, a line of dashes or `Corrected:`, `2`: two values; `Data: [1]`, `Mean: 1.0`, too.
+   * @param {Leniency} m
+   */
+  refuseSecond(m) {
+    const after = m.prose.trailingText;
+    const numbers = !m.prose.trailingLetters && [...after].some(isDigit);
+    if ((numbers || SECOND_SCALAR.test(after)) && !m._many) {
+      const one = "the value is before this";
+      throw m._twoReadings(one, "it is in this text", m._held.length);
+    }
+  }
+
+  /**
+   * The text ends after a curly quote and brackets: `{"a": "b”}`.
+   * @param {Leniency} m
+   */
+  endCurly(m) {
+    const tail = m.text.tailText;
+    const end = m._held.length;
+    const closers = tail.slice(1).replace(ANY_SPACE, "");
+    const expected = [...m.brackets.brackets(m)].reverse().join("");
+    const meant = closers !== "" && closers === expected && !m.text.curly;
+    if (meant && m.rules.has("curly-quotes")) {
+      m._mayRepair("curly-quotes", end);
+      m.text.tailText = "";
+      m.text.finishString(m, m._held, end - 1);
+      m.quotes.replay(m, tail.slice(1), end);
+    }
+  }
+
+  /**
+   * A string that only the end of the text ends may have swallowed what came after it.
+   * @param {Leniency} m
+   * @param {boolean} inString
+   */
+  refuseSwallowed(m, inString) {
+    const end = m._held.length;
+    let swallowed;
+    if (m._state === KEY) {
+      swallowed = /[:{}[\],]/.test(m._begun);
+    } else if (m._state === STRING) {
+      const closer = lastVisible(m.text.shown + m.text.tailText);
+      const curly = m.text.tailText.startsWith("”") && !m.text.curly;
+      const unsure = m.text.quoted || m.text.afterValue || m.text.closedInText || curly;
+      const fence = ENDS_IN_FENCE.test(m.text.watched);
+      swallowed = inString && (unsure || fence || ANY_CLOSER.includes(closer));
+    } else {
+      swallowed = ANY_CLOSER.includes(m.brackets.lastString(m)[1]);
+    }
+    if (swallowed) {
+      const [one, other] = ["the text stopped in a string", "a quote is missing"];
+      throw m._twoReadings(one, other, end, Truncated);
+    }
+    if (m.brackets.shallower) {
+      const [one, other] = ["the text stopped early", "a bracket before was wrong"];
+      throw m._twoReadings(one, other, end, Truncated);
+    }
+    if (m.brackets.hasRepeats(m)) throw m.brackets.keyTwice(m, end, Truncated);
+    m.brackets.refuseDoubled(m, end, Truncated);
+    if (m._frames.length === 1) m.brackets.refuseShifted(m, end, Truncated);
+  }
+
+  /**
+   * Close what is open. Half a key, escape or number is dropped, half a word has one end.
+   * @param {Leniency} m
+   */
+  cutOff(m) {
+    const end = m._held.length;
+    if (m._state === STRING) {
+      m.text.finishString(m, m._held, end - 1);
+    } else if (m._held !== "" && m._state <= FIRST_ELEMENT) {
+      const found = ALL_WORDS.find(([word]) => word.startsWith(m._held));
+      if (found !== undefined) m._sink.scalar(found[1], undefined, m._offset);
+    }
+    while (m._frames.length !== 0) m.brackets.leave(m, end);
+  }
+
+  /**
+   * Be in the state of the strict machine that comes nearest to this one.
+   * @param {Leniency} m
+   */
+  strictly(m) {
+    if (m._state === LINE_COMMENT || m._state === BLOCK_COMMENT) m._state = m.comments.resume;
+    m._state = STRICT[m._state] ?? m._state;
+  }
+}

@@ -1,0 +1,246 @@
+/** Between tokens: the rule for a character that fits nowhere, commas, fences, ellipses. */
+
+import { InvalidJSON } from "../../errors.js";
+import { AFTER, COLON, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, VALUE } from "../machine.js";
+import { ANY_CLOSER } from "./brackets.js";
+import { endOf, lastVisible } from "./characters.js";
+import { SHAPE, closesNext } from "./lookahead.js";
+import { LINE_COMMENT } from "./states.js";
+import { ODD_SPACES, ODD_WORDS, QUOTES } from "./tables.js";
+import { beginsBare } from "./words.js";
+
+/** @typedef {import("./core.js").Leniency} Leniency */
+
+const REMEMBERED = 64;
+const JSON_SPACE = /[ \t\n\r]*/y;
+const BEGINS_VALUE = '"{[-0123456789tfn' + ODD_WORDS.map(([word]) => word[0]).join("");
+
+/** Chooses the rule for a character between tokens. */
+export class Tokens {
+  /**
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} char
+   * @returns {number}
+   */
+  fix(m, text, pos, char) {
+    const open = m._frames.length !== 0;
+    if (ODD_SPACES.includes(char)) return m._mayRepair("odd-spaces", pos) ? pos + 1 : -1;
+    if ("：，".includes(char) && open) return this.fixFullwidth(m, pos, char);
+    if (Object.hasOwn(QUOTES, char)) return m.text.fixQuote(m, text, pos, char);
+    if ("+.".includes(char) && m._state <= FIRST_ELEMENT) {
+      const end = m.words.fixSign(m, text, pos, char);
+      if (end >= 0) return end;
+    }
+    if (!open) return char === "(" ? m.brackets.fixTuple(m, pos) : m.words.fixWord(m, text, pos);
+    if (char === "/") {
+      const end = m.comments.beginMark(m, text, pos);
+      if (end >= 0 && m._held === "") this.refuseOutside(m, pos);
+      return end;
+    }
+    if (char === "#") return this.fixHash(m, pos);
+    if (char === "`") return this.fixTicks(m, text, pos);
+    if (char === ":" || m._state === COLON) return -1;
+    // After a colon: no value is invented.
+    if (m._state === VALUE && m._object) return this.fixOddValue(m, text, pos, char);
+    if (char === ",") return this.fixComma(m, pos);
+    if ("]})".includes(char)) return m.brackets.fixCloser(m, text, pos, char);
+    if (".…".includes(char)) return this.fixEllipsis(m, text, pos);
+    if (m._state === AFTER) return this.fixMissingComma(m, text, pos, char);
+    if (!m._object) return this.fixOddValue(m, text, pos, char);
+    if (char === "{" && m._state === NEXT_KEY) return m.brackets.fixMissingBrace(m, pos);
+    return m.words.fixBareKey(m, text, pos);
+  }
+
+  /**
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} char
+   */
+  fixOddValue(m, text, pos, char) {
+    if (char === "(") return m.brackets.fixTuple(m, pos);
+    const end = m.words.fixWord(m, text, pos);
+    return end >= 0 ? end : m.words.fixBareValue(m, text, pos);
+  }
+
+  /**
+   * @param {Leniency} m
+   * @param {number} pos
+   * @param {string} char
+   */
+  fixFullwidth(m, pos, char) {
+    const fits = m._state === (char === "：" ? COLON : AFTER);
+    if (!fits || !m._mayRepair("fullwidth", pos)) return -1;
+    if (char === "：") m._state = VALUE;
+    else m._addComma();
+    return pos + 1;
+  }
+
+  /**
+   * @param {Leniency} m
+   * @param {number} pos
+   */
+  fixHash(m, pos) {
+    if (!m._mayRepair("comments", pos)) return -1;
+    this.refuseOutside(m, pos);
+    m.comments.begin(m, LINE_COMMENT);
+    return pos + 1;
+  }
+
+  /**
+   * `""// no`, `""...`: an empty string and something else, or a string after its quotes.
+   * @param {Leniency} m
+   * @param {number} pos
+   */
+  refuseOutside(m, pos) {
+    if (m.text.stringAt === m._token && m._offset + pos === m._token + 2) {
+      throw m._twoReadings("this is no text", "a quote is misplaced", pos);
+    }
+  }
+
+  /**
+   * A fence that ends a value that was cut off; or a string between ticks.
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   */
+  fixTicks(m, text, pos) {
+    const isFence = SHAPE.FENCE.whole(text, pos) >= 0;
+    if (!isFence && SHAPE.FENCE.cut(text, pos)) return m._hold(text, pos);
+    if (m._state === VALUE && m._object) {
+      return isFence ? m.text.openBlock(m, "```", pos) : m.text.fixQuote(m, text, pos, "`");
+    }
+    if (isFence) return this.fixClosingFence(m, pos);
+    return m._state <= FIRST_ELEMENT ? m.text.fixQuote(m, text, pos, "`") : -1;
+  }
+
+  /**
+   * A fence between tokens: the value was cut off before it.
+   * @param {Leniency} m
+   * @param {number} pos
+   */
+  fixClosingFence(m, pos) {
+    if (!m.rules.has("cut-off") || !m.rules.has("fences")) return -1;
+    if (m._state === FIRST_KEY || m._state === FIRST_ELEMENT) {
+      throw m._twoReadings("the text stopped here", "a quote is missing", pos);
+    }
+    if (ANY_CLOSER.includes(m.brackets.lastString(m)[1])) throw m.brackets.bracketInString(m, pos);
+    if (m.brackets.shallower) {
+      throw m._twoReadings("the text stopped here", "a bracket before was wrong", pos);
+    }
+    if (m.brackets.hasRepeats(m)) throw m.brackets.keyTwice(m, pos);
+    m._mayRepair("cut-off", pos, 0);
+    m.brackets.closeAll(m, pos);
+    return pos;
+  }
+
+  /**
+   * Text after the value. A scalar that something of JSON follows is none.
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   */
+  fixAfter(m, text, pos) {
+    const char = text[pos];
+    if (!m._many && m.brackets.rootEnd < 0) {
+      if (":：".includes(char)) {
+        const got = `but got '${char}' (if the answer begins before this text, pass prefix="{")`;
+        throw m._error(InvalidJSON, "the end of the text", got, pos);
+      }
+      const mark = m._sees(SHAPE.MARK, text, pos);
+      if (mark === null) return m._hold(text, pos);
+      const adjacent = m._numberEnd === m._offset + pos && !mark;
+      const sentence = m._line === m.text.stringLine && !mark && !ODD_SPACES.includes(char);
+      if (adjacent || sentence || ",:}]\"'{[，：".includes(char)) {
+        const other = "it is a part of something else";
+        throw m._twoReadings("this ends the value", other, pos);
+      }
+    }
+    return m.prose.after(m, text, pos);
+  }
+
+  /**
+   * A comma too many. In a list a value may be missing before it.
+   * @param {Leniency} m
+   * @param {number} pos
+   */
+  fixComma(m, pos) {
+    if (!m._object || (m._state === FIRST_KEY && m._frames.length > 1)) {
+      const missing = `${m._object ? "a bracket" : "a value"} is missing before it`;
+      throw m._twoReadings("the comma is one too many", missing, pos);
+    }
+    return m._mayRepair("trailing-commas", pos) ? pos + 1 : -1;
+  }
+
+  /**
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} char
+   */
+  fixMissingComma(m, text, pos, char) {
+    const quote = char === '"' || Object.hasOwn(QUOTES, char);
+    const begins = m._object
+      ? m.rules.has("bare-keys") && beginsBare(text, pos)
+      : BEGINS_VALUE.includes(char);
+    if (!(quote || begins) || !m.rules.has("missing-commas")) return -1;
+    if (m._numberEnd === m._offset + pos) {
+      // [12"a"] may be a string without its quote.
+      if (!"\"'".includes(char) || !m._object) return -1;
+      if (pos + 1 === text.length && !m._last) return m._hold(text, pos);
+      if (text[pos + 1] === char) return -1; // 12"" may be a string after its quotes, too
+    }
+    if (quote) {
+      const after = endOf(JSON_SPACE, text, pos + 1);
+      if (after === text.length && after - pos < REMEMBERED && !m._last) {
+        return m._hold(text, pos);
+      }
+      if (text[after] === "," && after - pos < REMEMBERED) char = ",";
+    }
+    const here = "a comma is missing here";
+    if (char === "," || this.endsInComma(m)) {
+      throw m._twoReadings(here, "it is in a string beside it", pos);
+    }
+    if (m.brackets.trailing === m.brackets.lastClosed && m.brackets.lastClosed >= m._token) {
+      throw m._twoReadings(here, "the bracket before it belongs after it", pos);
+    }
+    const scalar = m.brackets.lastClosed < m._token;
+    const mixed = !m._object && scalar === "{[".includes(char);
+    if (mixed || (!scalar && m.brackets.lastSize === 0 && !m._object)) {
+      throw m._twoReadings(here, "a bracket is in the wrong place", pos);
+    }
+    m.text.fixNoComma(m, pos);
+    return pos;
+  }
+
+  /**
+   * True if the last token is a string that ends in a comma: a quote may be misplaced.
+   * @param {Leniency} m
+   */
+  endsInComma(m) {
+    const isLast = m.text.stringAt === m._token && m._token > m.brackets.lastClosed;
+    return isLast && lastVisible(m.text.shown) === ",";
+  }
+
+  /**
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} pos
+   */
+  fixEllipsis(m, text, pos) {
+    const found = SHAPE.ELLIPSIS.whole(text, pos);
+    if (found >= 0 && m.rules.has("ellipses")) {
+      const first = m._state === FIRST_KEY || m._state === FIRST_ELEMENT;
+      const closes = first ? false : closesNext(text, found, m._last);
+      if (closes === null) return m._hold(text, pos);
+      if (!closes) throw m._twoReadings("there is nothing here", "values were left out", pos);
+    }
+    const end = m._fixMark("ellipses", SHAPE.ELLIPSIS, text, pos);
+    if (end >= 0 && m._held === "") this.refuseOutside(m, pos);
+    const comma = m._state === NEXT_KEY || m._state === VALUE;
+    if (end >= 0 && m._held === "" && comma) m._takeCommaBack();
+    return end;
+  }
+}

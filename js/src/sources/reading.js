@@ -1,0 +1,229 @@
+/**
+ * What can be read from → its elements, and a stage that reads them. The only file that knows what a
+ * source is; leaving the loop early closes the source, so that `break` stops a generation.
+ *
+ * Text goes to the stage as it is. Events of a provider are decoded, by a module that is loaded when
+ * the first of them has arrived: programs that read text do not pay for it.
+ */
+
+import { isEventStream, isLines } from "../eventstream/media.js";
+
+/** @typedef {string | ArrayBuffer | ArrayBufferView} Piece */
+/**
+ * Text, or what gives text in pieces or a provider's events: a fetch `Response`, a `ReadableStream`, a
+ * Node stream, the stream of an SDK, any sync or async iterable of strings, bytes or events; or a
+ * promise of one of these.
+ * @typedef {Piece | Response | ReadableStream<any> | Iterable<any> | AsyncIterable<any>
+ *   | {readonly fullStream: AsyncIterable<any>}} Text
+ */
+/** @typedef {Text | PromiseLike<Text>} Source */
+/**
+ * How to read a provider's stream. `tool`: the arguments of this tool's calls in place of the answer's
+ * text (true: of any tool), each a document of its own. `choice`: which of several answers. `sse`: the
+ * text is an event stream, whatever its type. `provider`: whose events these are. `answer`: gets the
+ * text, the end and the token counts of the answer.
+ * @typedef {{tool?: string | boolean, choice?: number, sse?: boolean, answer?: import("../answer.js").Answer,
+ *   provider?: import("../providers/index.js").Provider}} SourceOptions
+ */
+/**
+ * `many` and `repair` are those of the reader of the text. `first`: of several calls only the first counts. `events`:
+ * the answer may have no text. `split` is that of `parts`.
+ * @typedef {SourceOptions & {many?: boolean, first?: boolean, events?: boolean, split?: unknown, prefix?: string,
+ *   repair?: import("../parse/machine.js").ParserOptions["repair"]}} Reading
+ */
+/**
+ * An iterator over the elements of a source, and what is known of it before the first one: the media
+ * type of a response, and the response itself if its status is an error. `kept` is the text that was
+ * read of the answer.
+ * @typedef {{elements: AsyncIterator<any> | Iterator<any>, media: string, failure: Response | null,
+ *   kept: Kept}} Opened
+ */
+/**
+ * Reads one piece (undefined: the end) and puts what it finds into `out`; true if it needs no more.
+ * At the end `cut` tells how the answer was cut, and `isDone` that the stream said it is at its end.
+ * @template T
+ * @typedef {(piece: any, out: T[], cut: import("../errors.js").Cut | null, isDone?: boolean) => unknown} Stage
+ */
+/**
+ * Puts a decoder before a stage.
+ * @typedef {(stage: Stage<any>, options: Reading, opened: Opened) => Stage<any> | Promise<Stage<any>>} Decode
+ */
+
+/** How many characters of an answer are kept for its errors. */
+export const KEPT = 2 ** 16;
+const ACCEPTED =
+  "a source is a string, bytes, a Response, a stream, or an iterable of strings, bytes or events";
+
+/**
+ * Throw a TypeError at once for what is no source.
+ * @param {any} source
+ */
+export function checkSource(source) {
+  const methods = ["then", "getReader", Symbol.asyncIterator, Symbol.iterator];
+  const has = (/** @type {string | symbol} */ name) => typeof source?.[name] === "function";
+  if (isPiece(source) || isResponse(source) || source?.fullStream || methods.some(has)) return;
+  const kind = source === null ? "null" : (source?.constructor?.name ?? typeof source);
+  const hint = source?.choices || source?.content || source?.output ? " (ask with stream: true)" : "";
+  throw new TypeError(`${ACCEPTED}, not ${kind}${hint}`);
+}
+
+/**
+ * @param {Source} source
+ * @returns {Promise<Opened>}
+ */
+async function opened(source) {
+  /** @type {any} */
+  let given = await source;
+  checkSource(given);
+  let media = "";
+  let failure = null;
+  if (isPiece(given)) {
+    given = [given];
+  } else if (isResponse(given)) {
+    media = given.headers?.get("content-type") ?? "";
+    if (!given.ok) failure = given;
+    given = given.body ?? [];
+  } else {
+    given = given.fullStream ?? given;
+  }
+  // Not every browser can iterate over a ReadableStream.
+  const iterate = given[Symbol.asyncIterator] ?? given[Symbol.iterator];
+  const elements = iterate ? iterate.call(given) : iteratorOf(given);
+  return { elements, media, failure, kept: new Kept() };
+}
+
+/** @param {any} source */
+export function isPiece(source) {
+  const bytes = ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
+  return typeof source === "string" || bytes;
+}
+
+/** Also one of another window, or of a library. @param {any} source */
+export function isResponse(source) {
+  return typeof source?.status === "number" && "body" in source;
+}
+
+/**
+ * True if a source whose first element this is (undefined: it is empty) holds events.
+ * @param {any} first
+ * @param {Opened} source
+ * @param {Reading} options
+ */
+function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = "auto", many }) {
+  if (failure !== null || !(first === undefined || isPiece(first))) return true;
+  if (tool || sse || choice || provider !== "auto") return true;
+  // Lines of JSON are a provider's events, unless the reader takes many texts.
+  return isEventStream(media) || (!many && isLines(media));
+}
+
+/**
+ * A ReadableStream as an iterator.
+ * @param {ReadableStream<any>} stream
+ * @returns {AsyncIterator<any>}
+ */
+export function iteratorOf(stream) {
+  const reader = stream.getReader();
+  const cancel = () => reader.cancel();
+  return /** @type {any} */ ({ next: () => reader.read(), return: cancel });
+}
+
+/**
+ * Run `stage` over the pieces of a source, and over `undefined` at its end; yields what it puts into
+ * `out`, which it awaits. What it found before it throws is yielded first. `decode` says how to read
+ * events; else the options and the first element do.
+ * @template T
+ * @param {Source} source
+ * @param {Stage<T>} stage
+ * @param {Reading} [options]
+ * @param {Decode} [decode]
+ * @returns {AsyncGenerator<T, void, undefined>}
+ */
+export async function* drive(source, stage, options = {}, decode) {
+  const read = await opened(source);
+  const { elements } = read;
+  let isFirst = true;
+  let isOpen = false;
+  try {
+    for (;;) {
+      isOpen = false; // a source that fails is not closed
+      const { done, value } = await elements.next();
+      isOpen = !done;
+      // Deltas have a null in place of no text.
+      if (!done && value == null) continue;
+      const element = done ? undefined : value;
+      if (isFirst) {
+        isFirst = false;
+        if (!decode && holdsEvents(element, read, options)) {
+          ({ decode } = await import("./decoding.js"));
+        }
+        if (decode) stage = await decode(stage, options, read);
+        else options.answer?.begin();
+      }
+      if (!decode && !done) {
+        read.kept.add(element);
+        options.answer?.add(element);
+      }
+      /** @type {T[]} */
+      const out = [];
+      let failure;
+      let isOver;
+      try {
+        isOver = stage(element, out, null) === true;
+      } catch (error) {
+        failure = { error };
+      }
+      for (const one of out) yield one;
+      if (failure) throw await inWords(failure.error, read, options);
+      if (done || isOver) return;
+    }
+  } finally {
+    if (isOpen) await close(elements);
+  }
+}
+
+/**
+ * The error with what was read, and in the words of a person.
+ * @param {unknown} error
+ * @param {Opened} opened
+ * @param {Reading} options
+ */
+async function inWords(error, { kept }, { repair = false }) {
+  const { explained } = await import("./explain.js");
+  return explained(error, kept.text, repair === false);
+}
+
+/** What was read of an answer, up to a limit. */
+export class Kept {
+  /** @type {Piece[]} */
+  #pieces = [];
+  #room;
+
+  constructor(room = KEPT) {
+    this.#room = room;
+  }
+
+  /** @param {Piece} piece */
+  add(piece) {
+    if (this.#room <= 0 || !isPiece(piece)) return;
+    this.#room -= typeof piece === "string" ? piece.length : piece.byteLength;
+    this.#pieces.push(piece);
+  }
+
+  get text() {
+    const utf8 = new TextDecoder();
+    const texts = this.#pieces.map((it) => (typeof it === "string" ? it : utf8.decode(it, { stream: true })));
+    return texts.join("");
+  }
+}
+
+/**
+ * The loop was left: an error of the source is ignored from here on.
+ * @param {AsyncIterator<any> | Iterator<any>} elements
+ */
+async function close(elements) {
+  try {
+    await elements.return?.();
+  } catch {
+    // It was left.
+  }
+}

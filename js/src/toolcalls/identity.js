@@ -1,0 +1,389 @@
+/**
+ * Which call a statement is about. The rules, in this order:
+ *
+ * 1. A known id wins. But if it comes with a name and another index, or with another name after the
+ *    arguments have ended, it is that of another call: some gateways give one id to all calls.
+ * 2. A new id opens a new call, even if its index is taken. But without a name it is another id of
+ *    the call at that index; and with the same name it is the id of that call if it has none yet and
+ *    its arguments have not ended, or if it comes with their end. A known alias at the same index is
+ *    that of the same call, whatever the id.
+ * 3. Without an id, the index decides: the call last opened there. An index not seen opens a call. So
+ *    does a name, if the arguments of that call have begun and it has another name; or, in a response
+ *    without ids, if they have ended.
+ * 4. With neither, it is the call that is open now; a name opens a new one if the open one has
+ *    another name, or has one and its arguments have ended.
+ *
+ * A call whose id is taken gets another, made of that one, so that each result has its call.
+ *
+ * All of it within one response and choice, a scope. What calls hold and how they end is not known
+ * here.
+ */
+
+/** @typedef {import("../providers/statements.js").CallDelta} CallDelta */
+/**
+ * What identity sees of a call. `given`: the id is the provider's own and will not change. `begun`:
+ * argument text has arrived. `argsEnded`: the arguments are a complete JSON value, right or wrong.
+ * `settled`: complete or truncated.
+ * @typedef {{id: string, given: boolean, index: number | null, name: string | null,
+ *   messageId: string, readonly begun: boolean, readonly argsEnded: boolean, readonly open: boolean,
+ *   readonly settled: boolean}} Call
+ */
+
+/**
+ * The calls of one response and choice.
+ * @template {Call} C
+ */
+export class Scope {
+  /**
+   * @param {string} messageId
+   * @param {number} choice
+   */
+  constructor(messageId, choice) {
+    this.messageId = messageId;
+    this.choice = choice;
+    this.ended = false;
+    // True if an event has named a call by its id.
+    this.hasIds = false;
+    /** @type {Set<C>} */
+    this.calls = new Set();
+    /** @type {Map<string, C>} */
+    this.ids = new Map();
+    // Under which ids a call is known, to find them all when it is dropped.
+    /** @type {Map<C, string[]>} */
+    this.names = new Map();
+    /** @type {Map<number, C>} */
+    this.indices = new Map();
+    /** @type {C | null} */
+    this.last = null;
+    this.count = 0;
+  }
+
+  /**
+   * @param {C} call
+   * @param {string} id
+   */
+  know(call, id) {
+    if (!this.ids.has(id)) this.ids.set(id, call);
+    const names = this.names.get(call);
+    if (names === undefined) this.names.set(call, [id]);
+    else names.push(id);
+  }
+
+  /**
+   * True if the call is known under this id.
+   * @param {C} call
+   * @param {string} id
+   */
+  knows(call, id) {
+    return this.names.get(call)?.includes(id) ?? false;
+  }
+
+  /**
+   * The call that is known under this id; of several, the one at this index.
+   * @param {number | null} index
+   * @param {string} id
+   */
+  at(index, id) {
+    const there = index === null ? undefined : this.indices.get(index);
+    return there !== undefined && this.knows(there, id) ? there : this.ids.get(id);
+  }
+
+  /** The call that is open now: the one spoken of last, if it has not ended. */
+  openCall() {
+    if (this.last?.open) return this.last;
+    return [...this.calls].reverse().find((call) => call.open) ?? null;
+  }
+}
+
+/**
+ * Finds the call of a `CallDelta`; `make(id, index, messageId)` makes a new one.
+ * @template {Call} C
+ */
+export class Identity {
+  #make;
+  /** @type {Map<string, Scope<C>>} */
+  #scopes = new Map();
+  // The latest call of each id, for results, which come late and name no response.
+  /** @type {Map<string, C>} */
+  #known = new Map();
+  // The response at hand, and whether the source has named it.
+  /** @type {string | null} */
+  #response = null;
+  #named = false;
+  #count = 0;
+  /** True if the last `find` linked an id or an index with a call that lacked it. */
+  linked = false;
+
+  /** @param {(id: string, index: number | null, messageId: string) => C} make */
+  constructor(make) {
+    this.#make = make;
+  }
+
+  /**
+   * A response begins: what names no response belongs to this one.
+   * @param {string | null} message
+   */
+  begin(message) {
+    this.#response = message;
+    this.#named = message !== null;
+  }
+
+  /**
+   * The call that the delta is about, opened if need be; null if there is none.
+   * @param {CallDelta} delta
+   * @returns {C | null}
+   */
+  find(delta) {
+    if (delta.message) this.begin(delta.message);
+    const scope = this.#scope(delta);
+    let call = scope === null ? null : among(scope, delta);
+    const { index = null, alias = null, name = null } = delta;
+    let id = delta.id ?? null;
+    if (call === null) {
+      if (delta.opens === false) return null;
+      if (id === null && index === null) {
+        // Nothing is open and this only continues something: a straggler, not a call.
+        if (alias === null && name === null && scope?.calls.size) return null;
+        id = alias; // where that is all there is, it is the id for good
+      }
+      call = this.#open(scope ?? this.#newScope(delta), id, index);
+    }
+    this.#learn(call, id, index, alias);
+    return call;
+  }
+
+  /**
+   * The latest call of this id, in whatever response.
+   * @param {string | null} id
+   */
+  known(id) {
+    return id === null ? null : (this.#known.get(id) ?? null);
+  }
+
+  /**
+   * The scopes that end when this response ends; all open ones but `exceptFor` if none is named.
+   * @param {string | null} message
+   * @param {number | null} choice
+   * @param {string | null} [exceptFor]
+   * @returns {Scope<C>[]}
+   */
+  ended(message, choice, exceptFor = null) {
+    let ending = [...this.#scopes.values()].filter((scope) => scope.messageId !== exceptFor);
+    if (message !== null || choice !== null) {
+      const one = this.#scopes.get(keyOf(message || this.#response || "", choice ?? 0));
+      ending = one === undefined ? [] : [one];
+    }
+    ending = ending.filter((scope) => !scope.ended);
+    for (const scope of ending) scope.ended = true;
+    return ending;
+  }
+
+  /**
+   * Forget this call.
+   * @param {C} call
+   */
+  drop(call) {
+    const scope = this.#scopes.get(call.messageId);
+    if (scope === undefined) return;
+    for (const id of scope.names.get(call) ?? []) {
+      for (const ids of [scope.ids, this.#known]) if (ids.get(id) === call) ids.delete(id);
+    }
+    scope.names.delete(call);
+    if (call.index !== null && scope.indices.get(call.index) === call) {
+      scope.indices.delete(call.index);
+    }
+    if (scope.last === call) scope.last = null;
+    scope.calls.delete(call);
+    if (scope.calls.size === 0) this.#scopes.delete(call.messageId);
+  }
+
+  /**
+   * Forget this message; returns the calls it had.
+   * @param {string} messageId
+   */
+  forget(messageId) {
+    const calls = [...(this.#scopes.get(messageId)?.calls ?? [])];
+    for (const call of calls) this.drop(call);
+    if (this.#response === messageId) this.#response = null;
+    return calls;
+  }
+
+  /**
+   * The scope that the delta is about, if it is there already.
+   * @param {CallDelta} delta
+   * @returns {Scope<C> | null}
+   */
+  #scope({ message, choice = 0, id = null, name = null }) {
+    const response = message || this.#response;
+    if (response === null) return null;
+    const scope = this.#scopes.get(keyOf(response, choice)) ?? null;
+    if (message) return scope;
+    const isNew = id !== null && !scope?.ids.has(id);
+    // An event that names its call but no response may be about an earlier response.
+    const other = scope === null || isNew ? this.known(id) : null;
+    if (other?.open) {
+      const home = /** @type {Scope<C>} */ (this.#scopes.get(other.messageId));
+      if (home.choice === choice) return home;
+    }
+    // A source that names no responses: a new id or a name belongs to the next turn.
+    if (scope?.ended && !this.#named && (name !== null || isNew)) {
+      this.#response = null;
+      return null;
+    }
+    return scope;
+  }
+
+  /**
+   * @param {Scope<C>} scope
+   * @param {string | null} id
+   * @param {number | null} index
+   */
+  #open(scope, id, index) {
+    scope.ended = false;
+    scope.count += 1;
+    // At an index that is taken, a made id is all that tells two calls apart: it stays.
+    const given = id !== null || (index !== null && scope.indices.has(index));
+    // Made of what a receiver sees too, so that both ends make the same one.
+    const tail = `${index ?? ""}${index === null || given ? `#${scope.count}` : ""}`;
+    const isTaken = id !== null && scope.ids.has(id);
+    const name = isTaken ? `${id}#${scope.count}` : (id ?? `${scope.messageId}:${tail}`);
+    const call = this.#make(name, index, scope.messageId);
+    call.given = given;
+    scope.calls.add(call);
+    scope.know(call, name);
+    if (isTaken) scope.know(call, id);
+    this.#known.set(name, call);
+    if (index !== null) {
+      // The index leads elsewhere from now on, so an id that was made is the id for good.
+      const before = scope.indices.get(index);
+      if (before !== undefined) before.given = true;
+      scope.indices.set(index, call);
+    }
+    return call;
+  }
+
+  /**
+   * @param {CallDelta} delta
+   * @returns {Scope<C>}
+   */
+  #newScope({ message, choice = 0 }) {
+    let response = message || this.#response;
+    if (response === null) {
+      this.#count += 1;
+      response = this.#response = `message-${this.#count}`;
+      this.#named = false;
+    }
+    const key = keyOf(response, choice);
+    const scope = this.#scopes.get(key) ?? new Scope(key, choice);
+    this.#scopes.set(key, scope);
+    return scope;
+  }
+
+  /**
+   * Link the id, the alias and the index that came together.
+   * @param {C} call
+   * @param {string | null} id
+   * @param {number | null} index
+   * @param {string | null} alias
+   */
+  #learn(call, id, index, alias) {
+    const scope = /** @type {Scope<C>} */ (this.#scopes.get(call.messageId));
+    scope.last = call;
+    this.linked = false;
+    if (id !== null) {
+      scope.hasIds = true;
+      if (!call.given) {
+        call.id = id;
+        call.given = true;
+        this.linked = true;
+      }
+      if (!scope.knows(call, id)) {
+        scope.know(call, id);
+        this.#known.set(id, call);
+      }
+    }
+    if (alias !== null && !scope.knows(call, alias)) scope.know(call, alias);
+    if (index !== null && call.index === null) {
+      call.index = index;
+      if (!scope.indices.has(index)) scope.indices.set(index, call);
+      this.linked = true;
+    }
+  }
+}
+
+/**
+ * The call of the scope that the delta is about, by rules 1 to 4.
+ * @template {Call} C
+ * @param {Scope<C>} scope
+ * @param {CallDelta} delta
+ * @returns {C | null}
+ */
+function among(scope, delta) {
+  const { id = null, index = null, name = null, alias = null, received } = delta;
+  let there = alias === null ? undefined : scope.at(index, alias);
+  if (id !== null) {
+    const known = scope.at(index, id);
+    if (known !== undefined) return sharesId(known, scope, delta) ? null : known;
+    const isHere = index === null || index === there?.index;
+    if (there !== undefined && (there.id === alias || isHere)) return there;
+    if (there === undefined && index !== null) there = scope.indices.get(index);
+    return there !== undefined && takesId(there, scope, delta) ? there : null;
+  }
+  if (there !== undefined || (alias !== null && index === null)) return there ?? null;
+  if (index !== null) {
+    const call = scope.indices.get(index) ?? null;
+    if (name === null || call === null || call.name === null) return call;
+    // A sender has decided already, and names a call that is not the first at its index.
+    if (received || scope.ended) return call;
+    return isAnother(call, scope, name) ? null : call;
+  }
+  const call = scope.openCall();
+  if (call === null || name === null || call.name === null) return call;
+  return call.argsEnded || call.name !== name ? null : call;
+}
+
+/**
+ * True if a delta with the id of this call is about another one.
+ * @template {Call} C
+ * @param {C} call
+ * @param {Scope<C>} scope
+ * @param {CallDelta} delta
+ */
+function sharesId(call, scope, { index = null, name = null, alias = null, received }) {
+  if (name === null || call.name === null || received) return false;
+  if (alias !== null && scope.knows(call, alias)) return false;
+  if (index !== null && call.index !== null && index !== call.index) return true;
+  return call.argsEnded && name !== call.name;
+}
+
+/**
+ * True if an id that is new belongs to this call, decided by what a receiver sees too.
+ * @param {Call} call
+ * @param {{ended: boolean}} scope
+ * @param {CallDelta} delta
+ */
+function takesId(call, scope, { name = null, alias = null, end = null }) {
+  if (call.settled || scope.ended) return false;
+  if (name === null) return !call.given || call.name !== null;
+  if (call.given) return end !== null && alias === null && call.name === name;
+  return call.name === null || (call.name === name && !call.argsEnded);
+}
+
+/**
+ * True if a name that comes at the index of this call is that of another call.
+ * @param {Call} call
+ * @param {{hasIds: boolean}} scope
+ * @param {string} name
+ */
+function isAnother(call, scope, name) {
+  if (call.argsEnded || !call.open) return name !== call.name || !scope.hasIds;
+  return call.begun && name !== call.name;
+}
+
+/**
+ * @param {string} message
+ * @param {number} choice
+ */
+function keyOf(message, choice) {
+  return choice ? `${message}:${choice}` : message;
+}

@@ -1,0 +1,75 @@
+/**
+ * The parts of an answer as a list for views: what has changed is a new object, all else is the same
+ * one, so that `===` tells what to draw again.
+ */
+
+/** @typedef {import("../answers/parts.js").Part} Part */
+/** @typedef {import("../answers/parts.js").PartKind} PartKind */
+/** @typedef {import("../toolcalls/call.js").ToolCall} ToolCall */
+/** @typedef {import("../toolcalls/call.js").Status} CallStatus */
+/**
+ * A tool call as it is at the moment. `args` are the arguments as far as they are known, `result` what
+ * the tool returned if the provider tells.
+ * @typedef {{readonly id: string, readonly name: string | null, readonly args: any,
+ *   readonly raw: string, readonly status: CallStatus, readonly completeArgs: boolean,
+ *   readonly error: {readonly code: string, readonly message: string} | null, readonly hosted: boolean,
+ *   readonly answered: boolean, readonly result: any, readonly resultIsError: boolean}} CallState
+ */
+/**
+ * A part of an answer as it is at the moment. `text`: its text up to now, of a call the argument text.
+ * `call` is that of a call or of a result, `value` that of JSON (with `split`).
+ * @typedef {{readonly kind: PartKind, readonly index: number, readonly text: string,
+ *   readonly complete: boolean, readonly call: CallState | null, readonly result: any,
+ *   readonly error: string | null, readonly value?: any}} PartState
+ */
+
+/** Collects parts as they grow. */
+export class PartList {
+  /** The last change of each part. @type {Part[]} */
+  #parts = [];
+  /** @type {PartState[]} */
+  #shown = [];
+  /** @type {Set<number>} */
+  #changed = new Set();
+  /** @type {Map<ToolCall, number>} */
+  #calls = new Map();
+
+  /** @param {Part} part */
+  add(part) {
+    const { kind, index, call } = part;
+    this.#parts[index] = part;
+    this.#changed.add(index);
+    if (call === null) return;
+    if (kind === "call") this.#calls.set(call, index);
+    // A result is news of its call, too.
+    this.#changed.add(this.#calls.get(call) ?? index);
+  }
+
+  /** The list as it is now. */
+  get list() {
+    if (this.#changed.size !== 0) this.#shown = this.#shown.slice();
+    for (const index of this.#changed) this.#shown[index] = shown(this.#parts[index]);
+    this.#changed.clear();
+    return this.#shown;
+  }
+}
+
+/**
+ * @param {Part} part
+ * @returns {PartState}
+ */
+function shown({ kind, index, text, complete, call, result, error, value }) {
+  const state = { kind, index, text, complete, call: call && stateOf(call), result, error };
+  return kind === "json" ? { ...state, value } : state;
+}
+
+/**
+ * @param {ToolCall} call
+ * @returns {CallState}
+ */
+function stateOf(call) {
+  const { id, name, args, raw, status, completeArgs, error } = call;
+  const { hosted, answered, result, resultIsError } = call;
+  const done = { completeArgs, error, hosted, answered, result, resultIsError };
+  return { id, name, args, raw, status, ...done };
+}
