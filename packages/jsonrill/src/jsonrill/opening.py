@@ -5,7 +5,6 @@ No library is imported for that: files, pipes and responses are known by their m
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import sys
@@ -21,7 +20,6 @@ from collections.abc import (
     Mapping,
 )
 from inspect import isawaitable, iscoroutinefunction
-from types import CellType
 from typing import Any, Final
 
 from .sources import Opened
@@ -140,18 +138,22 @@ def inner_streams(owner: Any) -> list[Any]:
     It has its response in a circle of references with them, and closes it when they end: without
     the garbage collector the connection stays open, and the model goes on writing.
     """
-    found: list[Any] = []
-    seen, todo = {id(owner)}, [owner] if _is_genai(owner) else []
+    inner: list[Any] = []
+    todo = [owner] if _is_genai(owner) else []
     while todo:
-        for it in gc.get_referents(todo.pop()):
-            inner = _is_genai(it)
-            if id(it) in seen or not (inner or type(it) in (dict, CellType) or _is_response(it)):
-                continue
-            seen.add(id(it))
-            todo.append(it)
-            if inner:
-                found.append(it)
-    return found
+        for it in _held_by(todo.pop()):
+            if _is_genai(it) and it is not owner and it not in inner:
+                inner.append(it)
+                todo.append(it)
+            elif _is_response(it):
+                todo.append(it)
+    return inner
+
+
+def _held_by(it: Any) -> list[Any]:
+    """The variables of a generator, or the attributes of a response."""
+    held = it.ag_frame and it.ag_frame.f_locals if hasattr(it, "ag_frame") else vars(it)
+    return [*(held or {}).values()]
 
 
 def _is_genai(it: Any) -> bool:
