@@ -33,6 +33,7 @@ from jsonrill.options import (
     offered,
     taken_by,
 )
+from jsonrill.parse.machine import Machine
 from jsonrill.selection import Selection, TextSelection
 
 STAGES: dict[Stage, tuple[type, type | None]] = {
@@ -84,15 +85,52 @@ def test_each_stage_is_compared() -> None:
 @IN_PYTHON_ALONE
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_signature_of_a_stage_is_what_the_table_says(stage: Stage) -> None:
-    made = STAGES[stage][0]
+    made, typed = STAGES[stage]
     parameters = dict(inspect.signature(made).parameters)
     for name in FIELDS.get(stage, ()):
         del parameters[name]
     hints = get_type_hints(made.__init__)  # type: ignore[misc]
-    assert set(parameters) == names_of(stage)
+    handed_on: set[str] = set()
+    if parameters.pop("options", None) is not None:
+        assert typed is not None and get_args(hints["options"]) == (typed,)
+        handed_on = set(get_type_hints(typed))
+    assert {*parameters, *handed_on} == names_of(stage)
     for name, parameter in parameters.items():
         assert parameter.default == TABLE[name].default, name
         assert hints[name] == TABLE[name].type, name
+
+
+@IN_PYTHON_ALONE
+def test_the_machine_has_the_defaults_of_the_table() -> None:
+    for name, parameter in inspect.signature(Machine).parameters.items():
+        assert name == "sink" or parameter.default == TABLE[name].default, name
+    assert not any(TABLE[name].default for name in ("repair", "on_repair", "prefix"))
+
+
+TEXT = [stage for stage in STAGES if stage in TEXT_STAGES]
+
+
+@pytest.mark.parametrize("stage", TEXT)
+def test_a_class_refuses_an_unknown_option_with_the_nearest_name(stage: Stage) -> None:
+    made = STAGES[stage][0]
+    with pytest.raises(TypeError, match="unknown option: duplicate; did you mean duplicates?"):
+        made(*FIELDS.get(stage, ()), duplicate="error")
+
+
+@pytest.mark.parametrize("stage", TEXT)
+def test_each_class_that_reads_text_hands_its_options_on(stage: Stage) -> None:
+    """An option that a constructor names, it could also forget: the two that refuse text tell."""
+    made = STAGES[stage][0]
+    refused = 0
+    for options in ({"duplicates": "error"}, {"limits": Limits(depth=1)}):
+        reader = made(*FIELDS.get(stage, ()), **options)
+        try:
+            for step in (reader.feed('{"a": [[1]], "a": 2}'), reader.flush()):
+                updates = step if not isinstance(step, bool) else ()
+                refused += any(getattr(update, "error", None) is not None for update in updates)
+        except (jsonrill.InvalidJSON, jsonrill.LimitExceeded):
+            refused += 1
+    assert refused == 2
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -1,7 +1,8 @@
 """Every option of every stage, once: name, type, default, allowed values, stages, help.
 
-Signatures and the `TypedDict`s below are written out, because type checkers, editors and Cython
-read nothing else; a test compares them with the table. Everything else is generated from the table:
+The `TypedDict`s below are written out, because type checkers and editors read nothing else; a test
+compares them with the table. What reads JSON text takes `ParseOptions` and hands it on whole, to
+`parse/create.py`. Everything else is generated from the table:
 checks, flags and `--help`, the server's options and its OpenAPI document, the checks of a batch
 job, the tables in the docs. Registries add their names with `allow`.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any, Final, Literal, TypedDict, get_args, get_origin
 
 from .answer import Answer
@@ -132,24 +134,154 @@ class PartOptions(AnswerOptions, total=False):
     split: Split
 
 
-# The JSON Schema of a type. An option whose type is not here exists in Python alone.
-_JSON: Final[dict[Any, dict[str, Any]]] = {
-    bool: {"type": "boolean"},
-    int: {"type": "integer"},
-    int | None: {"type": "integer"},
-    float | None: {"type": "number"},
-    str: {"type": "string"},
-    Provider: {"type": "string"},
-    Tool: {"type": ["string", "boolean"]},
-    Rules: {"type": ["boolean", "array"], "items": {"type": "string"}},
-    Entity: {"type": ["string", "array", "object"], "items": {"type": "string"}},
-    Patterns: {"type": ["string", "array"], "items": {"type": "string"}},
-    Any: {"type": ["object", "boolean"]},
-    Schemas: {"type": "object"},
+# The names of what `create_machine` takes, which is all that reads JSON text hands it.
+PARSE: Final = frozenset(ParseOptions.__annotations__)
+
+
+class Kind:
+    """The values that an option may have: whether one is allowed, in words, as JSON Schema."""
+
+    def __init__(self, words: str = "", accepts: Any = object, **json_schema: Any) -> None:
+        # Classes of values, or a function.
+        self._accepts = accepts
+        self._words = words
+        self.json_schema = json_schema or {"type": "string"}
+
+    def words(self, option: Option) -> str:
+        return self._words
+
+    def spelled(self, option: Option, value: Any) -> Any:
+        """The value as the option spells it."""
+        return value
+
+    def accepts(self, option: Option, value: Any) -> bool:
+        if isinstance(self._accepts, type | UnionType):
+            return isinstance(value, self._accepts)
+        return bool(self._accepts(value))
+
+    def schema_of(self, option: Option) -> dict[str, Any]:
+        return {**self.json_schema, "description": option.help}
+
+
+class _Number(Kind):
+    """A number in the range of its option."""
+
+    def words(self, option: Option) -> str:
+        top = "up" if option.most is None else f"to {option.most}"
+        return f"a {self._words} from {option.least} {top}"
+
+    def accepts(self, option: Option, value: Any) -> bool:
+        # A bool is an int, but not a number.
+        if type(value) is bool or not Kind.accepts(self, option, value):
+            return False
+        least, most = option.least, option.most
+        return (least is None or least <= value) and (most is None or value <= most)
+
+    def schema_of(self, option: Option) -> dict[str, Any]:
+        bounds = {"minimum": option.least, "maximum": option.most}
+        known = {name: bound for name, bound in bounds.items() if bound is not None}
+        return Kind.schema_of(self, option) | known
+
+
+class _Name(Kind):
+    """One of the names that the option has, or what else its type accepts.
+
+    Without names the registry that holds them is not loaded: what reads the option checks it.
+    """
+
+    def words(self, option: Option) -> str:
+        return f"one of {', '.join(option.choices)}" if option.choices else self._words
+
+    def spelled(self, option: Option, value: Any) -> Any:
+        if not option.folds or not isinstance(value, str):
+            return value
+        return {_folded(choice): choice for choice in option.choices}.get(_folded(value), value)
+
+    def accepts(self, option: Option, value: Any) -> bool:
+        if not option.choices:
+            return True
+        return value in option.choices if isinstance(value, str) else self._is_other(option, value)
+
+    def _is_other(self, option: Option, value: Any) -> bool:
+        return self._accepts is not object and Kind.accepts(self, option, value)
+
+    def schema_of(self, option: Option) -> dict[str, Any]:
+        return Kind.schema_of(self, option) | {"enum": [*option.choices]}
+
+
+class _Rules(Kind):
+    """True, false, or names of repairs."""
+
+    def schema_of(self, option: Option) -> dict[str, Any]:
+        name = {"type": "string", "enum": [*option.choices]}
+        return Kind.schema_of(self, option) | {"items": name}
+
+
+class _Modes(_Name):
+    """A mode, or one for each name."""
+
+    def spelled(self, option: Option, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {str(name): option.check(mode) for name, mode in value.items()}
+        return _Name.spelled(self, option, value)
+
+    def _is_other(self, option: Option, value: Any) -> bool:
+        return isinstance(value, Mapping)
+
+    def schema_of(self, option: Option) -> dict[str, Any]:
+        name = {"type": "string", "enum": [*option.choices]}
+        by_name = {"type": "object", "additionalProperties": name}
+        return {"anyOf": [name, by_name], "description": option.help}
+
+
+def _are_names(value: Any) -> bool:
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(isinstance(name, str) for name in value)
+    return isinstance(value, Iterable) and not isinstance(value, Mapping | bytes)
+
+
+def _are_rules(value: Any) -> bool:
+    return isinstance(value, bool | str) or _are_names(value)
+
+
+def _are_patterns(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, Sequence) and _are_names(value))
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+_FUNCTION: Final = Kind("a function", callable)
+_NAMES: Final[dict[str, Any]] = {"items": {"type": "string"}}
+# Of each type of an option what it allows. Patterns of entities, schemas and names of repairs are
+# checked by the stage.
+_KINDS: Final[dict[Any, Kind]] = {
+    bool: Kind("true or false", bool, type="boolean"),
+    int: _Number("whole number", int, type="integer"),
+    int | None: _Number("whole number", int, type="integer"),
+    float | None: _Number("number", int | float, type="number"),
+    str: Kind("a text", str),
+    Modes: _Modes(),
+    Provider: _Name(accepts=callable),
+    Tool: Kind("a tool's name, or true for any", str | bool, type=["string", "boolean"]),
+    Rules: _Rules("true, false, or names of repairs", _are_rules, type=["boolean", "array"]),
+    Entity: Kind(type=["string", "array", "object"], **_NAMES),
+    Patterns: Kind(
+        "a pattern such as steps[*].name, or several",
+        _are_patterns,
+        type=["string", "array"],
+        **_NAMES,
+    ),
+    Any: Kind(type=["object", "boolean"]),
+    Schemas: Kind("", Mapping, type="object"),
+    Limits | None: Kind("a Limits object such as Limits(depth=64)", Limits),
+    Answer | None: Kind("an Answer object", Answer),
+    ParseFloat: _FUNCTION,
+    Loads | None: _FUNCTION,
+    OnRepair: _FUNCTION,
 }
-
-
-_FUNCTIONS: Final = (ParseFloat, Loads | None, OnRepair)
+_NAME: Final = _Name()
 
 
 @dataclass(slots=True)
@@ -176,27 +308,15 @@ class Option:
                 self.choices = get_args(kind)
 
     @property
+    def kind(self) -> Kind:
+        """What its type allows; of a text that has names, one of these."""
+        kind = _KINDS.get(self.type, _NAME)
+        return _NAME if self.choices and self.type is str else kind
+
+    @property
     def allowed(self) -> str:
         """The allowed values in words, for messages and docs."""
-        if self.least is not None:
-            kind = "number" if self.type == float | None else "whole number"
-            top = "up" if self.most is None else f"to {self.most}"
-            return f"a {kind} from {self.least} {top}"
-        if self.type == Rules:
-            return "true, false, or names of repairs"
-        if self.type == Limits | None:
-            return "a Limits object such as Limits(depth=64)"
-        if self.type == Answer | None:
-            return "an Answer object"
-        if self.type in _FUNCTIONS:
-            return "a function"
-        if self.type == Tool:
-            return "a tool's name, or true for any"
-        if self.type == Patterns:
-            return "a pattern such as steps[*].name, or several"
-        if self.choices:
-            return f"one of {', '.join(self.choices)}"
-        return "true or false" if self.type is bool else "a text" if self.type is str else ""
+        return self.kind.words(self)
 
     @property
     def used_in(self) -> str:
@@ -205,66 +325,18 @@ class Option:
         return f"the {kind} {' and '.join(self.modes)}" if self.modes else ""
 
     def check(self, value: Any) -> Any:
-        """The value as a stage takes it; `ValueError` if it is not allowed.
-
-        Patterns of entities, schemas and names of repairs are checked by the stage.
-        """
+        """The value as a stage takes it; `ValueError` if it is not allowed."""
         if value is None and (self.default is None or self.type == int | None):
             return None
-        if self.type == Modes and isinstance(value, Mapping):
-            return {str(name): self.check(mode) for name, mode in value.items()}
-        if self.least is not None:
-            kinds = (int, float) if self.type == float | None else (int,)
-            good = type(value) in kinds and self.least <= value
-            good = good and (self.most is None or value <= self.most)
-        elif self.choices and self.type != Rules:
-            if self.folds and isinstance(value, str):
-                spelled = {_folded(choice): choice for choice in self.choices}
-                value = spelled.get(_folded(value), value)
-            good = value in self.choices or (self.type == Provider and callable(value))
-        elif self.type == Rules:
-            good = isinstance(value, bool | str) or _are_names(value)
-        elif self.type == Limits | None:
-            good = isinstance(value, Limits)
-        elif self.type == Answer | None:
-            good = isinstance(value, Answer)
-        elif self.type in _FUNCTIONS:
-            good = callable(value)
-        elif self.type == Tool:
-            good = isinstance(value, str | bool)
-        elif self.type == Schemas:
-            good = isinstance(value, Mapping)
-        elif self.type == Patterns:
-            good = isinstance(value, str) or (isinstance(value, Sequence) and _are_names(value))
-        else:
-            good = self.type not in (bool, str) or isinstance(value, self.type)
-        if not good:
+        value = self.kind.spelled(self, value)
+        if not self.kind.accepts(self, value):
             raise ValueError(f"{self.name} is {self.allowed or 'an object'}, not {value!r}")
         return value
 
     @property
     def json_schema(self) -> dict[str, Any]:
         """The JSON Schema of the option, for OpenAPI."""
-        schema = {**_JSON.get(self.type, _JSON[str]), "description": self.help}
-        if self.least is not None:
-            schema |= {"minimum": self.least}
-        if self.most is not None:
-            schema |= {"maximum": self.most}
-        if self.type != Modes:
-            return schema | ({"enum": [*self.choices]} if self.choices else {})
-        name = {"type": "string", "enum": [*self.choices]}
-        by_name = {"type": "object", "additionalProperties": name}
-        return {"anyOf": [name, by_name], "description": self.help}
-
-
-def _are_names(value: Any) -> bool:
-    if isinstance(value, list | tuple | set | frozenset):
-        return all(isinstance(name, str) for name in value)
-    return isinstance(value, Iterable) and not isinstance(value, Mapping | bytes)
-
-
-def _folded(name: str) -> str:
-    return name.lower().replace("-", "_")
+        return self.kind.schema_of(self)
 
 
 _TEXTS: Final = ("values", "fragments", "updates", "select")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
 from .build.field_sink import Field, TextSink, ValueSink
-from .errors import DEFAULT_LIMITS, FAR, CutShort, InvalidJSON, LimitExceeded, Limits
-from .options import Duplicates, OnRepair, ParseFloat, Rules, check
+from .errors import DEFAULT_LIMITS, FAR, CutShort, InvalidJSON, LimitExceeded
+from .options import ParseOptions, TextOptions, check
 from .parse.create import create_machine
 from .parse.machine import Machine
 from .parse.sink import Repair
@@ -59,14 +59,9 @@ class Selection(_Reader):
         field: str | Path,
         *,
         schema: Any = None,
-        repair: Rules = False,
-        many: bool = False,
-        duplicates: Duplicates = "last",
-        parse_float: ParseFloat = float,
-        limits: Limits | None = None,
-        on_repair: OnRepair = None,
-        prefix: str = "",
+        **options: Unpack[ParseOptions],
     ) -> None:
+        limits = options.get("limits")
         check(limits=limits)
         self._schema: Schema | None = None
         if schema is not None:
@@ -80,12 +75,10 @@ class Selection(_Reader):
         selected = Field(field, elements=True)
         self._sink = ValueSink(selected, size, schema is not None)
         # Outside of the values any number of characters may come.
-        limits = replace(limits, text=FAR)
-        self._machine = create_machine(
-            self._sink, repair, many, duplicates, parse_float, limits, on_repair, prefix
-        )
+        options["limits"] = replace(limits, text=FAR)
+        self._machine = create_machine(self._sink, options)
         self._sink.attach(self._machine)
-        if repair and self._schema is not None:
+        if options.get("repair") and self._schema is not None:
             self._machine.guide(self._schema.guide_at(selected.pattern))
         # In a piece no longer than the limit, no value can be longer than it.
         self._most = min(size, BLOCK)
@@ -119,21 +112,11 @@ class Selection(_Reader):
 class TextSelection(_Reader):
     """Reads text and yields the pieces of strings, each with the path of its string."""
 
-    def __init__(
-        self,
-        *fields: str | Path,
-        repair: Rules = False,
-        duplicates: Duplicates = "last",
-        limits: Limits | None = None,
-        on_repair: OnRepair = None,
-        prefix: str = "",
-    ) -> None:
+    def __init__(self, *fields: str | Path, **options: Unpack[TextOptions]) -> None:
         if not fields:
             raise TypeError('at least one field is needed: a path such as "answer"')
         self._sink = TextSink([Field(field) for field in fields])
-        self._machine = create_machine(
-            self._sink, repair, False, duplicates, float, limits, on_repair, prefix
-        )
+        self._machine = create_machine(self._sink, cast(ParseOptions, options))
 
     @property
     def ended(self) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
-from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits
-from ..options import Duplicates, OnRepair, ParseFloat, Rules
+from ..errors import CutShort, InvalidJSON, LimitExceeded
+from ..options import ParseOptions
 from ..parse.create import create_machine
 from ..parse.machine import FEW, WORDS_ONLY, plain_end
 from ..parse.sink import Repair
@@ -32,26 +32,14 @@ class GrowingDocument(GrowingValue):
         "many": "True if one document may follow another.",
     }
 
-    def __init__(
-        self,
-        *,
-        repair: Rules = False,
-        many: bool = False,
-        duplicates: Duplicates = "last",
-        parse_float: ParseFloat = float,
-        limits: Limits | None = None,
-        on_repair: OnRepair = None,
-        prefix: str = "",
-    ) -> None:
-        self.many = many
+    def __init__(self, **options: Unpack[ParseOptions]) -> None:
+        self.many = options.get("many", False)
         # What `GrowingValue` does, without the way there: tiny documents are made often.
         self._builder = ValueBuilder()
         self.live: Any = None
         # The root as `live` has it; `_CHANGES` if it is no container, and may be another next time.
         self._root: Any = None
-        self._machine = create_machine(
-            self._builder, repair, many, duplicates, parse_float, limits, on_repair, prefix
-        )
+        self._machine = create_machine(self._builder, options)
 
     def feed(self, data: str | bytes) -> bool:
         """Read one piece of text; returns whether the value changed."""

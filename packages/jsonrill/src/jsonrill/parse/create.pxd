@@ -2,7 +2,4 @@
 from .machine cimport Machine
 from .sink cimport Sink
 
-cpdef Machine create_machine(
-    Sink sink, repair=*, many=*, duplicates=*, parse_float=*, limits=*, on_repair=*,
-    prefix=*
-)
+cpdef Machine create_machine(Sink sink, dict options=*)

@@ -1,44 +1,36 @@
 """Creates the machine for given options: the strict one, or the lenient one with `repair`.
 
-The lenient one is imported when it is first needed: compiling its patterns takes longer than
+The options of reading text come here as the caller gave them, and only here are they told apart.
+The lenient machine is imported when it is first needed: compiling its patterns takes longer than
 importing the rest of the package.
 """
 
 from __future__ import annotations
 
-from ..errors import Limits
-from ..options import Duplicates, OnRepair, ParseFloat, Rules, check
+from typing import Any, Final
+
+from ..options import PARSE, ParseOptions, check, refuse_unknown
 from .machine import Machine
 from .sink import Sink
 
+_DEFAULTS: Final[ParseOptions] = {}
 
-def create_machine(
-    sink: Sink,
-    repair: Rules = False,
-    many: bool = False,
-    duplicates: Duplicates = "last",
-    parse_float: ParseFloat = float,
-    limits: Limits | None = None,
-    on_repair: OnRepair = None,
-    prefix: str = "",
-) -> Machine:
-    """The machine for these options."""
-    if on_repair is not None or prefix:
-        check(on_repair=on_repair, prefix=prefix)
+
+def create_machine(sink: Sink, options: ParseOptions = _DEFAULTS) -> Machine:
+    """The machine for these options; `TypeError` for one that is unknown."""
+    if not options:
+        return Machine(sink)
+    refuse_unknown(options, PARSE, "unknown option")
+    strict: dict[str, Any] = {**options}
+    repair, on_repair = strict.pop("repair", False), strict.pop("on_repair", None)
+    prefix = strict.pop("prefix", "")
+    check(on_repair=on_repair, prefix=prefix)
     if not repair:
-        machine = Machine(sink, many, duplicates, parse_float, limits)
+        machine = Machine(sink, **strict)
     else:
         from .lenient.inside import LenientMachine
 
-        machine = LenientMachine(
-            sink,
-            rules=repair,
-            on_repair=on_repair,
-            many=many,
-            duplicates=duplicates,
-            parse_float=parse_float,
-            limits=limits,
-        )
+        machine = LenientMachine(sink, rules=repair, on_repair=on_repair, **strict)
     if prefix:
         machine.put_before(prefix)
     return machine

@@ -13,13 +13,12 @@ cdef class PartialStream:
     cdef object __weakref__
     cdef readonly bint ended
     cdef readonly object mode
-    cdef bint _is_refused, _lenient, _literals, _looks, _numbers, _realtime, _stops, _stops_inside
-    cdef bint _zeros
+    cdef bint _is_refused, _lenient, _looks, _realtime, _zeros
     cdef Py_ssize_t _document, _errors, _kept_before, _repairs
-    cdef dict _counts, _mode_of
+    cdef dict _counts
     cdef list _kept, _out, _violations
-    cdef tuple _only_complete, _told
-    cdef object _budget, _data, _delta, _document_schema, _float, _recorder, _schema_of
+    cdef tuple _told
+    cdef object _budget, _data, _delta, _recorder, _schema_of, _settings
     cdef Entity _entity
     cdef Finder _finder
     cdef Log _log

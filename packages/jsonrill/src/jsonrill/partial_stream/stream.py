@@ -7,45 +7,27 @@ error is an update like any other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Unpack
 
 from ..errors import (
     CutShort,
     InvalidJSON,
     InvalidSchema,
     LimitExceeded,
-    Limits,
     refuse_copy,
     stream_error,
 )
-from ..options import (
-    TABLE,
-    Duplicates,
-    Missing,
-    Mode,
-    Modes,
-    OnRepair,
-    OnViolation,
-    ParseFloat,
-    Patterns,
-    Rules,
-    Send,
-    check,
-    refuse_unused,
-)
-from ..options import Entity as EntityOption
+from ..options import Modes, UpdateOptions
 from ..parse.create import create_machine
 from ..parse.expected import Expected
 from ..parse.grammar import LITERALS, NUMBER
-from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
-from ..paths import ABSENT, Path, Place, path_of, without
+from ..paths import Path, Place, path_of, without
 from .codes import UNREAD
-from .entities import CheckedFinder, Declared, Entities, Entity, Finder, pattern_of
+from .entities import CheckedFinder, Declared, Entity, Finder
 from .log import FinishedLog, Held, Log, Whole
-from .schemas import schemas
+from .settings import Settings
 from .update import Status, Update
 
 if TYPE_CHECKING:
@@ -70,12 +52,10 @@ class PartialStream:
     """
 
     # More attributes than 30 would cost each of them the short way that Python has to it.
-    __slots__ = ("__weakref__", "_budget", "_counts", "_data", "_delta", "_document",
-                 "_document_schema", "_entity", "_errors", "_finder", "_float", "_is_refused",
-                 "_kept", "_kept_before", "_lenient", "_literals", "_log", "_looks", "_machine",
-                 "_mode_of", "_numbers", "_only_complete", "_out", "_realtime", "_recorder",
-                 "_repairs", "_schema_of", "_stops", "_stops_inside", "_told",
-                 "_violations", "_zeros", "ended", "mode")  # fmt: skip
+    __slots__ = ("__weakref__", "_budget", "_counts", "_data", "_delta", "_document", "_entity",
+                 "_errors", "_finder", "_is_refused", "_kept", "_kept_before", "_lenient", "_log",
+                 "_looks", "_machine", "_out", "_realtime", "_recorder", "_repairs", "_schema_of",
+                 "_settings", "_told", "_violations", "_zeros", "ended", "mode")  # fmt: skip
 
     def __copy__(self) -> NoReturn:
         refuse_copy(self)
@@ -87,81 +67,24 @@ class PartialStream:
         refuse_copy(self)
 
     def __init__(
-        self,
-        mode: Modes = "REALTIME",
-        *,
-        entity: EntityOption = None,
-        schema: Any = None,
-        document_schema: Any = None,
-        check_formats: bool = False,
-        on_violation: OnViolation = None,
-        send: Send = "data",
-        partial_numbers: bool = True,
-        early_literals: bool = False,
-        zero_values: bool = False,
-        only_complete: Patterns = (),
-        missing: Missing = "none",
-        repair: Rules = False,
-        many: bool = False,
-        duplicates: Duplicates = "last",
-        parse_float: ParseFloat = float,
-        limits: Limits | None = None,
-        on_repair: OnRepair = None,
-        prefix: str = "",
+        self, mode: Modes = "REALTIME", *, schema: Any = None, **options: Unpack[UpdateOptions]
     ) -> None:
-        check(on_violation=on_violation, send=send, partial_numbers=partial_numbers)
-        check(early_literals=early_literals, zero_values=zero_values, check_formats=check_formats)
-        check(only_complete=only_complete, missing=missing)
+        settings = Settings(mode, schema, options)
+        self._settings = settings
+        self.mode = settings.mode
         self.ended = False
-        # Whether a violation ends the stream: of the root or the document, and of another entity.
-        self._stops = on_violation == "stop" or (on_violation is None and not many)
-        self._stops_inside = on_violation == "stop"
-        entities = Entities(entity)
-        self._mode_of = _modes(mode, entities)
-        self.mode: Modes = mode if isinstance(mode, Mapping) else self._mode_of[entities.names[0]]
-        self._schema_of, self._document_schema = schemas(
-            schema, document_schema, entities, check_formats, missing == "zero"
-        )
-        modes = set(self._mode_of.values())
-        refuse_unused(
-            modes,
-            partial_numbers=partial_numbers,
-            early_literals=early_literals,
-            zero_values=zero_values,
-            only_complete=only_complete,
-        )
-        if self._schema_of is None and zero_values:
-            raise ValueError("zero_values needs a schema")
-        only = [only_complete] if isinstance(only_complete, str) else only_complete
-        self._only_complete = tuple([pattern_of(text) for text in only])
-        self._data = UNREAD if send != "delta" else ABSENT
-        self._delta = UNREAD if send != "data" else ABSENT
-        rules = rule_names(repair)
-        # A number that is cut off is dropped by that repair, so it is shown when it is complete.
-        self._numbers = partial_numbers and "cut-off" not in rules
-        self._literals = early_literals
-        self._zeros = zero_values
+        self._data, self._delta = settings.data, settings.delta
+        self._schema_of = settings.schema_of
+        self._looks, self._zeros = settings.looks, settings.zeros
         # How much the validators may do for this stream: that of its first check.
         self._budget: Any = None
-        self._looks = "REALTIME" in modes or self._schema_of is not None
-        self._float = parse_float
-        self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
-        whole = self._schema_of is None
-        checked = self._document_schema is not None
-        kind = CheckedFinder if checked else Finder
-        self._finder = kind(entities, self._begin, self._next_document, whole)
-        self._machine = create_machine(
-            self._finder,
-            repair=rules,
-            many=many,
-            duplicates=duplicates,
-            parse_float=parse_float,
-            limits=limits,
-            on_repair=on_repair,
-            prefix=prefix,
-        )
-        self._lenient = bool(rules)
-        if rules and self._schema_of is not None:
+        self._counts: dict[str | None, int] = dict.fromkeys(settings.entities.names, 0)
+        kind = Finder if settings.document_schema is None else CheckedFinder
+        is_unchecked = self._schema_of is None
+        self._finder = kind(settings.entities, self._begin, self._next_document, is_unchecked)
+        self._machine = create_machine(self._finder, settings.parsing)
+        self._lenient = bool(settings.rules)
+        if self._lenient and self._schema_of is not None:
             self._machine.guide(self._expected)
         self._is_refused = False
         # Which document this is; how many errors, repairs and kept updates were before it.
@@ -238,7 +161,7 @@ class PartialStream:
 
     def _held(self) -> list[Update]:
         """The updates that come at the end, in the modes that have some."""
-        batched = [name for name, mode in self._mode_of.items() if mode == "BATCH"]
+        batched = [name for name, mode in self._settings.mode_of.items() if mode == "BATCH"]
         others = [update for update in self._kept if update.entity not in batched]
         return others + [self._batch(name) for name in batched]
 
@@ -246,8 +169,10 @@ class PartialStream:
 
     def _begin_document(self) -> None:
         """Begin the check of a document, if there is a schema for what is around entities."""
-        if isinstance(self._finder, CheckedFinder) and self._document_schema is not None:
-            around = self._document_schema.document_check(self._refuse_document, self._budget)
+        if isinstance(self._finder, CheckedFinder) and self._settings.document_schema is not None:
+            around = self._settings.document_schema.document_check(
+                self._refuse_document, self._budget
+            )
             self._finder.check, self._budget = around, around.budget
             if not self._violations:
                 self._machine.keep_lines(True)
@@ -264,7 +189,7 @@ class PartialStream:
         schema = None if self._schema_of is None else self._schema_of(declared, place)
         entity = Entity(index, declared.name, place, self._document, schema, offset=offset)
         self._entity = entity
-        mode = self._mode_of[declared.name]
+        mode = self._settings.mode_of[declared.name]
         self._realtime = mode == "REALTIME"
         if self._realtime:
             recorder: Whole | Log = Log(*self._told)
@@ -275,8 +200,8 @@ class PartialStream:
         self._recorder = recorder
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
-        if self._log is not None and self._only_complete:
-            sink = self._log.held = Held(self._log, self._only_complete)
+        if self._log is not None and self._settings.only_complete:
+            sink = self._log.held = Held(self._log, self._settings.only_complete)
         if schema is not None:
             if not self._violations and self._document_check() is None:
                 self._machine.keep_lines(True)
@@ -292,8 +217,8 @@ class PartialStream:
             return entity.schema.expected(path[len(path_of(entity.place)) :])
         if entity is not None:
             return None
-        if self._document_schema is not None:
-            return self._document_schema.expected(path)
+        if self._settings.document_schema is not None:
+            return self._settings.document_schema.expected(path)
         declared, place = self._finder.next_entity()
         if declared is None or self._schema_of is None:
             return None
@@ -310,7 +235,7 @@ class PartialStream:
         if violation is not None:
             self._violated(violation, violation.path)
         else:
-            held = self._mode_of[entity.name] in ("BATCH", "ALL-TOGETHER")
+            held = self._settings.mode_of[entity.name] in ("BATCH", "ALL-TOGETHER")
             (self._kept if held else self._out).append(self._completed(entity, recorder))
             self._leave()
             around = self._document_check()
@@ -322,7 +247,7 @@ class PartialStream:
         """End the entity with the ERROR of its violation; skip the rest of it, or of the text."""
         entity = self._entity
         assert entity is not None and entity.check is not None
-        stops = self._stops if entity.place is None else self._stops_inside
+        stops = self._settings.stops if entity.place is None else self._settings.stops_inside
         self._drop_document_check()
         update = self._error(drop)
         self._violations.append((violation, update))
@@ -350,7 +275,7 @@ class PartialStream:
         self._end_with(update)
         self._violations.append((violation, update))
         self._finder.skip(_ALL_LEVELS)
-        if self._stops:
+        if self._settings.stops:
             self._refuse()
 
     def _refuse(self) -> None:
@@ -425,18 +350,22 @@ class PartialStream:
     def _show(self, log: Log, text: str) -> bool:
         """Show the number or literal that begins so; False if nothing can be shown of it."""
         if text[0] in LITERALS:
-            if self._literals:
+            if self._settings.literals:
                 log.show(LITERALS[text[0]][1])
-            return self._literals
+            return self._settings.literals
         schema = None if self._entity is None else self._entity.schema
         # A model has a number when it is complete, and so does the data beside it.
-        is_shown = self._numbers and (schema is None or not schema.is_typed)
+        is_shown = self._settings.numbers and (schema is None or not schema.is_typed)
         found = NUMBER.match(text) if is_shown else None
         if found is None:
             return False
         number = found.group()
         with suppress(ValueError):  # sys.set_int_max_str_digits
-            log.show(int(number) if number.lstrip("-").isdecimal() else self._float(number))
+            log.show(
+                int(number)
+                if number.lstrip("-").isdecimal()
+                else self._settings.parse_float(number)
+            )
         return True
 
     def _show_zero(self, log: Log) -> None:
@@ -473,7 +402,7 @@ class PartialStream:
         """Emit the error of a document; what is complete in it is emitted, too."""
         finished = self._kept[self._kept_before :]
         del self._kept[self._kept_before :]
-        batched = [name for name, mode in self._mode_of.items() if mode == "BATCH"]
+        batched = [name for name, mode in self._settings.mode_of.items() if mode == "BATCH"]
         if batched:
             update._data = _by_name(batched, finished)
             update._model = None
@@ -536,20 +465,6 @@ class PartialStream:
         if self._lenient:
             update._repairs = (self._machine.repairs, 0, len(self._machine.repairs))
         return update
-
-
-def _modes(mode: Modes, entities: Entities) -> dict[str | None, Mode]:
-    """The mode of each declared entity; of those that a mapping does not name, the default."""
-    option = TABLE["mode"]
-    mode = option.check(mode)
-    if not isinstance(mode, Mapping):
-        return dict.fromkeys(entities.names, mode)
-    unknown = mode.keys() - set(entities.names)
-    if unknown:
-        raise ValueError(
-            f"mode names {', '.join(sorted(unknown))}, which `entity` does not declare"
-        )
-    return {name: mode.get(name or "", option.default) for name in entities.names}
 
 
 def _by_name(names: list[str | None], finished: list[Update]) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Unpack
 
 from ..build.builder import ValueBuilder
-from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
-from ..options import TABLE, Duplicates, Missing, OnRepair, ParseFloat, Rules
+from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, StreamClosed
+from ..options import TABLE, Missing, ParseOptions
 from ..parse.create import create_machine
 from ..parse.sink import Repair, Sink
 from ..paths import ABSENT, Path, without
@@ -37,23 +37,15 @@ class SchemaDocument:
         *,
         live: bool = False,
         missing: Missing = "none",
-        repair: Rules = False,
-        many: bool = False,
-        duplicates: Duplicates = "last",
-        parse_float: ParseFloat = float,
-        limits: Limits | None = None,
-        on_repair: OnRepair = None,
-        prefix: str = "",
+        **options: Unpack[ParseOptions],
     ) -> None:
         self._schema = Schema(schema, zeros=TABLE["missing"].check(missing) == "zero")
         self._live = live
         self._typed = self._schema.is_typed and not live
-        self.many = many
-        self._machine = create_machine(
-            Sink(), repair, many, duplicates, parse_float, limits, on_repair, prefix
-        )
+        self.many = options.get("many", False)
+        self._machine = create_machine(Sink(), options)
         self._machine.keep_lines(True)
-        if repair:
+        if options.get("repair"):
             self._machine.guide(self._schema.expected)
         self._violation: InvalidSchema | None = None
         # How many of the machine's errors have their value.

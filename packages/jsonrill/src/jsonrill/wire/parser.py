@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NoReturn, assert_never
+from typing import Any, NoReturn, Unpack, assert_never
 
-from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits, refuse_copy
-from ..options import Duplicates, OnRepair, ParseFloat, Rules
+from ..errors import CutShort, InvalidJSON, LimitExceeded, refuse_copy
+from ..options import ParseOptions
 from ..parse.create import create_machine
 from ..parse.expected import Guide
 from ..parse.sink import PlacedSink, Repair, Sink, TextBuffer
@@ -127,21 +127,9 @@ class Parser:
 
     __slots__ = ("_machine", "_sink")
 
-    def __init__(
-        self,
-        *,
-        repair: Rules = False,
-        many: bool = False,
-        duplicates: Duplicates = "last",
-        parse_float: ParseFloat = float,
-        limits: Limits | None = None,
-        on_repair: OnRepair = None,
-        prefix: str = "",
-    ) -> None:
+    def __init__(self, **options: Unpack[ParseOptions]) -> None:
         self._sink = FragmentSink()
-        self._machine = create_machine(
-            self._sink, repair, many, duplicates, parse_float, limits, on_repair, prefix
-        )
+        self._machine = create_machine(self._sink, options)
 
     def __copy__(self) -> NoReturn:
         refuse_copy(self)
