@@ -372,10 +372,13 @@ class Walk(PlacedSink):
 
     def _read(self, run: str) -> bool:
         """Text of a string of which not every one is allowed."""
-        found = [(wrong, text.branch) for text in self._texts if (wrong := text.read(run))]
-        if not found:
+        violations = []
+        for text in self._texts:
+            if wrong := text.read(run):
+                violations.append((wrong, text.branch))
+        if not violations:
             return True
-        for refused in _in_order(found):
+        for refused in _in_order(violations):
             if not self._allows(refused, self._string, self._offset, begun=True):
                 return False
         self._texts = [text for text in self._texts if not (text.branch and text.branch.gone)]

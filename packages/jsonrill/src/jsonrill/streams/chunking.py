@@ -13,7 +13,7 @@ from typing import Any, Unpack, overload
 
 from ..chunker import Chunker
 from ..options import ChunkOptions
-from .driving import END, drive
+from .driving import END, Loop, drive
 from .settings import refuse_other
 
 
@@ -31,9 +31,10 @@ def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
     refuse_other("chunks", options)
     chunker = Chunker(**options)
 
-    def stage(snapshot: Any) -> Iterator[str]:
-        text = chunker.flush() if snapshot is END else chunker.feed(snapshot)
-        if text:
-            yield text
+    def run(snapshots: Iterable[Any]) -> Iterator[str]:
+        for snapshot in snapshots:
+            text = chunker.flush() if snapshot is END else chunker.feed(snapshot)
+            if text:
+                yield text
 
-    return drive(stage, source)
+    return drive(Loop(run), source)
