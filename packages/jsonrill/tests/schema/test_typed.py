@@ -36,6 +36,7 @@ from pydantic import (
     ValidationInfo,
     WrapValidator,
     computed_field,
+    create_model,
     field_serializer,
     field_validator,
     model_validator,
@@ -995,3 +996,44 @@ def test_fields_that_change_are_yielded_again(
         assert dict(jsonrill.fields(pieces, schema)) == last
         found = list(jsonrill.fields(pieces, schema))
         assert len(found) <= len(last) + 1
+
+
+# ---- what is allowed ----
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+ALLOWED: list[tuple[Any, str, str]] = [
+    (Literal[1, 2, 3], "17", "1, 2 or 3, not 17"),
+    (Level, "7", "1 or 2, not 7"),
+    (Annotated[int, Field(ge=0, le=5)], "7", "not 7: allowed is at least 0 and at most 5"),
+    (Annotated[float, Field(gt=0, lt=5)], "7", "not 7: allowed is more than 0 and less than 5"),
+    (Annotated[int, Field(ge=0, lt=5)] | None, "-1", "not -1: allowed is at least 0 and less"),
+    (Annotated[int, Field(gt=0)], "-1", "greater than 0, not -1 (greater"),
+    ({"minimum": 0, "maximum": 5}, "7", "maximum of 5: allowed is at least 0 and at most 5"),
+    ({"exclusiveMinimum": 0, "maximum": 5}, "0", ": allowed is more than 0 and at most 5"),
+    ({"minimum": 0}, "-1", "less than the minimum of 0 (minimum)"),
+    ({"enum": [1, 2, None]}, "7", "7 is not one of 1, 2 or null"),
+    ({"enum": [1, 2, None]}, "[1]", "no allowed value is an array: allowed are 1, 2, null"),
+    ({"enum": [True, "a"]}, "{", 'no allowed value is an object: allowed are true, "a"'),
+    ({"const": 5}, "6", "5 was expected, not 6"),
+    (
+        {"additionalProperties": False, "properties": {"a": {}}, "patternProperties": {"^b": {}}},
+        '{"c": 1}',
+        'this key is not allowed: allowed is "a"',
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "said"), ALLOWED)
+def test_a_violation_says_what_is_allowed(kind: Any, text: str, said: str) -> None:
+    schema = (
+        {"properties": {"x": kind}} if isinstance(kind, dict) else create_model("M", x=(kind, 0))
+    )
+    for pieces in ([*f'{{"x": {text}}}'], [f'{{"x": {text}}}']):
+        with pytest.raises(InvalidSchema) as caught:
+            list(jsonrill.values(pieces, schema))
+        assert said in str(caught.value) and said in caught.value.feedback()

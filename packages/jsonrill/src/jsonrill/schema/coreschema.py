@@ -59,7 +59,7 @@ from .shapes import (
     Shape,
     zero,
 )
-from .validators import PydanticValidator, known_field, next_known
+from .validators import PydanticValidator, bounds_of, known_field, next_known
 
 # For a type that was made without a configuration its own is not known: this one, which stands
 # for any, and under which no part can be asked alone.
@@ -114,7 +114,10 @@ class Compiler:
     def _validator(self, core: Core, config: Config) -> PydanticValidator | None:
         if config is _UNKNOWN or self._needs_data(core):
             return None
-        return PydanticValidator(lambda: self._built(core, config))
+        number = core
+        while number["type"] in _AROUND or number["type"] == "default":
+            number = number["schema"]
+        return PydanticValidator(lambda: self._built(core, config), bounds=bounds_of(number))
 
     def _built(self, core: Core, config: Config, **how: Any) -> Any:
         from pydantic_core import SchemaValidator

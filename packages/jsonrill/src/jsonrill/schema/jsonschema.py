@@ -8,7 +8,7 @@ dynamic references are left to the validator altogether. What a keyword means de
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
@@ -31,6 +31,7 @@ from .nodes import (
     Members,
     Node,
     Refusal,
+    allowed,
     kind_of,
     named,
     shown,
@@ -188,14 +189,14 @@ class Compiler:
         """
         types = schema.get("type", list(_TYPES))
         types = [types] if isinstance(types, str) else types
-        allowed = 0
+        kinds = 0
         for name in types:
-            allowed |= INTEGER if name == "integer" and self._draft == 4 else _TYPES[name]
+            kinds |= INTEGER if name == "integer" and self._draft == 4 else _TYPES[name]
         rule, values = listed_by, schema.get("enum")
         if "const" in schema and self._draft > 4:
             rule, values = "const", [schema["const"]]
-        node.kinds = node.natural = allowed & _kinds(values)
-        node.mismatch = partial(_mismatch, types, allowed, rule)
+        node.kinds = node.natural = kinds & _kinds(values)
+        node.mismatch = partial(_mismatch, types, kinds, rule, values or ())
         self._ends(node, schema, "number" in types, values is not None, listed_by)
         if values is not None:
             node.texts = tuple(sorted(value for value in values if isinstance(value, str)))
@@ -330,11 +331,11 @@ class Compiler:
                 node.members.names = None
 
 
-def _mismatch(types: list[str], allowed: int, rule: str, kind: int) -> Refusal:
+def _mismatch(types: list[str], kinds: int, rule: str, values: Sequence[Any], kind: int) -> Refusal:
     """The refusal of a value of this kind: by `type`, or else by the values listed."""
-    if not kind & allowed:
+    if not kind & kinds:
         return Refusal("type", f"expected {' or '.join(types)} but got {named(kind)}")
-    return Refusal(rule, f"no allowed value is {named(kind)}")
+    return Refusal(rule, f"no allowed value is {named(kind)}: {allowed(values)}")
 
 
 def _ask_at_the_end(node: Node) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from .cost import Costs
 from .libraries import library
 from .lookup import may_look_up, unquoted, with_lookups
-from .validators import MASK, JsonSchemaValidator
+from .validators import MASK, JsonSchemaValidator, bounds_of
 
 _HOME: Final = "jsonrill:///"
 # Each draft with what refuses `[0]` in every later one, and says nothing in this and before.
@@ -85,7 +85,9 @@ class SchemaDocument:
         fast = with_lookups(schema, self.draft)
         others = {keyword: schema[keyword] for keyword in schema if keyword != "enum"}
         explain = None if fast is schema else partial(self._made, others)
-        return JsonSchemaValidator(partial(self._made, fast), rule, None, explain)
+        return JsonSchemaValidator(
+            partial(self._made, fast), rule, None, explain, bounds_of(schema)
+        )
 
     def resolve(self, reference: str) -> Target | None:
         """The target of a reference; None if it is another resource, with its own references."""

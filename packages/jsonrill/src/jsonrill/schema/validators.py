@@ -6,7 +6,7 @@ about a part it says about the complete value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
 from ..jsontext import dumps
@@ -80,14 +80,47 @@ class Budget:
         return not visits or self._left > 0
 
 
+# The names of bounds, in JSON Schema and in pydantic; and the rules by which they refuse.
+_BOUNDS: Final = {
+    "at least": ("minimum", "ge"),
+    "more than": ("exclusiveMinimum", "gt"),
+    "at most": ("maximum", "le"),
+    "less than": ("exclusiveMaximum", "lt"),
+}
+_OUT_OF_BOUNDS: Final = frozenset(
+    ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+    + ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+)
+
+
+def bounds_of(schema: Mapping[str, Any]) -> str:
+    """`at least 0 and less than 5`: the bounds of a number; "" if it has not both."""
+    said = {
+        word: f"{word} {shown(schema[name])}"
+        for word, names in _BOUNDS.items()
+        for name in names
+        if schema.get(name) is not None and not isinstance(schema[name], bool)
+    }
+    lower = said.get("more than") or said.get("at least")
+    upper = said.get("less than") or said.get("at most")
+    return f"{lower} and {upper}" if lower and upper else ""
+
+
 class LazyValidator:
-    """A validator of a library, made when it is first used."""
+    """A validator of a library, made when it is first used. `bounds` are those of a number."""
 
-    __slots__ = ("_made", "_make")
+    __slots__ = ("_bounds", "_made", "_make")
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, make: Callable[[], Any], bounds: str = "") -> None:
         self._make = make
         self._made: Any = None
+        self._bounds = bounds
+
+    def _with_bounds(self, refusal: Refusal) -> Refusal:
+        """The refusal; of a number that is out of bounds with both of them."""
+        if not self._bounds or refusal.path or refusal.rule not in _OUT_OF_BOUNDS:
+            return refusal
+        return refusal._replace(text=f"{refusal.text}: allowed is {self._bounds}")
 
     def is_usable(self) -> bool:
         try:
@@ -117,8 +150,9 @@ class JsonSchemaValidator(LazyValidator):
         rule: str | None = None,
         cost: Cost | None = None,
         explain: Callable[[], Any] | None = None,
+        bounds: str = "",
     ) -> None:
-        super().__init__(make)
+        super().__init__(make, bounds)
         self._rule = rule
         self._cost = cost
         self._explaining = self if explain is None else LazyValidator(explain)
@@ -179,7 +213,7 @@ class JsonSchemaValidator(LazyValidator):
             text = text.replace(MASK, value, 1) if MASK in text else f"{text}, not {value}"
         if len(text) > _LONGEST:
             text = text[:_LONGEST] + "…"
-        return Refusal(rule, text, tuple(error.instance_path))
+        return self._with_bounds(Refusal(rule, text, tuple(error.instance_path)))
 
 
 class PydanticValidator(LazyValidator):
@@ -187,8 +221,10 @@ class PydanticValidator(LazyValidator):
 
     __slots__ = ("_wrap",)
 
-    def __init__(self, make: Callable[[], Any], wrap: Callable[[Any], Any] | None = None) -> None:
-        super().__init__(make)
+    def __init__(
+        self, make: Callable[[], Any], wrap: Callable[[Any], Any] | None = None, bounds: str = ""
+    ) -> None:
+        super().__init__(make, bounds)
         self._wrap = wrap
 
     def refusal(self, value: Any, budget: Budget | None = None) -> Refusal | None:
@@ -199,7 +235,7 @@ class PydanticValidator(LazyValidator):
         try:
             self._validator.validate_json(dumps(value, strict=True))
         except ValidationError as error:
-            return _explained(error, value)
+            return self._with_bounds(_explained(error, value))
         except Exception:
             return None  # a function of the user's failed; if it does so in its place, that counts
         return None
@@ -210,7 +246,7 @@ class PydanticValidator(LazyValidator):
         try:
             return None, self._validated(value)
         except ValidationError as error:
-            return _explained(error, value), None
+            return self._with_bounds(_explained(error, value)), None
         except RecursionError as error:
             return Refusal("depth", f"{MASK} cannot be validated: {error}"), None
         except Exception as error:  # whatever a function of the user's raises is its verdict
@@ -223,7 +259,7 @@ class PydanticValidator(LazyValidator):
         try:
             return None, self._validated(value)
         except ValidationError as error:
-            return _explained(error, value), ABSENT
+            return self._with_bounds(_explained(error, value)), ABSENT
         except Exception:
             return None, ABSENT  # if it fails in its place, that counts
 
