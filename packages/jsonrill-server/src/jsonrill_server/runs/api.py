@@ -579,6 +579,7 @@ class Runs:
             pass
         except StoreError as error:
             log.error("the end of a run cannot be read: %s: %s", type(error).__name__, error)
+            return kept, None
         return kept, CANCELLED  # it was closed elsewhere, and is replaced or gone by now
 
     # ---- runs of processes that are gone ----

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeVar
 
 from jsonrill.errors import JsonrillError, LimitExceeded
 from jsonrill.ext.tasks import stop
@@ -24,6 +24,7 @@ from ..store import (
     Status,
     StoreError,
     StoreFull,
+    StoreUnavailable,
     StreamTaken,
     UnknownStream,
 )
@@ -31,8 +32,11 @@ from .hub import Hub
 from .records import CLOSED, REPLACED, STOPPED, End, Record
 
 log = logging.getLogger("jsonrill_server.runs")
+T = TypeVar("T")
 # Seconds for which records are held while the store is unreachable.
 HOLD: Final = 60.0
+# Seconds between two tries of a call that is repeated meanwhile.
+PAUSE: Final = 0.2
 # Records and characters that may wait for a write; then the source waits, too.
 MOST_RECORDS: Final = 2000
 MOST_CHARACTERS: Final = 1 << 20
@@ -72,10 +76,9 @@ async def produce(
     try:
         async with hub.renewing(stream, producer, lease, working.cancel, writer.renewed):
             await asyncio.wait({working})
-        end = None if working.cancelled() else working.result()
-        if end is not None:
-            with suppress(StoreError):
-                end = end if await hub.end(stream, end, producer) else None
+            end = None if working.cancelled() else working.result()
+            if end is not None and not await _close_log(hub, stream, end, producer):
+                end = None
         return REPLACED if end is None and await _is_taken(hub, stream, producer, writer) else end
     except asyncio.CancelledError:
         await stop(working)
@@ -88,6 +91,30 @@ async def produce(
     finally:
         if hub.producing.get(stream) == producer:
             del hub.producing[stream]
+
+
+async def _close_log(hub: Hub, stream: str, end: End, producer: str) -> bool:
+    """Close the log; False if it was closed before, or the store did not take it.
+
+    What could not be written is not said: a process that finds the run lost says how it ended.
+    """
+    try:
+        return await _insisting(lambda: hub.end(stream, end, producer))
+    except StoreError:
+        return False
+
+
+async def _insisting(call: Callable[[], Awaitable[T]]) -> T:
+    """Return what a call of the store returns, repeated while it cannot be reached."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + HOLD
+    while True:
+        try:
+            return await call()
+        except StoreUnavailable:
+            if clock() >= until:
+                raise
+            await asyncio.sleep(PAUSE)
 
 
 async def _is_taken(hub: Hub, stream: str, producer: str, writer: _Writer) -> bool:
@@ -238,10 +265,14 @@ class _Writer:
         """Raise StreamTaken if the lease ran out and another producer has written meanwhile."""
         if self.holds_lease:
             return
-        began = self._clock()
-        status: Status = await self._hub.store.acquire(
-            self._stream, self._producer, lease=self._lease
-        )
+        began = 0.0
+
+        def acquire() -> Awaitable[Status]:
+            nonlocal began
+            began = self._clock()
+            return self._hub.store.acquire(self._stream, self._producer, lease=self._lease)
+
+        status = await _insisting(acquire)
         if status.last != self._written:
             raise StreamTaken("another producer has gone on with this stream")
         self._held_until = began + self._lease
