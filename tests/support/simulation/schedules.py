@@ -1,0 +1,564 @@
+"""A schedule: what is written, who reads it, what fails and when, all chosen by a seed; and what
+must hold after it, whatever it was."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import ExitStack
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, Final
+from unittest import mock
+
+from jsonrill.eventstream import SSEDecoder
+from jsonrill_server import Run, Runs
+from jsonrill_server.runs import hub, readiness, steps
+from jsonrill_server.runs.records import End, from_entry
+from jsonrill_server.store import StoreError, StoreUnavailable, memory
+
+from . import loop as loops
+from .loop import PROCESS, SimulatedLoop, Stuck
+from .store import KINDS, Kind, SharedLog, SimulatedStore, seconds_of
+
+LEASE: Final = 2.0
+FORMATS: Final = ("raw", "updates", "fragments")
+FAULTS: Final = ("kill", "halt", "cut", "outage", "stop", "failover", "cancel")
+# Seconds after the last fault in which every reader must have its end.
+SOON: Final = 120.0
+# Ends of a response, without an id, after which a client comes back.
+AGAIN: Final = ("UNAVAILABLE", "STOPPED")
+
+
+class Violation(AssertionError):
+    """A promise was broken; the message names the schedule that shows it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run: what its source writes, how long it waits before each piece, and how it ends."""
+
+    key: str
+    at: float
+    replica: int
+    pieces: tuple[str, ...]
+    waits: tuple[float, ...]
+    how: str  # complete, raises or hangs
+    resumes: bool
+
+
+@dataclass(frozen=True)
+class Client:
+    """Reads a run; leaves after some numbers of events and comes back, perhaps elsewhere."""
+
+    key: str
+    format: str
+    at: float
+    leaves: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Fault:
+    what: str
+    at: float
+    replica: int
+    length: float
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    seed: int
+    kind: str
+    rates: tuple[float, ...]  # of the clock of each replica
+    failures: float  # the share of requests and answers that are lost
+    notices: float  # the share of notices that are lost, or come twice
+    resumes: bool  # whether every replica can go on with every run
+    sources: tuple[Source, ...]
+    clients: tuple[Client, ...]
+    faults: tuple[Fault, ...]
+
+
+def seeded(seed: int, kind: str | None = None) -> Schedule:
+    """The schedule of a seed."""
+    draw = random.Random(seed)
+    kind = kind or draw.choice([*KINDS])
+    replicas = draw.randint(1, 3)
+    sources = tuple(_source(draw, number, replicas) for number in range(draw.randint(1, 2)))
+    clients = tuple(_client(draw, sources) for _ in range(draw.randint(1, 4)))
+    faults = tuple(_fault(draw, replicas, sources, kind) for _ in range(draw.randint(0, 5)))
+    return Schedule(
+        seed,
+        kind,
+        tuple(draw.uniform(0.99, 1.01) for _ in range(replicas)),
+        draw.choice((0.0, 0.0, 0.02, 0.1)),
+        draw.choice((0.0, 0.0, 0.2, 1.0)),
+        draw.random() < 0.5,
+        sources,
+        clients,
+        faults,
+    )
+
+
+def _source(draw: random.Random, number: int, replicas: int) -> Source:
+    items = [{"n": n, "text": "x" * draw.randint(0, 12)} for n in range(draw.randint(0, 6))]
+    text = json.dumps({"title": f"run {number}", "items": items})
+    size = draw.choice((1, 3, 8, 30, 200))
+    pieces = tuple(text[at : at + size] for at in range(0, len(text), size))
+    slow = min(draw.choice((0.0, 0.01, 0.3, 1.5)), 30.0 / len(pieces))
+    waits = tuple(draw.uniform(0, slow) for _ in pieces)
+    how = draw.choice(("complete", "complete", "complete", "raises", "hangs"))
+    at, replica = draw.uniform(0, 2), draw.randrange(replicas)
+    return Source(f"key{number}", at, replica, pieces, waits, how, draw.random() < 0.5)
+
+
+def _client(draw: random.Random, sources: tuple[Source, ...]) -> Client:
+    leaves = tuple(sorted(draw.randint(0, 60) for _ in range(draw.randint(0, 3))))
+    return Client(draw.choice(sources).key, draw.choice(FORMATS), draw.uniform(0, 12), leaves)
+
+
+def _fault(draw: random.Random, replicas: int, sources: tuple[Source, ...], kind: str) -> Fault:
+    what = draw.choice(FAULTS)
+    if what == "failover" and not KINDS[kind].loses_writes:
+        what = "kill"
+    length = draw.choice((0.3, 1.0, 1.5 * LEASE, 4 * LEASE)) * draw.uniform(0.5, 1.5)
+    key = draw.choice(sources).key
+    return Fault(what, draw.uniform(0, 15), draw.randrange(replicas), length, key)
+
+
+class Replica:
+    """A process that has a `Runs`: started again under another name after it was killed."""
+
+    def __init__(self, world: World, number: int, generation: int = 0) -> None:
+        self.world = world
+        self.number = number
+        self.generation = generation
+        self.process = f"replica {number}.{generation}"
+        self.lives = True
+        self.connections: list[Connection] = []
+        world.loop.rates[self.process] = world.schedule.rates[number]
+        self.ready: asyncio.Future[Runs] = world.loop.create_future()
+        world.spawn(self.process, self._begin())
+
+    async def _begin(self) -> None:
+        world = self.world
+        store = SimulatedStore(world, self.process)
+        world.stores[self.process] = store
+        runs = Runs(
+            store,
+            lease=LEASE,
+            takeover=3.0,
+            resume=world.resumed if world.schedule.resumes else None,
+            on_end=world.ended,
+            heartbeat=3.0,
+            grace=2.0,
+        )
+        self.ready.set_result(runs)
+
+    def gone(self) -> None:
+        self.lives = False
+        self.world.stores.pop(self.process, None)
+        for connection in self.connections:
+            connection.breaks()
+
+
+class Connection:
+    """A response on its way to a client; what is on the way is lost when it breaks."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.over = False
+        self._chunks: list[bytes] = []
+        self._changed = asyncio.Event()
+        self._left = asyncio.Event()
+
+    async def send(self, message: Any) -> None:
+        if self.over:
+            raise OSError("the client has gone")
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        else:
+            self._chunks.append(message.get("body", b""))
+            self.over = not message.get("more_body", False)
+        self._changed.set()
+
+    async def receive(self) -> Any:
+        await self._left.wait()
+        return {"type": "http.disconnect"}
+
+    def breaks(self) -> None:
+        self.over = True
+        self._chunks = []
+        self._changed.set()
+
+    def leave(self) -> None:
+        self.over = True
+        self._left.set()
+
+    async def chunks(self) -> AsyncGenerator[bytes]:
+        while self._chunks or not self.over:
+            if self._chunks:
+                yield self._chunks.pop(0)
+            else:
+                self._changed.clear()
+                await self._changed.wait()
+
+
+@dataclass
+class Seen:
+    """What a client has received: its events with an id, and how it ended."""
+
+    client: Client
+    leaves: list[int]
+    events: list[tuple[str, str]] = field(default_factory=list)
+    after: str = ""
+    end: str = ""
+    connections: int = 0
+
+
+class World:
+    """All of it: the shared log, the network, the replicas, the clients."""
+
+    def __init__(self, schedule: Schedule, loop: SimulatedLoop) -> None:
+        self.schedule = schedule
+        self.kind: Kind = KINDS[schedule.kind]
+        self.loop = loop
+        self.draw = random.Random(schedule.seed + 1)
+        self.stores: dict[str, SimulatedStore] = {}
+        self.log = SharedLog(self)
+        self.failures = schedule.failures
+        self._cut_until: dict[str, float] = {}
+        self.sources = {source.key: source for source in schedule.sources}
+        self.told: list[Run] = []
+        self.failed_over: set[str] = set()
+        self.cancelled: set[str] = set()
+        self.replicas = [Replica(self, number) for number in range(len(schedule.rates))]
+
+    def spawn(self, process: str, work: Any) -> asyncio.Task[Any]:
+        context = copy_context()
+        context.run(PROCESS.set, process)
+        return self.loop.create_task(work, context=context)
+
+    # ---- the network, as stores ask for it ----
+
+    def latency(self) -> float:
+        return self.draw.uniform(0, self.kind.latency)
+
+    def fails(self) -> bool:
+        return self.draw.random() < self.failures
+
+    async def reachable(self, process: str) -> None:
+        for place in (process, "all"):
+            left = self._cut_until.get(place, 0.0) - self.loop.now
+            if left > 0:
+                await asyncio.sleep(min(left, 1.0))
+                raise StoreUnavailable("the store cannot be reached")
+
+    def changed(self, stream: str) -> None:
+        for _, store in sorted(self.stores.items()):
+            if not self.kind.loses_notices or self.draw.random() >= self.schedule.notices:
+                store.notice(stream, self.latency())
+            elif self.draw.random() < 0.5:
+                store.notice(stream, self.latency())
+                store.notice(stream, 10 * self.latency())
+
+    # ---- what programs do ----
+
+    async def pieces(self, source: Source, begin: int = 0) -> AsyncGenerator[str]:
+        for piece, wait in list(zip(source.pieces, source.waits, strict=True))[begin:]:
+            await asyncio.sleep(wait)
+            yield piece
+        if source.how == "raises":
+            raise RuntimeError("the model has failed")
+        if source.how == "hangs":
+            await asyncio.Event().wait()
+
+    def resumed(self, key: str, count: int) -> Any:
+        return self.pieces(self.sources[key], count)
+
+    async def ended(self, run: Run) -> None:
+        self.told.append(run)
+
+    async def living(self, number: int | None = None) -> tuple[Replica, Runs]:
+        """A replica that lives: this one, or any."""
+        while True:
+            alive = [it for it in self.replicas if it.lives and it.ready.done()]
+            wanted = [it for it in alive if it.number == number] or alive
+            if wanted:
+                replica = wanted[self.draw.randrange(len(wanted))]
+                return replica, replica.ready.result()
+            await asyncio.sleep(0.1)
+
+    async def asked(self, work: Callable[[Runs], Any], number: int | None = None) -> None:
+        """Let a replica do something; elsewhere, if it dies or cannot reach the store."""
+        while True:
+            replica, runs = await self.living(number)
+            asking = self.spawn(replica.process, work(runs))
+            asking.add_done_callback(lambda task: task.cancelled() or task.exception())
+            while not asking.done() and replica.lives:
+                await asyncio.sleep(0.05)
+            if asking.done():
+                try:
+                    return asking.result()  # type: ignore[no-any-return]
+                except StoreError:
+                    pass
+            await asyncio.sleep(0.2)
+
+    async def start(self, source: Source) -> None:
+        """Start a run as a program does that insists: again, elsewhere, until the store has it."""
+        await asyncio.sleep(source.at)
+
+        def begin(runs: Runs) -> Awaitable[object]:
+            again = (lambda count: self.pieces(source, count)) if source.resumes else None
+            return runs.start(source.key, lambda: self.pieces(source), resume=again, replace=False)
+
+        await self.asked(begin, source.replica)
+
+    async def read(self, client: Client, seen: Seen) -> None:
+        await asyncio.sleep(client.at)
+        while not seen.end:
+            await self._connect(client, seen)
+            await asyncio.sleep(self.draw.uniform(0.05, 1.0))
+
+    async def _connect(self, client: Client, seen: Seen) -> None:
+        replica, runs = await self.living()
+        connection = Connection()
+        replica.connections.append(connection)
+        seen.connections += 1
+        headers = {"last-event-id": seen.after} if seen.after else {}
+        request = SimpleNamespace(headers=headers, query_params={}, method="GET")
+
+        async def serve() -> None:
+            try:
+                response = runs.response(request, client.key, format=client.format)
+                await response(
+                    {"type": "http", "method": "GET"}, connection.receive, connection.send
+                )
+            except OSError:
+                pass
+            finally:
+                connection.over = True
+                connection._changed.set()
+
+        self.spawn(replica.process, serve())
+        decoder, error = SSEDecoder(), ""
+        async for chunk in connection.chunks():
+            if connection.status == 200:
+                for event in decoder.feed(chunk):
+                    error = self._take(event, seen, error)
+            if seen.leaves and len(seen.events) >= seen.leaves[0] and not seen.end:
+                del seen.leaves[0]
+                connection.leave()
+                break
+        replica.connections.remove(connection)
+        if connection.status == 410:
+            seen.end = "GONE"
+        elif connection.status == 204 and seen.after:
+            raise Violation("a reader that has all was not told of the end")
+        elif connection.status == 400 and client.key not in self.failed_over:
+            raise Violation("a position that the server gave is refused")
+        elif connection.status == 400:
+            seen.end = "LOG_LOST"
+
+    @staticmethod
+    def _take(event: Any, seen: Seen, error: str) -> str:
+        """Note one event; returns the code of an error that only ends this response."""
+        if event.id and event.id != seen.after:
+            seen.after = event.id
+            seen.events.append((event.type, event.data))
+            if event.type == "CLOSE":
+                seen.end = "END"
+            return ""
+        if event.type == "CLOSE":
+            if error not in AGAIN:
+                seen.end = error or "NOTHING"
+            return ""
+        try:
+            return str(json.loads(event.data)["error"]["code"])
+        except (ValueError, TypeError, KeyError):
+            raise Violation(f"an event without an id: {event}") from None
+
+    # ---- faults ----
+
+    async def fail(self, fault: Fault) -> None:
+        await asyncio.sleep(fault.at)
+        replica = self.replicas[fault.replica]
+        if fault.what == "kill" and replica.lives:
+            self.loop.kill(replica.process)
+            replica.gone()
+            await self._again(replica, fault.length)
+        elif fault.what == "stop" and replica.lives and replica.ready.done():
+            closing = self.spawn(replica.process, replica.ready.result().close())
+            replica.lives = False
+            while not closing.done() and replica.process not in self.loop._dead:
+                await asyncio.sleep(0.1)
+            replica.gone()
+            await self._again(replica, fault.length)
+        elif fault.what == "halt" and replica.lives:
+            self.loop.halt(replica.process)
+            await asyncio.sleep(fault.length)
+            self.loop.resume(replica.process)
+        elif fault.what in ("cut", "outage"):
+            place = replica.process if fault.what == "cut" else "all"
+            self._cut_until[place] = self.loop.now + fault.length
+        elif fault.what == "failover":
+            self.failed_over.add(fault.key)
+            self.log.lose_last(f"run:{fault.key}", 1 + self.draw.randrange(3))
+        elif fault.what == "cancel":
+            await self._cancel(fault)
+
+    async def _again(self, replica: Replica, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        self.replicas[replica.number] = Replica(self, replica.number, replica.generation + 1)
+
+    async def _cancel(self, fault: Fault) -> None:
+        self.cancelled.add(fault.key)
+        await self.asked(partial(Runs.cancel, key=fault.key), fault.replica)
+
+    # ---- a schedule from its beginning to its end ----
+
+    async def run(self) -> None:
+        seen = [Seen(client, [*client.leaves]) for client in self.schedule.clients]
+        readers = [
+            self.spawn(f"client {number}", self.read(one.client, one))
+            for number, one in enumerate(seen)
+        ]
+        faults = [self.spawn("", self.fail(fault)) for fault in self.schedule.faults]
+        starts = [self.spawn("", self.start(source)) for source in self.schedule.sources]
+        await asyncio.gather(*faults)
+        self.failures = 0.0
+        for source in self.schedule.sources:
+            if source.how == "hangs":
+                await asyncio.sleep(20.0)
+                self.cancelled.add(source.key)
+                await asyncio.gather(*starts)
+                await self.asked(partial(Runs.cancel, key=source.key))
+        done, late = await asyncio.wait({*readers, *starts}, timeout=SOON + 60.0)
+        for task in done:
+            task.result()
+        if late:
+            raise Violation(f"no end: {[one for one in seen if not one.end]}")
+        await self._check(seen)
+
+    async def _check(self, seen: list[Seen]) -> None:
+        await asyncio.sleep(3 * LEASE)  # a producer learns of an end when it renews its lease
+        for source in self.schedule.sources:
+            records, end = await self._logged(source)
+            self._check_log(source, records, end)
+            self._check_told(source, records, end)
+        for one in seen:
+            await self._check_reader(one)
+        for replica in self.replicas:
+            if replica.lives:
+                await self.spawn(replica.process, (await replica.ready).close())
+                await asyncio.sleep(1.0)
+                if left := self.loop.tasks_of(replica.process):
+                    raise Violation(f"tasks are left: {left}")
+        if self.loop.errors:
+            raise Violation(f"nobody looked at: {self.loop.errors[0]}")
+
+    async def _logged(self, source: Source) -> tuple[list[str], End]:
+        """The pieces in the log of a run, and its end."""
+        until = self.loop.now + SOON
+        while not (look := await self.log._look(f"run:{source.key}", 0, 1 << 20)).closed:
+            if self.loop.now > until:
+                raise Violation(f"{source.key} has no end")
+            await asyncio.sleep(1.0)
+            await self.asked(partial(Runs.active, key=source.key))  # so that somebody looks
+        *entries, last = look.entries
+        end = from_entry(last)
+        assert isinstance(end, End)
+        return [entry.data[1:].decode() for entry in entries], end
+
+    def _check_log(self, source: Source, records: list[str], end: End) -> None:
+        whole = list(source.pieces)
+        if source.key in self.failed_over:
+            return  # what was lost is lost; readers are told
+        if records != whole[: len(records)]:
+            raise Violation(f"{source.key} is not what was written: {records} of {whole}")
+        if end.reason == "closed" and (records != whole or source.how != "complete"):
+            raise Violation(f"{source.key} is called complete: {records}")
+        if end.code == "SOURCE_FAILED" and (records != whole or source.how != "raises"):
+            raise Violation(f"{source.key} is called failed: {records}")
+        if end.reason == "cancelled" and source.key not in self.cancelled:
+            raise Violation(f"{source.key} was not cancelled")
+        faults = self.schedule.faults or self.schedule.failures
+        if end.code in ("PRODUCER_LOST", "PRODUCER_STOPPED", "UNAVAILABLE") and not faults:
+            raise Violation(f"{source.key} ended with {end.code}, and nothing was wrong")
+
+    def _check_told(self, source: Source, records: list[str], end: End) -> None:
+        """`on_end` is called once at most, with what the log has; once, if no process died."""
+        runs = [run for run in self.told if run.key == source.key]
+        if len(runs) > 1:
+            raise Violation(f"on_end was called {len(runs)} times for {source.key}")
+        harmless = all(fault.what in ("cancel", "halt") for fault in self.schedule.faults)
+        if not runs and harmless and not self.schedule.failures:
+            raise Violation(f"on_end was not called for {source.key}")
+        if source.key in self.failed_over:
+            return
+        for run in runs:
+            status = "complete" if end.reason == "closed" else end.reason
+            if (run.status, run.events) != (status, records):
+                raise Violation(f"on_end was told {run.status} of {run.events}: {end}, {records}")
+
+    async def _check_reader(self, one: Seen) -> None:
+        if one.end != "END":
+            if one.end in ("LOG_LOST", "GONE") and one.client.key in self.failed_over:
+                return
+            raise Violation(f"{one.client} ended with {one.end}")
+        quiet = Seen(one.client, [])
+        reading = self.spawn("client", self.read(replace(one.client, at=0.0, leaves=()), quiet))
+        await reading
+        if one.events != quiet.events:
+            raise Violation(f"{one.client} has read {one.events}, not {quiet.events}")
+
+
+def simulate(schedule: Schedule) -> SimulatedLoop:
+    """Run a schedule; Violation if a promise is broken."""
+    worlds: list[World] = []
+
+    async def main(loop: SimulatedLoop) -> SimulatedLoop:
+        clock = seconds_of(loop)
+        with ExitStack() as stack:
+            for module in (memory, hub, readiness):
+                stack.enter_context(mock.patch.object(module, "time", clock))
+            stack.enter_context(mock.patch.object(steps, "perf_counter", lambda: loop.now))
+            world = World(schedule, loop)
+            worlds.append(world)
+            await world.run()
+        return loop
+
+    random.seed(schedule.seed)
+    try:
+        return loops.run(schedule.seed, main)  # type: ignore[no-any-return]
+    except (Violation, Stuck) as error:
+        raise Violation(f"simulate(seeded({schedule.seed})): {error}") from error
+
+
+def shrunk(schedule: Schedule, broken: Callable[[Schedule], bool]) -> Schedule:
+    """The smallest schedule that is still broken, found by leaving things out."""
+    while smaller := next((it for it in _smaller(schedule) if broken(it)), None):
+        schedule = smaller
+    return schedule
+
+
+def _smaller(schedule: Schedule) -> Iterator[Schedule]:
+    for name in ("faults", "clients"):
+        items = getattr(schedule, name)
+        for at in range(len(items)):
+            if len(items) > 1 or name == "faults":
+                yield replace(schedule, **{name: items[:at] + items[at + 1 :]})
+    if schedule.failures:
+        yield replace(schedule, failures=0.0)
+    if schedule.notices:
+        yield replace(schedule, notices=0.0)
+    for at, client in enumerate(schedule.clients):
+        if client.leaves:
+            fewer = replace(client, leaves=client.leaves[1:])
+            yield replace(
+                schedule, clients=(*schedule.clients[:at], fewer, *schedule.clients[at + 1 :])
+            )
