@@ -5,6 +5,7 @@
 * docs/commands.md: every command, from its `--help`
 * docs/llms.txt: the list of all pages (tools/docs_site.py)
 * the map of the folders in docs/design.md
+* the tables of errors and of how functions fail, from `failures.py`
 * the tables of options between `<!-- options: STAGE -->` and `<!-- end of options -->`
 
 `python tools/reference.py` writes them, `--check` says what is stale.
@@ -31,6 +32,7 @@ DOCS = ROOT / "docs"
 sys.path[:0] = [str(folder) for folder in ROOT.glob("packages/*/src")]
 
 import docs_site  # noqa: E402
+import failures  # noqa: E402
 import typer.main  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
@@ -386,6 +388,12 @@ def with_tables(text: str) -> str:
     """The page with its tables of options and its map of the folders up to date."""
     mark = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
     text = mark.sub(lambda found: f"{found[1]}\n{option_table(found[2])}\n{found[3]}", text)
+    mark = re.compile(r"(<!-- fails: (.+?) -->\n).*?(<!-- end of fails -->)", re.DOTALL)
+    text = mark.sub(
+        lambda found: f"{found[1]}\n{failures.fails(found[2].split(', '))}\n{found[3]}", text
+    )
+    mark = re.compile(r"(<!-- errors -->\n).*?(<!-- end of errors -->)", re.DOTALL)
+    text = mark.sub(lambda found: f"{found[1]}\n{failures.errors()}\n{found[2]}", text)
     tree = "\n".join(
         re.findall(r"^    ([a-z_]+(?:\.py|/) .*)$", jsonrill.__doc__ or "", re.MULTILINE)
     )
