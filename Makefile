@@ -1,4 +1,4 @@
-# The words of the house. Every target sets itself up in .venv; `make` alone lists them.
+# What can be done here. Every target sets itself up in .venv; `make` alone lists them.
 
 PYTHON ?= python3
 # More than processors: many tests wait for a server or a browser.
@@ -27,7 +27,7 @@ SLOW_TESTS := $(addprefix $(TESTS)/,parse/test_costs.py partial_stream/test_part
 # A file stays in one process: what it starts, it starts once.
 PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
-# The theme's advertisement for its successor is no warning about these pages. Never with --quiet:
+# The theme's advertisement for its successor is not a warning about these pages. Never with --quiet:
 # warnings that are not shown are not counted by --strict.
 MKDOCS := NO_MKDOCS_2_WARNING=1
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
@@ -35,7 +35,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 .PHONY: help demo serve test test-sources test-compat test-ranges quick hard compiled check docs format cover bench bench-guard fuzz npm page vendor wheels clean
 .DEFAULT_GOAL := help
 
-help:  ## list these words
+help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 demo: .venv/.stamp-cli  ## see the three jobs in a terminal

@@ -1,7 +1,7 @@
 """Docstrings, comments, messages, help, pages and docs are in plain English: some phrases are not.
 
 Each pattern has the words to use in its place. What is checked: comments and strings of Python,
-every line of JavaScript and HTML, and the prose of the docs.
+every line of JavaScript and HTML, and the prose of the docs; and the names in the code of Python.
 """
 
 from __future__ import annotations
@@ -123,3 +123,82 @@ def test_a_comment_of_a_javascript_function_asks_nothing(path: Path) -> None:
         text = re.sub(r"\s*\n\s*\*\s?", " ", comment).partition("@")[0].strip()
         first = re.split(r"(?<=[.?!])\s", text, maxsplit=1)[0]
         assert not first.endswith("?"), f"{name_of(path)}: {first}"
+
+
+# Words that a name does not consist of: they are figures of speech, or have a plain word.
+NAMES: dict[str, str] = {
+    "account": "what is counted",
+    "beating": "heartbeats",
+    "books": "totals",
+    "calm": "what is off",
+    "crowd": "readers, clients",
+    "hollow": "prefilled",
+    "hope": "retried",
+    "judged": "validated",
+    "lasts": "max_seconds",
+    "last_words": "closing_bytes",
+    "mend": "repair",
+    "near": "closest, neighbours",
+    "patience": "the chunker's option; elsewhere: seconds, retry_for, a limit",
+    "pulse": "tick",
+    "stood": "was",
+    "strike": "remove, fail",
+    "wakes": "wake_ups",
+    "wary": "leniency",
+    "look": "snapshot, peek, check",
+}
+# Part of the path → words that are right there, with the reason.
+NAMES_ALLOWED: dict[str, dict[str, str]] = {
+    "jsonrill_server/store/": {
+        "books": "a table in databases that exist",
+        "look": "`Store.look` is called by stores of others",
+        "patience": "an argument of stores",
+    },
+    "jsonrill_server/client/": {"patience": "an argument of `Client`"},
+    "jsonrill_server/runs/": {
+        "look": "`Store.look`",
+        "patience": "that of the chunker, and of stores",
+        "calm": "the garbage collector rests",
+    },
+    "jsonrill_server/http/": {"look": "`Store.look`"},
+    "jsonrill_batch/": {"patience": "the chunker's option"},
+    "jsonrill/options.py": {"patience": "the chunker's option"},
+    "jsonrill/chunker/": {"patience": "the chunker's option"},
+    "jsonrill/answers/tools.py": {"look": "at a call"},
+}
+
+
+def names_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The names in code, with their lines."""
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", 0)
+        if isinstance(node, ast.Name):
+            yield line, node.id
+        elif isinstance(node, ast.Attribute):
+            yield line, node.attr
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield line, node.name
+        elif isinstance(node, ast.arg | ast.keyword):
+            yield line, node.arg or ""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_name_that_has_a_plain_word(path: Path) -> None:
+    allowed = {
+        word for part, words in NAMES_ALLOWED.items() if part in name_of(path) for word in words
+    }
+    wrong = [
+        f"{name_of(path)}:{line}: {name}; say: {instead}"
+        for line, name in names_in(ast.parse(path.read_text("utf8")))
+        for word, instead in NAMES.items()
+        if word not in allowed
+        and re.search(rf"(?:^|_){word}(?:_|$)", plain(name))
+        # To look something up, and a look ahead, are words of the trade.
+        and not re.search("look_?(up|ahead)", plain(name))
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def plain(name: str) -> str:
+    """`HTTPWakes` and `_WAKES` as `http_wakes` and `_wakes`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

@@ -182,7 +182,7 @@ async def lag_of(options: dict[str, Any], records: list[str], view: dict[str, An
     kept = StreamOptions(**options)
     stream = await hub.create("o", kept, "", 600)
     gaps: list[float] = []
-    beating = asyncio.create_task(_beat(gaps))
+    heartbeats = asyncio.create_task(_beat(gaps))
     await asyncio.sleep(0.02)
     begun, size = time.perf_counter(), 0
     try:
@@ -198,6 +198,6 @@ async def lag_of(options: dict[str, Any], records: list[str], view: dict[str, An
                     size += len(chunk)
         await asyncio.sleep(0.02)
     finally:
-        beating.cancel()
+        heartbeats.cancel()
         await hub.close()
     return Lag(max(gaps), time.perf_counter() - begun, size)

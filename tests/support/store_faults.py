@@ -29,7 +29,7 @@ ERRORS = {
 }
 SCRIPTS = {
     hashlib.sha1(text.encode()).hexdigest(): name
-    for name in ("ACQUIRE", "APPEND", "FINALIZE", "LOOK", "STATUS", "DELETE", "PULSE")
+    for name in ("ACQUIRE", "APPEND", "FINALIZE", "LOOK", "STATUS", "DELETE", "TICK")
     for text in [getattr(redis_scripts, name)]
 }
 COMMANDS = (*SCRIPTS.values(), "SUBSCRIBE", "*")

@@ -47,7 +47,7 @@ import {
 /** @typedef {{ended: () => void, givenUp: () => void}} Told */
 
 // How much may be compared for each entry of a log.
-const PATIENCE = 50;
+const MOST_SPENT = 50;
 // What a container is at its bracket.
 /** @type {readonly any[]} */
 const NO_ELEMENTS = Object.freeze([]);
@@ -237,7 +237,7 @@ export class Log extends Placed {
   news() {
     if (!this.changed || this.sent === 0) return this.changed;
     this.#spent += this.at(this.sent).width;
-    if (this.#spent <= PATIENCE * this.entries.length) {
+    if (this.#spent <= MOST_SPENT * this.entries.length) {
       const old = this.at(this.sent).value;
       if (same(old, this.at(this.entries.length).live)) this.mark();
     }

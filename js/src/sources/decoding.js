@@ -32,7 +32,7 @@ const ACCEPTED =
   "a source is text, a provider's stream or its events, or a Response; `provider` takes a function for " +
   "other events, and open(url) reads the events of a jsonrill server";
 // The number of elements that may come before the first one that is recognised.
-const PATIENCE = 32;
+const MOST_UNKNOWN = 32;
 // What a JSON text begins with, and how much of a text that begins with something else is read, to see
 // if the model refused or was stopped.
 const BEGINS_JSON = /^[ \t\r\n]*(?:[{["\d`<\ufeff-]|(?:t(?:r|$)|f(?:a|$)|n(?:u|$)))/;
@@ -168,7 +168,7 @@ class EventDecoder {
     }
     if (this.#unknown === 0) this.#first = event;
     this.#unknown += 1;
-    if (this.#unknown >= PATIENCE) throw this.#complaint();
+    if (this.#unknown >= MOST_UNKNOWN) throw this.#complaint();
   }
 
   #complaint() {

@@ -19,7 +19,7 @@
  */
 
 // How long to wait for a frame that may not come: a hidden page draws none.
-const PATIENCE = 100;
+const PAUSE = 100;
 // One frame, where there are none.
 const FRAME = 16;
 
@@ -170,9 +170,9 @@ function onFrame(draw) {
     draw();
   };
   const look = () => {
-    if (has && globalThis.document?.visibilityState !== "hidden") timer = setTimeout(look, PATIENCE);
+    if (has && globalThis.document?.visibilityState !== "hidden") timer = setTimeout(look, PAUSE);
     else run();
   };
-  timer = setTimeout(look, has ? PATIENCE : FRAME);
+  timer = setTimeout(look, has ? PAUSE : FRAME);
   return forget;
 }

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from jsonrill.ext.tasks import stop
 
 from .access.credentials import Credentials
-from .access.guard import Account, Guard
+from .access.guard import Guard, RequestMetrics
 from .access.permissions import hub_of, require_subject
 from .demo.generations import Demo
 from .demo.upstream import SimulatedModels
@@ -141,7 +141,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
             await hub.close()
             await upstreams.close()
 
-    before = [Middleware(Account, config, hub.metrics), Middleware(Guard, config)]
+    before = [Middleware(RequestMetrics, config, hub.metrics), Middleware(Guard, config)]
     if config.origins:
         before.append(_cors(config))
     handlers: dict[Any, Any] = dict.fromkeys(KNOWN, answer)

@@ -216,7 +216,7 @@ def test_heartbeats_retry_and_lifetime() -> None:
     async def main() -> bytes:
         client = Client()
         source = Source(b"id: 1\ndata: 1\n\n", forever=True)
-        response = EventStreamResponse(source, heartbeat=0.1, retry=500, lasts=0.5)
+        response = EventStreamResponse(source, heartbeat=0.1, retry=500, max_seconds=0.5)
         await client.ask(response)
         return client.body
 

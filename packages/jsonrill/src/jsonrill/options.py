@@ -520,6 +520,6 @@ def refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> Non
         if name not in known:
             from difflib import get_close_matches
 
-            near = get_close_matches(name, known, 1)
-            remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            closest = get_close_matches(name, known, 1)
+            remedy = f"did you mean {closest[0]}?" if closest else f"there are {', '.join(known)}"
             raise TypeError(f"{what}: {name}; {remedy}")

@@ -14,7 +14,7 @@ DROP_INS = ("jiter", "pydantic_core", "partial_json_parser", "json_repair", "lan
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is passed to an original because it is small, or new."""
-    monkeypatch.setattr(memory, "PATIENCE", 0)
+    monkeypatch.setattr(memory, "MOST_SPENT", 0)
     monkeypatch.setattr(rust, "RATIO", 0)
     for name in DROP_INS:
         monkeypatch.setattr(import_module(f"jsonrill.compat.{name}"), "_small", 0)

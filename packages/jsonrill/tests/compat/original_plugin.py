@@ -7,7 +7,7 @@ from importlib import import_module
 from jsonrill import compat
 from jsonrill.compat import ijson, langchain, memory
 
-memory.PATIENCE = 0  # type: ignore[misc]
+memory.MOST_SPENT = 0  # type: ignore[misc]
 langchain._small = 0  # type: ignore[misc]
 compat.install("langchain")
 

@@ -19,7 +19,7 @@ from ..runs.config import Config, ConfigError
 
 log = logging.getLogger("jsonrill_server")
 # How often files are looked at, in seconds.
-LOOK: Final = 1.0
+CHECK_EVERY: Final = 1.0
 
 
 class Holder(NamedTuple):
@@ -84,7 +84,7 @@ class Credentials:
         now = time.monotonic()
         if not self._files or now < self._due:
             return
-        self._due = now + LOOK
+        self._due = now + CHECK_EVERY
         states = self._states()
         if states == self._seen:
             return

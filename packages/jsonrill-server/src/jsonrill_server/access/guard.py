@@ -110,7 +110,7 @@ def _netloc(origin: str) -> str:
         return ""
 
 
-class Account:
+class RequestMetrics:
     """One log line per request and the counters: routes and statuses, never what was sent.
 
     Each request has an id, its own or a new one, which its answer and all its log lines name.

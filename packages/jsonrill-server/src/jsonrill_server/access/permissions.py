@@ -104,8 +104,8 @@ async def readable(request: Request) -> Allowed:
         raise Problem(401, "TOKEN", "a bearer token or an unused ticket is needed", _ASK)
     allowed = await _found(request, holder)
     # A new pass with every answer, good for longer than a connection: it serves to reconnect.
-    lasts = 2 * hub_of(request).config.max_connection + PASS_SECONDS
-    new = tickets.issue(credentials.keys(holder.mark)[0], "pass", stream, holder.mark, lasts)
+    max_seconds = 2 * hub_of(request).config.max_connection + PASS_SECONDS
+    new = tickets.issue(credentials.keys(holder.mark)[0], "pass", stream, holder.mark, max_seconds)
     return allowed._replace(cookie=new)
 
 

@@ -18,7 +18,7 @@ from ..runs.options import BadOption, StreamOptions, ViewOptions
 from ..runs.records import CLOSED, End, Record
 from ..runs.render import Rendering
 from ..runs.steps import Steps
-from ..runs.view import last_words
+from ..runs.view import closing_bytes
 from .intake import BadBody, Intake, intake_for
 from .publish import media_type
 
@@ -44,12 +44,12 @@ async def convert(request: Request) -> Response:
         _converted(request, intake, work, hub.config.stream_bytes),
         heartbeat=hub.config.heartbeat,
         send_timeout=hub.config.send_timeout,
-        lasts=hub.config.max_connection,
+        max_seconds=hub.config.max_connection,
         # The body is read from the same connection: its end is reported to that reader.
         listen=False,
         # Nothing is stored, so that no format can resume.
         stopping=lambda: hub.must_end,
-        last_words=lambda: last_words(work, why_ended(hub)),
+        closing_bytes=lambda: closing_bytes(work, why_ended(hub)),
     )
 
 

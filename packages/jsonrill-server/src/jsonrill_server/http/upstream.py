@@ -104,13 +104,13 @@ class Received:
         self._first = await self.next(self._config.upstream_first)
         return self._first is not None and looks_like_events(self._first)
 
-    async def next(self, patience: float | None = None) -> bytes | None:
+    async def next(self, seconds: float | None = None) -> bytes | None:
         """The next bytes of the body; None if it has ended. They may take `upstream_idle`."""
         if (first := self._first) is not None:
             self._first = None
             return first
         try:
-            async with asyncio.timeout(patience or self._config.upstream_idle):
+            async with asyncio.timeout(seconds or self._config.upstream_idle):
                 return await anext(self._pieces, None)
         except TimeoutError:
             await self.close()

@@ -20,7 +20,7 @@ from .positions import START, Position, parse
 from .reader import Reader
 from .records import End
 from .render import Rendering
-from .view import last_words
+from .view import closing_bytes
 
 STOPPED: Final = End("error", "STOPPED", "the server was stopped before the stream ended")
 TOO_LONG: Final = End(
@@ -126,15 +126,15 @@ async def reply(
             "heartbeat": hub.config.heartbeat,
             "send_timeout": hub.config.send_timeout,
             "retry": hub.config.retry if work.closes else None,
-            "lasts": hub.config.max_connection,
+            "max_seconds": hub.config.max_connection,
             "stopping": lambda: bool((hub.stopping if resumes else hub.must_end) or revoked()),
-            "last_words": lambda: b"" if resumes else _last_words(hub, work, revoked()),
+            "closing_bytes": lambda: b"" if resumes else _closing_bytes(hub, work, revoked()),
         },
     )
 
 
-def _last_words(hub: Hub, work: Rendering, why: End | None) -> bytes:
-    return last_words(work, why or why_ended(hub))
+def _closing_bytes(hub: Hub, work: Rendering, why: End | None) -> bytes:
+    return closing_bytes(work, why or why_ended(hub))
 
 
 def why_ended(hub: Hub) -> End:

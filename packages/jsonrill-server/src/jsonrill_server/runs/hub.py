@@ -51,7 +51,7 @@ LINGER = 5.0
 VIEWS_BYTES = 64 << 20
 VIEW_BYTES = 1 << 20
 # How often leases are looked at, and how many at once.
-LOOK = 1.0
+CHECK_EVERY = 1.0
 # Ends that are counted by name; a producer's own codes are `FAILED`.
 ENDS = frozenset(
     (
@@ -62,7 +62,7 @@ ENDS = frozenset(
 )
 AT_ONCE = 20
 # Seconds after which readers get an error if a lease has run out and the store does not answer.
-# Together with LOOK it is less than the 5 s after which every reader has an end or an error.
+# Together with CHECK_EVERY it is less than the 5 s after which every reader has an end or an error.
 GRACE = 3.5
 # A task that fails repeatedly logs it once in this many seconds.
 SAY_EVERY = 1.0
@@ -71,14 +71,14 @@ SAY_EVERY = 1.0
 class _Followed:
     """A stream with readers here: its views, and when to look at its lease again."""
 
-    __slots__ = ("deadline", "due", "grace", "lease", "looking", "meta", "views")
+    __slots__ = ("deadline", "due", "grace", "lease", "checking", "meta", "views")
 
     def __init__(self, meta: bytes, lease: float, now: float, grace: float) -> None:
         self.grace = grace
         # The log that is followed: one that takes its place has other options.
         self.meta = meta
         self.views: dict[ViewOptions, Views] = {}
-        self.looking: asyncio.Task[None] | None = None
+        self.checking: asyncio.Task[None] | None = None
         self.due = now
         # If its producer has not renewed the lease until then, its readers get an error.
         self.lease = 0.0
@@ -91,7 +91,7 @@ class _Followed:
         self.deadline = max(self.deadline, now + lease + self.grace)
 
     def moved(self, now: float) -> None:
-        self.due = now + LOOK
+        self.due = now + CHECK_EVERY
         self.alive(self.lease, now)
 
 
@@ -124,7 +124,7 @@ class Hub:
         self._readers: dict[str, int] = {}
         # The last record appended here to each stream that is read here, and when.
         self._appended: dict[str, tuple[int, float]] = {}
-        self._looking = asyncio.Semaphore(AT_ONCE)
+        self._checking = asyncio.Semaphore(AT_ONCE)
         self._said: dict[str, float] = {}
         self.store.on_error = self._failed
         # How much longer than GRACE readers wait for a sign of a stream, by what is stored with it.
@@ -166,7 +166,7 @@ class Hub:
 
         They notice it within a second, and must have ended before the server ends them.
         """
-        return self.stopping and self.time_left <= 2 * LOOK
+        return self.stopping and self.time_left <= 2 * CHECK_EVERY
 
     @property
     def time_left(self) -> float:
@@ -177,8 +177,8 @@ class Hub:
         self.stop()
         if self.tasks:
             await asyncio.wait(self.tasks, timeout=self.time_left)
-        looking = [followed.looking for followed in self._followed.values()]
-        await stop(*self.tasks, self._watching, *looking)
+        checking = [followed.checking for followed in self._followed.values()]
+        await stop(*self.tasks, self._watching, *checking)
         await self.readiness.close()
         for view in self._views():
             await view.close()
@@ -464,7 +464,7 @@ class Hub:
     def _abandon(self, followed: _Followed) -> None:
         """Another log has taken the place of this one: those who still wait for more are told."""
         self.metrics.add("views", -len(followed.views))
-        self.spawn(stop(followed.looking))
+        self.spawn(stop(followed.checking))
         for view in [view for views in followed.views.values() for view in views.all]:
             if not view.ended:
                 view.fail(LogLost(OTHER_LOG))
@@ -495,7 +495,7 @@ class Hub:
             self.metrics.add("views", -1)
             if not followed.views:
                 del self._followed[stream]
-                self.spawn(stop(followed.looking))
+                self.spawn(stop(followed.checking))
         for view in views.all:
             self.spawn(view.close())
 
@@ -512,7 +512,7 @@ class Hub:
         """
         loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(CHECK_EVERY)
             now = loop.time()
             for stream, followed in self._followed.items():
                 if followed.deadline <= now:
@@ -521,11 +521,13 @@ class Hub:
                         # One that has something to render does not wait for the store.
                         if view.failed is None and not view.ended and not view.busy:
                             view.fail(error)
-                elif followed.due <= now and (followed.looking is None or followed.looking.done()):
-                    followed.looking = asyncio.create_task(self._look_at(stream, followed))
+                elif followed.due <= now and (
+                    followed.checking is None or followed.checking.done()
+                ):
+                    followed.checking = asyncio.create_task(self._check(stream, followed))
 
-    async def _look_at(self, stream: str, followed: _Followed) -> None:
-        async with self._looking:
+    async def _check(self, stream: str, followed: _Followed) -> None:
+        async with self._checking:
             try:
                 status = await self.status(stream)
             except UnknownStream:
@@ -534,7 +536,7 @@ class Hub:
                 self._failed("watch", error)
             else:
                 now = asyncio.get_running_loop().time()
-                followed.due = now + max(LOOK, status.lease)
+                followed.due = now + max(CHECK_EVERY, status.lease)
                 if status.closed:
                     followed.due = math.inf  # a view that does not get there in time is told
                 # Past its time a lease holds while it could not be renewed; then the stream may go

@@ -17,7 +17,7 @@ from .positions import Position
 from .records import End, Record, from_entry
 from .render import Rendering
 from .steps import Steps
-from .view import LATER, OTHER_LOG, Frame, View, Views, frames, last_words
+from .view import LATER, OTHER_LOG, Frame, View, Views, closing_bytes, frames
 
 # How much is handed to the server at once.
 CHUNK_BYTES = 64 * 1024
@@ -203,4 +203,4 @@ class Reader:
         end = End("error", codes.get(type(error), "UNAVAILABLE"), str(error))
         self._ended = True
         self.end = end
-        return last_words(self._make(), end)
+        return closing_bytes(self._make(), end)

@@ -34,7 +34,7 @@ from .steps import QUICK, Steps
 T = TypeVar("T")
 log = logging.getLogger("jsonrill_server")
 # With a size alone, an event that waits for more is sent after this many seconds.
-PATIENCE = 1.0
+FLUSH_AFTER = 1.0
 RING_FRAMES = 1024
 RING_BYTES = 1 << 20
 # While a reader needs the oldest frame, and in the first seconds of a view, when others come back,
@@ -118,7 +118,7 @@ def _parts(
             yield [(DONE, "CLOSE")]
 
 
-def last_words(work: Rendering, end: End) -> bytes:
+def closing_bytes(work: Rendering, end: End) -> bytes:
     """The events, without ids, for a reader whose response ends before its stream does."""
     blocks = [encode_event(data, event=getattr(data, "name", None)) for data in work.failure(end)]
     if work.closes:
@@ -178,7 +178,7 @@ class View:
         self._rendering = asyncio.Lock()
         self._pending: list[Entry] = []
         self._pending_size = 0
-        self._every = options.every / 1000 or (PATIENCE if options.size else 0.0)
+        self._every = options.every / 1000 or (FLUSH_AFTER if options.size else 0.0)
         self._begun = self._emitted = asyncio.get_running_loop().time()
         self._timer: asyncio.TimerHandle | None = None
         self._emitting: asyncio.Task[None] | None = None

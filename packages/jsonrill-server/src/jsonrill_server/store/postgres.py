@@ -51,9 +51,9 @@ from .base import (
 from .postgres_schema import CALLS as SQL
 from .postgres_schema import (
     CHANNEL,
-    PULSE_EVERY,
     SCHEMA,
     SETUP_LOCK,
+    TICK_EVERY,
     VERSION,
 )
 
@@ -121,7 +121,7 @@ class PostgresStore(Store):
 
     async def open(self) -> None:
         await self._call(_prepare)
-        loops = (self._pulse, self._listen, self._poll, self._tell)
+        loops = (self._tick, self._listen, self._poll, self._tell)
         self._tasks = [asyncio.create_task(loop()) for loop in loops]
 
     async def close(self) -> None:
@@ -365,7 +365,7 @@ class PostgresStore(Store):
                     self._signals.wake(stream)
             seen = {stream: now.get(stream) for stream in names.values()}
 
-    async def _pulse(self) -> None:
+    async def _tick(self) -> None:
         """Write the pulse at intervals, as evidence that the database accepts writes."""
         swept = time.monotonic()
         while True:
@@ -373,7 +373,7 @@ class PostgresStore(Store):
             if time.monotonic() - swept > SWEEP_EVERY:
                 swept = time.monotonic()
                 await self._quietly("sweep", self._ask("sweep", patience=0))
-            await asyncio.sleep(PULSE_EVERY)
+            await asyncio.sleep(TICK_EVERY)
 
     async def _quietly(self, what: str, call: Awaitable[T]) -> T | None:
         """Await a call for a background task, which must survive any error."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Final
 
 VERSION: Final = 1
-PULSE_EVERY: Final = 0.5
+TICK_EVERY: Final = 0.5
 CHANNEL: Final = "jsonrill"
 
 _GAP: Final = 1.5

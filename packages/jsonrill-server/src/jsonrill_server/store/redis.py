@@ -58,13 +58,13 @@ from .redis_scripts import (
     DELETE,
     FINALIZE,
     LOOK,
-    PULSE,
-    PULSE_EVERY,
     STATUS,
+    TICK,
+    TICK_EVERY,
     TOUCH,
     VERSION,
 )
-from .redis_wakes import Wakes
+from .redis_wake_ups import WakeUps
 
 T = TypeVar("T")
 CONNECTIONS = 50
@@ -96,12 +96,12 @@ class RedisStore(Store):
         self._client = self._new_client(url)
         self._connections = asyncio.Semaphore(CONNECTIONS)
         listener = self._new_listener(url)
-        self._wakes = Wakes(listener, self._signals, (f"{prefix}:{{", "}:log"), self._report)
-        self._pulsing: list[asyncio.Task[None]] = []
+        self._wake_ups = WakeUps(listener, self._signals, (f"{prefix}:{{", "}:log"), self._report)
+        self._ticking: list[asyncio.Task[None]] = []
         script = self._script
         self._acquire, self._append, self._finalize = map(script, (ACQUIRE, APPEND, FINALIZE))
         self._look_at, self._status, self._delete = map(script, (LOOK, STATUS, DELETE))
-        self._touch, self._pulse_once = script(TOUCH), script(PULSE)
+        self._touch, self._tick_once = script(TOUCH), script(TICK)
 
     def _new_client(self, url: str) -> Any:
         return redis.asyncio.from_url(
@@ -124,7 +124,7 @@ class RedisStore(Store):
             if (await self._call(lambda: self._client.info("cluster"))).get("cluster_enabled"):
                 raise StoreError("this Redis is a node of a cluster: write redis+cluster://")
         await self._check_version()
-        self._pulsing = [asyncio.create_task(self._pulse())]
+        self._ticking = [asyncio.create_task(self._tick())]
 
     async def _check_version(self) -> None:
         """Raise StoreError if the keys are those of another version; mark them if nothing says."""
@@ -140,8 +140,8 @@ class RedisStore(Store):
 
     async def close(self) -> None:
         self._signals.close()
-        await stop(*self._pulsing)
-        await self._wakes.close()
+        await stop(*self._ticking)
+        await self._wake_ups.close()
         await self._client.aclose()
 
     async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
@@ -213,14 +213,14 @@ class RedisStore(Store):
         before = await self._call(set_it)
         return before is None or before == mark
 
-    async def _pulse(self, stream: str = "") -> None:
+    async def _tick(self, stream: str = "") -> None:
         """Write the pulse at intervals, as evidence that Redis accepts writes."""
         while True:
             try:
-                await self._run(self._pulse_once, stream, [], patience=0)
+                await self._run(self._tick_once, stream, [], patience=0)
             except Exception as error:  # the loop must survive any error
                 self.on_error("pulse", error)
-            await asyncio.sleep(PULSE_EVERY)
+            await asyncio.sleep(TICK_EVERY)
 
     def _report(self, what: str, error: Exception) -> None:
         self.on_error(what, error)

@@ -59,7 +59,7 @@ class RedisClusterStore(RedisStore):
         while len(names) < PARTS:  # a name for each pulse
             names.setdefault(self._keys(str(number))[2], str(number))
             number += 1
-        self._pulsing = [asyncio.create_task(self._pulse(name)) for name in names.values()]
+        self._ticking = [asyncio.create_task(self._tick(name)) for name in names.values()]
 
     async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
         if new is not None:

@@ -29,7 +29,7 @@ from typing import Final
 
 # Of the keys and what is in them, as described above; `…:version` says which one is there.
 VERSION: Final = 1
-PULSE_EVERY: Final = 0.5
+TICK_EVERY: Final = 0.5
 _GAP_MS: Final = 1500
 # The bytes that Redis allocates for the first records of a stream.
 FIRST_BYTES: Final = 4000
@@ -425,7 +425,7 @@ return {'OK'}
 """
 )
 
-PULSE: Final = (
+TICK: Final = (
     _PRELUDE
     + """
 redis.call('HSET', KEYS[3], 'back', returned(), 'at', now)

@@ -29,7 +29,7 @@ WEIGHED: Final = 4096
 CONTAINER_SIZE: Final = 200
 LEAF_SIZE: Final = 64
 # The original reads a text until it has read this many times its length.
-PATIENCE: Final = 12
+MOST_SPENT: Final = 12
 # A pair of escapes, for a character beyond the first 65536.
 LONGEST_ESCAPE: Final = len(r"\ud83d\ude00")
 # As deep as jiter and pydantic_core go.
@@ -59,7 +59,7 @@ class Reader:
             self.codes = self.codes or "\\u" in text or "\\\\" in text
             self._recent = text[-LONGEST_ESCAPE:]
         if not piece.isascii():
-            tree.look_at(piece)
+            tree.check_text(piece)
         try:
             self._machine.feed(piece)
         except (InvalidJSON, LimitExceeded) as error:
@@ -67,7 +67,7 @@ class Reader:
         if tree.escaped:
             key = self._machine.pending_key
             if key is not None:
-                tree.look_at(key[0])
+                tree.check_text(key[0])
             if "\\" not in self._recent:
                 tree.escaped = False
                 self._recent = ""
@@ -175,7 +175,7 @@ class Memory:
         remembered.calls += 1
         grown = length - remembered.first
         often = at_once or (
-            remembered.spent >= PATIENCE * length
+            remembered.spent >= MOST_SPENT * length
             and length * remembered.calls >= ratio * grown
             and size_of(text) < MOST_BYTES
         )

@@ -80,7 +80,7 @@ class Tree(Sink):
 
     def key(self, key: str, offset: int) -> None:
         if self.escaped:
-            self.look_at(key)
+            self.check_text(key)
         self._step = self._names.setdefault(key, key)
 
     def start_string(self, offset: int) -> None:
@@ -88,7 +88,7 @@ class Tree(Sink):
 
     def text(self, run: str) -> None:
         if self.escaped:
-            self.look_at(run)
+            self.check_text(run)
         self._string.append(run)  # type: ignore[union-attr]  # a string is open
 
     def end_string(self) -> None:
@@ -182,7 +182,7 @@ class Tree(Sink):
         del copies[self._parents[at - 1]][self._steps[at - 1]]
         return copies[0]
 
-    def look_at(self, text: str) -> None:
+    def check_text(self, text: str) -> None:
         """Note whether there is half of a surrogate pair in this text."""
         if not text.isprintable() and _LONE.search(text):
             self.lone = True

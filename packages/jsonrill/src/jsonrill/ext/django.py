@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from .event_stream import HEADERS, Reply, beating
+from .event_stream import HEADERS, Reply, with_heartbeats
 
 
 class DeferredResponse(HttpResponseBase):  # type: ignore[misc]  # Django has no types
@@ -34,7 +34,7 @@ class DeferredResponse(HttpResponseBase):  # type: ignore[misc]  # Django has no
                 del response.headers["content-type"]
             given = reply.headers
         else:
-            response = StreamingHttpResponse(beating(reply.source, **reply.sending))
+            response = StreamingHttpResponse(with_heartbeats(reply.source, **reply.sending))
             given = {**HEADERS, **reply.headers}
         for name, value in (*given.items(), *self.items()):
             response[name] = value

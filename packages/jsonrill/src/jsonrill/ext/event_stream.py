@@ -42,14 +42,14 @@ def beginning(retry: int | None) -> bytes:
     return b"" if retry is None else b"retry: %d\n" % (random.uniform(0.75, 1.25) * retry)
 
 
-async def beating(
+async def with_heartbeats(
     source: Any,
     *,
     heartbeat: float = HEARTBEAT_SECONDS,
     retry: int | None = None,
-    lasts: float = float("inf"),
+    max_seconds: float = float("inf"),
     stopping: Callable[[], bool] = bool,
-    last_words: Callable[[], bytes] = bytes,
+    closing_bytes: Callable[[], bytes] = bytes,
     **_: Any,
 ) -> AsyncIterator[bytes]:
     """Yield the bytes of a source, with heartbeats, for frameworks that send what is iterated.
@@ -57,7 +57,7 @@ async def beating(
     The arguments are those of `ByteStreamResponse`. The source is closed in any case.
     """
     clock = asyncio.get_running_loop().time
-    until, prefix = clock() + lasts, beginning(retry)
+    until, prefix = clock() + max_seconds, beginning(retry)
     items, next_one = aiter(source), None
     try:
         yield OPENING
@@ -75,7 +75,7 @@ async def beating(
                     yield prefix + chunk
                     prefix, sent = b"", clock()
             if over:
-                if words := last_words():
+                if words := closing_bytes():
                     yield words
                 return
             elif clock() - sent >= heartbeat:

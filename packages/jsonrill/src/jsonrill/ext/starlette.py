@@ -34,10 +34,10 @@ _END: Final = object()
 class ByteStreamResponse(Response):
     """Sends bytes that are complete events, as they come.
 
-    `heartbeat` and `send_timeout` are seconds; `lasts` ends the connection after that time, for the
-    client to resume. `retry` are the milliseconds after which a browser reconnects, give or take a
-    quarter. A client that goes away ends it too: the source is closed (`aclose`).
-    `last_words` are the bytes to send when this server ends the response before its source has
+    `heartbeat` and `send_timeout` are seconds; `max_seconds` ends the connection after that time,
+    for the client to resume. `retry` are the milliseconds after which a browser reconnects, give or
+    take a quarter. A client that goes away ends it too: the source is closed (`aclose`).
+    `closing_bytes` are the bytes to send when this server ends the response before its source has
     ended: for a client that cannot resume, that must not look like the end of a stream.
     """
 
@@ -52,10 +52,10 @@ class ByteStreamResponse(Response):
         heartbeat: float = HEARTBEAT_SECONDS,
         send_timeout: float = SEND_SECONDS,
         retry: int | None = None,
-        lasts: float = float("inf"),
+        max_seconds: float = float("inf"),
         listen: bool = True,
         stopping: Callable[[], bool] = bool,
-        last_words: Callable[[], bytes] = bytes,
+        closing_bytes: Callable[[], bytes] = bytes,
     ) -> None:
         self.status_code = status_code
         self.background = background
@@ -67,10 +67,10 @@ class ByteStreamResponse(Response):
         self._heartbeat = heartbeat
         self._send_timeout = send_timeout
         self._retry = retry
-        self._lasts = lasts
+        self._max_seconds = max_seconds
         self._listen = listen
         self._stopping = stopping
-        self._last_words = last_words
+        self._closing_bytes = closing_bytes
         self._sending: float | None = None
         self._sent = 0.0
         # What became of it: whether it was read from, how much was sent, whether it was cut off.
@@ -115,7 +115,7 @@ class ByteStreamResponse(Response):
                 raise error
         if self.cut:
             return
-        words = self._last_words() if sender.cancelled() else b""
+        words = self._closing_bytes() if sender.cancelled() else b""
         try:
             async with asyncio.timeout(self._send_timeout):
                 await send({"type": "http.response.body", "body": words})
@@ -144,7 +144,7 @@ class ByteStreamResponse(Response):
         """Ends when the client is gone, takes nothing, or has been here long enough."""
         loop = asyncio.get_running_loop()
         gone = asyncio.create_task(_gone(receive) if self._listen else asyncio.Event().wait())
-        until = loop.time() + self._lasts
+        until = loop.time() + self._max_seconds
         tick = min(TICK, self._heartbeat / 2, self._send_timeout / 2)
         try:
             while not gone.done() and not self._stopping() and loop.time() < until:
@@ -186,7 +186,7 @@ class EventStreamResponse(ByteStreamResponse):
         heartbeat: float = HEARTBEAT_SECONDS,
         send_timeout: float = SEND_SECONDS,
         retry: int | None = None,
-        lasts: float = float("inf"),
+        max_seconds: float = float("inf"),
     ) -> None:
         super().__init__(
             sse(source) if isinstance(source, AsyncIterable) else _in_threads(sse(source)),
@@ -197,7 +197,7 @@ class EventStreamResponse(ByteStreamResponse):
             heartbeat=heartbeat,
             send_timeout=send_timeout,
             retry=retry,
-            lasts=lasts,
+            max_seconds=max_seconds,
         )
 
     async def aclose(self) -> None:

@@ -24,7 +24,7 @@ cpdef int digit_of(int char) noexcept
 
 cdef class Machine(Position):
     cdef bint _bom, _cut, _exact, _many, _unique
-    cdef int _fresh, _wary
+    cdef int _fresh, _leniency
     cdef Py_ssize_t _bound, _budget, _number_end, _plain_at, _run_after, _stop
     cdef str _shown
     cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
@@ -66,7 +66,7 @@ cdef class Machine(Position):
     cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
     @cython.final
     cdef Py_ssize_t _close(self, Py_ssize_t pos) except? -2
-    cdef Py_ssize_t _close_warily(self, Py_ssize_t pos) except? -2
+    cdef Py_ssize_t _close_leniently(self, Py_ssize_t pos) except? -2
     cdef bint _may_decode(self) except -1
     cdef Py_ssize_t _unclosed_key(self, str text, Py_ssize_t quote) except -2
     cdef _repeats(self, str key, str text, Py_ssize_t quote)

@@ -26,7 +26,7 @@ Rule 3: what a subclass may answer differently is a method of its own, and not f
           a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_plain_run`
           a piece that is text alone         `_is_plain`
           a string in a list                 `_string_element`
-          brackets                           `_close_warily`, `_may_decode`, `_emit_decoded`
+          brackets                           `_close_leniently`, `_may_decode`, `_emit_decoded`
           a key that comes again             `_repeats`
           states that JSON does not have     `_skip`, `_outside`, `_fail_at`, `pending_text`
           the end of a document or the text  `_leave_ended`, `_next_document`, `_finish`
@@ -146,7 +146,7 @@ class Machine(Position):
         "_tail",
         "_text_limit",
         "_unique",
-        "_wary",
+        "_leniency",
         "document",
     )
 
@@ -190,7 +190,7 @@ class Machine(Position):
         # With leniency: text is looked at closely where a token may be missing or too many. The
         # offset of the string that is read, if it has nothing unusual so far, else one that none
         # has, also not one in a prefix; and the end of what was emitted of it.
-        self._wary = 0
+        self._leniency = 0
         self._plain_at = NOWHERE
         self._shown = ""
         # The state in which a document begins.
@@ -466,7 +466,7 @@ class Machine(Position):
             char = text[pos]
             if char == '"' and state <= NEXT_KEY:
                 if state <= FIRST_ELEMENT:
-                    if self._wary and (self._wary > 1 or not self._object):
+                    if self._leniency and (self._leniency > 1 or not self._object):
                         pos = self._string_element(text, pos)
                         continue
                     self._sink.start_string(self._offset + pos)
@@ -500,7 +500,7 @@ class Machine(Position):
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
             elif self._closes(char, state):
-                pos = self._close_warily(pos) if self._wary else self._leave(pos)
+                pos = self._close_leniently(pos) if self._leniency else self._leave(pos)
             else:
                 pos = self._unexpected(text, pos)
         if self._held:
@@ -508,7 +508,7 @@ class Machine(Position):
             self._entry = HELD
         elif self._state != STRING:
             self._entry = READY
-        elif not self._wary:
+        elif not self._leniency:
             self._entry = PLAIN
         else:
             self._entry = WATCHED if self._plain_at == self._token else READY
@@ -538,7 +538,7 @@ class Machine(Position):
             if (
                 len(text) - pos >= WORTH_DECODING
                 and self._sink.takes_values()
-                and (not self._wary or self._may_decode())
+                and (not self._leniency or self._may_decode())
             ):
                 end = pos
                 if char == "{" and not self._object and len(text) - pos >= WORTH_A_RUN:
@@ -565,7 +565,7 @@ class Machine(Position):
         if char == "{":
             self._object = True
             self._state = FIRST_KEY
-            self._seen = set() if self._exact else [] if self._wary else None
+            self._seen = set() if self._exact else [] if self._leniency else None
             self._sink.start_object(self._offset + pos)
         else:
             self._object = False
@@ -574,9 +574,9 @@ class Machine(Position):
         return pos + 1
 
     def _close(self, pos: int) -> int:
-        return self._close_warily(pos) if self._wary else self._leave(pos)
+        return self._close_leniently(pos) if self._leniency else self._leave(pos)
 
-    def _close_warily(self, pos: int) -> int:
+    def _close_leniently(self, pos: int) -> int:
         """The same where the bracket at `pos` may be one too many."""
         return self._leave(pos)
 
@@ -627,7 +627,7 @@ class Machine(Position):
         ):
             return pos
         self._budget += left
-        if self._wary:
+        if self._leniency:
             self._emit_decoded(value, text, pos, end)
         else:
             self._sink.scalar(value, None, self._offset + pos)
@@ -643,7 +643,12 @@ class Machine(Position):
         other run is sought in the piece.
         """
         end = len(text)
-        if self._offset + pos < self._run_after or self._unique or self._wary or not self._frames:
+        if (
+            self._offset + pos < self._run_after
+            or self._unique
+            or self._leniency
+            or not self._frames
+        ):
             return pos
         self._run_after = self._offset + end
         begins = text[pos : text.find(":", pos, pos + WORTH_DECODING) + 1]
@@ -706,7 +711,7 @@ class Machine(Position):
         if not plain or self._offset + stop > self._stop:
             return self._escaped(text, pos)
         if state == STRING:
-            if self._wary:
+            if self._leniency:
                 return self._plain_run(text, pos, stop, run)
             if run:
                 self._sink.text(run)
@@ -849,7 +854,7 @@ class Machine(Position):
 
     def _end_key(self, text: str, quote: int) -> int:
         key = self._begun
-        if self._wary and key and key[-1] in ": ":
+        if self._leniency and key and key[-1] in ": ":
             end = self._unclosed_key(text, quote)
             if end >= 0:
                 return end

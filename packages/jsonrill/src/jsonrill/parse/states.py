@@ -44,7 +44,7 @@ CLOSED: Final = 5  # nothing can follow
 NOWHERE: Final = -1_000_000_000
 
 # How closely the text is looked at where a token may be missing or too many; 0: not at all.
-WARY: Final = 1  # with leniency
+TOLERANT: Final = 1  # with leniency
 GUIDED: Final = 2  # and a schema asks for some types
 
 # What could stand where the text is refused or ends.

@@ -31,7 +31,7 @@ from .delta import difference
 from .replay import ROOT, Delta, Reading, change, changes_of, completed, pointer_of, same
 
 # How much may be compared for each entry of a log.
-_PATIENCE: Final = 50
+_MOST_SPENT: Final = 50
 
 
 class Whole(ValueBuilder):
@@ -187,7 +187,7 @@ class Log(PlacedSink):
         if not self.changed or self.sent == 0:
             return self.changed
         self._spent += self.at(self.sent).width
-        if self._spent <= _PATIENCE * len(self.entries) and self._is_as_sent():
+        if self._spent <= _MOST_SPENT * len(self.entries) and self._is_as_sent():
             self.mark()
         return self.changed
 

@@ -29,7 +29,7 @@ _DEFAULTS: Final[dict[str, Any]] = {it.name: it.default for it in taken_by("upda
 class Settings:
     """The options of a `PartialStream` in the form in which it uses them."""
 
-    __slots__ = ("data", "delta", "document_schema", "entities", "literals", "looks", "mode",
+    __slots__ = ("data", "delta", "document_schema", "entities", "literals", "sees_pending", "mode",
                  "mode_of", "numbers", "only_complete", "parse_float", "parsing", "rules",
                  "schema_of", "stops", "stops_inside", "zeros")  # fmt: skip
 
@@ -71,7 +71,7 @@ class Settings:
         if self.schema_of is None and self.zeros:
             raise ValueError("zero_values needs a schema")
         # Whether a value is of interest before the machine has an event for it.
-        self.looks = "REALTIME" in modes or self.schema_of is not None
+        self.sees_pending = "REALTIME" in modes or self.schema_of is not None
 
 
 def _modes(mode: Modes, entities: Entities) -> dict[str | None, Mode]:

@@ -13,7 +13,7 @@ cdef class PartialStream:
     cdef object __weakref__
     cdef readonly bint ended
     cdef readonly object mode
-    cdef bint _is_refused, _lenient, _looks, _realtime, _zeros
+    cdef bint _is_refused, _lenient, _sees_pending, _realtime, _zeros
     cdef Py_ssize_t _document, _errors, _kept_before, _repairs
     cdef dict _counts
     cdef list _kept, _out, _violations
@@ -31,7 +31,7 @@ cdef class PartialStream:
     cdef _leave(self)
     @cython.final
     @cython.locals(log=Log, held=Held)
-    cdef _look(self)
+    cdef _see_pending(self)
     @cython.final
     cdef _current_check(self)
     @cython.final

@@ -54,8 +54,9 @@ class PartialStream:
     # More attributes than 30 would cost each of them the short way that Python has to it.
     __slots__ = ("__weakref__", "_budget", "_counts", "_data", "_delta", "_document", "_entity",
                  "_errors", "_finder", "_is_refused", "_kept", "_kept_before", "_lenient", "_log",
-                 "_looks", "_machine", "_out", "_realtime", "_recorder", "_repairs", "_schema_of",
-                 "_settings", "_told", "_violations", "_zeros", "ended", "mode")  # fmt: skip
+                 "_machine", "_out", "_realtime", "_recorder", "_repairs", "_schema_of",
+                 "_sees_pending", "_settings", "_told", "_violations", "_zeros", "ended",
+                 "mode")  # fmt: skip
 
     def __copy__(self) -> NoReturn:
         refuse_copy(self)
@@ -75,7 +76,7 @@ class PartialStream:
         self.ended = False
         self._data, self._delta = settings.data, settings.delta
         self._schema_of = settings.schema_of
-        self._looks, self._zeros = settings.looks, settings.zeros
+        self._sees_pending, self._zeros = settings.sees_pending, settings.zeros
         # How much the validators may do for this stream: that of its first check.
         self._budget: Any = None
         self._counts: dict[str | None, int] = dict.fromkeys(settings.entities.names, 0)
@@ -125,9 +126,9 @@ class PartialStream:
             if not self._is_refused:
                 return self._failed(error)
         log = self._log
-        if self._looks and not (more or self._is_refused):
+        if self._sees_pending and not (more or self._is_refused):
             if log is None or log.string is None or self._zeros:
-                self._look()
+                self._see_pending()
                 log = self._log
         if self._violations:
             self._find_violations()
@@ -313,7 +314,7 @@ class PartialStream:
 
     # Without an event of the machine: a value that is beginning, and the end by an error.
 
-    def _look(self) -> None:
+    def _see_pending(self) -> None:
         """Look at the number or literal that is being read, or at a key without a value."""
         text = self._machine.pending_text if self._machine.is_pending() else None
         if text is not None:

@@ -159,8 +159,8 @@ class Compiler:
             shape.grows = name == "str" and bool(shape.as_is)
         elif name == "literal" and all(type(value) is str for value in core["expected"]):
             shape.as_is = STRING
-        elif name in _HOLLOW:
-            shape.make_hollow = partial(self._made_hollow, core, config)
+        elif name in _PREFILLED:
+            shape.make_prefilled = partial(self._prefilled_validator, core, config)
 
     def _has_functions(self, core: Core) -> bool:
         """True if it calls a function somewhere, which may be one of the user's."""
@@ -382,36 +382,36 @@ class Compiler:
 
     # Complete parts are not validated again when the value around them closes.
 
-    def _made_hollow(self, core: Core, config: Config) -> Any:
+    def _prefilled_validator(self, core: Core, config: Config) -> Any:
         """The validator of a container that takes its parts as they are; None if there is none."""
-        hollow = self._hollow(core)
-        if hollow is None:
+        prefilled = self._prefilled(core)
+        if prefilled is None:
             return None
         try:
             # Otherwise it would be the validator that the class has already.
-            return self._built(hollow, config, _use_prebuilt=False)
+            return self._built(prefilled, config, _use_prebuilt=False)
         except TypeError:
             return None  # a pydantic that cannot do without
 
     def _made_alone(self, core: Core, config: Config, name: str) -> Any:
-        """The hollow validator of the fields up to this one, which looks at those before it."""
+        """The prefilled validator of the fields up to this one, which looks at those before it."""
         fields = list(_each_field(core))
         at = [field_name for field_name, _ in fields].index(name)
         upto: Any = dict(fields[: at + 1])
         if core["type"] == "dataclass-args":
             upto = list(upto.values())
         core = {**core, "fields": upto, "extra_behavior": "ignore"}
-        return None if config is _UNKNOWN else self._made_hollow(core, config)
+        return None if config is _UNKNOWN else self._prefilled_validator(core, config)
 
-    def _hollow(self, core: Core) -> Core | None:
+    def _prefilled(self, core: Core) -> Core | None:
         """The core schema with parts that are known already; None if a function needs them all."""
         name = core["type"]
         core = {key: value for key, value in core.items() if key != "ref"}
         if name == "definition-ref":
             target = self._definitions.get(core["schema_ref"])
-            return None if target is None else self._hollow(target)
-        if name in _HOLLOW_AROUND and not core.get("custom_init"):
-            inner = self._hollow(core["schema"])
+            return None if target is None else self._prefilled(target)
+        if name in _PREFILLED_AROUND and not core.get("custom_init"):
+            inner = self._prefilled(core["schema"])
             return None if inner is None else {**core, "schema": inner}
         if name in ("model-fields", "typed-dict"):
             fields = {key: _known_field(key, field) for key, field in core["fields"].items()}
@@ -471,7 +471,7 @@ _ZEROS: Final[dict[str, Callable[[], Any]]] = {
 # Parts of a core schema in which no schemas are that validate.
 _NO_SCHEMAS: Final = frozenset(("serialization", "metadata", "python_schema", "default", "config"))
 # Containers, and what may be around them without a look at what they were made of.
-_HOLLOW_AROUND: Final = frozenset(
+_PREFILLED_AROUND: Final = frozenset(
     ("function-after", "custom-error", "nullable", "default", "model", "dataclass")
 )
 _COLLECTIONS: Final[dict[str, Callable[[list[Any]], Any]]] = {
@@ -479,8 +479,8 @@ _COLLECTIONS: Final[dict[str, Callable[[list[Any]], Any]]] = {
     "set": set,
     "frozenset": frozenset,
 }
-_HOLLOW: Final = frozenset(
-    (*_HOLLOW_AROUND, *_COLLECTIONS, "tuple", "dict", "typed-dict", "definition-ref")
+_PREFILLED: Final = frozenset(
+    (*_PREFILLED_AROUND, *_COLLECTIONS, "tuple", "dict", "typed-dict", "definition-ref")
 )
 _READERS: Final[dict[str, Callable[[Compiler, Node, Core, Config], None]]] = {
     "custom-error": Compiler._inner,

@@ -21,7 +21,7 @@ cdef class SchemaDocument:
     @cython.locals(machine=Machine)
     cdef _check_pending(self)
     cdef _keep_value(self)
-    cdef _look(self, Py_ssize_t begin)
+    cdef _note_change(self, Py_ssize_t begin)
 
 cdef class _Ends(Sink):
     cdef object _completed, _next_document

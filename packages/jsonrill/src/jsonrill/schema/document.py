@@ -152,14 +152,14 @@ class SchemaDocument:
         except (InvalidJSON, LimitExceeded) as error:
             # In smaller pieces, what has begun would have been checked before the error came.
             self._check_pending()
-            self._look(begin)
+            self._note_change(begin)
             error.value = self.value
             raise
         if self.many:
             self._keep_value()
         if machine.is_pending():
             self._check_pending()
-        self._look(begin)
+        self._note_change(begin)
         return self.changed
 
     def _check_pending(self) -> None:
@@ -175,11 +175,11 @@ class SchemaDocument:
     def _keep_value(self) -> None:
         """With `many`: give the error that ended a document its last good value."""
         for error in self._machine.errors[self._errors :]:
-            value = self._value if self._complete else self._state.look()
+            value = self._value if self._complete else self._state.snapshot()
             error.value = None if value is ABSENT else value
         self._errors = len(self._machine.errors)
 
-    def _look(self, begin: int) -> None:
+    def _note_change(self, begin: int) -> None:
         """Note whether a look differs from the one before; raise the violation, if there is one."""
         violation = self._violation
         if violation is not None:
@@ -191,13 +191,13 @@ class SchemaDocument:
         if self._state.changed:
             self._state.changed = False
             if not self._complete:
-                self._value = self._state.look()
+                self._value = self._state.snapshot()
             self.changed = self._value is not ABSENT
 
     # Called while the machine runs.
 
     def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
-        self._value = self._state.look() if drop is None else self._state.look_without(drop)
+        self._value = self._state.snapshot() if drop is None else self._state.snapshot_without(drop)
         self._violation = violation
         self._machine.tell(Sink())
 
@@ -213,7 +213,7 @@ class SchemaDocument:
         self._keep_value()
         if self._violation is None:
             if self._state.changed:
-                value = self._value if self._complete else self._state.look()
+                value = self._value if self._complete else self._state.snapshot()
                 if value is not ABSENT:
                     self.finished.append(value)
             self._find_fields()
@@ -273,10 +273,10 @@ class _Plain(ValueBuilder):
     def next_document(self) -> None:
         self._next_document()
 
-    def look(self) -> Any:
+    def snapshot(self) -> Any:
         return self.value if self.started else ABSENT
 
-    def look_without(self, path: Path) -> Any:
+    def snapshot_without(self, path: Path) -> Any:
         return without(self.value, path)
 
     def complete_fields(self, complete: Any) -> Iterator[tuple[str, Any]]:
@@ -296,5 +296,5 @@ class _Live(_Plain):
 
     __slots__ = ()
 
-    def look(self) -> Any:
+    def snapshot(self) -> Any:
         return self.root if self.started else ABSENT

@@ -159,10 +159,10 @@ class Members:
         at = bisect_left(self._sorted, key)
         # Of all allowed keys one of the two neighbours in order has most in common with it, and one
         # that begins with it is the next.
-        near = self._sorted[max(at - 1, 0) : at + 1]
-        if not key or (near and near[-1].startswith(key)):
+        neighbours = self._sorted[max(at - 1, 0) : at + 1]
+        if not key or (neighbours and neighbours[-1].startswith(key)):
             return None
-        far = max((common(one, 0, key) for one in near), default=0)
+        far = max((common(one, 0, key) for one in neighbours), default=0)
         begun = shown(key[: far + 1])
         text = f"no allowed key begins with {begun}: {allowed(self.properties)}"
         return far, Refusal(self.closed.rule, text)

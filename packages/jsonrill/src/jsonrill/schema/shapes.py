@@ -43,9 +43,9 @@ class Field:
 class Shape:
     """The shape of one node. Filled by the compiler, then only read."""
 
-    __slots__ = ("_alone", "_contents", "_hollow", "as_is", "before", "cls", "collect", "deep",
+    __slots__ = ("_alone", "_contents", "_prefilled", "as_is", "before", "cls", "collect", "deep",
                  "extra", "fields", "functions", "grows", "in_order", "inner", "keys", "make_alone",
-                 "make_hollow", "names", "nodes", "role", "tag", "tags", "zero")  # fmt: skip
+                 "make_prefilled", "names", "nodes", "role", "tag", "tags", "zero")  # fmt: skip
 
     def __init__(self) -> None:
         self.role = SCALAR
@@ -79,22 +79,22 @@ class Shape:
         # Returns whether a function of the user's is called somewhere in it.
         self.functions: Callable[[], bool] = bool
         # Makes the validator that takes complete parts as they are.
-        self.make_hollow: Callable[[], Any] | None = None
-        self._hollow: Any = None
+        self.make_prefilled: Callable[[], Any] | None = None
+        self._prefilled: Any = None
         # Makes the validator of the fields up to this one, if it looks at those before it.
         self.make_alone: Callable[[str], Any] | None = None
         self._alone: dict[str, Any] = {}
         self._contents: dict[int, list[tuple[Node, bool]]] = {}
 
     @property
-    def hollow(self) -> Any:
+    def prefilled(self) -> Any:
         """The validator that takes complete parts as they are; None if it needs them as sent."""
-        if self.make_hollow is not None:
-            self._hollow, self.make_hollow = self.make_hollow(), None
-        return self._hollow
+        if self.make_prefilled is not None:
+            self._prefilled, self.make_prefilled = self.make_prefilled(), None
+        return self._prefilled
 
     def alone(self, name: str) -> Any:
-        """The hollow validator of the fields up to this one; None if there is none."""
+        """The prefilled validator of the fields up to this one; None if there is none."""
         if name not in self._alone:
             self._alone[name] = None if self.make_alone is None else self.make_alone(name)
         return self._alone[name]

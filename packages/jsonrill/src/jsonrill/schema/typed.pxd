@@ -42,7 +42,7 @@ cdef class TypedCheck(Check):
     cdef Py_ssize_t _decided, _told, _valid
     cdef TypedFrame _top
     @cython.locals(spine=list, plan=list, at=Py_ssize_t, frame=TypedFrame, wants=list)
-    cpdef look(self)
+    cpdef snapshot(self)
     @cython.locals(frame=TypedFrame)
     cpdef key(self, str key, Py_ssize_t offset)
     cpdef text(self, str run)

@@ -2,8 +2,8 @@
 
 A walk that also keeps what the values are: each is converted once, when it is complete, by the
 validator that is asked about it anyway. A container is made of its converted parts when it closes,
-by a *hollow* validator, which takes them as they are; so a function of the user's runs once for the
-value it belongs to, and once more when the whole is validated. With
+by a *prefilled* validator, which takes them as they are; so a function of the user's runs once for
+the value it belongs to, and once more when the whole is validated. With
 
     class Trip(BaseModel):
         day: date
@@ -45,7 +45,7 @@ from .shapes import (
     missing,
     zero,
 )
-from .validators import Known, PydanticValidator, hollow_made
+from .validators import Known, PydanticValidator, attempt_prefilled
 from .walk import NESTED_VALIDATIONS, Frame, Walk
 
 # What a key is that no field has, or an element that no schema describes.
@@ -275,7 +275,7 @@ class TypedCheck(Check):
 
     # Looks
 
-    def look(self) -> Any:
+    def snapshot(self) -> Any:
         """The partial instance as it is now; `ABSENT` if there is nothing to show."""
         spine, plan = self._spine, self._plan
         del plan[self._valid :]
@@ -287,7 +287,7 @@ class TypedCheck(Check):
         text = self._text.text() if wants and self._text is not None else None
         return _made_by(plan, wants, text).get(self._node, ABSENT)
 
-    def look_without(self, path: Path) -> Any:
+    def snapshot_without(self, path: Path) -> Any:
         """As `look`, without the value at this path, which is open."""
         depth = max(1, len(path) - len(path_of(self._root)))
         levels: list[Level] = [(frame, None, frame.step) for frame in self._spine[:depth]]
@@ -296,14 +296,14 @@ class TypedCheck(Check):
         return _made_by(_planned(levels), [], None).get(self._node, ABSENT)
 
     def partial_now(self) -> Any:
-        made = self.look()
+        made = self.snapshot()
         return None if made is ABSENT else made
 
     def partial_model(self, value: Any, open_path: Path | None) -> Any:
-        made = self._look_at(value, open_path)
+        made = self._snapshot_of(value, open_path)
         return None if made is ABSENT else made
 
-    def _look_at(self, value: Any, open_path: Path | None) -> Any:
+    def _snapshot_of(self, value: Any, open_path: Path | None) -> Any:
         levels: list[Level] = []
         frame = self._top
         wants = [self._node]
@@ -475,12 +475,12 @@ class TypedCheck(Check):
             return None, ABSENT
         if frame is None:
             return validator.attempt(value)
-        hollow = node.maker.hollow
+        prefilled = node.maker.prefilled
         inside = contents(node, kind)
-        if hollow is not None and len(inside) == 1 and inside[0][0] in frame.parts:
+        if prefilled is not None and len(inside) == 1 and inside[0][0] in frame.parts:
             text, known, is_known = _as_known(frame.parts[inside[0][0]], value)
             if is_known or frame.asks():
-                return hollow_made(hollow, text, known, value)
+                return attempt_prefilled(prefilled, text, known, value)
         elif frame.asks():
             return validator.attempt(value)
         return None, ABSENT
@@ -655,7 +655,7 @@ def _given(complete: Any, parts: list[Part], raw: Any) -> Iterator[tuple[str, An
 
 
 def _as_known(part: Part, raw: Any) -> tuple[str, Known, bool]:
-    """The text for a hollow validator, what is known, and whether that is all.
+    """The text for a prefilled validator, what is known, and whether that is all.
 
     In the text a 0 is in the place of each value that is known.
     """
@@ -694,7 +694,7 @@ def _made_alone(part: Part, name: Any, step: Any, value: Any, raw: Any) -> Any:
     validator = shape.alone(name)
     if validator is None:
         return ABSENT
-    made = hollow_made(validator, "{" + ",".join(texts) + "}", known, raw)[1]
+    made = attempt_prefilled(validator, "{" + ",".join(texts) + "}", known, raw)[1]
     fields = made[0] if isinstance(made, tuple) else made
     return fields.get(name, ABSENT) if isinstance(fields, dict) else ABSENT
 

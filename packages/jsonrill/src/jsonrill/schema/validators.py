@@ -296,7 +296,7 @@ class PydanticValidator(LazyValidator):
 
 
 class Known(dict[str, Any]):
-    """The parts of a container that are known already, for its hollow validator.
+    """The parts of a container that are known already, for its prefilled validator.
 
     It is the context of that validation, and to the user's functions an empty one.
     """
@@ -309,8 +309,10 @@ class Known(dict[str, Any]):
         self.items_left = iter(items)
 
 
-def hollow_made(validator: Any, text: str, known: Known, value: Any) -> tuple[Refusal | None, Any]:
-    """As `attempt`, by a hollow validator: what is known is not in the text."""
+def attempt_prefilled(
+    validator: Any, text: str, known: Known, value: Any
+) -> tuple[Refusal | None, Any]:
+    """As `attempt`, by a prefilled validator: what is known is not in the text."""
     from pydantic_core import ValidationError
 
     try:
@@ -322,13 +324,13 @@ def hollow_made(validator: Any, text: str, known: Known, value: Any) -> tuple[Re
 
 
 def known_field(name: str, value: Any, handler: Any, info: Any) -> Any:
-    """The field of a hollow validator: what is known of it, else what pydantic makes of it."""
+    """The field of a prefilled validator: what is known of it, else what pydantic makes of it."""
     made = info.context.fields.get(name, ABSENT)
     return handler(value) if made is ABSENT else made
 
 
 def next_known(value: Any, handler: Any, info: Any) -> Any:
-    """The next element or member of a hollow validator."""
+    """The next element or member of a prefilled validator."""
     made = next(info.context.items_left)
     return handler(value) if made is ABSENT else made
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .reading import Reading
 
 # The number of elements that may come before the first one that is recognised.
-_PATIENCE: Final = 32
+_MOST_UNKNOWN: Final = 32
 # What a JSON text begins with, and how much of a text that begins with something else is read, to
 # see if the model refused or was stopped.
 _BEGINS_JSON: Final = '{["-0123456789\ufeff`<'
@@ -100,7 +100,7 @@ class EventDecoder:
         if not self._unknown:
             self._first = event
         self._unknown += 1
-        if self._unknown >= _PATIENCE:
+        if self._unknown >= _MOST_UNKNOWN:
             raise UnknownSource(self._complaint())
 
     def _complaint(self) -> str:

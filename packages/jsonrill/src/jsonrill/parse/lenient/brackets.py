@@ -279,7 +279,7 @@ class Brackets:
                 if seen:
                     return self.fix_open_list(m, text, pos)
             m._string_depth, m._string_index = depth, m._count
-        if m._wary == GUIDED and m.text.collects(m):
+        if m._leniency == GUIDED and m.text.collects(m):
             return m._open_string(STRING, text, pos)
         m._sink.start_string(m._offset + pos)
         return m._open_string(STRING, text, pos)
@@ -390,7 +390,7 @@ class Brackets:
 
     def may_decode(self, m: Leniency) -> bool:
         """True but where a schema asks for types, or the root must stay open and cannot."""
-        if m._wary == GUIDED:
+        if m._leniency == GUIDED:
             return False
         return bool(m._frames) or not self.keeps_root_open(m) or m._sink.takes_open()
 

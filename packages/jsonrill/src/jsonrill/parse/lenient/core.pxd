@@ -1,7 +1,7 @@
 # Types for the compiler; the code is in core.py.
 from ..machine cimport Machine
 
-cdef int VALUE, NEXT_KEY, AFTER, BEFORE, WARY
+cdef int VALUE, NEXT_KEY, AFTER, BEFORE, TOLERANT
 
 cdef class Leniency(Machine):
     cdef bint _last, _bare_keys, _passes

@@ -14,7 +14,7 @@ from ...errors import InvalidJSON
 from ...options import OnRepair
 from ..machine import Machine
 from ..sink import Repair, Sink
-from ..states import AFTER, BEFORE, NEXT_KEY, VALUE, WARY
+from ..states import AFTER, BEFORE, NEXT_KEY, TOLERANT, VALUE
 from . import lookahead
 from .lookahead import Shape
 from .rules import rule_names
@@ -67,7 +67,7 @@ class Leniency(Machine):
         self._rules = rule_names(rules)
         self._on_repair = on_repair
         self._repairs = []
-        self._wary = WARY
+        self._leniency = TOLERANT
         self._bound = self._text_limit = max(self._text_limit, lookahead.REACH)
         self._state = self._fresh = BEFORE
         # The text has ended: what waits for more of it is decided now.

@@ -143,7 +143,7 @@ class LenientMachine(Leniency):
 
     def guide(self, guide: Guide) -> None:
         self.schema.guide = guide
-        self._wary = GUIDED
+        self._leniency = GUIDED
 
     def _outside(self) -> bool:
         if self._state in (ODD_STRING, BLOCK_STRING, BARE_VALUE):
@@ -195,7 +195,7 @@ class LenientMachine(Leniency):
     def _string_element(self, text: str, pos: int) -> int:
         return self._brackets.string_element(self, text, pos)
 
-    def _close_warily(self, pos: int) -> int:
+    def _close_leniently(self, pos: int) -> int:
         return self._brackets.close_warily(self, pos)
 
     def _may_decode(self) -> bool:

@@ -417,7 +417,7 @@ class Text:
 
     def collects(self, m: Leniency) -> bool:
         """True if the schema asks for no string here, or only for some: then its end decides."""
-        if m._wary == GUIDED:
+        if m._leniency == GUIDED:
             asked = m.schema.asked(m)
             if asked is not None and ("string" not in asked.types or asked.strings):
                 self.expected_here = asked

@@ -16,7 +16,7 @@ PING_EVERY = 5.0
 RETRY = 1.0
 
 
-class Wakes:
+class WakeUps:
     """Subscribes to each stream that has listeners, and wakes them.
 
     A subscription counts from Redis's answer to it, so that this answer wakes listeners, too: they
