@@ -27,7 +27,7 @@ MOST = {
     "Document": 8_400,
     "updates": 16_500,
     "open": 15_000,
-    "repair, values, text": 29_700,
+    "repair, values, text": 30_200,
     "content": 19_000,
     "toolCalls, parts": 31_300,
     "split, parts": 38_900,
