@@ -1,4 +1,4 @@
-"""The ten jobs of docs/ten-jobs.md: how long their programs are, and what bad input does to each.
+"""The jobs of docs/ten-jobs.md: how long their programs are, and what bad input does to them.
 
 The page itself is run by test_docs.py. Here the providers' own clients read bad answers: the error
 is clear, and nothing that was valid before it is lost.
@@ -66,8 +66,8 @@ def test_the_page_counts_its_lines_rightly(job: str, ours: str, usual: str) -> N
     assert longest == [int(ours), int(usual)]
 
 
-def test_the_page_has_ten_jobs() -> None:
-    assert [job for job, *_ in ROW.findall(PAGE)] == [str(job) for job in range(1, 11)]
+def test_the_page_has_fifteen_jobs() -> None:
+    assert [job for job, *_ in ROW.findall(PAGE)] == [str(job) for job in range(1, 16)]
 
 
 # Each job reads an answer of an upstream to its end, and notes what it was given on the way.
