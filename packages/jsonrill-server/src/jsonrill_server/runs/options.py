@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final, TypedDict
+from weakref import WeakValueDictionary
 
 from jsonrill.dialects import DIALECTS
 from jsonrill.options import (
@@ -48,6 +49,10 @@ VIEW: Final = {option.name: option for option in taken_by("view")}
 # What `every` may be, in milliseconds; another number means the next of these. Readers share a view
 # only if they ask for the same.
 EVERY: Final = (0, 20, 50, 100, 250, 500, 1000, 5000, 60_000)
+
+
+# Up to this length, options are read and schemas are weighed at once.
+SHORT: Final = 1 << 14
 
 
 class RunOptions(TypedDict, total=False):
@@ -113,6 +118,8 @@ class StreamOptions:
         self.heavy: object = None
         # What the server keeps with the stream for itself; no client sets or sees it.
         self.notes: dict[str, Any] = {}
+        # Whether they were accepted before, maybe by a later version of this program.
+        self.stored = False
 
     @classmethod
     def from_json(cls, given: Any) -> StreamOptions:
@@ -122,6 +129,12 @@ class StreamOptions:
 
     def of(self, stage: Stage) -> dict[str, Any]:
         return of_stage(stage, self.given)
+
+    @cached_property
+    def schemas(self) -> tuple[list[Any], str]:
+        """The schemas, and their text."""
+        schemas = [self.given.get(name) for name in ("schema", "document_schema", "schemas")]
+        return schemas, json.dumps(schemas)
 
     def to_bytes(self) -> bytes:
         notes = {"notes": self.notes} if self.notes else {}
@@ -134,24 +147,48 @@ class StreamOptions:
         What is not known here is left out: an option changes how a log is shown, not what is in
         it, and a stream must not end because a replica was not upgraded yet.
         """
-        stored = json.loads(data)
-        notes = stored.pop("notes", {})
-        try:
-            options = cls(**stored)
-        except BadOption:
-            known = {name: value for name, value in stored.items() if _is_known(name, value)}
-            _warn(", ".join(sorted(stored.keys() - known.keys())))
-            options = cls(**known)
-        options.notes = notes
+        options = _LARGE.get(data)
+        if options is None:
+            options = cls._read(data)
+            if len(data) > SHORT:
+                _LARGE[data] = options
         return options
 
+    @classmethod
+    def _read(cls, data: bytes) -> StreamOptions:
+        given = json.loads(data)
+        notes = given.pop("notes", {})
+        try:
+            options = cls(**given)
+        except BadOption:
+            options = cls.as_far_as_known(given, bool)
+        options.notes = notes
+        options.stored = True
+        return options
 
-def _is_known(name: str, value: Any) -> bool:
-    try:
-        checked(STREAM, {name: value}, "option")
-    except BadOption:
-        return False
-    return True
+    @classmethod
+    def as_far_as_known(
+        cls, given: dict[str, Any], is_usable: Callable[[StreamOptions], object]
+    ) -> StreamOptions:
+        """Those of the given options that are known and usable together, with a warning of others.
+
+        Schemas are the first, because others need one.
+        """
+        known: dict[str, Any] = {}
+        for name in sorted(given, key=lambda name: "schema" not in name):
+            try:
+                more = cls(**known, **{name: given[name]})
+            except BadOption:
+                continue
+            if is_usable(more):
+                known = more.given
+        _warn(", ".join(sorted(given.keys() - known.keys())))
+        return cls(**known)
+
+
+# Large options while they are in use: the JSON of a large schema takes long to read, and a request
+# asks for them several times.
+_LARGE: Final[WeakValueDictionary[bytes, StreamOptions]] = WeakValueDictionary()
 
 
 @lru_cache(100)  # once for each, not for each request

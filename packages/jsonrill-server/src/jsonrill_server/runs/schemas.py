@@ -8,7 +8,6 @@ stream is read with it. Readers of the same schema share what it was compiled to
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -17,16 +16,16 @@ from weakref import WeakValueDictionary
 
 from jsonrill.schema.weight import weight_of
 
-from .options import BadOption, StreamOptions, TooMany, ViewOptions
+from .options import SHORT, BadOption, StreamOptions, TooMany, ViewOptions
 from .render import Rendering, rendering
+from .steps import without_collecting
 
 T = TypeVar("T")
 # What the schemas of one stream may weigh, and those of all streams that are read at a time.
 EACH: Final = 32 << 20
 TOTAL: Final = 256 << 20
-# Up to this weight a schema is compiled at once, and up to this length it is weighed at once.
+# Up to this weight a schema is compiled at once.
 LIGHT: Final = 1 << 18
-SHORT: Final = 1 << 14
 # How long one may be compiled, in seconds, and how many may wait for that.
 LONGEST: Final = 10.0
 WAITING: Final = 8
@@ -56,8 +55,7 @@ class Schemas:
 
         TooMany if they would be with those that are in use, or if too many wait for the thread.
         """
-        schemas = [stream.given.get(name) for name in ("schema", "document_schema", "schemas")]
-        text = json.dumps(schemas)
+        schemas, text = stream.schemas
         if len(text) <= SHORT and weight_of(schemas, LIGHT) <= LIGHT:
             return [rendering(stream, view) for view in views]
         known = self._in_use.get(text)
@@ -74,7 +72,7 @@ class Schemas:
 
         def run() -> T:
             begun.set()
-            return work(*arguments)
+            return without_collecting(work, *arguments)
 
         self._waiting += 1
         future = asyncio.get_running_loop().run_in_executor(_THREAD, run)

@@ -74,14 +74,16 @@ def _advance(parts: Iterator[list[T]], seconds: float) -> tuple[list[T], float, 
 
 async def beside(work: Callable[..., R], *arguments: Any) -> R:
     """Return what a function returns; it runs in one of the threads of renderings."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, _calm, work, *arguments)
+    return await asyncio.get_running_loop().run_in_executor(
+        _THREADS, without_collecting, work, *arguments
+    )
 
 
-def _calm(work: Callable[..., R], *arguments: Any) -> R:
+def without_collecting(work: Callable[..., R], *arguments: Any) -> R:
     """Call a function while the garbage collector rests.
 
-    A large record makes a million objects for a moment. Looking through them, again and again,
-    would hold Python's lock for up to half a second; they are freed without that.
+    A large record makes a million objects for a moment, and so does a large schema. Looking through
+    them, again and again, would hold Python's lock for up to half a second.
     """
     _collector.rest()
     try:

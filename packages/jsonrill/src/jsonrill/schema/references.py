@@ -60,6 +60,8 @@ class SchemaDocument:
         self._registry = self._registered(source)
         self._fast_registry = self._registered(self._fast) if self._has_lookups else self._registry
         self._base, self.resolver = self._start()
+        # What references lead to. Each look at a schema copies it, so each is taken once.
+        self._targets: dict[str, Target | None] = {}
 
     def whole(self) -> JsonSchemaValidator:
         """The validator of the document. Not kept here, so that both go with their last user."""
@@ -91,17 +93,22 @@ class SchemaDocument:
 
     def resolve(self, reference: str) -> Target | None:
         """The target of a reference; None if it is another resource, with its own references."""
+        resource, _, fragment = reference.partition("#")
+        is_pointer = not fragment or fragment.startswith("/")
+        name = _normal(fragment) if is_pointer else "#" + fragment
+        key = f"{resource}#{name}"
+        if key not in self._targets:
+            self._targets[key] = self._target(reference, name if is_pointer else None, name)
+        return self._targets[key]
+
+    def _target(self, reference: str, pointer: str | None, name: str) -> Target | None:
         try:
             found = self.resolver.lookup(reference)
         except (ValueError, self._rs.ReferencingError):
             return None
         if found.resolver.base_uri != self.resolver.base_uri:
             return None
-        fragment = reference.partition("#")[2]
-        if fragment and not fragment.startswith("/"):
-            return Target(found.contents, None, "#" + fragment)
-        pointer = _normal(fragment)
-        return Target(found.contents, pointer, pointer)
+        return Target(found.contents, pointer, name)
 
     def look_up(self, reference: str, resolver: Any) -> list[tuple[Any, Any]]:
         """The schema that a reference leads to, also in another resource, with its resolver."""

@@ -155,7 +155,8 @@ class JsonSchemaValidator(LazyValidator):
         super().__init__(make, bounds)
         self._rule = rule
         self._cost = cost
-        self._explaining = self if explain is None else LazyValidator(explain)
+        # None, not itself: what a large schema was compiled to goes with its last user.
+        self._explaining = None if explain is None else LazyValidator(explain)
 
     def refusal(self, value: Any, budget: Budget | None = None) -> Refusal | None:
         if self._cost is not None:
@@ -198,7 +199,7 @@ class JsonSchemaValidator(LazyValidator):
             visits = self._cost.visits(value, _EXPLAINED, explained=True, counted=final)
             if visits > _EXPLAINED or not (budget is None or budget.spend(_REASON * visits)):
                 return Refusal(self._rule or "schema", "no alternative of the schema allows this")
-        for error in self._explaining._validator.iter_errors(value):
+        for error in (self._explaining or self)._validator.iter_errors(value):
             return self._explained(error)
         return Refusal(self._rule or "enum", f"{shown(value)} is not an allowed value")
 
