@@ -12,8 +12,9 @@ import pytest
 
 from jsonrill_server import Config, create_app
 from jsonrill_server.runs.durable import Settings
-from jsonrill_server.runs.options import StreamOptions
+from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.records import End, from_entry
+from jsonrill_server.runs.render import rendering, usable
 from jsonrill_server.store import Entry, MemoryStore
 
 LATER: list[dict[str, Any]] = [
@@ -21,7 +22,14 @@ LATER: list[dict[str, Any]] = [
     {"mode": "FOURTH_DIMENSION"},
     {"many": {"at": "once"}, "duplicates": "merge"},
     {"entity": "items", "shade": {"deep": [1]}},
+    {"repair": ["fences", "a-later-rule"]},
+    {"entity": "$..x[?(@)]", "mode": "ONE-BY-ONE"},
+    {"only_complete": ["$..x"], "zero_values": True},
+    {"document_schema": {"type": "a later type"}, "zero_values": True, "on_violation": "skip"},
+    {"schemas": {"f": {"pattern": "(("}}},
+    {"mode": "ONE-BY-ONE", "zero_values": True},
 ]
+FORMATS = ("updates", "fragments", "chunks", "raw", "openai", "ai-sdk", "ag-ui")
 
 
 @pytest.mark.parametrize("later", LATER)
@@ -42,20 +50,35 @@ def test_a_stream_with_options_of_a_later_version_goes_on(
             assert (await http.get("/v1/streams/s")).json()["last"] == 1
             assert (await http.get("/v1/streams/s/value")).json()["value"] == {"a": 1}
             assert (await http.post("/v1/streams/s/close")).status_code == 200
-            for path in ("events", "events?format=fragments", "durable?offset=-1"):
+            events = [f"events?format={format}" for format in FORMATS]
+            for path in ("events", *events, "durable?offset=-1"):
                 answer = await http.get(f"/v1/streams/s/{path}")
                 assert answer.status_code == 200 and "ERROR" not in answer.text, answer.text
         await app.state.hub.close()
 
     with caplog.at_level(logging.WARNING):
         asyncio.run(main())
-    assert len([it for it in caplog.records if "another version" in it.message]) <= 1
+    assert len([it for it in caplog.records if "another version" in it.message]) <= 2
     assert StreamOptions.from_bytes(meta).notes == {"kept": 1}
+
+
+def test_what_is_known_beside_such_an_option_is_kept() -> None:
+    given = {"zero_values": True, "repair": ["a-later-rule"], "document_schema": {"type": "object"}}
+    stored = StreamOptions.from_bytes(json.dumps({**given, "notes": {"kept": 1}}).encode())
+    known = usable(stored)
+    assert known.given == {"zero_values": True, "document_schema": {"type": "object"}}
+    assert known.notes == {"kept": 1}
+    assert usable(known) is known
 
 
 def test_a_client_that_asks_for_such_an_option_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown option"):
         StreamOptions.from_json({"shade": "blue"})
+    with pytest.raises(ValueError, match="no such repair"):
+        rendering(StreamOptions.from_json({"repair": ["a-later-rule"]}), ViewOptions())
+    stored = StreamOptions.from_bytes(b"{}")
+    with pytest.raises(ValueError, match="provider"):
+        rendering(stored, ViewOptions(format="provider"))
 
 
 def test_an_end_and_settings_may_have_more_fields() -> None:

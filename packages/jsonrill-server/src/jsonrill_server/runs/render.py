@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any, Final, TypeVar
 
+from jsonrill.build.document import Document
 from jsonrill.chunker import Chunker
 from jsonrill.dialects import DIALECTS, NATIVE, Event, Settings
 from jsonrill.dialects import Dialect as ClientDialect
@@ -423,7 +424,42 @@ def _dialect(stream: StreamOptions, view: ViewOptions) -> type[ClientDialect]:
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
-    """Return the rendering for a view; BadOption if these options exclude each other."""
+    """Return the rendering for a view; BadOption if these options exclude each other.
+
+    Values of stored options that this version does not know are left out.
+    """
+    try:
+        return _rendering(stream, view)
+    except BadOption:
+        known = usable(stream)
+        if known is stream:
+            raise
+        return _rendering(known, view)
+
+
+def usable(stream: StreamOptions) -> StreamOptions:
+    """Stored options as far as this version can use them; the same object if it is all of them."""
+    if not stream.stored or _is_usable(stream):
+        return stream
+    known = StreamOptions.as_far_as_known(stream.given, _is_usable)
+    known.heavy, known.notes, known.stored = stream.heavy, stream.notes, True
+    return known
+
+
+def _is_usable(stream: StreamOptions) -> bool:
+    """True if every stage takes these options."""
+    try:
+        PartialStream(**stream.of("updates"))
+        Document(**stream.of("values"))
+        Parser(**stream.of("fragments"))
+        ToolCalls(**stream.of("calls"))
+        Chunker(**stream.of("chunks"))
+    except (ValueError, TypeError, JsonrillError):
+        return False
+    return True
+
+
+def _rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
     makers: dict[str, Callable[[], Rendering]] = {
         "updates": lambda: Updates(stream, view),
         "fragments": lambda: Fragments(stream, view),

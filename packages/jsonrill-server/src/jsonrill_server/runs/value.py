@@ -15,7 +15,7 @@ from ..store import Entry, Status, Store
 from .options import StreamOptions
 from .positions import Position
 from .records import End, Record, from_entry
-from .render import EVENT, SourceFailed, TextSource, parts
+from .render import EVENT, SourceFailed, TextSource, parts, usable
 from .steps import SMALL, beside
 
 
@@ -62,7 +62,10 @@ def _split(entries: list[Entry]) -> tuple[list[Record], End | None]:
 def _body(options: StreamOptions, entries: list[Entry]) -> bytes:
     records, end = _split(entries)
     read = _of_events if options.input == "events" else _of_text
-    body = read(options, records, end)
+    try:
+        body = read(options, records, end)
+    except (TypeError, ValueError):
+        body = read(usable(options), records, end)
     body["closed"] = end is not None
     if end is not None and end.reason != "closed":
         body["error"] = end.error()
