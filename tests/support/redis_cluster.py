@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from support import SLACK
-from support.redis_server import RedisServer
+from support.redis_server import DURABLE, RedisServer
 
 NODES = 3
 SLOTS = 16384
@@ -40,7 +40,7 @@ class RedisCluster:
         self._chance = random.Random(5)
         for number in range(NODES):
             (folder / str(number)).mkdir()
-            options = {"--cluster-enabled": "yes", "--cluster-node-timeout": "1000"}
+            options = {"--cluster-enabled": "yes", "--cluster-node-timeout": "1000", **DURABLE}
             node = RedisServer(folder / str(number), aof=True, port=_free_port(), options=options)
             self.nodes.append(node)
         self._joined = False

@@ -11,6 +11,10 @@ from typing import Any
 
 from support import SLACK, need_command
 
+# What survives a kill. With `everysec`, Redis acknowledges writes that it holds back from a file
+# whose disk is slow, for up to two seconds.
+DURABLE = {"--appendfsync": "always"}
+
 
 def free_port() -> int:
     with socket.socket() as probe:

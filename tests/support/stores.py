@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from jsonrill_server.store import KINDS as _KINDS
 from support.postgres_server import PostgresServer
 from support.redis_cluster import RedisCluster
-from support.redis_server import RedisServer
+from support.redis_server import DURABLE, RedisServer
 
 # The schemes of URLs, one for each kind of store.
 KINDS = tuple(_KINDS)
@@ -43,7 +43,7 @@ def new_server(kind: str, folder: Path, **settings: Any) -> Any:
         return PostgresServer(**settings)
     if kind == "redis+cluster":
         return RedisCluster(folder)
-    return RedisServer(folder, aof=True)
+    return RedisServer(folder, aof=True, options=DURABLE)
 
 
 class StoreServers:

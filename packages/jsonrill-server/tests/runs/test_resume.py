@@ -1,7 +1,7 @@
 """A reader that comes back where its view is new gets the rest of a stream of any size.
 
 The rings of views are made small here, around the size of what each stream is rendered as: what
-needs megabytes with real ones happens with a few records. `tests/hard/hard_large.py` has real ones.
+needs megabytes with real ones happens with a few records. `tests/hard/hard_kill.py` has real ones.
 """
 
 from __future__ import annotations

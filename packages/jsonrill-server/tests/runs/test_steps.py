@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import random
 import threading
 import time
@@ -20,10 +21,13 @@ from hypothesis import strategies as st
 from jsonrill.jsontext import dumps, dumps_in_parts
 from jsonrill.partial_stream import PartialStream
 from jsonrill_server.runs import steps
+from jsonrill_server.runs.config import Config
+from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import BadOption, StreamOptions
 from jsonrill_server.runs.records import CLOSED, Record
 from jsonrill_server.runs.render import rendering
 from jsonrill_server.runs.steps import Steps
+from jsonrill_server.runs.value import value_of
 from support import SLACK, examples
 from support.beginnings import texts
 from support.hostile import HOSTILE, LAG, lag_of, view_of
@@ -107,6 +111,26 @@ def test_other_threads_run_while_a_large_value_is_written(monkeypatch: pytest.Mo
         pauses.clear()
         assert dumps_in_parts(value) == dumps(value)
         assert len(pauses) >= 20
+
+
+def test_other_threads_run_while_the_value_of_a_stream_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("jsonrill.jsontext.sleep", pauses.append)
+    text = json.dumps([{}] * 20_000)
+
+    async def main() -> None:
+        hub = Hub(Config())
+        await hub.open()
+        stream = await hub.create("o", StreamOptions(), "", 60)
+        await hub.append(stream, "", [Record("text", text)])
+        body, _ = await value_of(hub.store, stream, await hub.status(stream))
+        assert json.loads(body)["value"] == [{}] * 20_000
+        await hub.close()
+
+    asyncio.run(main())
+    assert len(pauses) >= 20
 
 
 def test_what_is_quick_stays_on_the_loop_and_what_is_slow_does_not(
