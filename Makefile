@@ -81,7 +81,7 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
-	$(PYTEST) tests/test_layers.py tests/test_public_names.py tests/test_reference.py tests/test_docs.py
+	$(PYTEST) tests/test_layers.py tests/test_functions.py tests/test_public_names.py tests/test_reference.py tests/test_docs.py
 	$(MKDOCS) $(BIN)/mkdocs build --strict
 
 docs: .venv/.stamp-docs  ## serve the documentation site on this machine, and build it again when a page changes

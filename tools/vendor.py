@@ -2,8 +2,8 @@
 
 The file is assembled from the library's modules, not written again. Three steps:
 
-    fold    what a strict parser in Python never does is decided: `self._wary` is false, so
-            `a if self._wary else b` is `b`, and the `if` of a compiled module is gone
+    fold    what a strict parser in Python never does is decided: `self._leniency` is 0, so
+            `a if self._leniency else b` is `b`, and the `if` of a compiled module is gone
     shake   a function, method, field or constant that nothing is left to use goes with its comment
     join    what is left is put one under the other, with the imports that it needs
 
@@ -53,7 +53,7 @@ ONLY: Final = {"partial": {"partial"}, "options": {"Duplicates", "ParseFloat"}}
 
 FALSE: Final = {
     "_COMPILED",
-    "self._wary",
+    "self._leniency",
     "self._many",
     "many",
     "machine._many",
@@ -76,17 +76,17 @@ FALSE: Final = {
 }
 TRUE: Final = {"state == DIGITS", "self._state != SKIPPED", "end == pos", "cut is None"}
 # Parameters and arguments that are not here.
-GONE: Final = {"repair", "many", "on_repair", "prefix", "schema", "cut"}
+GONE: Final = {"repair", "many", "on_repair", "prefix", "schema", "cut", "missing"}
 # Statements and lines that are not here, and texts that are others here.
 WITHOUT: Final = (
     "self._leave_ended()",
     "end = pos",
     "builder.finished = None",
-    "self.many = many",
+    'self.many = options.get("many", False)',
     "self._many = many",
     "fragments: list[Fragment]",
     "text: str | None = None",
-    "value: Any = None",
+    "value: object = None",
     "repairs: int = 100000",
 )
 INSTEAD: Final = (
@@ -96,13 +96,14 @@ INSTEAD: Final = (
     (r" *SKIPPED: \"a newline\",\n", ""),
     (r' *"many": "True if one document may follow another.",\n', ""),
     (r"\*\*options: Unpack\[ParseOptions\]", "**options: Any"),
-    (r"= create_machine\(", "= Machine("),
-    (r" +(?:_known|refuse_other)\(\"values\", options, \"schema\"\)\n", ""),
+    (r"= create_machine\(self\._builder, options\)", "= Machine(self._builder, **options)"),
+    (r" +(?:_known|refuse_other)\(\"values\", options, \"schema\", \"missing\"\)\n", ""),
     (r"\btext: Text,", "text: str | bytes,"),
-    (r"_document\(schema, options\)", "Document(**options)"),
+    (r"_document\(schema, options, missing\)", "Document(**options)"),
     (r"raise _explained\(error, text, options\) from error\.__cause__", "raise error"),
     (r"\(_ParseError", "(JsonrillError"),
     (r"_run_documents", "_run_unheld"),
+    (r"  # noqa: C901", ""),
 )
 
 # What comments say of things that are not here; if one is worded anew, its line here may go.

@@ -21,7 +21,7 @@ from jsonrill.schema import Schema, _Compiled
 from jsonrill.schema.libraries import LIBRARIES
 from jsonrill.schema.nodes import Refusal
 from jsonrill.schema.parts import Joined
-from jsonrill.schema.references import SchemaDocument
+from jsonrill.schema.references import ReferencedSchema
 from jsonrill.schema.validators import JsonSchemaValidator
 from support import PYTHONPATH, cuttings, examples, pieces
 from support.costs import is_linear
@@ -809,7 +809,7 @@ def test_four_times_the_text_takes_about_four_times_the_time(source: Any, make: 
 
 
 def test_a_reference_that_leads_nowhere_says_nothing() -> None:
-    assert SchemaDocument({}).resolve("#/nowhere") is None
+    assert ReferencedSchema({}).resolve("#/nowhere") is None
 
 
 def test_joined_validators() -> None:
@@ -837,11 +837,11 @@ def test_a_long_message_is_cut() -> None:
 
 
 def test_the_validator_names_the_rule_as_the_watch_does() -> None:
-    closed = SchemaDocument({"additionalProperties": False}).whole()
+    closed = ReferencedSchema({"additionalProperties": False}).whole()
     assert closed.refusal({"a": 1}) == Refusal(
         "additionalProperties", "False schema does not allow 1"
     )
-    assert SchemaDocument(False).whole().refusal(1) == Refusal(
+    assert ReferencedSchema(False).whole().refusal(1) == Refusal(
         "false", "False schema does not allow 1"
     )
 

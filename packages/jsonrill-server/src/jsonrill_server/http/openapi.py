@@ -213,6 +213,7 @@ class Route(NamedTuple):
 
 
 def _routes() -> Iterator[Route]:
+    """Every route. Its length: it is a table, a row for each."""
     created: Good = {201: ("The stream was created.", _ANY)}
     state: Good = {200: ("The state of the stream.", _json(_object(_STATE, *_STATE)))}
     events: Good = {200: ("The events.", _EVENTS)}

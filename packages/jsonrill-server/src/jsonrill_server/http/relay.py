@@ -40,7 +40,7 @@ from ..store import StoreError, StreamTaken, UnknownStream
 from .publish import media_type, read_body
 from .relay_apis import CHAT, MESSAGES, RESPONSES, Api, Refused, in_form, note
 from .relay_references import check_references
-from .relay_run import Run
+from .relay_run import RelayRun
 from .subscribe import answer
 from .upstream import Received, UpstreamFailed, check_answer, json_object
 from .upstreams import Upstream, Upstreams
@@ -226,7 +226,7 @@ async def _streamed(request: Request, asked: Asked, stream: str, producer: str) 
     if streams:
         choices = _choices(asked.value) if asked.api is CHAT else 1
         where = (hub, upstreams_of(request), asked.upstream, stream, producer)
-        run = Run(*where, asked.api.provider, choices, asked.background)
+        run = RelayRun(*where, asked.api.provider, choices, asked.background)
         hub.spawn(run.generate(received))
         if response is not None:
             return response

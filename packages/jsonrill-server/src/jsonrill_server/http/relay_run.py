@@ -38,7 +38,7 @@ TRIES: Final = (0.0, 0.5, 1.0, 2.0)
 
 
 @dataclass(slots=True)
-class Run:
+class RelayRun:
     """A run that is relayed here: its log, and where its answer comes from."""
 
     hub: Hub
@@ -180,7 +180,7 @@ async def take_over(hub: Hub, upstreams: Upstreams, stream: str, status: Status)
         return False
     if hub.stopping:
         return True  # another one does
-    run = Run(hub, upstreams, upstream, stream, secrets.token_hex(8), RESPONSES.provider)
+    run = RelayRun(hub, upstreams, upstream, stream, secrets.token_hex(8), RESPONSES.provider)
     run.background = True
     try:
         status = await hub.store.acquire(stream, run.producer, lease=hub.config.relay_lease)

@@ -54,7 +54,7 @@ class _Broken(Exception):
     """A part that has not ended is followed by another."""
 
 
-class Reader(ABC):
+class TagReader(ABC):
     """Reads one part, or a section of several calls."""
 
     kind: ClassVar[Literal["reasoning", "json", "call"]] = "call"
@@ -387,7 +387,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-class Reasoning(Reader):
+class Reasoning(TagReader):
     kind = "reasoning"
 
     def __init__(self, close: str) -> None:
@@ -407,7 +407,7 @@ class OpenReasoning(Reasoning):
         yield from super()._script()
 
 
-class Json(Reader):
+class Json(TagReader):
     """A JSON value up to a closing tag, which counts only outside of strings."""
 
     kind = "json"
@@ -433,7 +433,7 @@ class Fence(Json):
         yield from super()._script()
 
 
-class Objects(Reader):
+class Objects(TagReader):
     """Calls as JSON objects, one after another or in a list, up to a closing tag.
 
     Without `close` the section ends where no other call follows.
@@ -469,7 +469,7 @@ class Objects(Reader):
                 return
 
 
-class ToolCallTag(Reader):
+class ToolCallTag(TagReader):
     """`<tool_call>`: an object (Hermes), a function tag (Qwen), or a name and pairs (GLM)."""
 
     def _script(self) -> Iterator[None]:
@@ -509,14 +509,14 @@ class ToolCallTag(Reader):
         self._say("}" if written else "{}", closed=True)
 
 
-class Function(Reader):
+class Function(TagReader):
     """`<function=NAME>`: JSON (Llama) or parameters (Qwen), up to `</function>`."""
 
     def _script(self) -> Iterator[None]:
         yield from self._function()
 
 
-class Mistral(Reader):
+class Mistral(TagReader):
     """`[TOOL_CALLS]`: a list of objects, or NAME[ARGS]{…}, or NAME{…}."""
 
     def _script(self) -> Iterator[None]:
@@ -550,7 +550,7 @@ class Llama(Objects):
                 return
 
 
-class DeepSeek(Reader):
+class DeepSeek(TagReader):
     """Calls between tags of their own: a type, a name and a fenced block, or a name and JSON."""
 
     def __init__(self, close: str) -> None:
@@ -572,7 +572,7 @@ class DeepSeek(Reader):
             self._say(closed=True)
 
 
-class Kimi(Reader):
+class Kimi(TagReader):
     """Calls whose id is `functions.NAME:NUMBER`."""
 
     def _script(self) -> Iterator[None]:
@@ -586,7 +586,7 @@ class Kimi(Reader):
             self._say(closed=True)
 
 
-class Invokes(Reader):
+class Invokes(TagReader):
     """`<invoke name="NAME">` with parameters; some models put a prefix before their tags."""
 
     def __init__(self, close: str, prefix: str = "") -> None:
@@ -603,7 +603,7 @@ class Invokes(Reader):
             self._say(closed=True)
 
 
-class Pythonic(Reader):
+class Pythonic(TagReader):
     """`[f(a=1), g()]`: calls as Python writes them, read when the list is complete."""
 
     def _script(self) -> Iterator[None]:

@@ -20,7 +20,7 @@ from typing import Final, Literal, NamedTuple
 
 from ..parse.reasoning import ELEMENTS, MARKS
 from . import readers
-from .readers import Reader
+from .readers import TagReader
 
 SegmentKind = Literal["text", "reasoning", "json", "call"]
 
@@ -57,7 +57,7 @@ class Tag(NamedTuple):
     at_line: bool = False
     surely: bool = True
 
-    def make(self) -> Reader:
+    def make(self) -> TagReader:
         """A reader of what follows the opening."""
         name, *given = self.reader
         return READERS[name](*given)
@@ -208,7 +208,7 @@ def _python_call(rest: str) -> bool | None:
     return None if begun else False
 
 
-READERS: Final[dict[str, Callable[..., Reader]]] = {
+READERS: Final[dict[str, Callable[..., TagReader]]] = {
     "reasoning": readers.Reasoning,
     "open reasoning": readers.OpenReasoning,
     "json": readers.Json,
@@ -280,7 +280,7 @@ class Splitter:
         self._longest = max(map(len, self._literals))
         # The text that is not decided yet, and what reads it: None in prose.
         self._held = ""
-        self._reader: Reader | None = None
+        self._reader: TagReader | None = None
         self._raw = ""
         self._number = 0
         # The last character before the held text, and whether the line is blank so far.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .memory import Reader, memory
+from .memory import GrowingText, memory
 from .originals import attribute_of, original
 from .rust import ASK
 from .tree import ends_empty
@@ -48,7 +48,7 @@ def loads(
     return _loads(json_str, skip_json_loads, logging, stream_stable, **options)
 
 
-def _shown(reader: Reader, text: str, stable: bool, share: bool) -> Any:
+def _shown(reader: GrowingText, text: str, stable: bool, share: bool) -> Any:
     """What the original shows of a text; `ASK` where only it knows."""
     tree = reader.tree
     if reader.error is not None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from .memory import Reader, cut_escape, memory
+from .memory import GrowingText, cut_escape, memory
 from .originals import attribute_of, original
 from .partial_json_parser import half_pair
 from .rust import ASK
@@ -67,7 +67,7 @@ def _starts(s: str) -> int:
     return 0 if match is None else match.end()
 
 
-def _shown(reader: Reader, text: str, share: bool) -> Any:
+def _shown(reader: GrowingText, text: str, share: bool) -> Any:
     """What the original shows of a text; `ASK` where only it knows."""
     tree = reader.tree
     if reader.error is not None:
@@ -80,7 +80,7 @@ def _shown(reader: Reader, text: str, share: bool) -> Any:
     return tree.value(share, *pending)
 
 
-def _pending(reader: Reader, text: str) -> tuple[Any, ...]:
+def _pending(reader: GrowingText, text: str) -> tuple[Any, ...]:
     """The value that is being read, in a tuple, if it is shown."""
     tree = reader.tree
     if not tree.in_string:

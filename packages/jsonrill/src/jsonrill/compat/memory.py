@@ -36,7 +36,7 @@ LONGEST_ESCAPE: Final = len(r"\ud83d\ude00")
 LIMITS: Final = Limits(depth=201, text=FAR, string=FAR, number=4300, keys=FAR)
 
 
-class Reader:
+class GrowingText:
     """Reads a growing text once, and has the value so far. `error` is set when it cannot go on."""
 
     __slots__ = ("_machine", "_parse_float", "_recent", "codes", "error", "tree")
@@ -119,7 +119,7 @@ class Remembered:
         self.calls = 0
         self.kind = kind
         self.spent = 0
-        self.reader: Reader | None = None
+        self.reader: GrowingText | None = None
         # The length at which it is weighed again.
         self.weighed = 0
         # About how many bytes it keeps, when it was weighed last.
@@ -142,7 +142,9 @@ class Memory:
     def __init__(self) -> None:
         self._texts: list[Remembered] = []
 
-    def read(self, text: Any, kind: Any, at_once: bool = False, ratio: int = 0) -> Reader | None:
+    def read(
+        self, text: Any, kind: Any, at_once: bool = False, ratio: int = 0
+    ) -> GrowingText | None:
         """A reader that has read this text; None if the original should read it.
 
         With `ratio` it should until the text is that many times as long as what a call adds: it
@@ -167,7 +169,9 @@ class Memory:
             self._weigh(remembered)
         return reader
 
-    def _begin(self, remembered: Remembered, text: Any, at_once: bool, ratio: int) -> Reader | None:
+    def _begin(
+        self, remembered: Remembered, text: Any, at_once: bool, ratio: int
+    ) -> GrowingText | None:
         """Read a text from its beginning, if the original has read it often enough."""
         remembered.text = text
         remembered.length = length = len(text)
@@ -184,7 +188,7 @@ class Memory:
         except UnicodeDecodeError:
             often = False
         if often:
-            remembered.reader = Reader(remembered.kind)
+            remembered.reader = GrowingText(remembered.kind)
             remembered.reader.feed(piece)
         if often or length >= remembered.weighed:
             self._weigh(remembered)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any, Final
 
-from .memory import Reader, cut_escape, memory
+from .memory import GrowingText, cut_escape, memory
 from .originals import attribute_of, original
 from .rust import ASK
 
@@ -78,7 +78,7 @@ def loads(
 decode = parse_json = loads
 
 
-def _shown(reader: Reader, text: str, allow: Allow, strict: bool, share: bool) -> Any:
+def _shown(reader: GrowingText, text: str, allow: Allow, strict: bool, share: bool) -> Any:
     """What the original shows of a text; `ASK` where only it knows."""
     tree = reader.tree
     if reader.error is not None:
@@ -102,7 +102,7 @@ def _shown(reader: Reader, text: str, allow: Allow, strict: bool, share: bool) -
     return tree.value(share, *pending)
 
 
-def _pending(reader: Reader, text: str, allow: Allow, strict: bool) -> tuple[Any, ...]:
+def _pending(reader: GrowingText, text: str, allow: Allow, strict: bool) -> tuple[Any, ...]:
     """The value that is being read, in a tuple, if it is shown."""
     tree = reader.tree
     if tree.in_string:

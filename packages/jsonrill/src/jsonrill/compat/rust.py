@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from .memory import Reader, memory
+from .memory import GrowingText, memory
 
 # Up to this many bytes jiter is quicker than anything written in Python.
 SMALL: Final = 4096
@@ -60,7 +60,7 @@ def read(
     return tree.value(share, *number)
 
 
-def _strictly(reader: Reader, mode: str, share: bool) -> Any:
+def _strictly(reader: GrowingText, mode: str, share: bool) -> Any:
     """The value without numbers that may go on; the first wrong character is an error."""
     tree = reader.tree
     if reader.error is not None:
@@ -79,7 +79,7 @@ def _refused(text: Any) -> Any:
     text.decode()
 
 
-def _ends_early(text: Any, reader: Reader, half: str | None, number: tuple[Any, ...]) -> str:
+def _ends_early(text: Any, reader: GrowingText, half: str | None, number: tuple[Any, ...]) -> str:
     """What jiter says of a text that ends too early."""
     tree = reader.tree
     last = text.rstrip(b" \t\r\n" if type(text) is bytes else " \t\r\n")[-1:]

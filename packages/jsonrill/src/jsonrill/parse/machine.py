@@ -446,7 +446,12 @@ class Machine(Position):
         """A document may begin here, and be as long as the limit allows."""
         self._bound = offset + self._text_limit
 
-    def _run(self, text: str, pos: int = 0) -> None:
+    def _run(self, text: str, pos: int = 0) -> None:  # noqa: C901
+        """Read a piece from `pos` on, a token at a time.
+
+        Its length: every character between tokens passes this loop, and a call for each of them
+        would cost more than the rest. The branches are in the order in which they occur most often.
+        """
         end = len(text)
         after = self._offset + end
         if after > self._bound:

@@ -3,7 +3,7 @@ cimport cython
 from ..build.builder cimport ValueBuilder
 from ..parse.sink cimport PlacedSink, TextBuffer
 from ..paths cimport Place
-from .replay cimport Reading, change, changes_of, pointer_of, same
+from .replay cimport ReplayedValue, change, changes_of, pointer_of, same
 
 cdef int ARRAY, END, END_STRING, OBJECT, SCALAR, SHOWN, STRING
 cdef Place ROOT
@@ -27,7 +27,7 @@ cdef class Log(PlacedSink):
     cdef object _ended, _given_up
     cdef str _pointer
     cdef tuple _shown
-    cdef Reading _tree
+    cdef ReplayedValue _tree
     @cython.locals(place=Place)
     cpdef end_container(self, Py_ssize_t offset)
     @cython.locals(keys=set)
@@ -44,8 +44,8 @@ cdef class Log(PlacedSink):
     @cython.final
     @cython.locals(entries=list)
     cdef list delta(self, Py_ssize_t since, Place string, Py_ssize_t at)
-    @cython.locals(tree=Reading)
-    cpdef Reading at(self, Py_ssize_t at)
+    @cython.locals(tree=ReplayedValue)
+    cpdef ReplayedValue at(self, Py_ssize_t at)
     @cython.final
     @cython.locals(place=Place)
     cdef _open(self, int code, value, step, set keys)

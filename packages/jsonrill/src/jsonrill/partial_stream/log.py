@@ -28,7 +28,7 @@ from ..parse.sink import PlacedSink, TextBuffer
 from ..paths import Path, Pattern, Place, fits, path_of
 from .codes import ARRAY, END, END_STRING, OBJECT, SCALAR, SHOWN, STRING
 from .delta import difference
-from .replay import ROOT, Delta, Reading, change, changes_of, completed, pointer_of, same
+from .replay import ROOT, Delta, ReplayedValue, change, changes_of, completed, pointer_of, same
 
 # How much may be compared for each entry of a log.
 _MOST_SPENT: Final = 50
@@ -91,7 +91,7 @@ class Log(PlacedSink):
         self._given_up = given_up
         self._shown: tuple[int, Place | None, Any] | None = None
         # Where the reader of the log stands.
-        self._tree: Reading | None = None
+        self._tree: ReplayedValue | None = None
         self._read = 0
         # A key that comes twice may bring the value that was there: then `news` has to look.
         self.doubtful = False
@@ -219,11 +219,11 @@ class Log(PlacedSink):
         """The paths of the values that became complete between two positions."""
         return completed(self.entries[since:at])
 
-    def at(self, at: int) -> Reading:
+    def at(self, at: int) -> ReplayedValue:
         """The entity as it was at a position of the log."""
         tree = self._tree
         if tree is None or at < self._read:
-            tree = self._tree = Reading()
+            tree = self._tree = ReplayedValue()
             self._read = 0
         if at > self._read:
             tree.read(self.entries, self._read, at)

@@ -6,7 +6,7 @@ from ..paths cimport Place
 cdef int END, END_STRING, OBJECT, SCALAR, SHOWN, STRING
 cdef tuple DEEPER
 
-cdef class Reading(ValueBuilder):
+cdef class ReplayedValue(ValueBuilder):
     cdef bint _shown
     cdef object _under
     @cython.final
@@ -23,7 +23,7 @@ cdef Py_ssize_t _end_of_text(list entries, Py_ssize_t at, Py_ssize_t end) except
 cdef str _joined(list entries, Py_ssize_t start, Py_ssize_t end)
 @cython.locals(depth=int)
 cdef Py_ssize_t _end_of_value(list entries, Py_ssize_t at, Py_ssize_t end) except -1
-@cython.locals(code=int, tree=Reading)
+@cython.locals(code=int, tree=ReplayedValue)
 cdef _grown(list entries, Py_ssize_t start, Py_ssize_t end)
 cdef bint _goes_on(shown, value) except -1
 cpdef dict change(str op, Place place, value)

@@ -19,7 +19,7 @@ Entry = tuple[int, Place, Any]
 ROOT: Final = Place(None, "")
 
 
-class Reading(ValueBuilder):
+class ReplayedValue(ValueBuilder):
     """The state of an entity somewhere in its log."""
 
     __slots__ = ("_shown", "_under")
@@ -172,7 +172,7 @@ def _grown(entries: list[Any], start: int, end: int) -> Any:
     if code == STRING:
         # Without a tree: most values that begin with a piece are strings.
         return _joined(entries, start + 1, _end_of_text(entries, start + 1, end))
-    tree = Reading()
+    tree = ReplayedValue()
     tree.read(entries, start, end)
     return tree.root
 

@@ -3,7 +3,7 @@ cimport cython
 from ..paths cimport Place
 from .entities cimport Entity
 from .log cimport Log
-from .replay cimport Reading
+from .replay cimport ReplayedValue
 
 cdef object UNREAD
 

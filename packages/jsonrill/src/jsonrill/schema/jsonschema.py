@@ -36,7 +36,7 @@ from .nodes import (
     named,
     shown,
 )
-from .references import DYNAMIC, SchemaDocument, is_resource, token
+from .references import DYNAMIC, ReferencedSchema, is_resource, token
 
 Schema = dict[str, Any]
 
@@ -89,7 +89,7 @@ class Compiler:
     """One schema document: its nodes by place, each made once, so that it may refer to itself."""
 
     def __init__(self, source: Schema | bool, check_formats: bool) -> None:
-        self._document = SchemaDocument(source, check_formats)
+        self._document = ReferencedSchema(source, check_formats)
         self._draft = self._document.draft
         self._nodes: dict[Any, Node] = {}
         self._todo: list[tuple[Node, Any, str | None]] = []

@@ -35,7 +35,7 @@ class Target(NamedTuple):
     name: str
 
 
-class SchemaDocument:
+class ReferencedSchema:
     """A schema that has been checked: `ValueError` for what is none."""
 
     def __init__(self, source: dict[str, Any] | bool, check_formats: bool = False) -> None:
@@ -170,7 +170,7 @@ class _CostAt:
 
     __slots__ = ("_document", "_numbers", "_pointer")
 
-    def __init__(self, document: SchemaDocument, pointer: str) -> None:
+    def __init__(self, document: ReferencedSchema, pointer: str) -> None:
         self._document = document
         self._pointer = pointer
         self._numbers: dict[bool, int] = {}

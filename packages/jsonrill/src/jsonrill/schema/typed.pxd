@@ -12,7 +12,7 @@ cdef int EVERY, FRACTION, OBJECT, STRING
 cdef Py_ssize_t NESTED_VALIDATIONS
 cdef object ABSENT, CHOICE, CLASS, FIELDS, ITEMS, ROOT, SCALAR, WITHIN
 
-cdef class Part:
+cdef class KnownPart:
     cdef public bint stopped, unsure
     cdef bint _zeros
     cdef public Branch branch
@@ -30,7 +30,7 @@ cdef class TypedFrame:
     cdef public list wants
     cdef public object raw, step
     cpdef bint asks(self)
-    @cython.locals(part=Part)
+    @cython.locals(part=KnownPart)
     cpdef list below(self)
 
 cdef class TypedCheck(Check):
@@ -51,7 +51,7 @@ cdef class TypedCheck(Check):
     cdef _replan(self)
     @cython.locals(frame=TypedFrame)
     cdef _complete_container(self)
-    @cython.locals(around=TypedFrame, part=Part, slot=tuple, quiet=bint)
+    @cython.locals(around=TypedFrame, part=KnownPart, slot=tuple, quiet=bint)
     cdef _complete(self, value, int kind, TypedFrame frame)
     @cython.locals(node=Node, one=Node)
     cdef _converted(self, Node node, value, int kind, TypedFrame frame)

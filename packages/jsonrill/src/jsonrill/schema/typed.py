@@ -56,7 +56,7 @@ _ANYTHING.maker.as_is, _ANYTHING.maker.grows = EVERY, True
 Slot = tuple[Any, Node, int]
 
 
-class Part:
+class KnownPart:
     """The complete values in an open container, as one node describes them."""
 
     __slots__ = (
@@ -185,7 +185,7 @@ class TypedFrame:
         # The nodes that the container itself is asked by.
         self.wants = wants
         self.raw: Any = {} if kind == OBJECT else []
-        self.parts: dict[Node, Part] = {}
+        self.parts: dict[Node, KnownPart] = {}
         # The step of the value that is being read, and the containers below, by step.
         self.step: str | int = "" if kind == OBJECT else 0
         self.inner: dict[str | int, TypedFrame] = {}
@@ -365,7 +365,7 @@ class TypedCheck(Check):
             unsure = around is not None and around.is_unsure(node)
             for content, before in contents(node, kind):
                 if content not in made.parts:
-                    part = Part(content, branches.get(content), unsure or before, self._zeros)
+                    part = KnownPart(content, branches.get(content), unsure or before, self._zeros)
                     made.parts[content] = part
         if around is None:
             self._top = made
@@ -597,7 +597,7 @@ def _maker(node: Node, level: Level) -> Maker | None:
     return _items_maker(part, level) if shape.role == ITEMS else _members_maker(part, level)
 
 
-def _instance_maker(cls: Any, part: Part | None, level: Level) -> Maker:
+def _instance_maker(cls: Any, part: KnownPart | None, level: Level) -> Maker:
     assert part is not None
     known, extra = part.fields(level)
     names = {*known, *extra}
@@ -608,7 +608,7 @@ def _instance_maker(cls: Any, part: Part | None, level: Level) -> Maker:
     return ModelMaker(cls, base, extra, fields, str(level[2]), part.shape.extra, names)
 
 
-def _fields_maker(part: Part, level: Level) -> Maker:
+def _fields_maker(part: KnownPart, level: Level) -> Maker:
     known, extra = part.fields(level)
     told = {**known, **extra}
     slots = [
@@ -617,7 +617,7 @@ def _fields_maker(part: Part, level: Level) -> Maker:
     return DictMaker({**part.zeros(), **told}, slots)
 
 
-def _items_maker(part: Part, level: Level) -> Maker | None:
+def _items_maker(part: KnownPart, level: Level) -> Maker | None:
     """Elements that are complete, and the open one. A set has only those that are complete."""
     _, plain, step = level
     collect = part.shape.collect
@@ -630,7 +630,7 @@ def _items_maker(part: Part, level: Level) -> Maker | None:
     return ItemsMaker(items, nodes, collect)
 
 
-def _members_maker(part: Part, level: Level) -> Maker:
+def _members_maker(part: KnownPart, level: Level) -> Maker:
     _, plain, step = level
     count = None if plain is None else len(plain) - (step is not None)
     members = part.known if plain is None else dict(islice(part.known.items(), count))
@@ -640,7 +640,7 @@ def _members_maker(part: Part, level: Level) -> Maker:
     return DictMaker(members, keys)
 
 
-def _given(complete: Any, parts: list[Part], raw: Any) -> Iterator[tuple[str, Any]]:
+def _given(complete: Any, parts: list[KnownPart], raw: Any) -> Iterator[tuple[str, Any]]:
     """The fields that a complete value was given, also those that only its end tells."""
     if isinstance(complete, dict):
         yield from complete.items()
@@ -654,7 +654,7 @@ def _given(complete: Any, parts: list[Part], raw: Any) -> Iterator[tuple[str, An
                 yield name, getattr(complete, name)
 
 
-def _as_known(part: Part, raw: Any) -> tuple[str, Known, bool]:
+def _as_known(part: KnownPart, raw: Any) -> tuple[str, Known, bool]:
     """The text for a prefilled validator, what is known, and whether that is all.
 
     In the text a 0 is in the place of each value that is known.
@@ -678,7 +678,7 @@ def _as_known(part: Part, raw: Any) -> tuple[str, Known, bool]:
     return text, Known(known if shape.role == FIELDS else {}, items), all(all_known)
 
 
-def _made_alone(part: Part, name: Any, step: Any, value: Any, raw: Any) -> Any:
+def _made_alone(part: KnownPart, name: Any, step: Any, value: Any, raw: Any) -> Any:
     """A field that looks at those before it; `ABSENT` unless all of these are known."""
     shape = part.shape
     if shape.role != FIELDS or name is None or step in shape.deep:
@@ -699,7 +699,7 @@ def _made_alone(part: Part, name: Any, step: Any, value: Any, raw: Any) -> Any:
     return fields.get(name, ABSENT) if isinstance(fields, dict) else ABSENT
 
 
-def _is_known(part: Part, key: str) -> bool:
+def _is_known(part: KnownPart, key: str) -> bool:
     """True if all fields of this key are known."""
     names = part.shape.names.get(key, ())
     return (
@@ -711,5 +711,5 @@ def _text(value: Any, is_known: bool) -> str:
     return "0" if is_known else dumps(value, strict=True)
 
 
-def _nodes(part: Part, step: str | int | None) -> Iterator[Node]:
+def _nodes(part: KnownPart, step: str | int | None) -> Iterator[Node]:
     return (slot[1] for slot in part.slots(step))

@@ -152,7 +152,10 @@ class Quotes:
                 raise self.lone_quote(m, text, pos)
 
     def inner_quote(self, m: Leniency, text: str, quote: int) -> int:
-        """A quote that is part of the text: it opens or closes a quotation, or means inches."""
+        """A quote that is part of the text: it opens or closes a quotation, or means inches.
+
+        Its length: one after another, the readings of a quote, of which the first that fits counts.
+        """
         if "inner-quotes" not in m._rules:
             return m.text.finish_string(m, text, quote)
         char, after = text[quote], text[quote + 1 : quote + 2]
