@@ -221,3 +221,13 @@ def test_it_needs_a_schema_and_a_name_that_is_known() -> None:
         partial("{", Stop, missing="zeros")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="missing is one of none, zero, not 0"):
         jsonrill.updates("{}", schema=Stop, missing=0)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("text", ['{"name": "A', "```json\n{name: 'A", 'Here: {"name": "A",'])
+def test_repair_does_not_make_an_unfinished_text_a_complete_one(text: str) -> None:
+    stop: Any = partial(text, Stop, repair=True)
+    assert is_partial(stop) and stop.name == "A" and stop.nights is None
+    assert partial(text, Stop, repair=True, missing="zero") == partial(
+        '{"name": "A', Stop, missing="zero"
+    )
+    assert partial('{"name": "A", "nights": 2,}', Stop, repair=True) == Stop(name="A", nights=2)

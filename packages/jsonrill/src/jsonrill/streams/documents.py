@@ -185,7 +185,8 @@ def partial(
     is not complete; `missing` is that of `values`. None if the value has not begun.
     """
     refuse_other("values", options, "schema", "missing")
-    document = _document(schema, options, missing)
+    # What repair closes would be complete to a schema, and lack fields that may still come.
+    document = _document(schema, options if schema is None else without_cut_off(options), missing)
     try:
         document.feed(text)
         try:
