@@ -18,40 +18,15 @@ RARE: Final = "bf"
 PYTHON: Final = "xU0v"
 PYTHON_TOO: Final = "aN1234567"
 
+# Commands of TeX that begin like an escape of JSON's.
 TEX_NAMES: Final = frozenset(
-    (
-        *(
-            "bar",
-            "begin",
-            "beta",
-            "big",
-            "bigcap",
-            "bigcup",
-            "bigg",
-            "bigl",
-            "bigr",
-            "binom",
-            "bmod",
-        ),
-        *("boldsymbol", "bot", "boxed", "breve", "bullet", "fbox", "flat", "footnote", "forall"),
-        *(
-            "frac",
-            "frown",
-            "nabla",
-            "ne",
-            "nearrow",
-            "neg",
-            "neq",
-            "newcommand",
-            "newline",
-            "nexists",
-        ),
-        *("ngeq", "ni", "nleq", "nmid", "nolimits", "nonumber", "not", "notin", "nu", "rangle"),
-        *("rbrace", "rceil", "ref", "rfloor", "rho", "right", "rightarrow", "rm", "root", "rVert"),
-        *("tag", "tan", "tanh", "tau", "text", "textbf", "textit", "textrm", "texttt", "tfrac"),
-        *("therefore", "theta", "tilde", "times", "tiny", "to", "top", "triangle", "underbrace"),
-        *("underline", "underset", "uparrow", "uplus", "upsilon"),
-    )
+    """
+    bar begin beta big bigcap bigcup bigg bigl bigr binom bmod boldsymbol bot boxed breve bullet
+    fbox flat footnote forall frac frown nabla ne nearrow neg neq newcommand newline nexists
+    ngeq ni nleq nmid nolimits nonumber not notin nu rVert rangle rbrace rceil ref rfloor rho
+    right rightarrow rm root tag tan tanh tau text textbf textit textrm texttt tfrac therefore
+    theta tilde times tiny to top triangle underbrace underline underset uparrow uplus upsilon
+    """.split()
 )
 
 
