@@ -15,7 +15,16 @@ import pytest
 
 from jsonrill_server.runs.options import BadOption, StreamOptions, TooMany, ViewOptions
 from jsonrill_server.runs.schemas import TOTAL, WAITING, Schemas
-from support.heavy_schemas import LONGEST, chain, memory_of, nested, patterns, properties, used
+from support.heavy_schemas import (
+    LONGEST,
+    body_of,
+    chain,
+    memory_of,
+    nested,
+    patterns,
+    properties,
+    used,
+)
 from support.processes import Server
 
 # Each with whether it is refused.
@@ -53,10 +62,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_what_is_too_heavy_is_refused_and_the_rest_is_used(server: Server) -> None:
     async def main() -> None:
         async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
-            await used(http, {"type": "object"})
+            await used(http, body_of({"type": "object"}))
             before = memory_of(server)
             for name, (schema, refused) in HEAVY.items():
-                assert await used(http, schema) == (422 if refused else 201), name
+                assert await used(http, body_of(schema)) == (422 if refused else 201), name
                 assert memory_of(server) - before < TOTAL, name
 
     asyncio.run(main())
