@@ -33,6 +33,29 @@ TREE = {
     "properties": {"v": {"type": "integer"}, "kids": {"type": "array", "items": {"$ref": "#"}}},
     "additionalProperties": False,
 }
+CATS_OR_DOGS = {
+    "oneOf": [
+        {"properties": {"kind": {"const": "cat"}, "meow": {"type": "integer"}}},
+        {
+            "properties": {
+                "kind": {"enum": ["dog", "wolf"]},
+                "bark": {"type": "number", "minimum": 0},
+            }
+        },
+    ]
+}
+VERSIONS = {
+    "anyOf": [
+        {"properties": {"v": {"const": 1}, "n": {"minimum": 0}}},
+        {"properties": {"v": {"const": 2}, "n": {"maximum": 0}}},
+    ]
+}
+BY_TWO_KEYS = {
+    "anyOf": [
+        {"properties": {"a": {"const": 1}, "b": {"const": "x"}, "n": {"minimum": 0}}},
+        {"properties": {"a": {"const": 1}, "b": {"const": "y"}, "n": {"maximum": 0}}},
+    ]
+}
 PETS = {
     "anyOf": [
         {
@@ -157,7 +180,23 @@ EARLIEST: list[tuple[Any, str, str, str, str]] = [
     (PETS, '{"kind":"di', 'g"}', "anyOf", "root.kind"),
     (PETS, '{"kind":"dog","name":1', "}", "type", "root.name"),
     (PETS, '{"kind":"dot","n', 'ose":1}', "additionalProperties", "root"),
-    (PETS, '{"nose":1,"kind":"dot', '"}', "const", "root.kind"),
+    # an alternative that a member names says why not, although it ended before
+    (PETS, '{"nose":1,"kind":"dot', '"}', "additionalProperties", "root"),
+    (of(pet=CATS_OR_DOGS), '{"pet":{"bark":-5,"kind":"d', 'og"}}', "minimum", "root.pet.bark"),
+    (of(pet=CATS_OR_DOGS), '{"pet":{"bark":"-","kind":"d', 'og"}}', "type", "root.pet.bark"),
+    (of(pet=CATS_OR_DOGS), '{"pet":{"bark":-5,"kind":"b', 'ird"}}', "const", "root.pet.kind"),
+    ({"items": CATS_OR_DOGS},
+     '[{"of":{"bark":-5},"bark":-5,"kind":"d', 'og"}]', "minimum", "root[0].bark"),
+    (of(pets={"items": {"anyOf": [{"type": "null"}, CATS_OR_DOGS]}}),
+     '{"pets":[{"meow":1.5,"kind":"c', 'at"}]}', "type", "root.pets[0].meow"),
+    (VERSIONS, '{"n":1,"v":2}', "", "maximum", "root.n"),
+    (VERSIONS, '{"n":-1,"v":1,', '"a":1}', "minimum", "root.n"),
+    (BY_TWO_KEYS, '{"n":5,"a":1,"b":"y', '"}', "maximum", "root.n"),
+    ({"anyOf": [of(t={"const": "a"}, pet=CATS_OR_DOGS), of(t={"const": "b"}, n={"type": "null"})]},
+     '{"n":1,"pet":{"bark":-5,"kind":"d', 'og"},"t":"a"}', "minimum", "root.pet.bark"),
+    # alternatives that end for one reason
+    ({"anyOf": [of(n={"minimum": 0}, a={"const": 1}), of(n={"minimum": 0}, a={"const": 2})]},
+     '{"n":-1}', "", "minimum", "root.n"),
     (PETS, '{"nose":1}', "", "required", "root"),
     (of(a={"oneOf": [{"type": "null"}, {"maxLength": 0}]}), '{"a":"b', '"}', "maxLength", "root.a"),
     # what only the end can tell is told when that value ends

@@ -236,6 +236,19 @@ def of(type_: Any, **settings: Any) -> type[BaseModel]:
     return create_model("Of", __config__=ConfigDict(**settings), x=(type_, ...))  # type: ignore[typeddict-item]
 
 
+class Purrs(BaseModel):
+    kind: Literal["cat"]
+    purr: Annotated[int, Field(ge=0)] = 0
+
+
+class Barks(BaseModel):
+    kind: Literal["dog"]
+    bark: Annotated[int, Field(ge=0)] = 0
+
+
+Vocal = Annotated[Purrs | Barks, Field(discriminator="kind")]
+
+
 # type, the text up to the character that proves it, the rest, rule, path
 EARLIEST: list[Any] = [
     (Item, "[", "]", "model_type", "root"),
@@ -321,6 +334,11 @@ EARLIEST: list[Any] = [
     (of(Pet), '{"x":{"kind":1', "}}", "union", "root.x.kind"),
     (of(Cat | Dog), '{"x":{"kind":"dog","name":1', "}}", "string_type", "root.x.name"),
     (of(ByFunction), '{"x":{"kind":"co', 'w"}}', "literal_error", "root.x.kind"),
+    # an alternative that a member names says why not, although it ended before
+    (of(Vocal), '{"x":{"bark":-5,"kind":"d', 'og"}}', "greater_than_equal", "root.x.bark"),
+    (of(list[Vocal]), '{"x":[{"bark":"-","kind":"d', 'og"}]}', "int_parsing", "root.x[0].bark"),
+    (of(Purrs | Barks), '{"x":{"purr":-5,"kind":"c', 'at"}}', "greater_than_equal", "root.x.purr"),
+    (of(Vocal), '{"x":{"bark":-5,"kind":"b', 'ird"}}', "literal_error", "root.x.kind"),
     # your own code: when its value ends
     (Checked, '{"before":{}', "}", "int_type", "root.before"),
     (Checked, '{"before":1.5,', '"a":1}', "int_from_float", "root.before"),

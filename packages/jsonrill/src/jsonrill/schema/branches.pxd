@@ -6,20 +6,22 @@ cdef Py_ssize_t BRANCHED
 
 cdef class Branch:
     cdef public bint ended
+    cdef public object reason
     cdef public OpenChoice choice
 
 cdef class OpenChoice:
     cdef public Branch around
     cdef public Py_ssize_t left
-    cdef public object rule
+    cdef public object rule, first
+    cdef public bint agrees
 
 cpdef list alive(list obligations)
 @cython.locals(active=list, refused=list, parts=tuple, node=Node)
 cpdef tuple expand(list expected, int kind)
 cdef tuple _simple(Node node, int kind)
-cpdef refuse(list refused)
+cpdef refuse(list refused, tuple where, tuple naming=*)
 @cython.locals(choice=OpenChoice)
-cdef _end(Branch branch, refusal, list narrowed)
+cdef _end(Branch branch, tuple reason, tuple naming, list narrowed)
 cdef _last(rule, refusal)
 
 cdef class _Expansion:

@@ -8,8 +8,9 @@ for each alternative, which `refuse` ends.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+from ..paths import Place
 from .nodes import Choice, Node, Refusal
 
 # Choices inside choices multiply. A node that would lead to more nodes than this (`Node.width`) is
@@ -21,10 +22,12 @@ _NONE_LEFT: Final = "no alternative is left, the last one: "
 class Branch:
     """One alternative of an open choice."""
 
-    __slots__ = ("choice", "ended")
+    __slots__ = ("choice", "ended", "reason")
 
     def __init__(self) -> None:
         self.ended = False
+        # Once it has ended: why, and at which value.
+        self.reason: Reason | None = None
         self.choice: OpenChoice
 
     @property
@@ -39,19 +42,30 @@ class Branch:
 
 
 class OpenChoice:
-    """A choice at one value: how many of its branches are left, and the branch that contains it."""
+    """A choice at one value: how many of its branches are left, and the branch that contains it.
 
-    __slots__ = ("around", "left", "rule")
+    `rule` is given as the reason when none is left; None if a branch says better why.
+    """
+
+    __slots__ = ("agrees", "around", "first", "left", "rule")
 
     def __init__(self, around: Branch | None, branches: Sequence[Branch], rule: str | None) -> None:
         self.around = around
         self.left = len(branches)
         self.rule = rule if self.left > 1 else None
+        # Why the first branch ended, and whether the others ended for the same reason.
+        self.first: Reason | None = None
+        self.agrees = True
         for branch in branches:
             branch.choice = self
 
 
 Obligation = tuple[Node, Branch | None]
+Where = tuple[Place | None, int]
+Reason = tuple[Refusal, Where]
+# A member that is refused: what its object was asked at first, its key, its value or the beginning
+# of that, and whether it is all of it.
+Naming = tuple[list[Obligation], Any, Any, bool]
 Refused = list[tuple[Branch | None, Refusal]]
 
 
@@ -98,16 +112,16 @@ def _is_branched(obligation: Obligation) -> bool:
     return obligation[1] is not None
 
 
-def refuse(refused: Refused) -> Refusal | None:
+def refuse(refused: Refused, where: Where, naming: Naming | None = None) -> Reason | None:
     """End the branches that these refusals, all certain at one character, refuse.
 
-    Returns the refusal of the value itself, if one outside of all choices is among them.
+    Returns why the value itself is refused, if one outside of all choices is among them.
 
     Of a choice that has one branch left after that, this branch alone says from now on why not.
     """
     narrowed: list[OpenChoice] = []
     for branch, refusal in refused:
-        last = _end(branch, refusal, narrowed)
+        last = _end(branch, (refusal, where), naming, narrowed)
         if last is not None:
             return last
     for choice in narrowed:
@@ -116,19 +130,28 @@ def refuse(refused: Refused) -> Refusal | None:
     return None
 
 
-def _end(branch: Branch | None, refusal: Refusal, narrowed: list[OpenChoice]) -> Refusal | None:
+def _end(
+    branch: Branch | None, reason: Reason, naming: Naming | None, narrowed: list[OpenChoice]
+) -> Reason | None:
     while branch is not None:
         if branch.gone:
             return None
         branch.ended = True
+        branch.reason = reason
         choice = branch.choice
         choice.left -= 1
+        choice.first = choice.first or reason
+        choice.agrees = choice.agrees and choice.first == reason
         if choice.left:
             narrowed.append(choice)
             return None
-        refusal = _last(choice.rule, refusal)
+        named = None if naming is None else _reason_of_the_named(choice, naming)
+        if named is not None:
+            reason = named
+        elif not choice.agrees:
+            reason = _last(choice.rule, reason[0]), reason[1]
         branch = choice.around
-    return refusal
+    return reason
 
 
 def _last(rule: str | None, refusal: Refusal) -> Refusal:
@@ -137,6 +160,34 @@ def _last(rule: str | None, refusal: Refusal) -> Refusal:
         return refusal
     text = refusal.text.removeprefix(_NONE_LEFT)  # said once, however deep choices stand
     return Refusal(rule, _NONE_LEFT + text, refusal.path)
+
+
+def _reason_of_the_named(choice: OpenChoice, naming: Naming) -> Reason | None:
+    """Why the alternative that a member names had ended before the member came.
+
+    Of `{"bark": -5, "kind": "dog"}` dogs end at -5, and cats, which are left, at the "d". But it is
+    said to be a dog, so that -5 is the reason. None if the member names none, or several that ended
+    for different reasons.
+    """
+    asked, key, value, whole = naming
+    reasons = {
+        branch.reason
+        for node, branch in asked
+        if branch is not None and branch.choice is choice and node.members is not None
+        if any(_names(child, value, whole) for child in node.members.properties.get(key, ()))
+    }
+    return reasons.pop() if len(reasons) == 1 else None
+
+
+def _names(node: Node, value: Any, whole: bool) -> bool:
+    """True if this is, or begins, one of the few values that a node allows."""
+    for part in node.parts:
+        if part.texts is None:
+            continue
+        if isinstance(value, str):
+            return value in part.texts if whole else any(it.startswith(value) for it in part.texts)
+        return part.end_validator is not None and part.end_validator.refusal(value) is None
+    return False
 
 
 class _Expansion:

@@ -18,7 +18,7 @@ cdef class Text:
     cdef _compare(self, str run)
 
 cdef class Frame:
-    cdef public list obligations, unsure
+    cdef public list asked, obligations, unsure
     cdef public Py_ssize_t offset
     cdef public set seen
     cdef public object value
@@ -59,7 +59,8 @@ cdef class Walk(PlacedSink):
     cdef bint _allows_beginning(self, str key, Py_ssize_t offset) except -1
     @cython.locals(frame=Frame, unsure=list)
     cdef list _end_scalar(self, list active, int kind, Place place, value)
-    cdef bint _allows(self, list refused, Place place, Py_ssize_t offset, bint begun=*) except -1
+    @cython.locals(frame=Frame)
+    cdef bint _allows(self, list refused, Place place, Py_ssize_t offset, bint begun=*, value=*, bint whole=*) except -1
     cdef list _validated(self, list obligations, value, bint container=*)
     cdef _opened_container(self, int kind, Frame frame)
     cdef _opened_string(self)

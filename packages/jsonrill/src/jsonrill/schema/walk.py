@@ -28,7 +28,7 @@ from typing import Any, Final
 from ..errors import InvalidSchema, LimitExceeded
 from ..parse.sink import PlacedSink, Sink, TextBuffer
 from ..paths import Path, Place, path_of, place_of, short_path
-from .branches import Branch, Obligation, Refused, alive, expand, refuse
+from .branches import Branch, Naming, Obligation, Refused, alive, expand, refuse
 from .nodes import (
     ARRAY,
     FALSE,
@@ -112,10 +112,11 @@ class Text:
 class Frame:
     """An open container: its obligations, its keys so far, and its value if it is needed."""
 
-    __slots__ = ("obligations", "offset", "seen", "unsure", "value")
+    __slots__ = ("asked", "obligations", "offset", "seen", "unsure", "value")
 
     def __init__(self, obligations: list[Obligation], offset: int) -> None:
-        self.obligations = obligations
+        # Those of the beginning, and those of them whose branch has not ended.
+        self.asked = self.obligations = obligations
         self.offset = offset
         self.seen: set[str] = set()
         self.unsure: list[Obligation] = []
@@ -243,7 +244,7 @@ class Walk(PlacedSink):
             (text.branch, text.refusal(value)) for text in texts if text.refuses(value)
         ]
         place, offset = self._string, self._offset
-        if self._allows(refused, place, offset, begun=True):
+        if self._allows(refused, place, offset, begun=True, value=value):
             refused = self._end_scalar(active, STRING, place, value)
             if self._allows(refused, place, offset, begun=True):
                 if self._keeps_all:
@@ -259,7 +260,9 @@ class Walk(PlacedSink):
         if (
             self._allows(first, place, offset)
             and self._allows(refused, place, offset)
-            and self._allows(self._end_scalar(active, kind, place, value), place, offset)
+            and self._allows(
+                self._end_scalar(active, kind, place, value), place, offset, value=value
+            )
         ):
             if self._keeps_all:
                 self._complete_scalar(value)
@@ -378,8 +381,10 @@ class Walk(PlacedSink):
                 violations.append((wrong, text.branch))
         if not violations:
             return True
-        for refused in _in_order(violations):
-            if not self._allows(refused, self._string, self._offset, begun=True):
+        read = "" if self._text is None else self._text.text()
+        for at, refused in _in_order(violations):
+            value = read[: len(read) - len(run) + at + 1]
+            if not self._allows(refused, self._string, self._offset, True, value, False):
                 return False
         self._texts = [text for text in self._texts if not (text.branch and text.branch.gone)]
         return True
@@ -397,7 +402,7 @@ class Walk(PlacedSink):
             if members is not None and members.closed and (wrong := members.forbidden(key)):
                 found.append((wrong, branch))
         if found:
-            for refused in _in_order(found):
+            for _, refused in _in_order(found):
                 if not self._allows(refused, self._container, offset):
                     return False
         return True
@@ -414,23 +419,37 @@ class Walk(PlacedSink):
         return self._validated(unsure, value) if unsure or self._keeps_all else []
 
     def _allows(
-        self, refused: Refused, place: Place | None, offset: int, begun: bool = False
+        self,
+        refused: Refused,
+        place: Place | None,
+        offset: int,
+        begun: bool = False,
+        value: Any = None,
+        whole: bool = True,
     ) -> bool:
         """False if these refusals, all at one character, are a violation of the whole.
 
-        With `begun`, `then` has been told of a part of the value.
+        With `begun`, `then` has been told of a part of the value. `value` is the scalar that is
+        refused, or the beginning of a string.
         """
-        last = refuse(refused) if refused else None
-        if last is None:
+        if not refused:
             return True
-        path = where = path_of(place)
+        naming: Naming | None = None
+        frame, refused_at = self._inside, place
+        if value is not None and frame is not None and place is not None:
+            naming = frame.asked, place.key, value, whole
+        reason = refuse(refused, (place, offset), naming)
+        if reason is None:
+            return True
+        last, (place, offset) = reason
+        path = path_of(place)
         if last.path:
             path += last.path
             offset = self.offset_of(path)
         violation = violation_at(path, offset, last)
         self.violation = self.violation or violation
         if self._violated is not None:
-            self._violated(violation, where if begun else None)
+            self._violated(violation, path_of(refused_at) if begun else None)
         return False
 
     def _validated(
@@ -461,11 +480,13 @@ def violation_at(path: Path, offset: int | None, refusal: Refusal) -> InvalidSch
     return violation
 
 
-def _in_order(found: list[tuple[tuple[int, Refusal], Branch | None]]) -> Iterator[Refused]:
+def _in_order(
+    found: list[tuple[tuple[int, Refusal], Branch | None]],
+) -> Iterator[tuple[int, Refused]]:
     """The refusals of a text, by the character at which they are certain."""
     found.sort(key=lambda one: one[0][0])
-    for _, same in groupby(found, key=lambda one: one[0][0]):
-        yield [(branch, refusal) for (_, refusal), branch in same]
+    for at, same in groupby(found, key=lambda one: one[0][0]):
+        yield at, [(branch, refusal) for (_, refusal), branch in same]
 
 
 def validated(obligations: list[Obligation], value: Any, budget: Any = None) -> Refused:
