@@ -82,6 +82,58 @@ def test_an_answer_that_breaks_off_is_no_complete_one(function: Any) -> None:
     assert "broke off" in text and "RUN_FINISHED" not in text and '"stop"' not in text
 
 
+CUT = chunk(
+    tool_calls=[{"index": 0, "id": "a", "function": {"name": "rm", "arguments": '{"a": "/h'}}]
+)
+
+
+@pytest.mark.parametrize("last", [[], [{"error": {"message": "overloaded"}}]])
+def test_a_call_that_is_not_complete_does_not_end_before_a_run_error(last: list[Any]) -> None:
+    """A client may run the tool of a call that has ended."""
+    kinds = [event["type"] for event in to_ag_ui([CUT, *last])]
+    assert kinds == ["RUN_STARTED", "TOOL_CALL_START", "TOOL_CALL_ARGS", "RUN_ERROR"]
+
+
+def test_a_call_that_is_not_complete_has_a_result_when_the_run_finishes() -> None:
+    *_, end, result, finished = to_ag_ui([CUT, chunk("length")])
+    assert (end["type"], finished["type"]) == ("TOOL_CALL_END", "RUN_FINISHED")
+    assert result == {
+        "type": "TOOL_CALL_RESULT",
+        "messageId": "result-a",
+        "toolCallId": "a",
+        "content": "the call is truncated",
+        "role": "tool",
+    }
+
+
+@pytest.mark.parametrize("text", ['print("hé")\n', "", "\\"])
+@every_function
+def test_free_text_is_written_as_a_json_string(function: Any, text: str) -> None:
+    item = {"type": "custom_tool_call", "id": "i", "call_id": "c", "name": "code", "input": ""}
+    named = {"item_id": "i", "output_index": 0}
+    events = [
+        {"type": "response.created", "response": {"id": "r"}},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        *(
+            {"type": "response.custom_tool_call_input.delta", **named, "delta": character}
+            for character in text
+        ),
+        {"type": "response.custom_tool_call_input.done", **named, "input": text},
+        {
+            "type": "response.output_item.done",
+            "output_index": 0,
+            "item": {**item, "input": text, "status": "completed"},
+        },
+        {"type": "response.completed", "response": {"id": "r", "output": []}},
+    ]
+    calls = ToolCalls()
+    for _ in tool_calls(list(function(events)), calls=calls):
+        pass
+    assert [(call.args, json.loads(call.raw), call.status) for call in calls.calls] == [
+        (text, text, "complete")
+    ]
+
+
 @every_function
 def test_an_error_of_the_provider_is_passed_on(function: Any) -> None:
     events = [chunk(content="half"), {"error": {"message": "overloaded"}}]
@@ -203,7 +255,7 @@ def test_wrong_use_is_refused() -> None:
 def test_what_is_no_event_of_a_provider_is_refused(translate: Any) -> None:
     """Parts of an answer are no events; an empty translation would lose them in silence."""
     chunk = {"id": "c", "choices": [{"index": 0, "delta": {"content": "hello"}}]}
-    with pytest.raises(UnknownSource, match="the first is jsonrill.answers.parts.Part"):
+    with pytest.raises(UnknownSource, match="the first is jsonrill.answers.parts.TextPart"):
         list(translate(parts([chunk])))
     with pytest.raises(UnknownSource):
         list(translate([{"some": "dict"}]))

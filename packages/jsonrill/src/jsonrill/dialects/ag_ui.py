@@ -34,6 +34,8 @@ class AGUI(ChatDialect):
         self._predicted = {key: _argument(where) for key, where in settings.predict.items()}
         # The patches of each call that predicts a field.
         self._predicting: dict[str, list[Patches]] = {}
+        # The calls that ended and are not complete.
+        self._broken: list[tuple[str, ToolCall]] = []
         self._run = {"threadId": settings.thread or "thread", "runId": settings.run or "run"}
 
     def _begin(self) -> Iterator[Event]:
@@ -75,13 +77,16 @@ class AGUI(ChatDialect):
             yield {"type": "STATE_DELTA", "delta": patch}
 
     def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]:
-        yield {"type": "TOOL_CALL_END", "toolCallId": id}
+        """A client may run the tool of a call that ends, so only a complete one does."""
+        if call.status == "complete":
+            yield {"type": "TOOL_CALL_END", "toolCallId": id}
+        else:
+            self._broken.append((id, call))
 
     def _result(self, id: str, part: Part) -> Iterator[Event]:
         said = part.result if part.error is None else part.error
         content = said if isinstance(said, str) else dumps(said)
-        name = {"messageId": f"result-{part.index}", "toolCallId": id}
-        yield {"type": "TOOL_CALL_RESULT", **name, "content": content, "role": "tool"}
+        yield _result_of(id, f"result-{part.index}", content)
 
     def _json(self, text: str | None, more: bool) -> Iterator[Event]:
         parser = self._parser
@@ -106,11 +111,21 @@ class AGUI(ChatDialect):
 
     def _finish(self) -> Iterator[Event]:
         if not self.failed:
+            # No call may be open when a run finishes. One with a result is not run any more.
+            for id, call in self._broken:
+                yield {"type": "TOOL_CALL_END", "toolCallId": id}
+                why = call.error["message"] if call.error else f"the call is {call.status}"
+                yield _result_of(id, f"result-{id}", why)
             outcome = self._parts.outcome
             # AG-UI has no field for an answer that is not complete, but one for what a run returns.
             cut = outcome is not None and not is_complete(outcome)
             result = {"result": {"finishReason": outcome}} if cut else {}
             yield {"type": "RUN_FINISHED", **self._run, **result}
+
+
+def _result_of(call: str, message: str, content: str) -> Event:
+    name = {"messageId": message, "toolCallId": call}
+    return {"type": "TOOL_CALL_RESULT", **name, "content": content, "role": "tool"}
 
 
 def _banned(path: Sequence[str | int]) -> bool:

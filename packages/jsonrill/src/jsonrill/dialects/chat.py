@@ -8,6 +8,7 @@ from typing import Any
 
 from ..answers import Part, Parts
 from ..answers.parts import counts_first
+from ..jsontext import dumps
 from ..toolcalls import ToolCall
 from ..toolcalls.lifecycle import LiveCall
 from .dialect import Dialect, Event, Settings
@@ -16,7 +17,8 @@ from .dialect import Dialect, Event, Settings
 class ChatDialect(Dialect):
     """Subclasses write the events. Only the first of several choices is shown.
 
-    A call begins when its name is known. `id` names a part for the client.
+    A call begins when its name is known. `id` names a part for the client. The free text of a tool
+    that takes no JSON is sent as a JSON string.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -81,7 +83,7 @@ class ChatDialect(Dialect):
 
     def _call(self, part: Part, call: LiveCall) -> Iterator[Event]:
         ended = call.status != "streaming"
-        text = part.delta
+        text, begins = part.delta, call.sent_id is None
         if part.index in self._ended:
             return
         if call.sent_id is None:
@@ -90,6 +92,8 @@ class ChatDialect(Dialect):
             # The id that is known now is its id for this client.
             call.sent_id, text = call.id, call.raw
             yield from self._call_begins(call.id, call)
+        if call.encoding == "text":
+            text = _quoted(text, begins, ends=call.status == "complete")
         if text:
             yield from self._call_text(call.sent_id, text)
         if ended:
@@ -123,3 +127,8 @@ class ChatDialect(Dialect):
     @abstractmethod
     def _json(self, text: str | None, more: bool) -> Iterator[Event]:
         """The events of a piece of JSON text (part of one, if `more` follows); None is its end."""
+
+
+def _quoted(text: str, begins: bool, ends: bool) -> str:
+    """A piece of free text as one of a JSON string: clients of these dialects read JSON."""
+    return '"' * begins + dumps(text)[1:-1] + '"' * ends

@@ -244,7 +244,7 @@ class Walk(PlacedSink):
             (text.branch, text.refusal(value)) for text in texts if text.refuses(value)
         ]
         place, offset = self._string, self._offset
-        if self._allows(refused, place, offset, begun=True, value=value):
+        if self._allows(refused, place, offset, True, value):
             refused = self._end_scalar(active, STRING, place, value)
             if self._allows(refused, place, offset, begun=True):
                 if self._keeps_all:
@@ -261,7 +261,7 @@ class Walk(PlacedSink):
             self._allows(first, place, offset)
             and self._allows(refused, place, offset)
             and self._allows(
-                self._end_scalar(active, kind, place, value), place, offset, value=value
+                self._end_scalar(active, kind, place, value), place, offset, False, value
             )
         ):
             if self._keeps_all:
