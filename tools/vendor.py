@@ -99,7 +99,7 @@ INSTEAD: Final = (
     (r"= create_machine\(self\._builder, options\)", "= Machine(self._builder, **options)"),
     (r" +(?:_known|refuse_other)\(\"values\", options, \"schema\", \"missing\"\)\n", ""),
     (r"\btext: Text,", "text: str | bytes,"),
-    (r"_document\(schema, options, missing\)", "Document(**options)"),
+    (r"_document\(schema, options if schema is None [^\n]*, missing\)", "Document(**options)"),
     (r"raise _explained\(error, text, options\) from error\.__cause__", "raise error"),
     (r"\(_ParseError", "(JsonrillError"),
     (r"_run_documents", "_run_unheld"),
@@ -108,6 +108,7 @@ INSTEAD: Final = (
 
 # What comments say of things that are not here; if one is worded anew, its line here may go.
 WORDING: Final = (
+    (r" *# What repair closes would be complete to a schema, .*\n", ""),
     (r" Many documents are always read carefully\.", ""),
     (r"(?s) *# Most pieces of an answer are plain.*?without calling either\.\n", ""),
     (r"(?s)All of a `Document` but its.*?is a Python class\.\n    ", "What `Document` does."),
