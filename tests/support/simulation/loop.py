@@ -82,7 +82,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     # ---- what asyncio asks of a loop ----
 
     def create_task(
-        self, coro: Any, *, name: str | None = None, context: Context | None = None
+        self, coro: Any, *, name: object = None, context: Context | None = None
     ) -> asyncio.Task[Any]:
         task = super().create_task(coro, name=name, context=context)
         process = PROCESS.get() if context is None else context.get(PROCESS, "")

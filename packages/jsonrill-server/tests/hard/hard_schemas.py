@@ -6,6 +6,7 @@ import asyncio
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -24,11 +25,13 @@ def _kind(name: str) -> Any:
     return {"properties": {"k": {"const": name}, "x": {"type": "string"}}, "required": ["k"]}
 
 
+def _many(keyword: str, make: Callable[[int], Any], count: int) -> Any:
+    return {keyword: [make(at) for at in range(count)]}
+
+
 KINDS: dict[str, Callable[[int], Any]] = {
     **{
-        f"{keyword} of {name}": lambda n, keyword=keyword, make=make: {
-            keyword: [make(at) for at in range(n)]
-        }
+        f"{keyword} of {name}": partial(_many, keyword, make)
         for keyword in ("anyOf", "oneOf", "allOf")
         for name, make in {
             "values": lambda at: {"const": at},

@@ -32,7 +32,8 @@ def named_in(html: str) -> list[str]:
 def test_the_bundle_is_small_and_its_html_names_files_of_it(bundled: Path) -> None:
     html = (bundled / "page" / "index.html").read_text("utf8")
     names = named_in(html)
-    assert 4 <= len(names) <= 6
+    # The chunks of the page's module are named too, so that they are fetched at once.
+    assert 4 <= len(names) <= 16
     first = [html.encode(), *((bundled / name.removeprefix("web/")).read_bytes() for name in names)]
     assert sum(len(gzip.compress(data, 9)) for data in first) < 95_000
 
