@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
+from jsonrill.testing import Answer, Call, Upstream
 from support import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
-from recorded_streams import main, recordings
+from official_clients import CLIENTS, agrees
+from recorded_streams import events_in, main, read, recordings
 
 EVENTS = [
     {"id": "c1", "choices": [{"index": 0, "delta": {"content": "Hi"}}]},
@@ -42,3 +45,27 @@ def test_the_recordings_of_the_repository_are_read_alike(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(ROOT / "cases" / "providers") == 0, capsys.readouterr().out
+
+
+# Where each official client asks.
+PATHS = {
+    "openai_chat": "/v1/chat/completions",
+    "openai_responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+    "gemini": "/v1beta/models/any:streamGenerateContent?alt=sse",
+}
+
+
+@pytest.mark.parametrize("provider", CLIENTS)
+def test_the_official_client_agrees(provider: str) -> None:
+    answer = Answer("Rain.", calls=[Call("weather", {"city": "Oslo"}), Call("now", {})], pace=0)
+    ask = {"model": "any", "stream": True, "messages": [], "input": "any", "contents": []}
+    with Upstream(answer) as upstream:
+        request = Request(upstream.url + PATHS[provider], json.dumps(ask).encode())
+        with urlopen(request) as response:
+            events = events_in(response.read().decode())
+    theirs, ours = CLIENTS[provider](events), read(events)
+    assert len(theirs["calls"]) == 2
+    assert agrees(theirs, ours)
+    assert not agrees(theirs, {**ours, "text": "x"})
+    assert not agrees(theirs, {**ours, "calls": ours["calls"][::-1]})

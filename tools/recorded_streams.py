@@ -6,8 +6,8 @@ Recordings are read in the forms in which projects keep them: VCR cassettes (`.y
 streams (`.sse`, `.txt`), JSON lines (`.jsonl`, `.chunks.txt`) of events or of objects with
 `events`, and such objects alone (`.json`). Each stream is read whole, as text in random pieces, and
 cut off after every event; Python's result is compared with that of JavaScript (if there is node).
-Exits with 1 if they differ. What OpenAI's own client accumulates of chat completions (if it is
-installed) is only shown where it differs: it joins what odd servers repeat.
+Exits with 1 if they differ. What the clients of OpenAI, Anthropic and Google accumulate (if they
+are installed) is only shown where it differs: they join what odd servers repeat, for one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from official_clients import accumulated, agrees
 
 from jsonrill import Parts, ToolCalls
 from jsonrill.eventstream import SSEDecoder, is_done, looks_like_events
@@ -137,29 +139,15 @@ def in_javascript(streams: list[Events]) -> list[dict[str, Any]] | None:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def by_client(events: Events) -> tuple[str, list[list[str]]] | None:
-    """Text and calls as OpenAI's client accumulates them; None if it does not take the stream."""
-    try:
-        from openai.lib.streaming.chat import ChatCompletionStreamState
-        from openai.types.chat import ChatCompletionChunk
-
-        state: Any = ChatCompletionStreamState()
-        for event in events:
-            state.handle_chunk(ChatCompletionChunk.model_validate(event))
-        message = state.current_completion_snapshot.choices[0].message
-    except Exception:  # not installed, or a stream that its types or its accumulation refuse
-        return None
-    calls = [call for call in message.tool_calls or () if call.type == "function"]
-    return message.content or "", [[it.function.name, it.function.arguments] for it in calls]
-
-
 def main(folder: Path) -> int:
     warnings.simplefilter("ignore")  # a beginning of a stream may have no event that is known
     streams = [*recordings(folder)]
     chance = random.Random(0)
     theirs = in_javascript([events for _, events in streams])
     providers: Counter[str] = Counter()
-    wrong, compared, others = 0, 0, 0
+    compared: Counter[str] = Counter()
+    others: Counter[str] = Counter()
+    wrong = 0
     for number, (name, events) in enumerate(streams):
         whole, reader = read(events), Reader()
         for event in events:
@@ -168,17 +156,18 @@ def main(folder: Path) -> int:
         problems = [*differences(events, whole, chance)]
         if theirs is not None and theirs[number] not in (whole, None):
             problems.append(f"JavaScript: {theirs[number]}, Python: {whole}")
-        if reader.provider == "openai_chat" and (client := by_client(events)) is not None:
-            compared += 1
-            if client != (whole["text"], [call[:2] for call in whole["calls"]]):
-                others += 1
-                print(f"{name}: OpenAI's client: {client}, jsonrill: {whole}")
+        client = accumulated(reader.provider, events)
+        if reader.provider is not None and client is not None:
+            compared[reader.provider] += 1
+            if not agrees(client, whole):
+                others[reader.provider] += 1
+                print(f"{name}: its client: {client}, jsonrill: {whole}")
         wrong += bool(problems)
         for problem in problems[:3]:
             print(f"{name}: {problem}")
     print(f"{len(streams)} streams: {dict(providers)}")
     print(f"{wrong} differ; node: {theirs is not None}")
-    print(f"{compared} beside OpenAI's client, which reads {others} in another way")
+    print(f"beside their clients: {dict(compared)}, which read in another way: {dict(others)}")
     return 1 if wrong else 0
 
 

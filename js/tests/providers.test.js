@@ -1,7 +1,7 @@
 /** Providers' streams: the cases that Python reads too, and what JavaScript's own sources need. */
 
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -35,8 +35,14 @@ const FILES = readdirSync(join(ROOT, "cases", "providers"));
 const RECORDED = Object.fromEntries(
   FILES.map((name) => [name.replace(".json", ""), cases(join("providers", name))]),
 );
+// The rows of the documentation's table of providers: their names, and if JavaScript reads them.
+const PAGE = readFileSync(join(ROOT, "docs", "sources.md"), "utf8");
+const ROWS = [...PAGE.matchAll(/^\| .*\(((?:`\w+`(?:, )?)+)\) \|.*\| (\S+) \|$/gm)].flatMap(([, names, cell]) =>
+  [...names.matchAll(/\w+/g)].map(([name]) => [name, cell === "yes"]),
+);
 // Providers and frameworks that only Python knows.
-const PYTHON = /openai_realtime|openai_agents|gemini_live|google_adk|langchain|langgraph|llama_index|pydantic_ai|claude_code/;
+const ONLY_PYTHON = ROWS.filter(([, isRead]) => !isRead).map(([name]) => name);
+const PYTHON = new RegExp(ONLY_PYTHON.join("|"));
 const known = ({ name }) => !PYTHON.test(name);
 
 async function all(stream) {
@@ -293,6 +299,33 @@ for (const { name, events } of cases("not_read.json").cases) {
   test(`${name} is refused`, async () => {
     const { error } = await all(content(events));
     assert.ok(error instanceof UnknownSource, String(error));
+  });
+}
+
+test("the documentation's table says what JavaScript reads", () => {
+  assert.ok(ROWS.length >= 19);
+  for (const [name, isRead] of ROWS) {
+    const read = () => new Reader(name);
+    if (isRead) assert.equal(read().provider, name);
+    else assert.throws(read, /provider is auto, openai_chat/);
+  }
+});
+
+for (const name of ONLY_PYTHON) {
+  test(`${name}, which only Python reads, is refused and the error says what to do`, async () => {
+    const recorded = Object.entries(RECORDED).filter(([file]) => file.startsWith(name));
+    assert.notEqual(recorded.length, 0);
+    for (const [, { events }] of recorded) {
+      for (const source of [events, events.slice(0, 1), sse(events)]) {
+        for (const read of [content, toolCalls, parts]) {
+          const { found, error } = await all(read(source));
+          assert.ok(error instanceof UnknownSource, `${read.name}: ${error}`);
+          assert.match(error.message, /not an event of a known provider|none of \d+ elements is an event/);
+          assert.match(error.message, /`provider` takes a function for other events/);
+          assert.deepEqual(found, []);
+        }
+      }
+    }
   });
 }
 

@@ -31,11 +31,8 @@ export function translate(event) {
       return isObject(event.content_block) ? start(index, event.content_block) : [];
     case "content_block_stop":
       return index === null ? [] : [{ kind: "call", index, opens: false, end: {} }];
-    case "message_start": {
-      if (!isObject(event.message)) return [];
-      const { id, usage } = event.message;
-      return [{ kind: "begin", message: asId(id) }, ...asUsage(usage)];
-    }
+    case "message_start":
+      return isObject(event.message) ? message(event.message) : [];
     case "message_delta": {
       const reason = asObject(event.delta).stop_reason;
       if (typeof reason !== "string") return [];
@@ -48,6 +45,20 @@ export function translate(event) {
     default:
       return [];
   }
+}
+
+/**
+ * The start of a message; that of a call which code of the model makes has all of it.
+ * @param {Fields} started
+ * @returns {Statement[]}
+ */
+function message({ id, usage, content, stop_reason: reason }) {
+  /** @type {Statement[]} */
+  const statements = [{ kind: "begin", message: asId(id) }, ...asUsage(usage)];
+  if (!Array.isArray(content) || content.length === 0) return statements;
+  content.forEach((block, index) => statements.push(...start(index, asObject(block))));
+  if (asText(reason) !== null) statements.push(finished(reason));
+  return statements;
 }
 
 /**
@@ -84,6 +95,9 @@ function start(index, block) {
   }
   if (type === "text" && asText(text) !== null) {
     return [{ kind: "text", text, choice: 0, block: index }];
+  }
+  if (type === "thinking" && asText(block.thinking) !== null) {
+    return [{ kind: "reasoning", text: block.thinking, choice: 0, block: index }];
   }
   if (typeof block.tool_use_id === "string" && "content" in block) {
     // MCP results have a flag, those of server tools content of a type `…_error`.

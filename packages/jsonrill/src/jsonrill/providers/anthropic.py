@@ -43,7 +43,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "content_block_stop"} if index is not None:
             return [CallDelta(None, index, opens=False, end=End())]
         case {"type": "message_start", "message": dict(message)}:
-            return [Begin(as_id(message.get("id"))), *as_usage(message.get("usage"))]
+            return _message(message)
         case {"type": "message_delta", "delta": {"stop_reason": str(reason)}}:
             return [*as_usage(event.get("usage")), finished(reason)]
         case {"type": "message_stop"}:
@@ -52,6 +52,18 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             return [failed(event.get("error"))]
         case _:
             return []
+
+
+def _message(message: dict[str, Any]) -> list[Statement]:
+    """The start of a message; that of a call which code of the model makes has all of it."""
+    statements = [Begin(as_id(message.get("id"))), *as_usage(message.get("usage"))]
+    match message:
+        case {"content": [_, *_] as blocks}:
+            for index, block in enumerate(blocks):
+                statements += _start(index, as_object(block))
+            if reason := as_text(message.get("stop_reason")):
+                statements.append(finished(reason))
+    return statements
 
 
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
@@ -63,8 +75,8 @@ def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
             return [Text(text, 0, index)]
         case {"type": "thinking_delta", "thinking": str(text)} if text:
             return [Reasoning(text, 0, index)]
-        case {"type": "signature_delta", "signature": str(signature)} if signature:
-            return [Keep({"type": "thinking", "thinking": "", "signature": signature}, index)]
+        case {"type": "signature_delta"}:
+            return _signature(index, delta)
         case {"type": str(kind)} if kind in DELTAS:
             return []
         case _:
@@ -86,12 +98,23 @@ def _start(index: int | None, block: dict[str, Any]) -> list[Statement]:
             return [call, Keep(block, index)] if hosted else [call]
         case {"type": "text", "text": str(text)} if text:
             return [Text(text, 0, index)]
+        case {"type": "thinking", "thinking": str(text)} if text:
+            return [Reasoning(text, 0, index), *_signature(index, block)]
         case {"tool_use_id": str(call_id), "content": content}:
             return [Result(call_id, content, _is_error(block, content)), Keep(block, index)]
         case {"type": "redacted_thinking"}:
             return [Keep(block, index)]
         case _:
             return []
+
+
+def _signature(index: int | None, thoughts: dict[str, Any]) -> list[Statement]:
+    signature = as_text(thoughts.get("signature"))
+    return (
+        [Keep({"type": "thinking", "thinking": "", "signature": signature}, index)]
+        if signature
+        else []
+    )
 
 
 def _is_error(block: dict[str, Any], content: Any) -> bool:
