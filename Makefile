@@ -130,6 +130,10 @@ clean:  ## remove .venv and everything made by the other words
 	  echo "name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@echo "setting up .venv ..."
 	@$(PYTHON) -m venv --clear .venv
+	@touch $@
+
+# Groups of dependencies need a newer pip than Python brings.
+.venv/.stamp-pip: | .venv/.stamp-venv
 	@$(PIP) install -c constraints.txt --upgrade pip
 	@touch $@
 
@@ -138,26 +142,29 @@ clean:  ## remove .venv and everything made by the other words
 .venv/.stamp-dev: WHAT = --group dev -e '$(LIBRARY)[cli,pydantic,jsonschema]' -e packages/jsonrill-batch -e 'packages/jsonrill-server[redis,postgres]'
 
 .venv/.stamp-cli .venv/.stamp-serve .venv/.stamp-dev: $(wildcard packages/*/pyproject.toml) pyproject.toml constraints.txt | .venv/.stamp-venv
-	@echo "installing what $(patsubst .venv/.stamp-%,%,$@) needs ..."
+	@echo "installing what $(patsubst .venv/.stamp-%,%,$@) needs (as Python: nothing is compiled) ..."
 	@JSONRILL_PURE=1 $(PIP) install -c constraints.txt $(WHAT)
 	@touch $@
+.venv/.stamp-dev: | .venv/.stamp-pip
+# Python writes byte code of what it imports; that of all the rest takes longer than the demo.
+.venv/.stamp-cli .venv/.stamp-serve: export PIP_NO_COMPILE = 1
 
 HOT := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
 .venv/.stamp-compiled: $(LIBRARY)/setup.py $(HOT) | .venv/.stamp-dev
-	@echo "compiling the core ..."
+	@echo "compiling the library, which takes one to two minutes ..."
 	@rm -rf .venv/compiled
 	@$(PIP) install --no-deps --no-build-isolation --target .venv/compiled $(LIBRARY)
 	@touch $@
 
 # The site's few packages, for who only writes.
-.venv/.stamp-docs: pyproject.toml constraints.txt | .venv/.stamp-venv
+.venv/.stamp-docs: pyproject.toml constraints.txt | .venv/.stamp-pip
 	@echo "installing what docs needs ..."
 	@$(BIN)/python -m venv --clear .venv/docs
 	@$(PIP) --python .venv/docs install -c constraints.txt --group docs
 	@touch $@
 
 # The frameworks, apart from all else: they are many, and need other versions of what the rest needs.
-.venv/.stamp-sources: pyproject.toml $(TESTS)/frameworks/constraints.txt | .venv/.stamp-venv
+.venv/.stamp-sources: pyproject.toml $(TESTS)/frameworks/constraints.txt | .venv/.stamp-pip
 	@echo "installing the frameworks ..."
 	@$(BIN)/python -m venv --clear .venv/sources
 	@JSONRILL_PURE=1 $(PIP) --python .venv/sources install \

@@ -18,6 +18,7 @@ import pytest
 
 import jsonrill
 from support import PACKAGES, ROOT
+from support.weight import PURE_KB
 
 LIBRARY, SERVER, BATCH = (ROOT / "packages" / name for name in PACKAGES)
 # Kinds of data that later parts of the library bring: each must find its way by itself.
@@ -65,7 +66,7 @@ def server(copy: Path) -> ZipFile:
 
 def test_without_a_c_compiler_the_pure_version_is_installed(tmp_path: Path) -> None:
     """One that fails, and none to be found: either way the same package, not compiled."""
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("setup.py", "jsonrill_build.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(LIBRARY / name, tmp_path)
     shutil.copytree(LIBRARY / "src", tmp_path / "src", ignore=NOT_COPIED)
     nothing = tmp_path / "nothing"
@@ -139,6 +140,12 @@ def test_the_text_for_an_index_has_no_pictures_and_no_links_into_the_repository(
     assert "<!--" not in text
 
 
+def test_the_pure_wheel_is_small(wheel: ZipFile) -> None:
+    size = Path(str(wheel.filename)).stat().st_size / 1e3
+    print(f"pure wheel: {size:.0f} KB, {len(wheel.namelist())} files")
+    assert size <= PURE_KB
+
+
 def test_the_core_depends_on_nothing(metadata: Message) -> None:
     needed = metadata.get_all("Requires-Dist") or []
     assert [line for line in needed if "extra ==" not in line] == []
@@ -184,4 +191,4 @@ def test_a_source_distribution_can_be_built_and_installed_from(copy: Path) -> No
         names = {"/".join(Path(name).parts[1:]) for name in opened.getnames()}
     ours = {file.relative_to(where).as_posix() for file in (where / "src").rglob("*.p*")}
     assert {name for name in ours if name.endswith((".py", ".pxd"))} <= names
-    assert {"README.md", "LICENSE", "setup.py"} <= names
+    assert {"README.md", "LICENSE", "setup.py", "jsonrill_build.py"} <= names

@@ -5,7 +5,6 @@ compiler is looked for first, because translating the modules takes long. The bu
 the two it made (`pip install -v` shows it, `jsonrill --version` tells later).
 """
 
-import os
 import re
 import subprocess
 import sys
@@ -14,60 +13,48 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from jsonrill_build import CYTHON, is_pure
 from setuptools import Extension, setup
 from setuptools._distutils.ccompiler import new_compiler
 from setuptools._distutils.sysconfig import customize_compiler
 from setuptools.command.build_ext import build_ext
 
-# Compiled, in three groups. These have functions and classes that users see: with signatures.
+# Compiled is what a piece or an event passes, in three groups (what each brings: CONTRIBUTING.md).
+# These have functions and classes that users see: with signatures.
 PUBLIC = (
     *("paths", "jsontext", "eventstream", "build.document", "build.rebuilder"),
-    *("wire.fragment", "wire.compact", "wire.parser", "wire.reader", "chunker.chunker"),
+    *("wire.fragment", "wire.compact", "wire.parser", "chunker.chunker"),
     *("providers.statements", "toolcalls.call", "toolcalls.lifecycle", "toolcalls.calls"),
     *("partial_stream.update", "partial_stream.stream"),
 )
 # What these are made of, so that their copies and pickles hold objects of these modules.
 PARTS = (
-    *("parse.sink", "parse.position", "parse.c_scanner", "parse.machine", "parse.create"),
-    *(
-        "parse.lenient.inside",
-        "parse.lenient.core",
-        "parse.lenient.prose",
-        "parse.lenient.comments",
-    ),
-    *("parse.lenient.by_schema", "parse.lenient.words", "parse.lenient.strings"),
-    *("parse.lenient.quotes", "parse.lenient.brackets", "parse.lenient.tokens"),
-    *("parse.lenient.ending", "wire.cursor", "wire.full", "build.builder"),
-    *("chunker.snapshot", "chunker.prefix", "chunker.text", "chunker.compare", "chunker.leaves"),
-    *("chunker.frames", "chunker.spine", "toolcalls.arguments", "toolcalls.identity"),
+    *("parse.sink", "parse.position", "parse.machine", "parse.create"),
+    *("parse.lenient.inside", "parse.lenient.core", "parse.lenient.prose"),
+    *("parse.lenient.comments", "parse.lenient.by_schema", "parse.lenient.words"),
+    *("parse.lenient.strings", "parse.lenient.quotes", "parse.lenient.brackets"),
+    *("parse.lenient.tokens", "parse.lenient.ending", "wire.cursor", "build.builder"),
+    *("chunker.snapshot", "chunker.prefix", "chunker.leaves", "chunker.frames", "chunker.spine"),
+    "toolcalls.arguments",
 )
 # What nobody can copy: what belongs to a stream that refuses it, and classes without objects.
 PRIVATE = (
-    *(
-        "build.field_sink",
-        "providers.fields",
-        "providers.models",
-        "providers.reader",
-        "providers.openai_chat",
-    ),
+    *("providers.fields", "providers.reader", "providers.openai_chat"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
     *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.makers"),
     *("schema.typed", "schema.document"),
 )
 HOT = (*PUBLIC, *PARTS, *PRIVATE)
-# What Cython would put into each of them is in this module once, as Cython can since this version.
+# What Cython would put into each of them is in this module once.
 SHARED = "_shared"
-CYTHON = (3, 3)
-# Compiled for speed, because every piece passes them; all others for size.
+# Compiled for speed, because it makes a row of `make bench-guard` faster; all others for size.
 FAST = {
-    *(SHARED, "paths", "jsontext", "eventstream", "parse.machine", "parse.sink"),
-    *("parse.lenient.strings", "build.builder", "build.document"),
+    *("paths", "jsontext", "eventstream", "parse.machine", "parse.sink", "build.builder"),
     *("wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),
-    *("chunker.snapshot", "chunker.prefix", "chunker.leaves", "chunker.chunker"),
-    *("providers.openai_chat", "providers.reader", "providers.statements"),
+    *("chunker.snapshot", "chunker.leaves", "providers.openai_chat"),
     *("toolcalls.arguments", "toolcalls.calls"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.update"),
-    *("partial_stream.stream", "schema.walk", "schema.typed"),
+    *("partial_stream.stream", "schema.walk"),
 }
 DIRECTIVES = {
     # The annotations are for people and mypy; the compiler has the .pxd files.
@@ -77,17 +64,19 @@ DIRECTIVES = {
 }
 GROUPS = (
     (PUBLIC, {}),
-    # Methods without signature, name and code object are a tenth of a module.
-    (PARTS, {"binding": False}),
-    # So is what makes copies. Without it Python refuses to copy, with a TypeError.
-    (PRIVATE, {"binding": False, "auto_pickle": False}),
+    # Methods without signature, name and code object are a tenth of a module; an only parameter
+    # that cannot be named in a call, a twenty-fifth.
+    (PARTS, {"binding": False, "always_allow_keywords": False}),
+    # What makes copies is a tenth. Without it Python refuses to copy, with a TypeError.
+    (PRIVATE, {"binding": False, "always_allow_keywords": False, "auto_pickle": False}),
 )
 # Without symbols, tables for debuggers, and gaps between the parts of a file. Modules that are
 # compiled for speed are inlined as -O3 would, but for what is unlikely: what follows an error.
+# The others look up a global name every time: what remembers its place is a twentieth of a module.
 COMPILE, SMALL, QUICK, LINK = {
     "linux": (
         ["-g0", "-fno-asynchronous-unwind-tables"],
-        ["-Os"],
+        ["-Os", "-DCYTHON_USE_DICT_VERSIONS=0"],
         [
             *("-O2", "-fno-align-functions", "-fno-align-loops", "-fno-align-jumps"),
             *("--param=builtin-expect-probability=100", "--param=max-inline-insns-auto=30"),
@@ -138,7 +127,7 @@ def source_of(name: str) -> Path:
 
 
 def extensions() -> list[Extension]:
-    if os.environ.get("JSONRILL_PURE", "0") not in ("", "0"):
+    if is_pure():
         say("pure Python, because JSONRILL_PURE is set")
         return []
     try:
@@ -149,7 +138,8 @@ def extensions() -> list[Extension]:
         say("pure Python, because Cython is not installed")
         return []
     if tuple(map(int, cython.split(".")[:2])) < CYTHON:
-        say(f"pure Python, because Cython {cython} is too old: 3.3 or newer is needed")
+        needed = ".".join(map(str, CYTHON))
+        say(f"pure Python, because Cython {cython} is too old: {needed} or newer is needed")
         return []
     if not can_compile():
         say("pure Python, because there is no C compiler, or no Python.h")

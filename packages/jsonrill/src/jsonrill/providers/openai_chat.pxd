@@ -1,6 +1,6 @@
 # Types for the compiler; the code is in openai_chat.py.
 cimport cython
-from .fields cimport as_dict, as_id, as_index, as_text
+from .fields cimport as_dict, as_id, as_index, as_text, either
 from .statements cimport CallDelta
 
 cdef class Chat:
@@ -12,5 +12,6 @@ cdef class Chat:
 cpdef list translate(dict event, message)
 @cython.locals(delta=dict, call=dict)
 cdef _add_choice(dict choice, message, bint has_error, list said)
+cdef list _reasoning(dict delta, choice)
 @cython.locals(function=dict)
 cdef CallDelta _call(dict call, message, choice)

@@ -175,8 +175,9 @@ def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
         text = function.get("arguments")
         if isinstance(text, (dict, list)):
             return CallDelta(id, index, name, None, message, choice, value=text)
-        unread = text is not None and not isinstance(text, str)
-        return CallDelta(id, index, name, as_text(text), message, choice, unread=unread)
+        if text is not None and not isinstance(text, str):
+            return CallDelta(id, index, name, None, message, choice, unread=True)
+        return CallDelta(id, index, name, as_text(text), message, choice)
     if isinstance(custom := call.get("custom"), dict):
         name, text = as_text(custom.get("name")), as_text(custom.get("input"))
         return CallDelta(id, index, name, text, message, choice, free=True)

@@ -1,0 +1,39 @@
+"""The compiled wheel, made anew: how large it is, and how much processor time that takes."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from support import ROOT
+from support.weight import COMPILE_SECONDS, COMPILED_MB
+
+LIBRARY = ROOT / "packages" / "jsonrill"
+
+
+def seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def test_the_compiled_wheel(tmp_path: Path) -> None:
+    made = shutil.ignore_patterns("build", "tests", "__pycache__", "*.egg-info")
+    copy = shutil.copytree(LIBRARY, tmp_path / "library", ignore=made)
+    words = "-m pip -q --disable-pip-version-check wheel --no-deps --no-build-isolation -w".split()
+    before = seconds_of_children()
+    subprocess.run(
+        [sys.executable, *words, tmp_path / "made", copy],
+        env={**os.environ, "JSONRILL_PURE": "0"},
+        check=True,
+    )
+    seconds = seconds_of_children() - before
+    (wheel,) = (tmp_path / "made").glob("*.whl")
+    size = wheel.stat().st_size / 1e6
+    print(f"{wheel.name}: {size:.2f} MB, compiled in {seconds:.0f} s of processor time")
+    assert "none-any" not in wheel.name, "it is not compiled"
+    assert size <= COMPILED_MB
+    assert seconds <= COMPILE_SECONDS
