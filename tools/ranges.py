@@ -49,7 +49,7 @@ GROUPS: Final = {
     ),
     "cli": Group(
         ("typer", "rich"),
-        (f"{LIBRARY}[cli,pydantic,jsonschema]",),
+        (f"{LIBRARY}[cli,pydantic,jsonschema]", BATCH),
         (f"{LIBRARY}/tests/cli/test_cli.py",),
         ("openai",),
     ),
