@@ -1011,6 +1011,7 @@ ALLOWED: list[tuple[Any, str, str]] = [
     (Level, "7", "1 or 2, not 7"),
     (Annotated[int, Field(ge=0, le=5)], "7", "not 7: allowed is at least 0 and at most 5"),
     (Annotated[float, Field(gt=0, lt=5)], "7", "not 7: allowed is more than 0 and less than 5"),
+    (Annotated[float, Field(gt=0.5, lt=5.0)], "7", "allowed is more than 0.5 and less than 5 ("),
     (Annotated[int, Field(ge=0, lt=5)] | None, "-1", "not -1: allowed is at least 0 and less"),
     (Annotated[int, Field(gt=0)], "-1", "greater than 0, not -1 (greater"),
     ({"minimum": 0, "maximum": 5}, "7", "maximum of 5: allowed is at least 0 and at most 5"),

@@ -93,10 +93,16 @@ _OUT_OF_BOUNDS: Final = frozenset(
 )
 
 
+def _bound(value: Any) -> str:
+    """As JSON has it; 5.0, which pydantic 2.10 makes of 5, as 5."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return shown(int(value) if is_whole else value)
+
+
 def bounds_of(schema: Mapping[str, Any]) -> str:
     """`at least 0 and less than 5`: the bounds of a number; "" if it has not both."""
     said = {
-        word: f"{word} {shown(schema[name])}"
+        word: f"{word} {_bound(schema[name])}"
         for word, names in _BOUNDS.items()
         for name in names
         if schema.get(name) is not None and not isinstance(schema[name], bool)
