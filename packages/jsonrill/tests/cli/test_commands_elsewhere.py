@@ -63,6 +63,21 @@ def test_a_command_that_is_not_installed_says_what_to_install(
     assert done.stderr == f"jsonrill: {words[0]} is not installed: {install}\n"
 
 
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["serve", "--demo"], 'serve is not installed: pip install "jsonrill[server]"'),
+        (["batch"], 'batch is not installed: pip install "jsonrill[batch]"'),
+        (["values"], 'the command line is not installed: pip install "jsonrill[cli]"'),
+        ([], 'the command line is not installed: pip install "jsonrill[cli]"'),
+    ],
+)
+def test_the_library_alone_says_what_its_command_needs(words: list[str], message: str) -> None:
+    done = run(SOURCES[0], *words)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == f"jsonrill: {message}\n"
+
+
 def test_the_other_commands_work_without_them(alone: Path) -> None:
     done = run(alone, "values")
     assert done.stdout == "[1]\n" and done.returncode == 1

@@ -39,6 +39,7 @@ from ..streams.selecting import selection_stage
 from ..streams.settings import take_options
 from ..terminal import safe
 from ..wire import CompactEncoder, to_wire
+from .elsewhere import ELSEWHERE, not_installed
 from .input import BadInput, Source
 from .options import LIMITS, Own, flagged, made, own_flags
 from .output import BadOutput, Sink, write_utf8
@@ -347,9 +348,8 @@ def _events(source: Source, live: ToolCalls) -> Iterator[Any]:
     yield from decoder.flush()
 
 
-# Commands of the other distributions, which add them by an entry point of this group.
+# Other distributions add their commands by an entry point of this group.
 GROUP = "jsonrill.commands"
-ELSEWHERE = {"serve": "server", "batch": "batch"}
 
 
 def _add_commands() -> None:
@@ -363,14 +363,14 @@ def _add_commands() -> None:
 
 
 def _add_missing(name: str, extra: str) -> None:
-    install = f'pip install "jsonrill[{extra}]"'
+    message = not_installed(name, extra)
 
     def missing(context: typer.Context) -> None:
-        typer.echo(f"jsonrill: {name} is not installed: {install}", err=True)
+        typer.echo(f"jsonrill: {message}", err=True)
         raise typer.Exit(2)
 
     anything = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    app.command(name, help=f"Not installed: {install}", context_settings=anything)(missing)
+    app.command(name, help=message, context_settings=anything)(missing)
 
 
 _add_commands()
