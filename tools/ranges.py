@@ -57,6 +57,7 @@ GROUPS: Final = {
         ("starlette", "uvicorn", "httpx2"),
         (f"{LIBRARY}[cli,pydantic,jsonschema]", SERVER),
         (f"{SERVER}/tests/server/test_streams.py", f"{SERVER}/tests/test_client.py"),
+        ("openai",),
     ),
     "stores": Group(
         ("redis", "psycopg"),

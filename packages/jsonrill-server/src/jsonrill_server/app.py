@@ -141,7 +141,11 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
             await hub.close()
             await upstreams.close()
 
-    before = [Middleware(RequestMetrics, config, hub.metrics), Middleware(Guard, config)]
+    # By name: Starlette 0.37 passes `app` by its name, and then takes nothing by position.
+    before = [
+        Middleware(RequestMetrics, config=config, metrics=hub.metrics),
+        Middleware(Guard, config=config),
+    ]
     if config.origins:
         before.append(_cors(config))
     handlers: dict[Any, Any] = dict.fromkeys(KNOWN, answer)
