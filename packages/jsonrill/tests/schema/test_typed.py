@@ -1021,6 +1021,9 @@ ALLOWED: list[tuple[Any, str, str]] = [
     ({"enum": [1, 2, None]}, "[1]", "no allowed value is an array: allowed are 1, 2, null"),
     ({"enum": [True, "a"]}, "{", 'no allowed value is an object: allowed are true, "a"'),
     ({"const": 5}, "6", "5 was expected, not 6"),
+    ({"const": {"a": [1]}}, '{"a": 5}', "no allowed value is a number: allowed is [1]"),
+    ({"const": [[1]]}, "[{}]", "no allowed value is an object: allowed is [1]"),
+    ({"enum": [[1], {"a": 1}]}, "[2]", "1 was expected, not 2"),
     (
         {"additionalProperties": False, "properties": {"a": {}}, "patternProperties": {"^b": {}}},
         '{"c": 1}',

@@ -234,7 +234,7 @@ class Compiler:
     def _exactly(self, value: Any) -> Node:
         """A node that nothing but this value fits."""
         node = Node(kind_of(value))
-        node.mismatch = partial(_mismatch, [], EVERY, "const")
+        node.mismatch = partial(_mismatch, [], EVERY, "const", (value,))
         if isinstance(value, dict):
             node.members = Members()
             node.members.closed = Refusal("const", NO_KEY)
