@@ -75,7 +75,7 @@ def _chat(events: Events) -> Accumulated:
     from openai.lib.streaming.chat import ChatCompletionStreamState
     from openai.types.chat import ChatCompletionChunk
 
-    # Not by a request: its answer raises if it ends with `length`, and is then not to be had.
+    # Not by a request: this state is public and takes the chunks one by one.
     state: Any = ChatCompletionStreamState()
     for event in events:
         state.handle_chunk(ChatCompletionChunk.model_validate(event))
