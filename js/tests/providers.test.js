@@ -16,6 +16,7 @@ import {
   content,
   fragments,
   loads,
+  partial,
   parts,
   select,
   text,
@@ -242,6 +243,16 @@ test("loads reads a text that is complete", () => {
   assert.equal(loads("12"), 12);
   assert.throws(() => loads('{"a": ["x', { repair: true }), Truncated);
   assert.throws(() => loads("I am sorry", { repair: true }), { name: "InvalidJSON" });
+});
+
+test("partial with a schema: a complete text is validated, an unfinished one is not", async () => {
+  const validate = (value) => (value.n > 0 ? { value: { n: value.n, isChecked: true } } : { issues: [{ message: "n is missing" }] });
+  const schema = { "~standard": { version: 1, vendor: "test", validate } };
+  assert.deepEqual(await partial('{"n": 5}', { schema }), { n: 5, isChecked: true });
+  assert.deepEqual(await partial('{"a": "x', { schema }), { a: "x" });
+  assert.deepEqual(await partial("{a: 'x", { schema, repair: true }), { a: "x" });
+  await assert.rejects(async () => partial("{}", { schema }), InvalidSchema);
+  assert.throws(() => partial("{}", { schema: 5 }), TypeError);
 });
 
 for (const { type, kind } of cases("media_types.json").cases) {

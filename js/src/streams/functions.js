@@ -131,15 +131,31 @@ function append(out, items) {
 }
 
 /**
- * The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON.
+ * @template T
+ * @overload
+ * @param {string | ArrayBuffer | ArrayBufferView} text
+ * @param {Omit<ParserOptions, "many"> & {schema: StandardSchema<T>}} options
+ * @returns {Promise<T | DeepPartial<T> | undefined>}
+ */
+/**
+ * The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON. With a schema it
+ * is a promise: of what that makes of the value, if the text is complete, else of the value so far.
  * @template [T=any]
+ * @overload
  * @param {string | ArrayBuffer | ArrayBufferView} text
  * @param {Omit<ParserOptions, "many">} [options]
  * @returns {DeepPartial<T> | undefined}
  */
-export function partial(text, options) {
-  /** @type {Document<T>} */
-  const document = new Document(options);
+/**
+ * @param {string | ArrayBuffer | ArrayBufferView} text
+ * @param {Omit<ParserOptions, "many"> & {schema?: StandardSchema<any>}} [options]
+ * @returns {any}
+ */
+export function partial(text, { schema, ...options } = {}) {
+  checkSchema(schema);
+  // What repair closes would be complete to a schema, and lack what may still come.
+  const document = new Document(schema === undefined ? options : { ...options, cutOff: false });
+  let isWhole = true;
   document.feed(text);
   try {
     document.flush();
@@ -147,8 +163,10 @@ export function partial(text, options) {
     // Unfinished text may have no value yet.
     const isEarly = error instanceof Truncated || (error instanceof InvalidJSON && document.value === undefined);
     if (!isEarly) throw error;
+    isWhole = false;
   }
-  return document.value;
+  if (schema === undefined) return document.value;
+  return Promise.resolve(isWhole ? later(schema, document.value) : document.value);
 }
 
 /**
