@@ -28,7 +28,7 @@ MOST = {
     "updates": 16_500,
     "open": 15_000,
     "repair, values, text": 30_200,
-    "content": 19_000,
+    "content": 19_200,
     "toolCalls, parts": 31_300,
     "split, parts": 38_900,
     "observe: observeStream": 10_000,
