@@ -19,6 +19,7 @@ from support import CASES, ROOT, need_command
 from support.npm import installed, project
 
 PAGE = (ROOT / "docs" / "javascript.md").read_text("utf8")
+SOURCES = (ROOT / "docs" / "sources.md").read_text("utf8")
 TESTS = ROOT / "js" / "tests"
 FUNCTIONS = "values text texts select updates fragments partial content parts tool_calls".split()
 CLASSES = "Document Rebuilder Update Part ToolCall Fragment".split()
@@ -141,7 +142,9 @@ def count(file: Path, unknown: re.Pattern[str]) -> int:
 
 def test_how_many_cases_are_shared() -> None:
     scripts = "\n".join(file.read_text("utf8") for file in sorted(TESTS.glob("*.test.js")))
-    [pattern] = re.findall(r"const PYTHON = /(.+)/;", scripts)
+    rows = re.findall(r"^\| .*\(((?:`\w+`(?:, )?)+)\) \|.*\| – \|$", SOURCES, re.MULTILINE)
+    pattern = "|".join(name for names in rows for name in re.findall(r"\w+", names))
+    assert "langgraph" in pattern
     files = {CASES / name for name in re.findall(r'\bcases\("(\w+\.json)"\)', scripts)}
     files |= set((CASES / "providers").glob("*.json"))
     counts = {file: count(file, re.compile(pattern)) for file in files}
