@@ -27,8 +27,7 @@ import { ALL_WORDS } from "./words.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 
-const SPACE = /[ \t\n\r]*/y;
-const ANY_SPACE = new RegExp(`[${SPACE}]`, "g");
+const ANY_SPACE = /\s/g;
 /**
  * What the states of leniency are to the strict machine; a comment is what it interrupted.
  * @type {{[state: number]: number}}
