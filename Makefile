@@ -38,7 +38,8 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-demo: .venv/.stamp-cli  ## see the three jobs in a terminal
+demo: .venv/.stamp-venv  ## see the three jobs in a terminal
+	@$(MAKE) --no-print-directory -j2 .venv/.stamp-command .venv/.stamp-command-needs
 	@$(BIN)/jsonrill demo
 
 serve: .venv/.stamp-serve  ## the server and its page with simulated models, on this machine only
@@ -137,17 +138,27 @@ clean:  ## remove .venv and everything made by the other words
 	@$(PIP) install -c constraints.txt --upgrade pip
 	@touch $@
 
-.venv/.stamp-cli: WHAT = -e '$(LIBRARY)[cli]'
 .venv/.stamp-serve: WHAT = -e '$(LIBRARY)[cli,pydantic,jsonschema]' -e packages/jsonrill-server
 .venv/.stamp-dev: WHAT = --group dev -e '$(LIBRARY)[cli,pydantic,jsonschema]' -e packages/jsonrill-batch -e 'packages/jsonrill-server[redis,postgres]'
 
-.venv/.stamp-cli .venv/.stamp-serve .venv/.stamp-dev: $(wildcard packages/*/pyproject.toml) pyproject.toml constraints.txt | .venv/.stamp-venv
+.venv/.stamp-serve .venv/.stamp-dev: $(wildcard packages/*/pyproject.toml) pyproject.toml constraints.txt | .venv/.stamp-venv
 	@echo "installing what $(patsubst .venv/.stamp-%,%,$@) needs (as Python: nothing is compiled) ..."
 	@JSONRILL_PURE=1 $(PIP) install -c constraints.txt $(WHAT)
 	@touch $@
 .venv/.stamp-dev: | .venv/.stamp-pip
+
+# The command and what it needs, side by side: one after the other takes longer than anybody waits for a demo.
+.venv/.stamp-command: packages/jsonrill/pyproject.toml | .venv/.stamp-venv
+	@echo "installing the command (as Python: nothing is compiled) ..."
+	@JSONRILL_PURE=1 $(PIP) install --no-deps -e $(LIBRARY)
+	@touch $@
+.venv/.stamp-command-needs: packages/jsonrill/pyproject.toml constraints.txt | .venv/.stamp-venv
+	@echo "installing what the command needs ..."
+	@$(PIP) install -c constraints.txt $$($(BIN)/python tools/extras.py cli jsonschema)
+	@touch $@
+
 # Python writes byte code of what it imports; that of all the rest takes longer than the demo.
-.venv/.stamp-cli .venv/.stamp-serve: export PIP_NO_COMPILE = 1
+.venv/.stamp-command .venv/.stamp-command-needs .venv/.stamp-serve: export PIP_NO_COMPILE = 1
 
 HOT := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
 .venv/.stamp-compiled: $(LIBRARY)/setup.py $(HOT) | .venv/.stamp-dev
