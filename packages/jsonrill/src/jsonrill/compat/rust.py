@@ -9,8 +9,8 @@ from .memory import GrowingText, memory
 
 # Up to this many bytes jiter is quicker than anything written in Python.
 SMALL: Final = 4096
-# It reads this many characters, or more, in the time in which one is read in Python.
-RATIO: Final = 1000
+# It reads about this many characters in the time in which one of them is read and kept here.
+RATIO: Final = 100
 # Returned in place of a value.
 ASK: Final[Any] = object()
 # How each of the originals' values for a mode is read; others are theirs to refuse.
