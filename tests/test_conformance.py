@@ -20,7 +20,7 @@ def test_the_suite_names_every_file_and_the_page_too() -> None:
     found = {file.name for file in CASES.glob("*.json")} - {"suite.json"} | {"providers/"}
     assert {entry["file"] for entry in SUITE["files"]} == found
     assert all(entry["pins"] and entry["for"] for entry in SUITE["files"])
-    page = (ROOT / "docs" / "conformance.md").read_text("utf8")
+    page = (ROOT / "docs" / "fragments.md").read_text("utf8")
     assert all(f"`{name}`" in page for name in found)
     assert f"suite {SUITE['version']}" in page
 

@@ -1,7 +1,7 @@
 """Run the cases of cases against any implementation: `python tools/conformance.py COMMAND`.
 
 COMMAND is a program that answers questions: it reads one JSON object a line and writes one JSON
-value a line. docs/conformance.md describes the questions; tools/conformance_adapter.py is such a
+value a line. docs/fragments.md describes the questions; tools/conformance_adapter.py is such a
 program, for jsonrill itself. Only the standard library is needed here.
 """
 

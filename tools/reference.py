@@ -2,7 +2,7 @@
 
 * docs/reference.md: what `import jsonrill` gives, from signatures and docstrings
 * docs/reference-modules.md: the public names of the other modules, in the same way
-* docs/commands.md: every command, from its `--help`
+* the second half of docs/commands.md: every command, from its `--help`
 * docs/llms.txt: the list of all pages (tools/docs_site.py)
 * the map of the folders in docs/design.md
 * the tables of errors and of how functions fail, from `failures.py`
@@ -54,16 +54,10 @@ MODULES: Final = """\
 # Reference: other modules
 
 What the modules beside `jsonrill` itself offer. Names that are not here may change at any time: see
-[stability](stability.md).
+[stability](promises.md#stability).
 """
-COMMANDS: Final = """\
-# Commands
-
-Every command with its options, as `--help` prints them; [the command line](command-line.md) shows
-what they are good for. They come with
-`pip install 'jsonrill[cli]'`; `serve` needs the extra `server` as well, and `batch` the extra
-`batch`.
-"""
+# Below this line of docs/commands.md is what the commands say of themselves.
+COMMANDS: Final = "<!-- commands -->"
 # Modules with public names, and the extra that each needs.
 PUBLIC: Final = {
     "jsonrill.wire": "",
@@ -156,12 +150,14 @@ def introduction(module: Any) -> str:
     return "\n\n".join(kept) + "\n"
 
 
-def commands() -> str:
+def commands(page: str) -> str:
+    """The page with what the commands say of themselves up to date."""
     root = typer.main.get_command(app)
-    parts = [COMMANDS, f"```text\n{help_of()}\n```\n"]
+    guide = page[: page.index(COMMANDS)]
+    parts = [f"{guide}{COMMANDS}", "## Every option", f"```text\n{help_of()}\n```\n"]
     for names in leaves(root):
-        parts.append(f"## jsonrill {' '.join(names)}\n\n```text\n{help_of(*names)}\n```\n")
-    return "\n".join(parts)
+        parts.append(f"### jsonrill {' '.join(names)}\n\n```text\n{help_of(*names)}\n```\n")
+    return "\n\n".join(parts[:3]) + "\n" + "\n".join(parts[3:])
 
 
 def leaves(command: Any, *names: str) -> Iterator[tuple[str, ...]]:
@@ -405,7 +401,7 @@ def stale() -> dict[Path, str]:
     pages = {file: with_tables(file.read_text("utf8")) for file in DOCS.rglob("*.md")}
     pages[DOCS / "reference.md"] = library()
     pages[DOCS / "reference-modules.md"] = modules()
-    pages[DOCS / "commands.md"] = commands()
+    pages[DOCS / "commands.md"] = commands(pages[DOCS / "commands.md"])
     found = {it: text for it, text in pages.items() if docs_site.text_of(it) != text}
     if "--check" not in sys.argv:
         # The list of pages quotes them, so they are written first.
