@@ -54,7 +54,7 @@ export function observeStream(source, options = {}) {
 /**
  * The parts of a model's answer while they arrive: text, reasoning, calls and results.
  * @param {StreamSource} source
- * @param {PartsOptions} [options]
+ * @param {PartsOptions & {signal?: AbortSignal}} [options]
  * @returns {Store<PartsState>}
  */
 export function observeParts(source, options = {}) {

@@ -58,7 +58,7 @@ export function useStream(source, options = {}) {
 /**
  * The parts of a model's answer while they arrive: text, reasoning, calls and results.
  * @param {StreamSource} source
- * @param {PartsOptions} [options]
+ * @param {PartsOptions & {signal?: AbortSignal}} [options]
  * @returns {PartsState}
  */
 export function useParts(source, options = {}) {
@@ -186,10 +186,10 @@ function shared(source, options, reading) {
 }
 
 /**
- * What tells options apart: not schemas and functions, which may be made anew with each render.
+ * What tells options apart: not schemas, signals and functions, which may be made anew with each render.
  * @param {string} name
  * @param {any} value
  */
 function plain(name, value) {
-  return name === "schema" || name === "initial" || typeof value === "function" ? undefined : value;
+  return ["schema", "initial", "signal"].includes(name) || typeof value === "function" ? undefined : value;
 }

@@ -6,6 +6,7 @@ import { JsonrillError, ServerError } from "../errors.js";
 import { openEvents } from "./events.js";
 import { Rebuilder } from "../build/rebuilder.js";
 import { parse } from "../jsontext.js";
+import { stoppable } from "../sources/stopping.js";
 import { isObject } from "../parse/values.js";
 
 /** @typedef {import("../parse/values.js").Numbers} Numbers */
@@ -38,12 +39,18 @@ export function open(url, { live = false, ...options } = {}) {
  * @param {Omit<OpenOptions, "live">} options
  * @returns {AsyncGenerator<Opened<any>, void, undefined>}
  */
-export async function* opening(url, show, { numbers = "number", ...options }) {
-  const reader = new Reader(show, numbers);
-  for await (const { data, id } of openEvents(url, { ...options, onEvent: undefined })) {
-    for (const found of reader.read(parse(data, numbers))) yield { ...found, id };
+export function opening(url, show, { numbers = "number", signal, ...options }) {
+  /** @type {import("./stream.js").EventStream | undefined} */
+  let events;
+  async function* opened() {
+    const reader = new Reader(show, numbers);
+    events = openEvents(url, { ...options, onEvent: undefined });
+    for await (const { data, id } of events) {
+      for (const found of reader.read(parse(data, numbers))) yield { ...found, id };
+    }
+    reader.flush();
   }
-  reader.flush();
+  return stoppable(opened(), () => events?.close(), signal);
 }
 
 /** Events of any format → values. */

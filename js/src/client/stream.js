@@ -4,6 +4,8 @@
  * here.
  */
 
+import { stoppable } from "../sources/stopping.js";
+
 /** @typedef {import("../eventstream/sse.js").SSEEvent} SSEEvent */
 /** @typedef {"connecting" | "open" | "waiting" | "closed" | "failed"} State */
 /**
@@ -125,7 +127,11 @@ export class EventStream {
   }
 
   /** @returns {AsyncGenerator<SSEEvent, void, undefined>} */
-  async *[Symbol.asyncIterator]() {
+  [Symbol.asyncIterator]() {
+    return stoppable(this.#taken(), () => this.close());
+  }
+
+  async *#taken() {
     try {
       for (;;) {
         const event = this.#queue.shift();

@@ -7,13 +7,14 @@
  */
 
 import { isEventStream, isLines } from "../eventstream/media.js";
+import { stoppable } from "./stopping.js";
 
 /** @typedef {string | ArrayBuffer | ArrayBufferView} Piece */
 /**
- * Text, or what gives text in pieces or a provider's events: a fetch `Response`, a `ReadableStream`, a
- * Node stream, the stream of an SDK, any sync or async iterable of strings, bytes or events; or a
- * promise of one of these.
- * @typedef {Piece | Response | ReadableStream<any> | Iterable<any> | AsyncIterable<any>
+ * Text, or what gives text in pieces or a provider's events: a fetch `Response`, a `Blob` or `File`, a
+ * `ReadableStream`, a Node stream, the stream of an SDK, any sync or async iterable of strings, bytes or
+ * events; or a promise of one of these.
+ * @typedef {Piece | Response | Blob | ReadableStream<any> | Iterable<any> | AsyncIterable<any>
  *   | {readonly fullStream: AsyncIterable<any>}} Text
  */
 /** @typedef {Text | PromiseLike<Text>} Source */
@@ -21,9 +22,10 @@ import { isEventStream, isLines } from "../eventstream/media.js";
  * How to read a provider's stream. `tool`: the arguments of this tool's calls in place of the answer's
  * text (true: of any tool), each a document of its own. `choice`: which of several answers. `sse`: the
  * text is an event stream, whatever its type. `provider`: whose events these are. `answer`: gets the
- * text, the end and the token counts of the answer.
+ * text, the end and the token counts of the answer. `signal`: when it is aborted, the source is closed at
+ * once and its reason is thrown.
  * @typedef {{tool?: string | boolean, choice?: number, sse?: boolean, answer?: import("../answer.js").Answer,
- *   provider?: import("../providers/index.js").Provider}} SourceOptions
+ *   provider?: import("../providers/index.js").Provider, signal?: AbortSignal}} SourceOptions
  */
 /**
  * `many` and `repair` are those of the reader of the text. `first`: of several calls only the first counts. `events`:
@@ -34,9 +36,9 @@ import { isEventStream, isLines } from "../eventstream/media.js";
 /**
  * An iterator over the elements of a source, and what is known of it before the first one: the media
  * type of a response, and the response itself if its status is an error. `kept` is the text that was
- * read of the answer.
+ * read of the answer. `closers`: what has ways of its own to be closed. `isLeft`: its reader has left.
  * @typedef {{elements: AsyncIterator<any> | Iterator<any>, media: string, failure: Response | null,
- *   kept: Kept}} Opened
+ *   kept: Kept, closers: any[], isLeft: boolean}} Opened
  */
 /**
  * Reads one piece (undefined: the end) and puts what it finds into `out`; true if it needs no more.
@@ -52,7 +54,7 @@ import { isEventStream, isLines } from "../eventstream/media.js";
 /** How many characters of an answer are kept for its errors. */
 export const KEPT = 2 ** 16;
 const ACCEPTED =
-  "a source is a string, bytes, a Response, a stream, or an iterable of strings, bytes or events";
+  "a source is a string, bytes, a Response, a Blob, a stream, or an iterable of strings, bytes or events";
 
 /**
  * Throw a TypeError at once for what is no source.
@@ -61,7 +63,7 @@ const ACCEPTED =
 export function checkSource(source) {
   const methods = ["then", "getReader", Symbol.asyncIterator, Symbol.iterator];
   const has = (/** @type {string | symbol} */ name) => typeof source?.[name] === "function";
-  if (isPiece(source) || isResponse(source) || source?.fullStream || methods.some(has)) return;
+  if (isPiece(source) || isResponse(source) || isBlob(source) || source?.fullStream || methods.some(has)) return;
   const kind = source === null ? "null" : (source?.constructor?.name ?? typeof source);
   const hint = source?.choices || source?.content || source?.output ? " (ask with stream: true)" : "";
   throw new TypeError(`${ACCEPTED}, not ${kind}${hint}`);
@@ -73,23 +75,25 @@ export function checkSource(source) {
  */
 async function opened(source) {
   /** @type {any} */
-  let given = await source;
+  const given = await source;
   checkSource(given);
   let media = "";
   let failure = null;
+  let body = given.fullStream ?? given;
   if (isPiece(given)) {
-    given = [given];
+    body = [given];
   } else if (isResponse(given)) {
     media = given.headers?.get("content-type") ?? "";
     if (!given.ok) failure = given;
-    given = given.body ?? [];
-  } else {
-    given = given.fullStream ?? given;
+    body = given.body ?? [];
+  } else if (isBlob(given)) {
+    media = given.type;
+    body = given.stream();
   }
-  // Not every browser can iterate over a ReadableStream.
-  const iterate = given[Symbol.asyncIterator] ?? given[Symbol.iterator];
-  const elements = iterate ? iterate.call(given) : iteratorOf(given);
-  return { elements, media, failure, kept: new Kept() };
+  // Not every browser can iterate over a ReadableStream, and none closes it while it is read.
+  const iterate = body.getReader ? null : (body[Symbol.asyncIterator] ?? body[Symbol.iterator]);
+  const elements = iterate ? iterate.call(body) : iteratorOf(body);
+  return { elements, media, failure, kept: new Kept(), closers: [given, body], isLeft: false };
 }
 
 /** @param {any} source */
@@ -101,6 +105,11 @@ export function isPiece(source) {
 /** Also one of another window, or of a library. @param {any} source */
 export function isResponse(source) {
   return typeof source?.status === "number" && "body" in source;
+}
+
+/** @param {any} source */
+function isBlob(source) {
+  return typeof source?.stream === "function" && typeof source.arrayBuffer === "function";
 }
 
 /**
@@ -121,7 +130,7 @@ function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = 
  * @param {ReadableStream<any>} stream
  * @returns {AsyncIterator<any>}
  */
-export function iteratorOf(stream) {
+function iteratorOf(stream) {
   const reader = stream.getReader();
   const cancel = () => reader.cancel();
   return /** @type {any} */ ({ next: () => reader.read(), return: cancel });
@@ -138,8 +147,24 @@ export function iteratorOf(stream) {
  * @param {Decode} [decode]
  * @returns {AsyncGenerator<T, void, undefined>}
  */
-export async function* drive(source, stage, options = {}, decode) {
-  const read = await opened(source);
+export function drive(source, stage, options = {}, decode) {
+  /** @type {Promise<Opened> | undefined} */
+  let opening;
+  const open = () => (opening ??= opened(source));
+  const leave = () => open().then(abandon).catch(() => {});
+  return stoppable(driven(open, stage, options, decode), leave, options.signal);
+}
+
+/**
+ * @template T
+ * @param {() => Promise<Opened>} open
+ * @param {Stage<T>} stage
+ * @param {Reading} options
+ * @param {Decode} [decode]
+ * @returns {AsyncGenerator<T, void, undefined>}
+ */
+async function* driven(open, stage, options, decode) {
+  const read = await open();
   const { elements } = read;
   let isFirst = true;
   let isOpen = false;
@@ -147,6 +172,7 @@ export async function* drive(source, stage, options = {}, decode) {
     for (;;) {
       isOpen = false; // a source that fails is not closed
       const { done, value } = await elements.next();
+      if (read.isLeft) return;
       isOpen = !done;
       // Deltas have a null in place of no text.
       if (!done && value == null) continue;
@@ -225,5 +251,19 @@ async function close(elements) {
     await elements.return?.();
   } catch {
     // It was left.
+  }
+}
+
+/**
+ * Close a source that is waited for, by every way that it has: SDKs have a controller, streams of Node
+ * are destroyed.
+ * @param {Opened} read
+ */
+function abandon(read) {
+  read.isLeft = true;
+  void close(read.elements);
+  for (const one of read.closers) {
+    one.controller?.abort?.();
+    one.destroy?.();
   }
 }

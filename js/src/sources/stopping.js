@@ -1,61 +1,105 @@
 /**
- * A source that can be stopped at any time, also while it is silent. Leaving a loop closes a source
- * only when its next element arrives; a view that is gone does not wait for it.
+ * Loops that can be left while they wait. An async generator that is asked to return does so when
+ * what it awaits has arrived; a source that stalls would stay open, and the model would go on.
  */
-
-import { isPiece, isResponse, iteratorOf } from "./reading.js";
-
-/** @typedef {import("./reading.js").Source} Source */
 
 /**
- * The same source, which ends when the signal is aborted: its connection is closed at once.
- * @param {Source} source
- * @param {AbortSignal} signal
- * @returns {Promise<any>}
+ * The elements of `inner`. One who leaves while the next is awaited need not wait for it: `close` is
+ * called, which closes what is waited for. So it is when the signal is aborted, whose reason is thrown.
+ * @template T
+ * @param {AsyncGenerator<T, void, undefined>} inner
+ * @param {() => unknown} close
+ * @param {AbortSignal} [signal]
+ * @returns {AsyncGenerator<T, void, undefined>}
  */
-export async function stoppable(source, signal) {
-  /** @type {any} */
-  const given = await source;
-  const isAnswer = isResponse(given);
-  const body = isAnswer ? given.body : (given?.fullStream ?? given);
-  const isStream = typeof body?.getReader === "function";
-  if (isPiece(body) || !(isStream || typeof body?.[Symbol.asyncIterator] === "function")) return given;
-  const elements = isStream ? iteratorOf(body) : body[Symbol.asyncIterator]();
-  const stopped = new Promise((resolve) => {
-    const stop = () => {
-      resolve({ done: true, value: undefined });
-      close(given, elements);
-    };
-    signal.addEventListener("abort", stop);
-    if (signal.aborted) stop();
-  });
-  const stream = {
-    next: () => Promise.race([elements.next(), stopped]),
-    return: () => elements.return?.(),
-    [Symbol.asyncIterator]: () => stream,
-  };
-  if (!isAnswer) return stream;
-  const { status, statusText, ok, headers } = given;
-  return { status, statusText, ok, headers, body: stream };
+export function stoppable(inner, close, signal) {
+  return /** @type {any} */ (new Stoppable(inner, close, signal));
 }
 
-/**
- * Close a source by every way that it has: SDKs have a controller, streams of Node are destroyed.
- * What it says to that is of no interest.
- * @param {any} given
- * @param {AsyncIterator<any>} elements
- */
-function close(given, elements) {
-  const ways = [
-    () => given.controller?.abort?.(),
-    () => given.destroy?.(),
-    () => elements.return?.(),
-  ];
-  for (const way of ways) {
-    try {
-      Promise.resolve(way()).catch(() => {});
-    } catch {
-      // It is left.
+const DONE = { done: true, value: undefined };
+
+class Stoppable {
+  #inner;
+  #close;
+  #signal;
+  /** Those who wait for an element, in order. @type {[(result: any) => void, (error: any) => void][]} */
+  #waiting = [];
+  #isOver = false;
+  /** What the next step throws. @type {{error: unknown} | null} */
+  #failure = null;
+
+  /**
+   * @param {AsyncGenerator<any, void, undefined>} inner
+   * @param {() => unknown} close
+   * @param {AbortSignal} [signal]
+   */
+  constructor(inner, close, signal) {
+    this.#inner = inner;
+    this.#close = close;
+    this.#signal = signal;
+    if (signal?.aborted) this.#abort();
+    else signal?.addEventListener("abort", this.#abort);
+  }
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+
+  next() {
+    if (this.#isOver) {
+      const failure = this.#failure;
+      this.#failure = null;
+      return failure ? Promise.reject(failure.error) : Promise.resolve(DONE);
     }
+    return new Promise((...waiting) => {
+      this.#waiting.push(waiting);
+      this.#inner.next().then(this.#come, this.#fail);
+    });
+  }
+
+  /** @param {any} [value] */
+  return(value) {
+    const isWaiting = this.#waiting.length !== 0;
+    if (!isWaiting && !this.#isOver) {
+      this.#end();
+      return this.#inner.return(value);
+    }
+    if (isWaiting) this.#leave();
+    return Promise.resolve({ done: true, value });
+  }
+
+  /** @param {unknown} error */
+  async throw(error) {
+    await this.return();
+    throw error;
+  }
+
+  #come = (/** @type {IteratorResult<any, any>} */ result) => {
+    if (result.done) this.#end();
+    this.#waiting.shift()?.[0](result);
+  };
+
+  #fail = (/** @type {unknown} */ error) => {
+    this.#end();
+    this.#waiting.shift()?.[1](error);
+  };
+
+  #abort = () => {
+    this.#failure = { error: this.#signal?.reason };
+    this.#leave();
+  };
+
+  /** Answer all who wait, and close what they wait for. */
+  #leave() {
+    this.#end();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const [resolve, reject] of waiting) this.next().then(resolve, reject);
+    this.#close();
+  }
+
+  #end() {
+    this.#isOver = true;
+    this.#signal?.removeEventListener("abort", this.#abort);
   }
 }

@@ -18,7 +18,7 @@ import { ToolCalls } from "../toolcalls/toolcalls.js";
  * The text of the answer in a provider's stream; `values` and the others read it, too. Reasoning and
  * tool calls are not part of the text.
  * @param {Source} source
- * @param {Pick<SourceOptions, "choice" | "sse" | "provider" | "answer">} [options]
+ * @param {Pick<SourceOptions, "choice" | "sse" | "provider" | "answer" | "signal">} [options]
  * @returns {AsyncGenerator<string, void, undefined>}
  */
 export function content(source, options) {
@@ -34,10 +34,10 @@ export function content(source, options) {
  * the `args` it hands out are safe to keep. `calls` is a `ToolCalls` to keep, or for the next turn.
  * SourceFailed is thrown at the end if the provider reported an error.
  * @param {Source} source
- * @param {ToolCallsOptions & {calls?: ToolCalls} & Pick<SourceOptions, "answer">} [options]
+ * @param {ToolCallsOptions & {calls?: ToolCalls} & Pick<SourceOptions, "answer" | "signal">} [options]
  * @returns {AsyncGenerator<ToolCall, void, undefined>}
  */
-export function toolCalls(source, { calls, answer, ...options } = {}) {
+export function toolCalls(source, { calls, answer, signal, ...options } = {}) {
   checkSource(source);
   const reading = calls ?? new ToolCalls(options);
   // Other streams may be read into the same calls: this one ends only its own messages.
@@ -63,17 +63,17 @@ export function toolCalls(source, { calls, answer, ...options } = {}) {
       out.push(call);
     }
   };
-  return drive(source, stage, { provider: reading.reader.given }, decodeEvents);
+  return drive(source, stage, { provider: reading.reader.given, signal }, decodeEvents);
 }
 
 /**
  * The parts of an answer as they grow: text, reasoning, calls and results, in order. SourceFailed is
  * thrown at the end if the provider reported an error; a call that was cut off is `truncated`.
  * @param {Source} source
- * @param {PartsOptions & Pick<SourceOptions, "answer">} [options]
+ * @param {PartsOptions & Pick<SourceOptions, "answer" | "signal">} [options]
  * @returns {AsyncGenerator<Part, void, undefined>}
  */
-export function parts(source, { answer, ...options } = {}) {
+export function parts(source, { answer, signal, ...options } = {}) {
   checkSource(source);
   const reading = new Parts(options);
   if (answer) reading.tell(answer);
@@ -85,5 +85,5 @@ export function parts(source, { answer, ...options } = {}) {
     if (event === undefined && reading.error !== null) throw new SourceFailed(reading.error);
   };
   const { provider, split } = options;
-  return drive(source, stage, { provider, split }, decodeEvents);
+  return drive(source, stage, { provider, split, signal }, decodeEvents);
 }

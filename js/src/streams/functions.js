@@ -16,6 +16,7 @@ import { PartialStream } from "../partial-stream/stream.js";
 import { parsePath } from "../paths.js";
 import { checkSchema, later } from "../schema/standard.js";
 import { checkSource, drive } from "../sources/reading.js";
+import { stoppable } from "../sources/stopping.js";
 
 /** @typedef {import("../errors.js").Cut} Cut */
 /** @typedef {import("../sources/reading.js").Source} Source */
@@ -113,9 +114,9 @@ export function growing(source, show, { live, schema, ...options }) {
  * @param {boolean} several
  * @returns {[import("../sources/reading.js").Reading, Omit<O, keyof SourceOptions>]}
  */
-function apart({ tool, choice, sse, provider, answer, ...parsing }, several) {
+function apart({ tool, choice, sse, provider, answer, signal, ...parsing }, several) {
   const { many, repair, prefix } = /** @type {ParserOptions} */ (parsing);
-  const reading = { tool, choice, sse, provider, answer, many, repair, prefix };
+  const reading = { tool, choice, sse, provider, answer, signal, many, repair, prefix };
   // The provider says whether a call is complete.
   const read = tool ? { ...parsing, cutOff: false } : parsing;
   return [reading, tool && several ? { ...read, many: true } : read];
@@ -321,7 +322,7 @@ export function updates(source, { every, ...options } = {}) {
     return stream.ended;
   };
   const found = drive(source, stage, reading);
-  return every === undefined ? found : fewer(found, every);
+  return every === undefined ? found : stoppable(fewer(found, every), () => found.return());
 }
 
 /**

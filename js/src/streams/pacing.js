@@ -55,10 +55,8 @@ export async function* paced(found, every) {
     }
   } finally {
     if (isOpen) {
-      // While a piece is waited for, the source can be closed only when that has arrived.
-      const closed = found.return();
-      if (next === null) await closed;
-      else Promise.all([next, closed]).catch(() => {});
+      next?.catch(() => {});
+      await found.return();
     }
   }
 }

@@ -7,8 +7,8 @@
  */
 
 /**
- * `idle`: there is nothing to read. `stopped`: reading was stopped here, by `stop()` or because the
- * last view has left.
+ * `idle`: there is nothing to read. `stopped`: reading was stopped here, by `stop()`, by the signal or
+ * because the last view has left.
  * @typedef {"idle" | "streaming" | "complete" | "error" | "stopped"} Status
  */
 /** Fields of a state. @typedef {{[name: string]: any}} Fields */
@@ -27,6 +27,7 @@ const FRAME = 16;
 export class Observed {
   #begin;
   #repeatable;
+  #signal;
   #empty;
   /** @type {any} */
   #state;
@@ -47,9 +48,11 @@ export class Observed {
    * @param {Begin | null} begin null: there is nothing to read
    * @param {Fields} empty the state before anything has arrived
    * @param {boolean} repeatable true if it can begin again
+   * @param {AbortSignal} [signal] stops it
    */
-  constructor(begin, empty, repeatable) {
+  constructor(begin, empty, repeatable, signal) {
     this.#begin = begin;
+    this.#signal = signal;
     this.#repeatable = repeatable;
     const { stop, restart } = this;
     const status = begin === null ? "idle" : "streaming";
@@ -119,6 +122,8 @@ export class Observed {
     const controller = new AbortController();
     const { signal } = controller;
     this.#controller = controller;
+    this.#signal?.addEventListener("abort", this.stop, { signal });
+    if (this.#signal?.aborted) return this.stop();
     const note = (/** @type {Fields} */ fields) => {
       if (!signal.aborted) this.#note(fields);
     };

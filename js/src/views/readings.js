@@ -14,7 +14,6 @@ import { opening } from "../client/open.js";
 import { PartList } from "./part-list.js";
 import { Rebuilder } from "../build/rebuilder.js";
 import { checkSource, isPiece } from "../sources/reading.js";
-import { stoppable } from "../sources/stopping.js";
 import { growing } from "../streams/functions.js";
 import { isObject } from "../parse/values.js";
 
@@ -70,10 +69,10 @@ import { isObject } from "../parse/values.js";
 /** @typedef {PartsState & {readonly connection: Connection, readonly id: string}} RunPartsState */
 /**
  * @template T
- * @typedef {Omit<import("../client/open.js").OpenOptions, "live" | "signal" | "onEvent">
+ * @typedef {Omit<import("../client/open.js").OpenOptions, "live" | "onEvent">
  *   & {initial?: DeepPartial<T>}} RunOptions
  */
-/** @typedef {Omit<import("../client/stream.js").Options, "signal" | "onEvent"> & PartsOptions} RunPartsOptions */
+/** @typedef {Omit<import("../client/stream.js").Options, "onEvent"> & PartsOptions} RunPartsOptions */
 /**
  * How a reading begins, and the state before anything has arrived. `run`: it is that of an address.
  * @typedef {{name: string, run: boolean, begin: (source: any, options: any) => Begin,
@@ -93,7 +92,7 @@ export function observed(source, options, reading) {
   if (source == null) return new Observed(null, reading.empty(options), true);
   check(source, reading);
   const again = reading.run || isRepeatable(source);
-  return new Observed(reading.begin(source, options), reading.empty(options), again);
+  return new Observed(reading.begin(source, options), reading.empty(options), again, options.signal);
 }
 
 /**
@@ -120,8 +119,8 @@ export const VALUES = {
   empty: ({ initial }) => ({ value: initial }),
   begin: (source, { initial, ...options }) =>
     async function* (signal) {
-      const given = stoppable(typeof source === "function" ? source(signal) : source, signal);
-      for await (const found of growing(given, (value) => value, options)) {
+      const read = typeof source === "function" ? source(signal) : source;
+      for await (const found of growing(read, (value) => value, { ...options, signal })) {
         yield () => ({ value: found instanceof Growing ? found.value : found });
       }
     },
@@ -133,7 +132,7 @@ export const PARTS = {
   run: false,
   empty: () => ({ parts: NO_PARTS, text: "" }),
   begin: (source, options) => (signal) =>
-    listed(stoppable(typeof source === "function" ? source(signal) : source, signal), options),
+    listed(typeof source === "function" ? source(signal) : source, { ...options, signal }),
 };
 
 /** @type {Reading} */
@@ -165,10 +164,10 @@ export const RUN_PARTS = {
   empty: () => ({ parts: NO_PARTS, text: "", ...NOT_OPEN }),
   begin: (url, options) =>
     async function* (signal, note) {
-      const { choice, provider, numbers, limits, repair, onRepair, ...rest } = options;
+      const { choice, provider, numbers, limits, repair, onRepair, split, ...rest } = options;
       const connection = connecting(rest, signal, note);
       const events = eventsOf(url, connection, numbers, note);
-      yield* listed(events, { choice, provider, numbers, limits, repair, onRepair });
+      yield* listed(events, { choice, provider, numbers, limits, repair, onRepair, split, signal });
       connection.end();
     },
 };
@@ -177,7 +176,7 @@ const NOT_OPEN = { connection: "connecting", id: "" };
 
 /**
  * @param {Source} source
- * @param {PartsOptions} options
+ * @param {PartsOptions & {signal: AbortSignal}} options
  */
 async function* listed(source, options) {
   const list = new PartList();

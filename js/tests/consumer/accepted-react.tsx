@@ -37,9 +37,10 @@ export function Shown({ id }: { id: string | null }) {
   const run: RunState<Recipe> = useRun<Recipe>(id && `/runs/${id}`, {
     headers: { authorization: "Bearer x" },
     reconnect: true,
+    signal: AbortSignal.timeout(60_000),
   });
   const { parts, text } = useRunParts(new URL("http://x/"), { provider: "openai_chat" });
-  const answer = useParts(source, { choice: 1 });
+  const answer = useParts(source, { choice: 1, signal: AbortSignal.timeout(60_000) });
   return (
     <main>
       <button onClick={() => setSource(fetch("/recipe"))}>Ask</button>

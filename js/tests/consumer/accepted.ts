@@ -95,6 +95,11 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
     const place: [Path, Path | null, string | undefined] = [update.path, update.openPath, known];
     console.log(place, update.delta?.[0]?.op, update.error?.code, update.completed.length);
   }
+  const { signal } = new AbortController();
+  const file = new File([], "recipe.json");
+  for await (const piece of text(file, "title", { signal })) holds<Equal<typeof piece, string>>();
+  for await (const call of toolCalls(new Blob([]), { signal })) holds<Equal<typeof call, ToolCall>>();
+  for await (const { id } of open("/v1/streams/1/events", { signal })) holds<Equal<typeof id, string>>();
   for await (const anything of values("{}")) anything.whatever;
 }
 

@@ -451,6 +451,25 @@ test("stop and restart", async () => {
   assert.throws(() => other.last.restart(), /give a function/);
 });
 
+test("a signal stops a source, a run and a run's parts, also before they begin", async () => {
+  for (const use of [
+    (options) => useStream(one.source, options),
+    (options) => useRun("http://127.0.0.1/runs/1", { ...run(fragmentsOf(), { held: 1 }).options, ...options }),
+    (options) => useRunParts("http://127.0.0.1/runs/1", { ...run(CHAT, { held: 2 }).options, ...options }),
+  ]) {
+    var one = fed();
+    const controller = new AbortController();
+    const view = mounted(() => use({ signal: controller.signal }));
+    await turn(20);
+    assert.equal(view.last.status, "streaming");
+    controller.abort();
+    await until(() => view.last.status === "stopped");
+    assert.equal(view.last.error, undefined);
+    const late = mounted(() => useStream("[1]", { signal: AbortSignal.abort() }));
+    await until(() => late.last.status === "stopped");
+  }
+});
+
 test("a function is called again for a component that is mounted again", async () => {
   let made = 0;
   const begin = () => [`[${(made += 1)}]`];

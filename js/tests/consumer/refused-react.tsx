@@ -21,8 +21,8 @@ export function Wrong({ response }: { response: Response }) {
   useStream(response, { live: true });
   // @ts-expect-error not an address
   useRun(12);
-  // @ts-expect-error `stop()` does it
-  useRun("/runs/1", { signal: new AbortController().signal });
+  // @ts-expect-error not a signal
+  useRun("/runs/1", { signal: new AbortController() });
   const { parts } = useParts(response);
   // @ts-expect-error it is read only
   parts.push(parts[0]);
