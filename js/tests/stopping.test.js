@@ -127,6 +127,20 @@ test("a signal that was aborted before: nothing is read, and the source is close
   await closed;
 });
 
+test("a reading that is ended before its first step closes the source, also with every", async () => {
+  for (const read of [values, (source) => updates(source, { every: 1 })]) {
+    const { source, closed } = SOURCES.Response(FIRST);
+    await read(source).return();
+    await closed;
+    const again = SOURCES.Response(FIRST);
+    const reading = read(again.source);
+    const next = reading.next();
+    await reading.return();
+    assert.equal((await next).done, true);
+    await again.closed;
+  }
+});
+
 test("a source that is still a promise is closed when it comes", async () => {
   const { source, closed } = SOURCES.Response(FIRST);
   let answer;

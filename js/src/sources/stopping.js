@@ -24,6 +24,7 @@ class Stoppable {
   #signal;
   /** Those who wait for an element, in order. @type {[(result: any) => void, (error: any) => void][]} */
   #waiting = [];
+  #hasBegun = false;
   #isOver = false;
   /** What the next step throws. @type {{error: unknown} | null} */
   #failure = null;
@@ -51,6 +52,7 @@ class Stoppable {
       this.#failure = null;
       return failure ? Promise.reject(failure.error) : Promise.resolve(DONE);
     }
+    this.#hasBegun = true;
     return new Promise((...waiting) => {
       this.#waiting.push(waiting);
       this.#inner.next().then(this.#come, this.#fail);
@@ -59,12 +61,11 @@ class Stoppable {
 
   /** @param {any} [value] */
   return(value) {
-    const isWaiting = this.#waiting.length !== 0;
-    if (!isWaiting && !this.#isOver) {
+    if (!this.#isOver && this.#hasBegun && this.#waiting.length === 0) {
       this.#end();
       return this.#inner.return(value);
     }
-    if (isWaiting) this.#leave();
+    if (!this.#isOver) this.#leave();
     return Promise.resolve({ done: true, value });
   }
 
