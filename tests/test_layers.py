@@ -51,7 +51,8 @@ PARTS = [(package, part) for package in FOLDER for part in MAPS[package]]
 # Extras that a core part may ask for, but only inside a function: importing it needs none.
 EXTRAS = {
     "schema": {"pydantic", "pydantic_core", "jsonschema_rs"},
-    "answers": {"pydantic", "pydantic_core", "typing_extensions"},
+    "answers": {"pydantic_core"},
+    "agents": {"pydantic", "typing_extensions"},
     "eventstream": {"pydantic_core"},
 }
 NO_IO = set(
@@ -66,7 +67,7 @@ MAY_DO_IO = {
     "jsontext": {"time"},
     "opening": {"http", "io", "os"},
     "streams": {"asyncio", "logging", "time"},
-    "toolrunner": {"asyncio", "threading", "time"},
+    "agents": {"asyncio", "threading", "time"},
 }
 ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 
@@ -235,9 +236,7 @@ def test_the_core_does_no_io(part: str) -> None:
                 assert node.func.id not in {"open", "print", "input"}, f"line {node.lineno}"
 
 
-@pytest.mark.parametrize(
-    "part", sorted(set(CORE) - {"opening", "streams", "toolrunner", "dialects"})
-)
+@pytest.mark.parametrize("part", sorted(set(CORE) - {"opening", "streams", "agents", "dialects"}))
 def test_only_streams_knows_sync_from_async(part: str) -> None:
     for module in modules(part):
         for node, _ in walk(parsed(files()[module])):

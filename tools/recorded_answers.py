@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from jsonrill import Part
-from jsonrill.answers.tools import Job, ToolRun
+from jsonrill.agents.deciding import Job, ToolRun
 
 Event = dict[str, Any]
 Started = list[tuple[int, str, Any]]

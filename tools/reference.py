@@ -63,6 +63,7 @@ PUBLIC: Final = {
     "jsonrill.wire": "",
     "jsonrill.paths": "",
     "jsonrill.eventstream": "",
+    "jsonrill.agents": "",
     "jsonrill.dialects": "",
     "jsonrill.schema": "",
     "jsonrill_server": "server",

@@ -8,6 +8,8 @@ what was answered  `Answer`: its text, how it ended, its token counts
 a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
 an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
 running tools      `run_tools`: starts them early, and has the turn for the next request
+an agent           `agent`: asks, runs the `tool`s, asks again; `tool_specs` writes them for the
+                   request, a `ToolContext` tells a tool of its call
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
@@ -39,7 +41,7 @@ The folders are the journey of the data. A part imports only from parts above it
     answers/         the parts of an answer; which calls are run, and the next turn
     streams/         the public functions, sync and async
     dialects/        what providers say, and JSON → events of other people's clients
-    toolrunner.py    `run_tools`: tools run in threads or in the event loop
+    agents/          `agent`, `run_tools`: which tools run, in threads or in the event loop
     ext/             adapters for frameworks: responses of Starlette and Django, LangChain's parser
     compat/          drop-ins for the partial parsers of others, which remember growing texts
     testing/         upstreams for tests: scripted, or as a provider would answer
@@ -53,6 +55,11 @@ import typing as _typing
 from importlib import import_module as _import_module
 
 if _typing.TYPE_CHECKING:
+    from .agents import ToolContext as ToolContext
+    from .agents import agent as agent
+    from .agents import run_tools as run_tools
+    from .agents import tool as tool
+    from .agents import tool_specs as tool_specs
     from .answer import Answer as Answer
     from .answers import Part as Part
     from .answers import Parts as Parts
@@ -97,7 +104,6 @@ if _typing.TYPE_CHECKING:
     from .toolcalls import ToolCallEvents as ToolCallEvents
     from .toolcalls import ToolCalls as ToolCalls
     from .toolcalls import ToolCallUpdate as ToolCallUpdate
-    from .toolrunner import run_tools as run_tools
     from .wire.fragment import Fragment as Fragment
     from .wire.fragment import Kind as Kind
     from .wire.parser import Parser as Parser
@@ -111,6 +117,7 @@ __version__ = "0.2.0"
 _MODULES: _typing.Final = {
     name: module
     for module, names in (
+        (".agents", "ToolContext agent run_tools tool tool_specs"),
         (".answer", "Answer"),
         (".answers", "Part Parts"),
         (".build.document", "Document"),
@@ -134,14 +141,21 @@ _MODULES: _typing.Final = {
         (".streams.answering", "content arguments parts tool_calls"),
         (".streams.framing", "sse"),
         (".toolcalls", "ToolCall ToolCallEvents ToolCalls ToolCallUpdate"),
-        (".toolrunner", "run_tools"),
         (".wire.fragment", "Fragment Kind"),
         (".wire.parser", "Parser"),
     )
     for name in names.split()
 }
 # Modules with names of their own, so that `jsonrill.wire.to_wire` works like `jsonrill.values`.
-_SUBMODULES: _typing.Final = ("dialects", "eventstream", "paths", "schema", "testing", "wire")
+_SUBMODULES: _typing.Final = (
+    "agents",
+    "dialects",
+    "eventstream",
+    "paths",
+    "schema",
+    "testing",
+    "wire",
+)
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -189,10 +203,12 @@ __all__ = [
     "ToolCallEvents",
     "ToolCallUpdate",
     "ToolCalls",
+    "ToolContext",
     "Truncated",
     "UnknownEvents",
     "UnknownSource",
     "Update",
+    "agent",
     "apply_delta",
     "arguments",
     "chunks",
@@ -209,7 +225,9 @@ __all__ = [
     "sse",
     "text",
     "texts",
+    "tool",
     "tool_calls",
+    "tool_specs",
     "updates",
     "values",
 ]

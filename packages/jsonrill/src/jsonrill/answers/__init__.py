@@ -1,6 +1,5 @@
-"""What an answer consists of: text, reasoning, calls and results, and running the calls."""
+"""What an answer consists of: text, reasoning, calls and results, and the turn to send back."""
 
 from .parts import Part, Parts
-from .tools import ToolRun
 
-__all__ = ["Part", "Parts", "ToolRun"]
+__all__ = ["Part", "Parts"]

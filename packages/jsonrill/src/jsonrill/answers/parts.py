@@ -85,6 +85,9 @@ class AnyPart:
     `call` is the call, also of a result, whose `result` or `error` says what the tool returned.
     With `split`, `raw` is the text as it came, with tags: joined, the `raw` of all parts is the
     text.
+
+    Of an agent, `turn` numbers the answers. The `status` of a call is `started` before its tool is
+    run, and `waiting` if a person has to decide. `state` is what `state_of` needs to continue.
     """
 
     kind: Kind
@@ -95,6 +98,9 @@ class AnyPart:
     result: Any = None
     error: str | None = None
     raw: str = ""
+    turn: int = 0
+    status: Literal["started", "waiting"] | None = None
+    state: dict[str, Any] | None = field(default=None, repr=False)
     _document: Document | None = field(default=None, repr=False)
     _buffer: TextBuffer | None = field(default=None, repr=False)
     _length: int = field(default=0, repr=False)
@@ -114,9 +120,18 @@ class AnyPart:
             return self._document.value
         return self.text if self.call is None else self.call.args
 
-    def to_dict(self) -> dict[str, Any]:
-        """The part as JSON wants it: its delta, and of a call its arguments once complete."""
+    def to_dict(self, *, state: bool = False) -> dict[str, Any]:
+        """The part as JSON wants it: its delta, and of a call its arguments once complete.
+
+        With `state`, also what `state_of` needs to continue: for a log, not for a page.
+        """
         fields: dict[str, Any] = {"kind": self.kind, "index": self.index}
+        if self.turn:
+            fields["turn"] = self.turn
+        if self.status is not None:
+            fields["status"] = self.status
+        if state and self.state is not None:
+            fields["state"] = self.state
         call = self.call
         if call is not None:
             fields["call"] = {"id": call.id, "name": call.name, "status": call.status}
@@ -187,6 +202,7 @@ class Parts:
             limits=limits,
             keep=None,
         )
+        self._provider = provider
         self._choice = choice
         self._repair, self._on_repair, self._limits = repair, on_repair, limits
         self._split = split
@@ -202,9 +218,11 @@ class Parts:
         self._open: Entry | None = None
         self._last: Entry | None = None
         self._of_call: dict[int, Entry] = {}
-        self._began = 0
+        self.began = 0
         # Where the entries of the response at hand begin.
         self._first = 0
+        # How the answer was cut, once it has ended.
+        self.cut: CutShort | None = None
         self.error: str | None = None
         self.usage: dict[str, Any] | None = None
         self._watch: Watch | None = None
@@ -267,14 +285,34 @@ class Parts:
         `done`: the stream said that it is at its end, such as with `[DONE]`.
         """
         ends = self.reader.provider is not None and not done
-        cut = self._ending.cut(self._choice, ends=ends)
+        self.cut = self._ending.cut(self._choice, ends=ends)
         if self._watch is not None:
             self._watch.end(ends=ends)
         return [
             *self._end_split(),
             *self._updates(self._calls.flush()),
-            *self._close_text(cut),
+            *self._close_text(self.cut),
         ]
+
+    def begin(self) -> None:
+        """Another answer of the same conversation follows: indices count on."""
+        self._calls.read([Begin()])
+        self._calls.reader = Reader(self._provider)
+        self._ending = Ending()
+        self._splitter = Splitter(self._split, bool(self._repair)) if self._split else None
+        self._segments.clear()
+        self._open = self._last = None
+        self._first = len(self.entries)
+        self.cut = self.error = self.usage = None
+
+    def resume(self, turn: int) -> None:
+        """An answer is read again from what was saved of it, after `turn` other answers."""
+        self._calls.skip(turn)
+        self._splitter = None  # it is divided already
+
+    def entry_of(self, call: LiveCall) -> Entry:
+        """The entry of a call."""
+        return self._of_call[call.number]
 
     def answer(self, call: ToolCall, result: Any = None, *, error: str | None = None) -> list[Part]:
         """The part of a tool's result, where the provider's stream does not carry it.
@@ -414,8 +452,8 @@ class Parts:
             yield CallPart("call", known.index, text, call.complete_args, call)
 
     def _result(self, call: ToolCall) -> Iterator[Part]:
-        entry = Entry("result", self._began)
-        self._began += 1
+        entry = Entry("result", self.began)
+        self.began += 1
         self.entries.append(entry)
         if call.result_is_error:
             yield ResultPart("result", entry.index, "", True, call, None, _as_text(call.result))
@@ -423,8 +461,8 @@ class Parts:
             yield ResultPart("result", entry.index, "", True, call, call.result)
 
     def _begin(self, kind: Kind, block: int | None, call: LiveCall | None = None) -> Entry:
-        entry = self._last = Entry(kind, self._began, block, call)
-        self._began += 1
+        entry = self._last = Entry(kind, self.began, block, call)
+        self.began += 1
         self.entries.append(entry)
         return entry
 

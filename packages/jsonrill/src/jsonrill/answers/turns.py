@@ -6,6 +6,7 @@ that was cut off or never ran is left out.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -58,7 +59,7 @@ def chat(entries: Sequence[Entry]) -> list[Message]:
 def _chat_call(call: LiveCall) -> Message:
     if call.encoding == "text":
         return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.raw}}
-    function = {"name": call.name, "arguments": _arguments(call)}
+    function = {"name": call.name, "arguments": arguments_text(call)}
     return {"id": call.id, "type": "function", "function": function}
 
 
@@ -73,7 +74,7 @@ def responses(entries: Sequence[Entry]) -> list[Message]:
         call = entry.call
         if entry.kind == "result":
             continue
-        item = entry.kept or _response_item(entry)
+        item = _response_item(entry)
         hosted = call is not None and call.hosted and call.status == "complete"
         if call is not None and (item is None or not (hosted or _ran(entry))):
             thoughts = []
@@ -84,10 +85,13 @@ def responses(entries: Sequence[Entry]) -> list[Message]:
                 items += thoughts
                 thoughts = []
     for call in _answered(entries):
-        kind = "custom_tool_call" if call.encoding == "text" else "function_call"
         output = {"call_id": call.id, "output": as_text(call.result)}
-        items.append({"type": f"{kind}_output", **output})
+        items.append({"type": f"{_kind(call)}_output", **output})
     return items
+
+
+def _kind(call: LiveCall) -> str:
+    return "custom_tool_call" if call.encoding == "text" else "function_call"
 
 
 # What the helpers of the client library add to items; no request may have them.
@@ -95,21 +99,14 @@ _PARSED: Final = ("parsed", "parsed_arguments")
 
 
 def _response_item(entry: Entry) -> Message | None:
-    """The item of a part whose item never came whole. A thought cannot be sent without it, nor can
-    the call of a tool that the provider runs."""
-    call = entry.call
-    if call is not None and call.hosted:
-        return None
-    if call is not None and call.encoding == "text":
-        return {
-            "type": "custom_tool_call",
-            "call_id": call.id,
-            "name": call.name,
-            "input": call.raw,
-        }
-    if call is not None:
-        named = {"call_id": call.id, "name": call.name}
-        return {"type": "function_call", **named, "arguments": _arguments(call)}
+    """The item of a part, also of one whose item never came. A thought cannot be sent without it,
+    nor can the call of a tool that the provider runs."""
+    call, kept = entry.call, entry.kept
+    if call is not None and not call.hosted:
+        item = kept or {"type": _kind(call), "call_id": call.id, "name": call.name}
+        return {**item, "input" if call.encoding == "text" else "arguments": arguments_text(call)}
+    if kept is not None or call is not None:
+        return kept
     if entry.kind not in ("text", "json"):
         return None
     # Parts of a message need the id and the status of their item; a text does not.
@@ -147,8 +144,8 @@ def _block(entry: Entry) -> Message | None:
             return entry.kept
         case "call" if call is not None and call.hosted and call.status == "complete":
             return {**(entry.kept or {}), "input": call.args}
-        case "call" if call is not None and _ran(entry) and isinstance(call.args, dict):
-            return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.args}
+        case "call" if call is not None and _ran(entry):
+            return {"type": "tool_use", "id": call.id, "name": call.name, "input": _object(call)}
         case _:
             return None
 
@@ -175,8 +172,8 @@ def _gemini_part(entry: Entry) -> Message | None:
             return {"text": "", **kept}
         case "call" if entry.call is not None and _ran(entry):
             call = entry.call
-            said: Message = {"name": call.name, "args": call.args, **_given_id(call)}
-            return {"functionCall": said, **kept}
+            sent: Message = {"name": call.name, "args": _object(call), **_given_id(call)}
+            return {"functionCall": sent, **kept}
         case _:
             return None
 
@@ -201,8 +198,30 @@ def _ran(entry: Entry) -> bool:
     return entry.kind == "call" and call is not None and call.answered and not call.hosted
 
 
-def _arguments(call: LiveCall) -> str:
-    return call.raw if call.raw.strip() and not call.repairs else dumps(call.args)
+def arguments_text(call: LiveCall) -> str:
+    """The arguments as the next request sends them. Broken ones are not JSON, which providers
+    refuse: they become an empty object, and the error that is their result quotes them."""
+    if call.encoding == "text":
+        return call.raw
+    if call.repairs or not call.raw.strip():
+        return dumps(_object(call))
+    return call.raw if _loaded(call.raw) is not None else dumps({})
+
+
+def _object(call: LiveCall) -> dict[str, Any]:
+    """The arguments as an object."""
+    if call.args_ended and isinstance(call.args, dict):
+        return call.args
+    return _loaded(call.raw) or {}
+
+
+def _loaded(text: str) -> dict[str, Any] | None:
+    """The object that a text is; None if it is not one."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 FORMS: Final[dict[str, Callable[[Sequence[Entry]], list[Message]]]] = {
@@ -214,7 +233,7 @@ FORMS: Final[dict[str, Callable[[Sequence[Entry]], list[Message]]]] = {
 }
 
 
-def messages(provider: str | None, entries: Sequence[Entry]) -> list[Message]:
+def messages(provider: str | None, entries: Sequence[Entry]) -> list[Any]:
     """The messages of a turn in the form of this provider; of a text that has none, chat's."""
     form = FORMS.get(provider or "openai_chat")
     if form is None:

@@ -1,6 +1,6 @@
 """`run_tools`: the tools of an answer, run in threads or in the event loop while the rest streams.
 
-`answers/tools.py` decides which calls run and when; this file runs them, and merges what they
+`deciding.py` decides which calls run and when; this file runs them, and merges what they
 return with what the source sends.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import (
     AsyncIterable,
     AsyncIterator,
     Callable,
+    Generator,
     Iterable,
     Iterator,
-    Mapping,
 )
 from contextlib import aclosing
 from functools import partial
@@ -22,15 +22,16 @@ from math import inf
 from time import monotonic
 from typing import Any, Unpack, overload
 
-from .answer import Answer
-from .answers import Part
-from .answers.tools import Function, Job, ToolRun, When
-from .errors import SourceFailed
-from .options import PartOptions, refuse_unknown
-from .providers.finish import Reason
-from .sources import EventReading
-from .streams.driving import END, drive
-from .toolcalls import ToolCall
+from ..answer import Answer
+from ..answers import Part, turns
+from ..errors import SourceFailed
+from ..options import PartOptions, refuse_unknown
+from ..providers.finish import Reason
+from ..sources import EventReading
+from ..streams.driving import END, drive
+from ..toolcalls import ToolCall
+from .deciding import Job, ToolRun
+from .tools import Tools, When, check_bounds
 
 
 class _Turn:
@@ -41,8 +42,20 @@ class _Turn:
 
     @property
     def calls(self) -> list[ToolCall]:
-        """The calls of the answer; `result` and `result_is_error` are what their tools returned."""
-        return self._run.parts.calls
+        """The calls that are left to your tools; `result` and `result_is_error` are what those
+        returned. Calls that the provider runs itself are not among them."""
+        return self._run.calls
+
+    @property
+    def done(self) -> bool:
+        """True if no request follows: no call has a result that the model waits for, or the answer
+        was cut, which `outcome` says."""
+        return self._run.cut is not None or not any(call.answered for call in self.calls)
+
+    @property
+    def waiting(self) -> list[ToolCall]:
+        """The calls that a person has to approve; see `agent`."""
+        return self._run.waiting
 
     @property
     def text(self) -> str:
@@ -55,13 +68,14 @@ class _Turn:
         the provider has not ended it."""
         return self._run.parts.outcome
 
-    def messages(self, form: str | None = None) -> list[dict[str, Any]]:
+    def messages(self, form: str | None = None) -> list[Any]:
         """The answer and the results, as the next request to this provider sends them.
 
         `form` is the name of another provider, for a request to that one. Calls without a result
         (they were cut off) are left out.
         """
-        return self._run.messages(form)
+        parts = self._run.parts
+        return turns.messages(form or parts.reader.provider, parts.entries)
 
 
 class ToolParts(_Turn, Iterator[Part]):
@@ -97,7 +111,7 @@ class AsyncToolParts(_Turn, AsyncIterator[Part]):
 @overload
 def run_tools(
     source: AsyncIterable[Any],
-    tools: Mapping[str, Function],
+    tools: Tools,
     *,
     when: When = "args",
     concurrency: int = 8,
@@ -109,7 +123,7 @@ def run_tools(
 @overload
 def run_tools(
     source: Iterable[Any],
-    tools: Mapping[str, Function],
+    tools: Tools,
     *,
     when: When = "args",
     concurrency: int = 8,
@@ -120,7 +134,7 @@ def run_tools(
 ) -> ToolParts: ...
 def run_tools(
     source: Any,
-    tools: Mapping[str, Function],
+    tools: Tools,
     *,
     when: When = "args",
     concurrency: int = 8,
@@ -141,18 +155,20 @@ def run_tools(
     event after it is there. Afterwards `messages()` is the turn for the next request.
     """
     refuse_unknown(options, ["answer", *PartOptions.__annotations__], "unknown option")
-    if type(concurrency) is not int or concurrency < 1:
-        raise ValueError(f"concurrency is a whole number from 1 up, not {concurrency!r}")
-    if timeout is not None and not timeout > 0:
-        raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
-    run = ToolRun(tools, when=when, choice=choice, **options)
+    check_bounds(concurrency, timeout)
+    run = ToolRun(tools, when=when, concurrency=concurrency, choice=choice, **options)
     run.parts.tell(answer)
+    events = events_of(source, options)
+    if isinstance(events, AsyncGenerator):
+        return AsyncToolParts(run, run_async(run, events, timeout))
+    return ToolParts(run, run_sync(run, events, timeout))
+
+
+def events_of(source: Any, options: PartOptions) -> Any:
+    """The events of a source, as a generator, sync or async."""
     split = bool(options.get("split"))
     reading = EventReading(options.get("provider", "auto"), split=split)
-    events = drive(_as_event, source, reading=reading)
-    if isinstance(events, AsyncGenerator):
-        return AsyncToolParts(run, _run_async(run, events, concurrency, timeout))
-    return ToolParts(run, _run_sync(run, events, concurrency, timeout))
+    return drive(_as_event, source, reading=reading)
 
 
 def _as_event(event: Any) -> Iterator[Any]:
@@ -160,39 +176,47 @@ def _as_event(event: Any) -> Iterator[Any]:
         yield event
 
 
-def _run_sync(
-    run: ToolRun, events: Iterator[Any], concurrency: int, timeout: float | None
-) -> Iterator[Part]:
+def run_sync(
+    run: ToolRun, events: Iterator[Any], timeout: float | None, *, announce: bool = False
+) -> Generator[Part]:
+    """The parts of an answer and the results of its tools, which run in threads.
+
+    With `announce`, a part says that a tool is started, and it is started when the next part is
+    asked for: the caller has logged it then.
+    """
     from queue import Empty, SimpleQueue
 
     ended: SimpleQueue[tuple[Job, Any, str | None]] = SimpleQueue()
-    # What runs, and when it is too late.
-    running: dict[Job, float] = {}
+    # When it is too late, for what runs.
+    due: dict[Job, float] = {}
 
-    def work(job: Job) -> None:
-        ended.put((job, *_ran(job, timeout)))
+    def work(job: Job, limit: float | None) -> None:
+        ended.put((job, *_ran(job, limit)))
 
     def results(*, wait: bool) -> Iterator[Part]:
         while True:
-            while run.jobs and len(running) < concurrency:
-                job = run.jobs.pop(0)
-                running[job] = inf if timeout is None else monotonic() + timeout
-                _in_thread(partial(work, job))
-            if not running:
+            while (job := run.next_job()) is not None:
+                if announce:
+                    yield run.started(job)
+                limit = _limit(job, timeout)
+                due[job] = inf if limit is None else monotonic() + limit
+                _in_thread(partial(work, job, limit))
+            if not due:
                 return
-            due = min(running.values())
+            first = min(due.values())
             try:
-                left = None if due == inf else max(due - monotonic(), 0)
+                left = None if first == inf else max(first - monotonic(), 0)
                 job, result, error = ended.get(wait, left)
             except Empty:
-                overdue = [job for job, due in running.items() if due <= monotonic()]
+                overdue = [job for job, time in due.items() if time <= monotonic()]
                 if not (wait or overdue):
                     return
                 for job in overdue:
-                    del running[job]
-                    yield from run.finish(job, error=_late(timeout))
+                    del due[job]
+                    job.context.cancel()
+                    yield from run.finish(job, error=_late(_limit(job, timeout)))
                 continue
-            if running.pop(job, None) is not None:
+            if due.pop(job, None) is not None:
                 yield from run.finish(job, result, error)
 
     failure: Exception | None = None
@@ -207,21 +231,22 @@ def _run_sync(
             if event is END:
                 break
     finally:
+        run.cancel()
         events.close()  # type: ignore[attr-defined]  # a generator
     _raise(failure, run)
 
 
-async def _run_async(
-    run: ToolRun, source: AsyncGenerator[Any], concurrency: int, timeout: float | None
+async def run_async(
+    run: ToolRun, source: AsyncGenerator[Any], timeout: float | None, *, announce: bool = False
 ) -> AsyncGenerator[Part]:
-    from asyncio import Event, Queue, Semaphore, Task, create_task, gather
+    """The same in the event loop."""
+    from asyncio import Event, Queue, Task, create_task, gather
 
     # What has happened: functions that return the parts it makes.
     news: Queue[Callable[[], list[Part]]] = Queue()
     wanted = Event()
-    gate = Semaphore(concurrency)
     failure: Exception | None = None
-    is_open, running = True, 0
+    is_open = True
     tasks: set[Task[None]] = set()
 
     async def read() -> None:
@@ -243,32 +268,36 @@ async def _run_async(
         return run.flush()
 
     async def work(job: Job) -> None:
-        async with gate:
-            result, error = await _ran_async(job, timeout)
-        news.put_nowait(partial(finish, job, result, error))
+        result, error = await _ran_async(job, _limit(job, timeout))
+        news.put_nowait(partial(run.finish, job, result, error))
 
-    def finish(job: Job, result: Any, error: str | None) -> list[Part]:
-        nonlocal running
-        running -= 1
-        return run.finish(job, result, error)
+    def start(job: Job) -> None:
+        tasks.add(task := create_task(work(job)))
+        task.add_done_callback(tasks.discard)
 
     tasks.add(create_task(read()))
     try:
-        while is_open or running:
+        while is_open or run.running:
             parts = (await news.get())()
-            for job in run.jobs:
-                running += 1
-                tasks.add(task := create_task(work(job)))
-                task.add_done_callback(tasks.discard)
-            run.jobs.clear()
+            while not announce and (job := run.next_job()) is not None:
+                start(job)
             for part in parts:
                 yield part
+            while announce and (job := run.next_job()) is not None:
+                yield run.started(job)
+                start(job)
             wanted.set()
     finally:
+        run.cancel()
         for task in tasks:
             task.cancel()
         await gather(*tasks, return_exceptions=True)
     _raise(failure, run)
+
+
+def _limit(job: Job, timeout: float | None) -> float | None:
+    """The seconds that a tool may take: its own rule wins."""
+    return timeout if job.tool.timeout is None else job.tool.timeout
 
 
 def _raise(failure: Exception | None, run: ToolRun) -> None:
@@ -299,7 +328,7 @@ def _ran(job: Job, timeout: float | None) -> Ran:
         return await _waited(result, timeout)
 
     try:
-        result = job.function(*job.positional, **job.named)
+        result = job.tool.function(*job.positional, **job.named)
         return asyncio.run(waited(result)) if isawaitable(result) else (result, None)
     except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
         return None, _described(error)
@@ -309,9 +338,9 @@ async def _ran_async(job: Job, timeout: float | None) -> Ran:
     """Run a tool in this event loop; one that is not async gets a thread of its own."""
     from asyncio import CancelledError, current_task
 
-    function = job.function
+    function = job.tool.function
     try:
-        if _is_async(function):
+        if is_async(function):
             return await _waited(function(*job.positional, **job.named), timeout)
         result, error = await _waited_thread(job, timeout)
         return await _waited(result, timeout) if isawaitable(result) else (result, error)
@@ -357,7 +386,7 @@ async def _waited_thread(job: Job, timeout: float | None) -> Ran:
 
     def work() -> None:
         try:
-            outcome: Ran = job.function(*job.positional, **job.named), None
+            outcome: Ran = job.tool.function(*job.positional, **job.named), None
         except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
             outcome = None, _described(error)
         try:
@@ -373,7 +402,8 @@ async def _waited_thread(job: Job, timeout: float | None) -> Ran:
         return None, _late(timeout)
 
 
-def _is_async(function: Any) -> bool:
+def is_async(function: Any) -> bool:
+    """True if calling this function gives a coroutine."""
     while hasattr(function, "func"):  # functools.partial
         function = function.func
     return iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__)

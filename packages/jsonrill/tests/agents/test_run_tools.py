@@ -165,11 +165,16 @@ def test_a_violation_never_runs_and_is_told_to_the_model() -> None:
             assert running.messages()[1]["content"]
 
 
-def test_broken_arguments_never_run_and_are_left_out() -> None:
+def test_broken_arguments_never_run_and_are_told_to_the_model() -> None:
     found, running = run([call(0, "t", '{"n":1,}'), END], {"t": _async_none})
-    assert outcomes(found) == {}
-    assert running.messages() == []
+    error = outcomes(found)["call-0"].removeprefix("! ")
+    assert error.endswith('; the arguments were: {"n":1,}')
     assert running.calls[0].status == "error"
+    asked, told = running.messages()
+    # Arguments that are not JSON are refused by providers.
+    assert asked["tool_calls"][0]["function"] == {"name": "t", "arguments": "{}"}
+    assert told == {"role": "tool", "tool_call_id": "call-0", "content": error}
+    assert not running.done
 
 
 def test_a_call_that_was_cut_off_never_runs() -> None:

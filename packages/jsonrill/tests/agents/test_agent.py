@@ -1,0 +1,223 @@
+"""The loop of an agent: it asks, runs the tools, asks again, and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from jsonrill import Part, SourceFailed, agent, tool
+from jsonrill.agents import state_of
+from jsonrill.testing import Answer, Call
+
+TARGETS = {
+    "openai_chat": "/chat/completions",
+    "openai_responses": "/responses",
+    "anthropic": "/messages",
+    "gemini": "/m:streamGenerateContent",
+}
+PROVIDERS = list(TARGETS)
+USER = {"role": "user", "content": "Where is it warmest?"}
+
+
+class Model:
+    """Answers in a row, as a provider sends them; keeps what it was asked."""
+
+    def __init__(self, provider: str, *answers: Answer) -> None:
+        self._target = TARGETS[provider]
+        self._answers = list(answers)
+        self.asked: list[list[Any]] = []
+
+    def __call__(self, messages: list[Any]) -> Iterator[bytes]:
+        self.asked.append(json.loads(json.dumps(messages)))
+        answer = self._answers.pop(0)
+        steps = answer.script(self._target, {"stream": True}).steps
+        return iter([step for step in steps if isinstance(step, bytes)])
+
+    async def later(self, messages: list[Any]) -> AsyncIterator[bytes]:
+        return _sent(self(messages))
+
+
+async def _sent(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        await asyncio.sleep(0)
+        yield piece
+
+
+def calls(*made: Call, text: str = "", reasoning: str = "", **fields: Any) -> Answer:
+    return Answer(text, reasoning, made, pace=0, **fields)
+
+
+def weather(city: str) -> dict[str, Any]:
+    return {"city": city, "degrees": 31}
+
+
+@tool(approve=True)
+def book(city: str, nights: int = 1) -> str:
+    """Book a hotel."""
+    return f"booked {city} for {nights}"
+
+
+TOOLS = {"weather": weather, "book": book}
+ROME, OSLO = Call("weather", {"city": "Rome"}, "a1"), Call("weather", {"city": "Oslo"}, "a2")
+BOOK = Call("book", {"city": "Rome", "nights": 2}, "b1")
+BYE = calls(text="Rome is warmest.", id="2")
+
+
+def both(
+    provider: str, answers: list[Answer], tools: Any = None, **options: Any
+) -> tuple[list[Part], Any, Model]:
+    """The parts of a sync agent, the agent and its model; an async one gives the same."""
+    tools = TOOLS if tools is None else tools
+    model = Model(provider, *answers)
+    running = agent(model, tools, messages=[USER], **options)
+    parts = list(running)
+
+    async def main() -> tuple[list[Part], Any, Model]:
+        model = Model(provider, *answers)
+        running = agent(model.later, tools, messages=[USER], **options)
+        return [part async for part in running], running, model
+
+    beside, later, other = asyncio.run(main())
+    assert shown(beside) == shown(parts)
+    assert later.messages() == running.messages()
+    assert later.outcome == running.outcome
+    assert other.asked == model.asked
+    return parts, running, model
+
+
+def shown(parts: list[Part]) -> dict[Any, Any]:
+    """What the parts of each kind say, whatever the order in which tools end."""
+    return {
+        "text": {part.turn: part.text for part in parts if part.kind == "text"},
+        "status": sorted((part.call.id, part.status) for part in parts if part.status),
+        "results": sorted(
+            (part.turn, part.call.id, str(part.result), part.error)
+            for part in parts
+            if part.kind == "result"
+        ),
+    }
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_it_asks_again_until_the_model_is_done(provider: str) -> None:
+    first = calls(ROME, OSLO, text="I look it up.", reasoning="Two places.")
+    parts, running, model = both(provider, [first, BYE])
+    assert running.outcome == "complete"
+    assert running.text == "Rome is warmest."
+    assert running.turns == 2
+    assert [call.result["city"] for call in running.calls] == ["Rome", "Oslo"]
+    assert len(model.asked) == 2
+    assert model.asked[0] == [USER]
+    assert model.asked[1] == [USER, *running.messages()[: len(model.asked[1]) - 1]]
+    assert [part.turn for part in parts] == sorted(part.turn for part in parts)
+    started = [part for part in parts if part.status == "started"]
+    assert [part.call.name for part in started] == ["weather", "weather"]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_indices_count_over_all_turns(provider: str) -> None:
+    parts, _, _ = both(provider, [calls(ROME, text="Look."), BYE])
+    ends = {part.index: part.turn for part in parts}
+    assert sorted(ends) == list(range(len(ends)))
+    assert list(ends.values()) == sorted(ends.values())
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_cut_answer_ends_it(provider: str) -> None:
+    cut = calls(text="I look it up, and then I say", ending="length", after=2)
+    _, running, model = both(provider, [cut, BYE])
+    assert running.outcome == "length"
+    assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_lost_answer_ends_it(provider: str) -> None:
+    lost = calls(text="I look it up, and then I say", ending="cut", after=2)
+    _, running, _ = both(provider, [lost, BYE])
+    assert running.outcome == "lost"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_error_of_the_provider_is_raised(provider: str) -> None:
+    failed = calls(text="I look it up, and then I say", ending="error", after=2)
+    running = agent(Model(provider, failed), TOOLS, messages=[USER])
+    with pytest.raises(SourceFailed):
+        list(running)
+    assert running.outcome == "error"
+
+
+def test_it_ends_after_max_turns() -> None:
+    _, running, model = both("openai_chat", [calls(ROME, id=str(n)) for n in range(3)], max_turns=3)
+    assert running.outcome == "max_turns"
+    assert len(model.asked) == running.turns == 3
+    assert len(running.messages()) == 6
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_call_to_approve_waits_and_the_others_run(provider: str) -> None:
+    parts, running, model = both(provider, [calls(ROME, BOOK), BYE])
+    assert running.outcome == "waiting"
+    assert [part.status for part in parts if part.kind == "call" and part.call.id == "b1"][-1] == (
+        "waiting"
+    )
+    assert [call.id for call in running.waiting] == ["b1"]
+    assert [part.call.id for part in parts if part.kind == "result"] == ["a1"]
+    assert len(model.asked) == 1
+
+
+def without_approval() -> dict[str, Any]:
+    return {"weather": weather, "book": book.function}
+
+
+DECISIONS: list[Any] = [True, False, "too expensive", {"city": "Rome", "nights": 3}]
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("saved", ["state", "log"])
+def test_a_state_continues_the_turn(provider: str, decision: Any, saved: str) -> None:
+    """The next request is the one of an agent that never stopped."""
+    first = calls(ROME, BOOK, text="I look it up.", reasoning="Hm.")
+    parts, running, _ = both(provider, [first, BYE])
+    if saved == "state":
+        state = json.loads(json.dumps(running.state()))
+    else:
+        log = json.loads(json.dumps([part.to_dict(state=True) for part in parts]))
+        state = state_of(log, [USER])
+        assert state == running.state()
+    ran: list[Any] = []
+
+    def never(city: str) -> dict[str, Any]:
+        raise AssertionError("it ran twice")
+
+    tools = {"weather": never, "book": book}
+    model = Model(provider, BYE)
+    again = agent(model, tools, state=state, decisions={"b1": decision})
+    more = list(again)
+    assert again.outcome == "complete" and again.text == "Rome is warmest."
+    assert again.turns == 2
+    assert more[0].turn == 0 and more[-1].turn == 1
+    assert min(part.index for part in more if part.kind != "call") > max(it.index for it in parts)
+    results = {part.call.id: part.error or part.result for part in more if part.kind == "result"}
+    if decision is True or isinstance(decision, dict):
+        nights = 2 if decision is True else 3
+        assert results == {"b1": f"booked Rome for {nights}"}
+        made = BOOK if decision is True else Call("book", decision, "b1")
+        straight = Model(provider, calls(ROME, made, text="I look it up.", reasoning="Hm."), BYE)
+        list(agent(straight, without_approval(), messages=[USER]))
+        assert model.asked == straight.asked[1:]
+    else:
+        reason = ": too expensive" if decision else ""
+        assert results == {"b1": f"a person refused the call{reason}"}
+    assert not ran
+    # The whole log, of both processes, is that of a conversation that is complete.
+    whole = [part.to_dict(state=True) for part in (*parts, *more)]
+    done = state_of(json.loads(json.dumps(whole)), [USER])
+    assert done is not None and done["outcome"] == "complete"
+    ended = agent(Model(provider), tools, state=done)
+    assert list(ended) == [] and ended.outcome == "complete"
+    assert ended.messages() == again.messages()
