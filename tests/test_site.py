@@ -103,3 +103,27 @@ def test_the_check_of_the_site_counts_warnings() -> None:
     """With --quiet MkDocs neither shows nor counts them, whatever --strict says."""
     commands = [it for it in (ROOT / "Makefile").read_text("utf8").splitlines() if "(MKDOCS)" in it]
     assert "\t$(MKDOCS) $(BIN)/mkdocs build --strict" in commands
+
+
+# What people type, and the page whose heading or first lines answer.
+SEARCHES = {
+    "websocket": "web-frameworks.md",
+    "vllm": "sources.md",
+    "azure": "sources.md",
+    "openrouter": "sources.md",
+    "llama.cpp": "sources.md",
+    "ollama": "sources.md",
+    "validation error": "retry.md",
+    "pydantic-ai": "frameworks.md",
+    "text to speech": "values.md",
+    "usage": "usage.md",
+    "chunker": "chunker.md",
+}
+
+
+@pytest.mark.parametrize("words", SEARCHES)
+def test_a_search_for_what_people_type_finds_its_page(words: str) -> None:
+    """In a title, a heading or the first lines, which the site's search puts first."""
+    text = (ROOT / "docs" / SEARCHES[words]).read_text("utf8")
+    first = [line for line in text.splitlines() if line.startswith("#")] + text.splitlines()[:8]
+    assert words in "\n".join(first).lower()
