@@ -68,7 +68,7 @@ hard: .venv/.stamp-dev  ## the long proofs, and every property twenty times as o
 	@$(BIN)/python tools/system_parts.py
 	@TEST_HARDER=1 $(PYTEST) -o python_files='hard_*.py' $(ARGS)
 	@TEST_HARDER=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) js/tests/test_node.py js/tests/test_agreement.py \
-	  page/tests/browser/test_page_load.py $(ARGS)
+	  page/tests/browser/test_page_load.py packages/jsonrill-server/tests/store/test_memory_use.py $(ARGS)
 
 compiled: .venv/.stamp-compiled  ## the tests of what is compiled once more, on the compiled modules
 	@PYTHONPATH=.venv/compiled $(PYTEST) $(MANY) -o pythonpath=tests $(COMPILED_TESTS)

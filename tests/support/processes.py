@@ -25,18 +25,20 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-# `jsonrill` with models of the demo that answer at once, not at the pace of real ones.
-FAST_DEMO = (
-    "-c",
-    "import jsonrill_server.demo.answering as it; it.PACE = 0.0005;"
-    "import jsonrill.cli as c; c.main()",
+# The command `serve` alone: with those of the library it takes half as long again to start.
+_SERVE = (
+    "import typer; from jsonrill_server.cli import add; app = typer.Typer(); add(app);"
+    "app.callback()(lambda: None); app()"
 )
+SERVE = ("-c", _SERVE)
+# The same with models of the demo that answer at once, not at the pace of real ones.
+FAST_DEMO = ("-c", f"import jsonrill_server.demo.answering as it; it.PACE = 0.0005; {_SERVE}")
 
 
 class Server:
-    """`python -m jsonrill serve` on a free port of loopback. Settings are its flags."""
+    """`jsonrill serve` on a free port of loopback. Settings are its flags."""
 
-    def __init__(self, folder: Path, *, program: Any = ("-m", "jsonrill"), **settings: Any) -> None:
+    def __init__(self, folder: Path, *, program: Any = SERVE, **settings: Any) -> None:
         self.program = program
         self.settings = {"port": 0, "access_log": False, **settings}
         self.folder = folder

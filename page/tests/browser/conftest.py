@@ -45,7 +45,7 @@ def page(context: BrowserContext) -> Iterator[Page]:
     made.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with Server(tmp_path_factory.mktemp("demo"), demo=True, retry=100) as server:
         yield server

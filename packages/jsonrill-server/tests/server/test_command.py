@@ -15,9 +15,10 @@ import pytest
 from jsonrill_server import Config
 from jsonrill_server.run import listening_socket
 from support import PYTHONPATH, SLACK
-from support.processes import Server
+from support.processes import SERVE, Server
 
 COMMAND = [sys.executable, "-m", "jsonrill", "serve"]
+ALONE = [sys.executable, *SERVE, "serve"]
 ENVIRON = {**os.environ, "PYTHONPATH": PYTHONPATH}
 
 
@@ -47,7 +48,7 @@ def test_it_starts_answers_and_ends_quietly() -> None:
 
 def served(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, "--port", "0", *arguments],
+        [*ALONE, "--port", "0", *arguments],
         env=ENVIRON,
         capture_output=True,
         text=True,
@@ -56,15 +57,14 @@ def served(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "store, said",
+    "store, said, workers",
     [
-        ("sqlite:////no/such/folder/x.db", "No such file or directory"),
-        ("sqlite:////proc/x.db", "x.db"),
-        ("redis://user:secret@127.0.0.1:1/0", "127.0.0.1:1"),
-        ("postgresql://user:secret@127.0.0.1:1/x", "127.0.0.1:1"),
+        ("sqlite:////no/such/folder/x.db", "No such file or directory", "2"),
+        ("sqlite:////proc/x.db", "x.db", "1"),
+        ("redis://user:secret@127.0.0.1:1/0", "127.0.0.1:1", "1"),
+        ("postgresql://user:secret@127.0.0.1:1/x", "127.0.0.1:1", "1"),
     ],
 )
-@pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_store_that_cannot_be_opened_is_one_line(store: str, said: str, workers: str) -> None:
     done = served("--store", store, "--workers", workers)
     assert (done.returncode, done.stdout) == (1, "")
