@@ -11,7 +11,7 @@ from .errors import DEFAULT_LIMITS, FAR, CutShort, InvalidJSON, LimitExceeded
 from .options import ParseOptions, TextOptions, check
 from .parse.create import create_machine
 from .parse.machine import Machine
-from .parse.sink import Repair
+from .parse.sink import Repair, weak_method
 from .paths import Path
 
 if TYPE_CHECKING:
@@ -33,14 +33,12 @@ class _Reader:
 
     def _read(self, read: Callable[..., None], *data: Any) -> Iterator[Any]:
         """Let the machine read a piece, or the end."""
-        error = None
         try:
             read(*data)
-        except (InvalidJSON, LimitExceeded) as raised:
-            error = raised
+        except (InvalidJSON, LimitExceeded):
+            yield from self._take()
+            raise
         yield from self._take()
-        if error is not None:
-            raise error
 
     def _take(self) -> Iterable[Any]:
         """What the last piece brought."""
@@ -73,11 +71,11 @@ class Selection(_Reader):
         limits = limits or DEFAULT_LIMITS
         size = min(limits.text, FAR)
         selected = Field(field, elements=True)
-        self._sink = ValueSink(selected, size, schema is not None)
+        limit_text = weak_method(self, Selection._limit_text)
+        self._sink = ValueSink(selected, size, schema is not None, limit_text)
         # Outside of the values any number of characters may come.
         options["limits"] = replace(limits, text=FAR)
         self._machine = create_machine(self._sink, options)
-        self._sink.attach(self._machine)
         if options.get("repair") and self._schema is not None:
             self._machine.guide(self._schema.guide_at(selected.pattern))
         # In a piece no longer than the limit, no value can be longer than it.
@@ -96,8 +94,11 @@ class Selection(_Reader):
         """End the text. `FieldNotFound` if there was nothing at the path."""
         yield from self._read(self._machine.flush, cut)
         if self._machine.errors:
-            raise self._machine.errors[0]
+            raise self._machine.errors.pop(0)  # its traceback knows the machine
         self._sink.check()
+
+    def _limit_text(self, offset: int, size: int) -> None:
+        self._machine.limit_text(offset, size)
 
     def _take(self) -> Iterable[Any]:
         values, self._sink.values = self._sink.values, []

@@ -9,10 +9,10 @@ is read in one go (`takes_values`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from ..errors import FAR, FieldNotFound
-from ..parse.machine import Machine
 from ..parse.sink import Sink
 from ..paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_pattern
 from .builder import ValueBuilder
@@ -237,9 +237,11 @@ class TextSink(FieldSink):
 class ValueSink(FieldSink):
     """The complete values of one field. An array stands for its elements, null for nothing."""
 
-    __slots__ = ("_building", "_depth", "_limit", "_machine", "_place", "places", "values")
+    __slots__ = ("_building", "_depth", "_limit", "_limit_text", "_place", "places", "values")
 
-    def __init__(self, field: Field, limit: int, placed: bool) -> None:
+    def __init__(
+        self, field: Field, limit: int, placed: bool, limit_text: Callable[[int, int], None]
+    ) -> None:
         FieldSink.__init__(self, [field])
         self.values: list[Any] = []
         # Offset and path of each, if they are wanted.
@@ -250,11 +252,7 @@ class ValueSink(FieldSink):
         self._place: tuple[int, Path] = 0, ()
         # The most characters that a value may have; the machine is told when one begins.
         self._limit = limit
-        self._machine: Machine | None = None
-
-    def attach(self, machine: Machine) -> None:
-        """Keep the limit of each value in this machine."""
-        self._machine = machine
+        self._limit_text = limit_text
 
     def start_object(self, offset: int) -> None:
         building = self._building
@@ -339,8 +337,7 @@ class ValueSink(FieldSink):
             if step is not None:
                 self._open(step)
             return None
-        if self._machine is not None:
-            self._machine.limit_text(offset, self._limit)
+        self._limit_text(offset, self._limit)
         if self.places is not None:
             self._place = offset, self.path()
         self._building = ValueBuilder()
@@ -356,5 +353,4 @@ class ValueSink(FieldSink):
     def _drop(self) -> None:
         self._building = None
         self._depth = 0
-        if self._machine is not None:
-            self._machine.limit_text(0, FAR)
+        self._limit_text(0, FAR)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeVar
+from weakref import ref
 
 from ..paths import Place
 
+R = TypeVar("R")
 MANY_PARTS: Final = 512
 
 
@@ -105,6 +108,19 @@ class PlacedSink(Sink):
         """Start over, before the root."""
         self._container, self._step, self._inside = None, "", inside
         self._frames.clear()
+
+
+def weak_method(owner: Any, method: Callable[..., R]) -> Callable[..., R]:
+    """A method of the object that owns what calls it: calling it back does not keep that object.
+
+    So a stream is gone with its last reference, and with it what its schema was compiled to.
+    """
+    weak = ref(owner)
+
+    def call(*arguments: Any) -> R:
+        return method(weak(), *arguments)
+
+    return call
 
 
 class TextBuffer:

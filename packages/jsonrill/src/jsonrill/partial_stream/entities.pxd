@@ -16,6 +16,7 @@ cdef class Finder(PlacedSink):
     @cython.locals(place=Place)
     cpdef tuple next_entity(self)
     cpdef skip(self, Py_ssize_t depth, bint begun=*)
+    cdef Sink _found_one(self, declared, Place place, Py_ssize_t offset)
     cdef tuple _alive(self, Place place)
     cdef _entity(self, tuple alive)
     cdef bint _is_element(self, declared)
@@ -23,7 +24,6 @@ cdef class Finder(PlacedSink):
 
 cdef class CheckedFinder(Finder):
     cdef bint _is_entity
-    cdef object _of_entity
     cdef public object check
 
 cdef class Entity:

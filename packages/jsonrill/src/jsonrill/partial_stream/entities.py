@@ -142,7 +142,7 @@ class Finder(PlacedSink):
         alive = self._alive(place)
         declared = self._entity(alive)
         if declared is not None:
-            self._found(declared, place, offset).start_object(offset)
+            self._found_one(declared, place, offset).start_object(offset)
         else:
             self._open(alive, None, place, "")
 
@@ -154,7 +154,7 @@ class Finder(PlacedSink):
         alive = self._alive(place)
         declared = self._entity(alive)
         if declared is not None and self._is_element(declared):
-            self._found(declared, place, offset).start_array(offset)
+            self._found_one(declared, place, offset).start_array(offset)
         else:
             if not self._frames and alive[0][0].root_array:
                 declared = alive[0][0]
@@ -209,7 +209,7 @@ class Finder(PlacedSink):
         if declared is None:
             return None
         self._pass()
-        return self._found(declared, place, offset)
+        return self._found_one(declared, place, offset)
 
     def next_entity(self) -> tuple[Declared | None, Place | None]:
         """What the next value is if it is an entity, or an array of them; and its place."""
@@ -217,6 +217,9 @@ class Finder(PlacedSink):
             return None, None
         place = self._here()
         return self._entity(self._alive(place)), place
+
+    def _found_one(self, declared: Declared, place: Place | None, offset: int) -> Sink:
+        return self._found(declared, place, offset)
 
     def _alive(self, place: Place | None) -> Alive:
         """The patterns that a value at this place of the open container may still fit."""
@@ -259,7 +262,7 @@ class CheckedFinder(Finder):
     The check is dropped (None) when the document is refused, or is an entity itself.
     """
 
-    __slots__ = ("_is_entity", "_of_entity", "check")
+    __slots__ = ("_is_entity", "check")
 
     def __init__(
         self,
@@ -268,14 +271,13 @@ class CheckedFinder(Finder):
         next_document: Callable[[], None],
         whole: bool,
     ) -> None:
-        Finder.__init__(self, entities, self._found_one, next_document, whole)
-        self._of_entity = found
+        Finder.__init__(self, entities, found, next_document, whole)
         self._is_entity = False
         self.check: DocumentCheck | None = None
 
     def _found_one(self, declared: Declared, place: Place | None, offset: int) -> Sink:
         self._is_entity = True
-        return self._of_entity(declared, place, offset)
+        return self._found(declared, place, offset)
 
     def start_object(self, offset: int) -> None:
         self._is_entity = False

@@ -9,8 +9,6 @@ cdef int ARRAY, END, END_STRING, OBJECT, SCALAR, SHOWN, STRING
 cdef Place ROOT
 cdef Py_ssize_t _PATIENCE
 
-cdef class Held
-
 cdef class Whole(ValueBuilder):
     cdef object _ended, _given_up
 
@@ -20,7 +18,6 @@ cdef class Log(PlacedSink):
     cdef readonly Py_ssize_t sent
     cdef readonly Place sent_string, string
     cdef public bint lags
-    cdef public Held held
     cdef bint _twice
     cdef Py_ssize_t _read, _spent, _taken_back
     cdef Place _named
@@ -60,7 +57,7 @@ cdef class FinishedLog(Log):
 
 cdef class Held(PlacedSink):
     cdef Log _log
-    cdef Whole _whole
+    cdef ValueBuilder _whole
     cdef tuple _patterns
     @cython.final
     cdef bint holds_next(self) except -1
@@ -68,3 +65,6 @@ cdef class Held(PlacedSink):
     cdef tuple _of_next(self)
     @cython.final
     cdef bint _holds(self, tuple patterns) except -1
+    @cython.final
+    @cython.locals(whole=ValueBuilder)
+    cdef _hand_on(self)

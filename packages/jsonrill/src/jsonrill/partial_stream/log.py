@@ -71,8 +71,8 @@ class Log(PlacedSink):
     """One entity's changes in REALTIME: strings from their quote, in pieces as they come."""
 
     __slots__ = ("_ended", "_given_up", "_named", "_pointer", "_read", "_shown", "_spent",
-                 "_taken_back", "_tree", "_twice", "changed", "doubtful", "entries", "held",
-                 "lags", "sent", "sent_string", "string", "waits")  # fmt: skip
+                 "_taken_back", "_tree", "_twice", "changed", "doubtful", "entries", "lags",
+                 "sent", "sent_string", "string", "waits")  # fmt: skip
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         PlacedSink.__init__(self, ROOT)
@@ -84,8 +84,7 @@ class Log(PlacedSink):
         # The string that is open now; has a key come whose value has not begun?
         self.string: Place | None = None
         self.waits = False
-        # What is in front of the log; is a value in it later than in the text?
-        self.held: Held | None = None
+        # Is a value in it later than in the text?
         self.lags = False
         self._ended = ended
         self._given_up = given_up
@@ -294,7 +293,7 @@ class Held(PlacedSink):
         self._log = log
         self._patterns = patterns
         # The value that is held back, while it is being read.
-        self._whole: Whole | None = None
+        self._whole: ValueBuilder | None = None
         log.lags = True
 
     def start_object(self, offset: int) -> None:
@@ -316,6 +315,7 @@ class Held(PlacedSink):
     def end_container(self, offset: int) -> None:
         if self._whole is not None:
             self._whole.end_container(offset)
+            self._hand_on()
         else:
             self._leave()
             self._log.end_container(offset)
@@ -342,12 +342,14 @@ class Held(PlacedSink):
     def end_string(self) -> None:
         if self._whole is not None:
             self._whole.end_string()
+            self._hand_on()
         else:
             self._log.end_string()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         if self._whole is not None:
             self._whole.scalar(value, text, offset)
+            self._hand_on()
         else:
             self._pass()
             self._log.scalar(value, text, offset)
@@ -375,10 +377,12 @@ class Held(PlacedSink):
             return True
         self._pass()
         if () in patterns:
-            self._whole = Whole(self._complete, self.next_document)
+            self._whole = ValueBuilder()
         return self._whole is not None
 
-    def _complete(self) -> None:
-        whole, self._whole = self._whole, None
-        if whole is not None:
+    def _hand_on(self) -> None:
+        """Hand the value on that was held back, if it is complete."""
+        whole = self._whole
+        if whole is not None and not whole._spine:
+            self._whole = None
             self._log.scalar(whole.root, None, 0)

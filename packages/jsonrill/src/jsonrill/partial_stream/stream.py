@@ -22,7 +22,7 @@ from ..options import Modes, UpdateOptions
 from ..parse.create import create_machine
 from ..parse.expected import Expected
 from ..parse.grammar import LITERALS, NUMBER
-from ..parse.sink import Repair, Sink
+from ..parse.sink import Repair, Sink, weak_method
 from ..paths import Path, Place, path_of, without
 from .codes import UNREAD
 from .entities import CheckedFinder, Declared, Entity, Finder
@@ -53,10 +53,10 @@ class PartialStream:
 
     # More attributes than 30 would cost each of them the short way that Python has to it.
     __slots__ = ("__weakref__", "_budget", "_counts", "_data", "_delta", "_document", "_entity",
-                 "_errors", "_finder", "_is_refused", "_kept", "_kept_before", "_lenient", "_log",
-                 "_machine", "_out", "_realtime", "_recorder", "_repairs", "_schema_of",
-                 "_sees_pending", "_settings", "_told", "_violations", "_zeros", "ended",
-                 "mode")  # fmt: skip
+                 "_errors", "_finder", "_held_back", "_is_refused", "_kept", "_kept_before",
+                 "_lenient", "_log", "_machine", "_on_violation", "_out", "_realtime",
+                 "_recorder", "_repairs", "_schema_of", "_sees_pending", "_settings", "_told",
+                 "_violations", "_zeros", "ended", "mode")  # fmt: skip
 
     def __copy__(self) -> NoReturn:
         refuse_copy(self)
@@ -82,11 +82,16 @@ class PartialStream:
         self._counts: dict[str | None, int] = dict.fromkeys(settings.entities.names, 0)
         kind = Finder if settings.document_schema is None else CheckedFinder
         is_unchecked = self._schema_of is None
-        self._finder = kind(settings.entities, self._begin, self._next_document, is_unchecked)
+        # What is called while the machine runs: nothing of it keeps the stream.
+        begin = weak_method(self, PartialStream._begin)
+        next_document = weak_method(self, PartialStream._next_document)
+        self._told = weak_method(self, PartialStream._end), next_document
+        self._on_violation = weak_method(self, PartialStream._violated)
+        self._finder = kind(settings.entities, begin, next_document, is_unchecked)
         self._machine = create_machine(self._finder, settings.parsing)
         self._lenient = bool(settings.rules)
         if self._lenient and self._schema_of is not None:
-            self._machine.guide(self._expected)
+            self._machine.guide(weak_method(self, PartialStream._expected))
         self._is_refused = False
         # Which document this is; how many errors, repairs and kept updates were before it.
         self._document = 0
@@ -97,8 +102,8 @@ class PartialStream:
         self._entity: Entity | None = None
         self._recorder: Whole | Log | None = None
         self._log: Log | None = None
+        self._held_back: Held | None = None
         self._realtime = False
-        self._told = self._end, self._next_document
         # A schema sees no lines: those of a violation are found when the piece has been read. So
         # the machine keeps where lines begin while an entity with a schema is open.
         self._violations: list[tuple[InvalidSchema, Update]] = []
@@ -172,7 +177,7 @@ class PartialStream:
         """Begin the check of a document, if there is a schema for what is around entities."""
         if isinstance(self._finder, CheckedFinder) and self._settings.document_schema is not None:
             around = self._settings.document_schema.document_check(
-                self._refuse_document, self._budget
+                weak_method(self, PartialStream._refuse_document), self._budget
             )
             self._finder.check, self._budget = around, around.budget
             if not self._violations:
@@ -202,11 +207,11 @@ class PartialStream:
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
         if self._log is not None and self._settings.only_complete:
-            sink = self._log.held = Held(self._log, self._settings.only_complete)
+            sink = self._held_back = Held(self._log, self._settings.only_complete)
         if schema is not None:
             if not self._violations and self._document_check() is None:
                 self._machine.keep_lines(True)
-            sink = entity.check = schema.check(place, sink, self._violated, self._budget)
+            sink = entity.check = schema.check(place, sink, self._on_violation, self._budget)
             self._budget = entity.check.budget
         self._machine.tell(sink)
         return sink
@@ -297,7 +302,7 @@ class PartialStream:
             self._machine.keep_lines(False)
 
     def _leave(self) -> None:
-        self._entity = self._recorder = self._log = None
+        self._entity = self._recorder = self._log = self._held_back = None
         if not self._violations and self._document_check() is None:
             self._machine.keep_lines(False)
         self._machine.tell(self._finder)
@@ -324,7 +329,7 @@ class PartialStream:
         elif self._schema_of is not None and (key := self._machine.pending_key) is not None:
             self._check_key(key)
         log = self._log
-        held = None if log is None else log.held
+        held = self._held_back
         if log is None or (held is not None and held.holds_next()):
             return
         is_shown = text is not None and self._realtime and self._show(log, text)

@@ -16,7 +16,7 @@ cdef class OpenChoice:
     cdef public bint agrees
 
 cpdef list alive(list obligations)
-@cython.locals(active=list, refused=list, parts=tuple, node=Node)
+@cython.locals(active=list, refused=list, others=tuple, node=Node)
 cpdef tuple expand(list expected, int kind)
 cdef tuple _simple(Node node, int kind)
 cpdef refuse(list refused, tuple where, tuple naming=*)

@@ -84,9 +84,11 @@ def expand(expected: list[Obligation], kind: int) -> tuple[list[Obligation], Ref
     if len(expected) == 1 and expected[0][1] is None:
         node = expected[0][0]
         # A property of a compiled class is a call; this one is known after the first.
-        parts = node._parts if node._parts is not None else node.parts
-        if len(parts) == 1 and not parts[0].choices:
-            return _simple(parts[0], kind)
+        others = node._others if node._others is not None else node.others
+        if len(others) == 1 and node._says_nothing:  # a reference, as a rule
+            node, others = others[0], ()
+        if not others and not node.choices:
+            return _simple(node, kind)
     elif expected:
         # What must hold anyway comes first: inside of a branch it need not be asked again.
         expected = sorted(dict.fromkeys(expected), key=_is_branched)

@@ -7,15 +7,17 @@ from ..parse.sink cimport Sink
 cdef object ABSENT
 
 cdef class SchemaDocument:
+    cdef object __weakref__
     cdef public bint changed
     cdef public list finished
     cdef readonly object many
-    cdef bint _complete, _live, _typed
+    cdef bint _complete, _is_refused, _live, _typed
     cdef list _fields
     cdef dict _seen
+    cdef tuple _ends
     cdef Py_ssize_t _errors
     cdef Machine _machine
-    cdef object _check, _schema, _state, _value, _violation
+    cdef object _check, _on_violation, _schema, _state, _value, _violation
     @cython.locals(begin=Py_ssize_t, machine=Machine)
     cdef bint _read(self, data, bint is_last, cut=*) except -1
     @cython.locals(machine=Machine)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any, Unpack
+from typing import Any, NoReturn, Unpack
 
 from ..build.builder import ValueBuilder
-from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, StreamClosed
+from ..errors import (
+    CutShort,
+    InvalidJSON,
+    InvalidSchema,
+    LimitExceeded,
+    StreamClosed,
+    refuse_copy,
+)
 from ..options import TABLE, Missing, ParseOptions
 from ..parse.create import create_machine
-from ..parse.sink import Repair, Sink
+from ..parse.sink import Repair, Sink, weak_method
 from ..paths import ABSENT, Path, without
 from . import Schema
 from .check import Check
@@ -27,9 +34,12 @@ class SchemaDocument:
     With `live` the value is plain, also for a pydantic type, and changes with the next piece.
     """
 
-    __slots__ = ("_check", "_complete", "_errors", "_fields", "_live", "_machine", "_schema",
-                 "_seen", "_state", "_typed", "_value", "_violation", "changed", "finished",
-                 "many")  # fmt: skip
+    __slots__ = ("__weakref__", "_check", "_complete", "_ends", "_errors", "_fields", "_is_refused",
+                 "_live", "_machine", "_on_violation", "_schema", "_seen", "_state", "_typed",
+                 "_value", "_violation", "changed", "finished", "many")  # fmt: skip
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        refuse_copy(self)
 
     def __init__(
         self,
@@ -47,7 +57,16 @@ class SchemaDocument:
         self._machine.keep_lines(True)
         if options.get("repair"):
             self._machine.guide(self._schema.expected)
+        # What is called while the machine runs: nothing of it keeps the document.
+        self._ends = (
+            weak_method(self, SchemaDocument._completed),
+            weak_method(self, SchemaDocument._next_document),
+        )
+        self._on_violation = weak_method(self, SchemaDocument._violated)
+        # The violation until it is raised; then the document is refused, and knows it no more: its
+        # traceback knows the document.
         self._violation: InvalidSchema | None = None
+        self._is_refused = False
         # How many of the machine's errors have their value.
         self._errors = 0
         # Values of documents that the last `feed` completed and then left for the next one.
@@ -126,19 +145,18 @@ class SchemaDocument:
         self._complete = False
         self._value = ABSENT
         self._seen = {}
-        ends = (self._completed, self._next_document)
         if self._typed:
-            sink, zeros = _Ends(*ends), self._schema.zeros
+            sink, zeros = _Ends(*self._ends), self._schema.zeros
             self._check = self._state = TypedCheck(
-                self._schema.node, None, sink, self._violated, keep=False, zeros=zeros
+                self._schema.node, None, sink, self._on_violation, keep=False, zeros=zeros
             )
         else:
-            self._state = _Live(*ends) if self._live else _Plain(*ends)
-            self._check = self._schema.check((), self._state, self._violated)
+            self._state = _Live(*self._ends) if self._live else _Plain(*self._ends)
+            self._check = self._schema.check((), self._state, self._on_violation)
         self._machine.tell(self._check)
 
     def _read(self, data: str | bytes, is_last: bool, cut: CutShort | None = None) -> bool:
-        if self._violation is not None:
+        if self._is_refused:
             raise StreamClosed("the value violates its schema, nothing more is read")
         self.changed = False
         self.finished = []
@@ -165,7 +183,7 @@ class SchemaDocument:
     def _check_pending(self) -> None:
         """Check the number or literal, or the key, that has begun."""
         machine = self._machine
-        if self._violation is not None:
+        if self._is_refused:
             return
         if (text := machine.pending_text) is not None:
             self._check.pending(machine.pending_path, text, machine.pending_offset)
@@ -181,13 +199,17 @@ class SchemaDocument:
 
     def _note_change(self, begin: int) -> None:
         """Note whether a look differs from the one before; raise the violation, if there is one."""
-        violation = self._violation
+        violation, self._violation = self._violation, None
         if violation is not None:
+            self._check.violation = None
             violation.line, violation.column = self._machine.line_and_column(violation.offset)
             violation.value = self.value
             # What was shown before this piece is not shown again without its wrong part.
             self.changed = violation.offset >= begin and violation.value is not None
-            raise violation
+            try:
+                raise violation
+            finally:
+                del violation  # of this frame, which is in its traceback
         if self._state.changed:
             self._state.changed = False
             if not self._complete:
@@ -198,7 +220,7 @@ class SchemaDocument:
 
     def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
         self._value = self._state.snapshot() if drop is None else self._state.snapshot_without(drop)
-        self._violation = violation
+        self._violation, self._is_refused = violation, True
         self._machine.tell(Sink())
 
     def _completed(self) -> None:
@@ -211,7 +233,7 @@ class SchemaDocument:
 
     def _next_document(self) -> None:
         self._keep_value()
-        if self._violation is None:
+        if not self._is_refused:
             if self._state.changed:
                 value = self._value if self._complete else self._state.snapshot()
                 if value is not ABSENT:

@@ -29,6 +29,7 @@ cdef class Node:
     cdef public object end_validator, full_validator, length_rule, maker, max_length, mismatch
     cdef public object text_rule
     cdef public object _idle, _width
-    cdef public tuple _parts
+    cdef public tuple _others
+    cdef public bint _says_nothing
 
 cpdef int kind_of(value)

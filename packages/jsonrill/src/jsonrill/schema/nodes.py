@@ -242,10 +242,10 @@ class Node:
     kind is in `sure`. The nodes of `all` must hold too, and one node of each of `choices`.
     """
 
-    __slots__ = ("__weakref__", "_idle", "_parts", "_width", "about", "all", "choices", "elements",
-                 "end_validator", "full_validator", "is_described", "kinds", "length_rule", "maker",
-                 "max_length", "members", "mismatch", "natural", "shape", "sure", "text_rule",
-                 "texts")  # fmt: skip
+    __slots__ = ("__weakref__", "_idle", "_others", "_says_nothing", "_width", "about",
+                 "all", "choices", "elements", "end_validator", "full_validator", "is_described",
+                 "kinds", "length_rule", "maker", "max_length", "members", "mismatch", "natural",
+                 "shape", "sure", "text_rule", "texts")  # fmt: skip
 
     def __init__(self, kinds: int = EVERY, full_validator: Validator | None = None) -> None:
         self.kinds = kinds
@@ -273,22 +273,32 @@ class Node:
         self.shape: Node | None = None
         self.maker: Any = None
         self._idle: int | None = None
-        self._parts: tuple[Node, ...] | None = None
+        # The other parts, without itself: what refers to itself is not gone with its last user.
+        self._others: tuple[Node, ...] | None = None
+        self._says_nothing = False
         self._width: int | None = None
 
     @property
     def parts(self) -> tuple[Node, ...]:
         """The nodes that must hold together, itself among them, without those that say nothing."""
-        if self._parts is None:
-            found: dict[Node, None] = {}
-            todo = [self]
+        others = self.others
+        return others if self._says_nothing else (self, *others)
+
+    @property
+    def others(self) -> tuple[Node, ...]:
+        """Its parts without itself."""
+        if self._others is None:
+            found: dict[Node, None] = {self: None}
+            todo = self.all[::-1]
             while todo:
                 node = todo.pop()
                 if node not in found:
                     found[node] = None
                     todo += reversed(node.all)
-            self._parts = tuple(node for node in found if not node.is_silent)
-        return self._parts
+            del found[self]
+            self._says_nothing = self.is_silent
+            self._others = tuple(node for node in found if not node.is_silent)
+        return self._others
 
     @property
     def width(self) -> int:

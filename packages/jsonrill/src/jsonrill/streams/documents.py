@@ -110,7 +110,7 @@ def value_stage(document: Document, live: bool, reading: Ended | None = None) ->
             if changed:
                 yield document.live if live else document.value
             if piece is END and document.errors:
-                raise document.errors[0]
+                raise document.errors.pop(0)  # its traceback knows the document
 
     return Loop(run)
 
@@ -154,7 +154,7 @@ def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
             raise
         yield from document.take_fields()
         if piece is END and document.errors:
-            raise document.errors[0]
+            raise document.errors.pop(0)  # its traceback knows the document
 
     return drive(stage, source, reading=reading)
 

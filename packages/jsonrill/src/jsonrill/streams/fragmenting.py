@@ -39,6 +39,6 @@ def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
                 yield from error.fragments
                 raise
             if piece is END and parser.errors:
-                raise parser.errors[0]
+                raise parser.errors.pop(0)  # its traceback knows the parser
 
     return drive(Loop(run), source, reading=reading)

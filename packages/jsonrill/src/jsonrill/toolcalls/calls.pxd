@@ -13,7 +13,7 @@ cdef class ToolCalls:
     cdef public object reader
     cdef public list ended
     cdef readonly object _identity
-    cdef object _keep, _limits, _on_repair, _repair, _schemas, _unknown
+    cdef object _keep, _schemas, _unknown
     cdef readonly dict _calls, _done
     cdef dict _early
     cdef list _updates

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn, assert_never
 
 from ..errors import Limits, UnknownEvents, refuse_copy
@@ -113,9 +114,8 @@ class ToolCalls:
     are kept (None: all). One object can read any number of responses, one after another or at once.
     """
 
-    __slots__ = ("_calls", "_counted", "_done", "_early", "_event", "_identity", "_keep", "_limits",
-                 "_on_repair", "_repair", "_schemas", "_unknown", "_updates", "ended",
-                 "reader")  # fmt: skip
+    __slots__ = ("_calls", "_counted", "_done", "_early", "_event", "_identity", "_keep",
+                 "_schemas", "_unknown", "_updates", "ended", "reader")  # fmt: skip
 
     def __init__(
         self,
@@ -136,10 +136,9 @@ class ToolCalls:
         self._schemas = _compiled(schemas, check_formats) if schemas else {}
         self._keep = keep
         # A call that was cut off stays truncated: half of one must not pass for a complete one.
-        self._repair = rule_names(repair) - {"cut-off"}
-        self._on_repair = on_repair
-        self._limits = limits or Limits()
-        self._identity: Identity[LiveCall] = Identity(self._make)
+        rules = rule_names(repair) - {"cut-off"}
+        make = partial(LiveCall, limits=limits or Limits(), repair=rules, on_repair=on_repair)
+        self._identity: Identity[LiveCall] = Identity(make)
         # All calls that are kept, by number; and those whose response has ended.
         self._calls: dict[int, LiveCall] = {}
         self._done: dict[int, LiveCall] = {}
@@ -238,16 +237,6 @@ class ToolCalls:
         """Notice the first event that is recognised: it says something, or is of a provider."""
         found = said or (self.reader.given == "auto" and self.reader.provider is not None)
         self._unknown = None if found else (self._unknown or 0) + 1
-
-    def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
-        return LiveCall(
-            id,
-            index,
-            message_id,
-            limits=self._limits,
-            repair=self._repair,
-            on_repair=self._on_repair,
-        )
 
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []
