@@ -6,7 +6,6 @@ What is rendered in parts is what would be rendered at once.
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import random
 import threading
@@ -202,29 +201,3 @@ def test_an_error_in_a_thread_is_raised_by_the_steps() -> None:
                 pass
 
     asyncio.run(main())
-
-
-def test_the_collector_does_not_look_through_what_a_large_step_left() -> None:
-    """It would do so on the loop, with the first object made there; it goes on afterwards."""
-    looked: list[int] = []
-
-    def seen(phase: str, info: dict[str, int]) -> None:
-        if phase == "stop":
-            looked.append(info["generation"])
-
-    async def main() -> None:
-        left = await steps.beside(lambda: [[number] for number in range(100_000)])
-        assert gc.isenabled()
-        assert gc.get_count()[0] < steps.MANY
-        assert not looked
-        del left
-        kept = [[number] for number in range(10_000)]
-        assert looked
-        del kept
-
-    gc.collect()
-    gc.callbacks.append(seen)
-    try:
-        asyncio.run(main())
-    finally:
-        gc.callbacks.remove(seen)

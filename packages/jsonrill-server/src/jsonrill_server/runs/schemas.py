@@ -18,12 +18,12 @@ from jsonrill.schema.weight import weight_of
 
 from .options import SHORT, BadOption, StreamOptions, TooMany, ViewOptions
 from .render import Rendering, rendering
-from .steps import without_collecting
 
 T = TypeVar("T")
-# What the schemas of one stream may weigh, and those of all streams that are read at a time.
+# What the schemas of one stream may weigh, and those of all streams that are read at a time: a
+# full garbage collection looks through all of them, in about 2 ms for each MiB.
 EACH: Final = 32 << 20
-TOTAL: Final = 256 << 20
+TOTAL: Final = 64 << 20
 # Up to this weight a schema is compiled at once.
 LIGHT: Final = 1 << 18
 # How long one may be compiled, in seconds, and how many may wait for that.
@@ -72,7 +72,7 @@ class Schemas:
 
         def run() -> T:
             begun.set()
-            return without_collecting(work, *arguments)
+            return work(*arguments)
 
         self._waiting += 1
         future = asyncio.get_running_loop().run_in_executor(_THREAD, run)

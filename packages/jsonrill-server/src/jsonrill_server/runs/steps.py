@@ -10,8 +10,6 @@ in short calls (`dumps_in_parts`).
 from __future__ import annotations
 
 import asyncio
-import gc
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
@@ -26,8 +24,6 @@ QUICK: Final = 0.005
 STEP: Final = 0.05
 # Items after which a thread reports: fewer than a view's ring holds.
 ITEMS: Final = 256
-# New objects after which the collector would hold up the loop.
-MANY: Final = 20_000
 # Two, so that one slow call does not hold up all others; with more, the loop waits longer.
 _THREADS: Final = ThreadPoolExecutor(2, "jsonrill-render")
 
@@ -74,49 +70,4 @@ def _advance(parts: Iterator[list[T]], seconds: float) -> tuple[list[T], float, 
 
 async def beside(work: Callable[..., R], *arguments: Any) -> R:
     """Return what a function returns; it runs in one of the threads of renderings."""
-    return await asyncio.get_running_loop().run_in_executor(
-        _THREADS, without_collecting, work, *arguments
-    )
-
-
-def without_collecting(work: Callable[..., R], *arguments: Any) -> R:
-    """Call a function while the garbage collector rests.
-
-    A large record makes a million objects for a moment, and so does a large schema. Looking through
-    them, again and again, would hold Python's lock for up to half a second.
-    """
-    _collector.rest()
-    try:
-        return work(*arguments)
-    finally:
-        _collector.resume()
-
-
-class _Collector:
-    """Python's garbage collector, which rests while a thread wants it to."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._wanted = 0
-        self._enabled = True
-
-    def rest(self) -> None:
-        with self._lock:
-            if not self._wanted:
-                self._enabled = gc.isenabled()
-                gc.disable()
-            self._wanted += 1
-
-    def resume(self) -> None:
-        with self._lock:
-            self._wanted -= 1
-            if not self._wanted and self._enabled:
-                if gc.get_count()[0] > MANY and not gc.get_freeze_count():
-                    # What is left of a large step lives for a while: it joins the oldest
-                    # objects without being looked through.
-                    gc.freeze()
-                    gc.unfreeze()
-                gc.enable()
-
-
-_collector: Final = _Collector()
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)

@@ -34,6 +34,8 @@ _ITEMS: Final = ("items", "additionalItems", "contains", "unevaluatedItems")
 _DYNAMIC: Final = ("$dynamicRef", "$recursiveRef")
 
 Place = tuple[str | int, ...]
+# The edges of most subschemas: a list of their own would be five objects more for each.
+_NONE: Final[list[int]] = []
 
 
 class _Subschema:
@@ -45,17 +47,24 @@ class _Subschema:
     def __init__(self) -> None:
         # What a visit here counts for itself.
         self.own = 1
-        self.same: list[int] = []
+        self.same = _NONE
         # Alternatives of which one is visited: by keyword and property, which one for each value.
         self.apart: dict[str, dict[str, int]] = {}
         self.properties: dict[str, int] = {}
-        self.each_member: list[int] = []
-        self.names: list[int] = []
-        self.prefix: list[int] = []
-        self.each_item: list[int] = []
+        self.each_member = _NONE
+        self.names = _NONE
+        self.prefix = _NONE
+        self.each_item = _NONE
         # Visits of one value that a visit here leads to, and the order in which to count.
         self.paths = 0
         self.rank = 0
+
+    def add(self, edges: str, target: int) -> None:
+        """Add an edge to those of a kind."""
+        if getattr(self, edges) is _NONE:
+            setattr(self, edges, [target])
+        else:
+            getattr(self, edges).append(target)
 
     def at_one_value(self) -> Iterator[int]:
         """What may apply to the same value."""
@@ -249,7 +258,7 @@ class Costs:
                 elif " " in edges:
                     part.apart.setdefault(edges, {})[key] = self._numbers[target]
                 else:
-                    getattr(part, edges).append(self._numbers[target])
+                    part.add(edges, self._numbers[target])
 
     def _enter(self, place: Place) -> None:
         self._numbers[place] = len(self._parts)

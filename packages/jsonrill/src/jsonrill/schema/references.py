@@ -67,17 +67,20 @@ class ReferencedSchema:
         """The validator of the document. Not kept here, so that both go with their last user."""
         validator = self._validator
         explain = (lambda: self._masked(self.source)) if self._has_lookups else None
-        return JsonSchemaValidator(lambda: validator, None, _CostAt(self, ""), explain)
+        return JsonSchemaValidator(lambda: validator, None, _Part(self, ""), explain)
 
     def part(self, pointer: str | None, rule: str | None = None) -> JsonSchemaValidator | None:
         """The validator of the subschema at this place; None if it cannot be asked alone."""
         if pointer is None or self._is_dynamic:
             return None
+        part = _Part(self, pointer)
+        explain = partial(self.made_part, pointer, explain=True) if self._has_lookups else None
+        return JsonSchemaValidator(part, rule, part, explain)
+
+    def made_part(self, pointer: str, *, explain: bool = False) -> Any:
+        """What validates by the subschema at this place, or explains what it refuses."""
         schema = {"$ref": f"{self._base}#{pointer}"}
-        make = partial(self._made, schema, registry=self._fast_registry)
-        explain = partial(self._made, schema, registry=self._registry)
-        cost = _CostAt(self, pointer)
-        return JsonSchemaValidator(make, rule, cost, explain if self._has_lookups else None)
+        return self._made(schema, registry=self._registry if explain else self._fast_registry)
 
     def alone(self, schema: dict[str, Any], rule: str | None = None) -> JsonSchemaValidator:
         """The validator of a few keywords that refer to nothing.
@@ -165,8 +168,11 @@ class ReferencedSchema:
         return self._rs.validator_for(schema, **self._settings, mask=MASK, **more)
 
 
-class _CostAt:
-    """The cost of validating by the subschema at one place."""
+class _Part:
+    """The subschema at one place: called, it makes the validator; `visits` is what that costs.
+
+    One object, since a large schema has many thousand of them.
+    """
 
     __slots__ = ("_document", "_numbers", "_pointer")
 
@@ -174,6 +180,9 @@ class _CostAt:
         self._document = document
         self._pointer = pointer
         self._numbers: dict[bool, int] = {}
+
+    def __call__(self) -> Any:
+        return self._document.made_part(self._pointer)
 
     def visits(
         self, value: Any, limit: int, *, explained: bool = False, counted: bool = True
