@@ -78,7 +78,14 @@ PUBLIC: Final = {
 NAMES: Final = {
     "jsonrill.paths": ["format_path", "from_pointer", "parse_path", "to_pointer"],
     "jsonrill.eventstream": ["SSEDecoder", "SSEEncoder", "SSEEvent", "encode_event"],
-    "jsonrill.dialects": ["to_openai", "to_ai_sdk", "to_ag_ui", "to_mcp_app", "ai_sdk_message"],
+    "jsonrill.dialects": [
+        "to_openai",
+        "to_ai_sdk",
+        "to_ag_ui",
+        "to_mcp_app",
+        "ai_sdk_message",
+        "from_ai_sdk",
+    ],
     "jsonrill.ext.starlette": ["EventStreamResponse"],
 }
 NEEDS: Final = {

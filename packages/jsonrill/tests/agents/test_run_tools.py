@@ -547,4 +547,4 @@ def test_wrong_use_is_refused() -> None:
         ({"tools": {}, "repiar": True}, TypeError),
     ):
         with pytest.raises(error):
-            run_tools([], **wrong)  # type: ignore[call-overload, arg-type]
+            run_tools([], **wrong)  # type: ignore[call-overload]

@@ -138,8 +138,7 @@ class ToolRun:
         if call.answered:
             self._handled[call.number] = None
         elif isinstance(decision, str) or decision is False:
-            why = f": {decision}" if decision else ""
-            return self._refuse(call, f"a person refused the call{why}")
+            return self._refuse(call, turns.refusal(decision or ""))
         elif decision is not None:
             self._check(call)
             return self.run(call)
@@ -181,6 +180,7 @@ class ToolRun:
     def finish(self, job: Job, result: Any = None, error: str | None = None) -> list[Part]:
         """The part of a job's result, or of its error; what no message can carry is an error."""
         self.running.discard(job)
+        job.context.cancel()  # if the time was over, it still runs
         if job.revoked:
             return []
         if error is None:

@@ -162,17 +162,16 @@ class _Conversation:
     def _resume(self, state: State, decisions: Mapping[str, Decision]) -> None:
         """Take up the turn of a state, with what a person has decided."""
         pending = {*state["waiting"], *state["started"]}
-        for id in decisions:
+        for id, decision in decisions.items():
             if id not in pending:
                 known = ", ".join(sorted(pending)) or "none"
                 raise ValueError(f"no call {id!r} waits for a decision; there are: {known}")
+            if not isinstance(decision, bool | str | Mapping):
+                raise TypeError(f"a decision is True, False, a reason or arguments: {decision!r}")
         self._added, self._turn = list(state["added"]), state["turn"]
         self._form, self._saved_outcome = state["form"], state["outcome"]
         entries = [_decided(entry, decisions) for entry in state["entries"]]
-        try:
-            calls = restore(self._run.parts, entries, state["turn"], state["index"])
-        except (LookupError, TypeError, AttributeError) as error:
-            raise ValueError(f"the state of the agent is broken: {error!r}") from error
+        calls = restore(self._run.parts, entries, state["turn"], state["index"])
         if state["outcome"] in _FINAL:
             self._open, self._outcome = True, state["outcome"]
             return

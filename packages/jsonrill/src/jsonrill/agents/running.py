@@ -213,7 +213,6 @@ def run_sync(
                     return
                 for job in overdue:
                     del due[job]
-                    job.context.cancel()
                     yield from run.finish(job, error=_late(_limit(job, timeout)))
                 continue
             if due.pop(job, None) is not None:

@@ -139,7 +139,14 @@ def _typed_dict(hint: Any) -> Reads:
         name: _reads(get_args(it)[0] if get_origin(it) in (Required, NotRequired) else it)
         for name, it in fields.items()
     }
-    return _object(reads, sorted(hint.__required_keys__), dict)
+    # Annotations that are texts do not tell the class itself which of its keys are required.
+    marks = {name: get_origin(it) for name, it in fields.items()}
+    wanted = [
+        name
+        for name, mark in marks.items()
+        if mark is Required or (mark is not NotRequired and name in hint.__required_keys__)
+    ]
+    return _object(reads, wanted, dict)
 
 
 def _dataclass(hint: Any) -> Reads:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from .tools import Signature, Tool, Tools, named_tools
 
-Form = Literal["openai", "responses", "anthropic", "gemini"]
+Form = Literal["openai", "openai_chat", "responses", "openai_responses", "anthropic", "gemini"]
 
 
 def tool_specs(tools: Tools, form: Form) -> list[Any]:
@@ -18,9 +18,9 @@ def tool_specs(tools: Tools, form: Form) -> list[Any]:
     """
     described = [_described(name, tool) for name, tool in named_tools(tools).items()]
     match form:
-        case "openai":
+        case "openai" | "openai_chat":
             return [{"type": "function", "function": it} for it in described]
-        case "responses":
+        case "responses" | "openai_responses":
             # Without `strict` this interface takes True, and refuses defaults.
             return [{"type": "function", **it, "strict": False} for it in described]
         case "anthropic":

@@ -14,7 +14,7 @@ tools     a digest of the arguments of each tool
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from ..answers import Part, Parts, turns
 from ..answers.parts import Entry
 from ..answers.saving import Saved, restore, result_of, saved
 from ..jsontext import dumps
+from ..providers.finish import REASONS
 from .tools import Signature
 
 VERSION: Final = 1
@@ -38,6 +39,38 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "outcome": (str, type(None)),
     "tools": (dict,),
 }
+_CALL: Final[dict[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("id", "name", "arguments", "encoding", "status"), (str,)),
+    **dict.fromkeys(("given", "hosted"), (bool,)),
+}
+
+
+def _is_entry(entry: Any) -> bool:
+    if not isinstance(entry, dict) or type(entry.get("index")) is not int:
+        return False
+    if type(entry.get("kept", {})) is not dict:
+        return False
+    kind = entry.get("kind")
+    if kind == "call":
+        call = entry.get("call")
+        return isinstance(call, dict) and all(type(call.get(it)) in _CALL[it] for it in _CALL)
+    if kind in ("text", "json", "reasoning"):
+        return type(entry.get("text")) is str
+    return kind == "kept" and "kept" in entry
+
+
+def _ids(state: State) -> list[str]:
+    return [entry["call"]["id"] for entry in state["entries"] if "call" in entry]
+
+
+# Beyond its type, what a field of a state has to be.
+_RULES: Final[dict[str, Callable[[State], bool]]] = {
+    "entries": lambda state: all(map(_is_entry, state["entries"])),
+    "started": lambda state: all(id in _ids(state) for id in state["started"]),
+    "waiting": lambda state: all(id in _ids(state) for id in state["waiting"]),
+    "form": lambda state: state["form"] is None or state["form"] in turns.FORMS,
+    "outcome": lambda state: state["outcome"] is None or state["outcome"] in REASONS,
+}
 
 
 def digests(signatures: Mapping[str, Signature]) -> dict[str, str]:
@@ -53,9 +86,10 @@ def check_state(state: Any, signatures: Mapping[str, Signature]) -> State:
     if not isinstance(state, dict) or state.get("version") != VERSION:
         version = state.get("version") if isinstance(state, dict) else None
         raise ValueError(f"not a state of version {VERSION} of an agent, but {version!r}")
-    for name, types in _TYPES.items():
-        if type(state.get(name)) not in types:
-            raise ValueError(f"the state of the agent is broken: {name!r} is missing or wrong")
+    broken = [name for name, types in _TYPES.items() if type(state.get(name, ...)) not in types]
+    broken += broken or [name for name, is_right in _RULES.items() if not is_right(state)]
+    if broken:
+        raise ValueError(f"the state of the agent is broken: {broken[0]!r} is missing or wrong")
     now = digests(signatures)
     changed = [name for name, digest in state["tools"].items() if now.get(name) != digest]
     if changed:

@@ -114,7 +114,8 @@ class ToolContext:
         self._cancelled.set()
 
 
-Tools = Mapping[str, Function]
+# Functions and `Tool`s side by side are "object" for a type checker.
+Tools = Mapping[str, Any]
 
 
 def named_tools(tools: Tools) -> dict[str, Tool]:
@@ -156,8 +157,8 @@ class Signature:
             self._reads = {name: its for name, its in reads.items() if its is not None}
 
     def schema(self) -> Schema | None:
-        """What validates the arguments while they come; None without pydantic, where `arguments`
-        checks them. `TypeError` if nothing can."""
+        """What validates the arguments while they come; None if only `arguments` checks them, such
+        as without pydantic. `TypeError` if nothing can."""
         if self._parameters is None:
             return None
         try:
@@ -253,7 +254,7 @@ class Signature:
         arguments.__pydantic_config__ = ConfigDict(extra="allow" if self._more else "forbid")
         return arguments
 
-    def _pydantic_schema(self) -> Schema:
+    def _pydantic_schema(self) -> Schema | None:
         from pydantic import PydanticSchemaGenerationError
 
         from ..schema import Schema
@@ -261,6 +262,8 @@ class Signature:
         try:
             return Schema(self._arguments_type())
         except (PydanticSchemaGenerationError, TypeError, ValueError) as error:
+            if self._reads is not None:  # of some types of its own Python says too little
+                return None
             raise TypeError(
                 f"a parameter of the tool {self.name!r} is of a type that JSON cannot give: {error}"
             ) from error

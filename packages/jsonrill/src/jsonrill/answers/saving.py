@@ -39,8 +39,8 @@ def _call(call: LiveCall) -> Saved:
 
 
 def result_of(call: LiveCall) -> Saved:
-    """What the tool of a call returned; {} if it has not."""
-    if not call.answered:
+    """What the user's tool returned for a call; {} if it has not."""
+    if not call.answered or call.hosted:
         return {}
     return {"error": call.result} if call.result_is_error else {"result": turns.plain(call.result)}
 

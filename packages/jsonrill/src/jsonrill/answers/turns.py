@@ -41,6 +41,11 @@ def sendable(result: Any) -> Any:
     return result
 
 
+def refusal(reason: str) -> str:
+    """The error text of a call that a person has refused."""
+    return f"a person refused the call: {reason}" if reason else "a person refused the call"
+
+
 def chat(entries: Sequence[Entry]) -> list[Message]:
     """OpenAI chat completions: an assistant message, and one message for each result."""
     text = "".join([entry.text for entry in entries if entry.kind in ("text", "json")])
@@ -226,7 +231,9 @@ def _loaded(text: str) -> dict[str, Any] | None:
 
 FORMS: Final[dict[str, Callable[[Sequence[Entry]], list[Message]]]] = {
     "openai_chat": chat,
+    "openai": chat,
     "openai_responses": responses,
+    "responses": responses,
     "anthropic": anthropic,
     "gemini": gemini,
     "mistral": chat,
