@@ -10,6 +10,7 @@ from unittest import mock
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.producer import _Writer
 from jsonrill_server.store import memory
+from jsonrill_server.store.signals import Signals
 
 
 async def _write_without_an_answer(self: Any, records: Any) -> None:
@@ -36,6 +37,10 @@ async def _forget_it(self: Any, stream: str, status: Any) -> None:
     """Leaves a stream without a producer as it is."""
 
 
+def _nobody(self: Any, stream: str) -> None:
+    """Wakes nobody."""
+
+
 MISTAKES: Final[dict[str, Callable[[], Any]]] = {
     "the fence of a lease": lambda: mock.patch.object(memory, "check_free", _no_fence),
     "a lease renewed late": lambda: mock.patch.object(Hub, "_renew", _renew_late),
@@ -43,4 +48,5 @@ MISTAKES: Final[dict[str, Callable[[], Any]]] = {
         _Writer, "_append", _write_without_an_answer
     ),
     "a lost producer that nobody ends": lambda: mock.patch.object(Hub, "end_lost", _forget_it),
+    "a notice that wakes nobody": lambda: mock.patch.object(Signals, "wake", _nobody),
 }

@@ -7,29 +7,34 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from unittest import mock
 
 from jsonrill.eventstream import SSEDecoder
 from jsonrill_server import Run, Runs
-from jsonrill_server.runs import hub, readiness, steps
+from jsonrill_server.runs import elements, hub, readiness, steps
 from jsonrill_server.runs.records import End, from_entry
-from jsonrill_server.store import StoreError, StoreUnavailable, memory
+from jsonrill_server.store import Store, StoreError, StoreUnavailable, memory
 
 from . import loop as loops
 from .loop import PROCESS, SimulatedLoop, Stuck
 from .store import KINDS, Kind, SharedLog, SimulatedStore, seconds_of
 
+T = TypeVar("T")
 LEASE: Final = 2.0
 FORMATS: Final = ("raw", "updates", "fragments")
 FAULTS: Final = ("kill", "halt", "cut", "outage", "stop", "failover", "cancel")
+# What happens to a log besides: it is full for a while, expires, or another run takes its key.
+CHANGES: Final = ("full", "expire", "replace")
 # Seconds after the last fault in which every reader must have its end.
 SOON: Final = 120.0
+# Seconds in which a reader has the end of a log, if nothing is wrong.
+AT_ONCE: Final = 5.0
 # Ends of a response, without an id, after which a client comes back.
 AGAIN: Final = ("UNAVAILABLE", "STOPPED")
 
@@ -91,6 +96,7 @@ def seeded(seed: int, kind: str | None = None) -> Schedule:
     sources = tuple(_source(draw, number, replicas) for number in range(draw.randint(1, 2)))
     clients = tuple(_client(draw, sources) for _ in range(draw.randint(1, 4)))
     faults = tuple(_fault(draw, replicas, sources, kind) for _ in range(draw.randint(0, 5)))
+    faults += _changes(random.Random(f"change {seed}"), sources)
     return Schedule(
         seed,
         kind,
@@ -128,6 +134,13 @@ def _fault(draw: random.Random, replicas: int, sources: tuple[Source, ...], kind
     length = draw.choice((0.3, 1.0, 1.5 * LEASE, 4 * LEASE)) * draw.uniform(0.5, 1.5)
     key = draw.choice(sources).key
     return Fault(what, draw.uniform(0, 15), draw.randrange(replicas), length, key)
+
+
+def _changes(draw: random.Random, sources: tuple[Source, ...]) -> tuple[Fault, ...]:
+    if draw.random() < 0.7:
+        return ()
+    what, key = draw.choice(CHANGES), draw.choice(sources).key
+    return (Fault(what, draw.uniform(0, 15), 0, draw.choice((0.0, 0.3, 3.0)), key),)
 
 
 class Replica:
@@ -218,6 +231,7 @@ class Seen:
     after: str = ""
     end: str = ""
     connections: int = 0
+    ended_at: float = 0.0
 
 
 class World:
@@ -235,6 +249,10 @@ class World:
         self.sources = {source.key: source for source in schedule.sources}
         self.told: list[Run] = []
         self.failed_over: set[str] = set()
+        # Of logs that have expired or were replaced: what readers may have had of them.
+        self.gone: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        self.closed_at: dict[str, float] = {}
+        self._full_until = 0.0
         self.cancelled: set[str] = set()
         self.replicas = [Replica(self, number) for number in range(len(schedule.rates))]
 
@@ -258,7 +276,12 @@ class World:
                 await asyncio.sleep(min(left, 1.0))
                 raise StoreUnavailable("the store cannot be reached")
 
+    def is_full(self) -> bool:
+        return self.loop.now < self._full_until
+
     def changed(self, stream: str) -> None:
+        if self.log.is_closed(stream):
+            self.closed_at.setdefault(stream, self.loop.now)
         for _, store in sorted(self.stores.items()):
             if not self.kind.loses_notices or self.draw.random() >= self.schedule.notices:
                 store.notice(stream, self.latency())
@@ -311,10 +334,13 @@ class World:
     async def start(self, source: Source) -> None:
         """Start a run as a program does that insists: again, elsewhere, until the store has it."""
         await asyncio.sleep(source.at)
+        await self._begin(source, replace=False)
 
+    async def _begin(self, source: Source, replace: bool) -> None:
         def begin(runs: Runs) -> Awaitable[object]:
             again = (lambda count: self.pieces(source, count)) if source.resumes else None
-            return runs.start(source.key, lambda: self.pieces(source), resume=again, replace=False)
+            made = lambda: self.pieces(source)  # noqa: E731
+            return runs.start(source.key, made, resume=again, replace=replace)
 
         await self.asked(begin, source.replica)
 
@@ -355,11 +381,13 @@ class World:
                 connection.leave()
                 break
         replica.connections.remove(connection)
-        if connection.status == 410:
+        if seen.end:
+            seen.ended_at = self.loop.now
+        elif connection.status == 410 or (connection.status == 204 and client.key in self.gone):
             seen.end = "GONE"
         elif connection.status == 204 and seen.after:
             raise Violation("a reader that has all was not told of the end")
-        elif connection.status == 400 and client.key not in self.failed_over:
+        elif connection.status == 400 and client.key not in {*self.failed_over, *self.gone}:
             raise Violation("a position that the server gave is refused")
         elif connection.status == 400:
             seen.end = "LOG_LOST"
@@ -410,6 +438,37 @@ class World:
             self.log.lose_last(f"run:{fault.key}", 1 + self.draw.randrange(3))
         elif fault.what == "cancel":
             await self._cancel(fault)
+        elif fault.what == "full":
+            self._full_until = self.loop.now + fault.length
+        elif fault.what in CHANGES and await self._has_ended(fault.key):
+            self.gone[fault.key] = await self._readings(fault.key)
+            await self._go(fault)
+
+    async def _has_ended(self, key: str) -> bool:
+        """Wait for the end of a run, but not for ever."""
+        for _ in range(60):
+            if self.log.is_closed(f"run:{key}"):
+                return key not in self.failed_over
+            await asyncio.sleep(0.5)
+        return False
+
+    async def _readings(self, key: str) -> dict[str, list[tuple[str, str]]]:
+        """What a reader of each format gets that nothing disturbs."""
+        quiet = {name: Seen(Client(key, name, 0.0, ()), []) for name in FORMATS}
+        for one in quiet.values():
+            await self.spawn("client", self.read(one.client, one))
+        return {name: one.events for name, one in quiet.items()}
+
+    async def _go(self, fault: Fault) -> None:
+        await asyncio.sleep(fault.length)
+        if fault.what == "expire":
+            self.log.expire(f"run:{fault.key}")
+            return
+        old = self.sources[fault.key]
+        pieces = ('{"title": "another run", ', '"items": [', "1, 2]", "}")
+        new = replace(old, pieces=pieces, waits=(0.2, 0.1, 0.0, 1.0), how="complete")
+        self.sources[fault.key] = new
+        await self._begin(new, replace=True)
 
     async def _again(self, replica: Replica, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -446,10 +505,13 @@ class World:
 
     async def _check(self, seen: list[Seen]) -> None:
         await asyncio.sleep(3 * LEASE)  # a producer learns of an end when it renews its lease
-        for source in self.schedule.sources:
+        for source in self.sources.values():
+            if f"run:{source.key}" not in self.log._logs and source.key in self.gone:
+                continue
             records, end = await self._logged(source)
             self._check_log(source, records, end)
-            self._check_told(source, records, end)
+            if source.key not in self.gone:  # of one key there were several runs
+                self._check_told(source, records, end)
         for one in seen:
             await self._check_reader(one)
         for replica in self.replicas:
@@ -486,6 +548,8 @@ class World:
             raise Violation(f"{source.key} is called failed: {records}")
         if end.reason == "cancelled" and source.key not in self.cancelled:
             raise Violation(f"{source.key} was not cancelled")
+        if end.code == "LIMIT_EXCEEDED" and not self._full_until:
+            raise Violation(f"{source.key} ended with {end.code}, and there was room")
         faults = self.schedule.faults or self.schedule.failures
         if end.code in ("PRODUCER_LOST", "PRODUCER_STOPPED", "UNAVAILABLE") and not faults:
             raise Violation(f"{source.key} ended with {end.code}, and nothing was wrong")
@@ -495,7 +559,7 @@ class World:
         runs = [run for run in self.told if run.key == source.key]
         if len(runs) > 1:
             raise Violation(f"on_end was called {len(runs)} times for {source.key}")
-        harmless = all(fault.what in ("cancel", "halt") for fault in self.schedule.faults)
+        harmless = all(fault.what in ("cancel", "halt", *CHANGES) for fault in self.schedule.faults)
         if not runs and harmless and not self.schedule.failures:
             raise Violation(f"on_end was not called for {source.key}")
         if source.key in self.failed_over:
@@ -506,6 +570,8 @@ class World:
                 raise Violation(f"on_end was told {run.status} of {run.events}: {end}, {records}")
 
     async def _check_reader(self, one: Seen) -> None:
+        if one.client.key in self.gone:
+            return await self._check_reader_of_several(one)
         if one.end != "END":
             if one.end in ("LOG_LOST", "GONE") and one.client.key in self.failed_over:
                 return
@@ -515,6 +581,53 @@ class World:
         await reading
         if one.events != quiet.events:
             raise Violation(f"{one.client} has read {one.events}, not {quiet.events}")
+        if not (self.schedule.faults or self.schedule.failures or self.schedule.notices):
+            late = one.ended_at - max(self.closed_at[f"run:{one.client.key}"], 1000 + one.client.at)
+            if late > AT_ONCE:
+                raise Violation(f"{one.client} had its end {late:.1f} s late")
+
+    async def _check_reader_of_several(self, one: Seen) -> None:
+        """It read one of the runs that had its key, and no mixture of them, to its end; or was told
+        that it cannot."""
+        key, name = one.client.key, one.client.format
+        readings = [self.gone[key][name]]
+        if f"run:{key}" in self.log._logs:
+            readings.append((await self._readings(key))[name])
+        begun = [reading for reading in readings if one.events == reading[: len(one.events)]]
+        if not begun:
+            raise Violation(f"{one.client} has read {one.events}, which is none of {readings}")
+        if one.end == "END" and one.events not in readings:
+            raise Violation(f"{one.client} has read a part as the whole: {one.events}")
+        if one.end not in ("END", "GONE", "LOG_LOST"):
+            raise Violation(f"{one.client} ended with {one.end}")
+
+
+async def _called(work: Callable[[], Any]) -> Any:
+    """What others do in a thread, whose end nobody knows."""
+    await asyncio.sleep(0)
+    return work()
+
+
+@contextmanager
+def _clocks_of(loop: SimulatedLoop) -> Iterator[None]:
+    clock = seconds_of(loop)
+    with ExitStack() as stack:
+        for module in (memory, hub, readiness):
+            stack.enter_context(mock.patch.object(module, "time", clock))
+        stack.enter_context(mock.patch.object(elements, "call_in_thread", _called))
+        stack.enter_context(mock.patch.object(steps, "perf_counter", lambda: loop.now))
+        yield
+
+
+def with_simulated_store(kind: str, work: Callable[[Store], Awaitable[T]]) -> T:
+    """What `work` returns of a simulated store, if nothing goes wrong."""
+    quiet = Schedule(0, kind, (), 0.0, 0.0, False, (), (), ())
+
+    async def main(loop: SimulatedLoop) -> T:
+        with _clocks_of(loop):
+            return await work(SimulatedStore(World(quiet, loop), "one"))
+
+    return loops.run(0, main)  # type: ignore[no-any-return]
 
 
 def simulate(schedule: Schedule) -> SimulatedLoop:
@@ -522,11 +635,7 @@ def simulate(schedule: Schedule) -> SimulatedLoop:
     worlds: list[World] = []
 
     async def main(loop: SimulatedLoop) -> SimulatedLoop:
-        clock = seconds_of(loop)
-        with ExitStack() as stack:
-            for module in (memory, hub, readiness):
-                stack.enter_context(mock.patch.object(module, "time", clock))
-            stack.enter_context(mock.patch.object(steps, "perf_counter", lambda: loop.now))
+        with _clocks_of(loop):
             world = World(schedule, loop)
             worlds.append(world)
             await world.run()

@@ -13,7 +13,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from jsonrill_server.store import Status, Store, StoreUnavailable, Tail
+from jsonrill_server.store import Status, Store, StoreFull, StoreUnavailable, Tail
 from jsonrill_server.store.base import Append, Look, New
 from jsonrill_server.store.memory import MemoryStore
 
@@ -53,7 +53,29 @@ class SharedLog(MemoryStore):
 
     def __init__(self, world: World) -> None:
         super().__init__()
+        self._world = world
         self._signals.wake = world.changed  # type: ignore[method-assign]
+
+    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
+        if new is not None:
+            self._check_room()
+        return await super()._take(stream, producer, lease, new)
+
+    async def _add(self, stream: str, producer: str, append: Append) -> Tail:
+        if append.records:
+            self._check_room()
+        return await super()._add(stream, producer, append)
+
+    def _check_room(self) -> None:
+        if self._world.is_full():
+            raise StoreFull("total_bytes", "the store is full")
+
+    def is_closed(self, stream: str) -> bool:
+        return stream in self._logs and self._logs[stream].closed
+
+    def expire(self, stream: str) -> None:
+        """Forget a log because its time is over, which tells nobody."""
+        self._forget(stream)
 
     def lose_last(self, stream: str, count: int) -> None:
         """Forget the last records of a log, as a server does that was behind when it took over."""
