@@ -80,7 +80,7 @@ def test_an_answer_that_lasts_longer_than_a_connection_may_fails_visibly(tmp_pat
         assert caught.value.code == "LIMIT_EXCEEDED"
 
 
-@pytest.mark.parametrize("full", ["total_bytes", "owner_bytes", "stream_bytes", "stream_entries"])
+@pytest.mark.parametrize("full", ["total_bytes", "stream_entries"])
 def test_an_answer_for_which_there_is_no_room_fails_visibly(tmp_path: Path, full: str) -> None:
     settings = {full: 50 if full == "stream_entries" else 20_000}
     with relaying(tmp_path, Answer(WORDS * 10, pace=0), **settings) as (_, _, client):
@@ -174,10 +174,8 @@ def test_more_relays_than_a_pool_has_connections_work_at_once(tmp_path: Path) ->
     "limit, status",
     [
         ({"owner_streams": 2}, 429),
-        ({"total_streams": 2}, 429),
         ({"readers": 2}, 429),
         ({"body_bytes": 10}, 413),
-        ({"owner_bytes": 100}, 429),
         ({"total_bytes": 100}, 429),
     ],
     ids=str,

@@ -1,6 +1,7 @@
 """P10: whatever dies, each reader sees each event exactly once, in order, and an end.
 
-Small crowds; `tests/hard/hard_kill.py` has large ones, and holds them to the documented bounds.
+Small crowds and one fault each; `hard/` has large ones, chaos and the documented bounds, and
+`runs/test_simulation.py` every order of events.
 """
 
 from __future__ import annotations
@@ -8,18 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import time
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from jsonrill.testing import Upstream
-from support.chaos import Chaos
-from support.crowd import ALL_IN, LOST_IN, Crowd, replicas
+from support.crowd import ALL_IN, Crowd, replicas
 from support.processes import Events, Server
 from support.redis_server import RedisServer
-from support.relays import Relays, provider
 from support.stores import SERVED, StoreServers
 from support.upstream import an_upstream
 
@@ -83,16 +80,6 @@ def test_a_restart_of_a_server_on_sqlite_loses_nothing(tmp_path: Path) -> None:
         assert crowd.waited_less_than(15)
 
 
-@pytest.mark.parametrize("kind", SERVED)
-def test_chaos_loses_nothing_in_any_format(
-    tmp_path: Path, store_servers: StoreServers, kind: str
-) -> None:
-    with replicas(tmp_path, store_servers.url(kind, tmp_path), 2) as servers:
-        chaos = Chaos(servers, store_servers[kind], streams=3, records=60, faults=6)
-        asyncio.run(chaos.run_all(ALL_IN))
-        assert all("Traceback" not in server.log() for server in servers)
-
-
 def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str) -> None:
     async def main(servers: list[Server]) -> None:
         http = httpx2.AsyncClient(timeout=20, trust_env=False)
@@ -107,12 +94,10 @@ def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str)
             reading = [asyncio.create_task(_numbers(servers[1], stream)) for stream in ids]
             await asyncio.sleep(0.5)
             servers[0].kill()
-            killed = time.monotonic()
             for task in reading:
                 numbers, code = await task
                 assert numbers == list(range(len(numbers))) and len(numbers) > 5
                 assert code == "PRODUCER_LOST"
-            assert time.monotonic() - killed < LOST_IN
 
     with an_upstream() as upstream:
         with replicas(tmp_path, store, 2, upstream=f"{upstream.url}/v1") as two:
@@ -128,17 +113,3 @@ async def _numbers(server: Server, stream: str) -> tuple[list[int], str]:
     bodies = [json.loads(event.data) for event in found[:-1]]
     texts = [body["choices"][0]["delta"].get("content") for body in bodies[:-1]]
     return [int(text) for text in texts if text], bodies[-1]["error"]["code"]
-
-
-def test_relayed_answers_are_complete_or_fail_visibly_while_replicas_restart(
-    tmp_path: Path, store: str
-) -> None:
-    """Five restarts; `tests/hard/hard_relays.py` has a hundred."""
-    with Upstream(provider()) as upstream:
-        settings = {"upstream": f"{upstream.url}/v1", "grace": 3, "owner_streams": 1000}
-        with replicas(tmp_path, store, 2, **settings) as servers:
-            relays = Relays(servers)
-            asyncio.run(relays.run(loops=4, restarts=5))
-            assert not [*relays.bad()], relays.outcomes
-            assert relays.outcomes["openai", "complete"] > 0
-            assert not relays.outcomes["background", "failed"], relays.outcomes

@@ -114,8 +114,7 @@ def test_requests_at_once_get_one_answer(
     assert all(it == answers[0] for it in answers) and len(upstream.exchanges) == before + 1
 
 
-@pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api, stream", [*zip(APIS, (True, False, True), strict=True)])
 def test_the_store_knows_it_after_a_restart(
     relay: Server, upstream: Upstream, api: str, stream: bool, key: str
 ) -> None:

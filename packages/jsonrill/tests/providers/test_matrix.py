@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from itertools import cycle, product
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -18,6 +19,7 @@ from jsonrill.providers.statements import Ending, Finish, Text, Usage, text_in
 from jsonrill_batch import Job, process_shard
 from jsonrill_batch.input.lines import read_segment
 from jsonrill_batch.plan import cut, find_files
+from support import HARDER
 from support.answer_streams import ANSWERS, Answer
 from support.sources import collect
 
@@ -32,8 +34,10 @@ SPACES: dict[str, dict[str, Any]] = {
     "tight": {"separators": (",", ":")},
     "odd": {"separators": ("\t ,  ", " :   ")},
 }
+# Each answer in one of these ways, or in all of them.
+WAYS = [*product(ANSWERS, SPACES)] if HARDER > 1 else [*zip(ANSWERS, cycle(SPACES), strict=False)]
 every_answer = pytest.mark.parametrize("name", ANSWERS)
-every_space = pytest.mark.parametrize("spaces", SPACES)
+every_way = pytest.mark.parametrize("name, spaces", WAYS)
 
 
 def lines_of(answer: Answer, spaces: str) -> list[str]:
@@ -140,8 +144,7 @@ def test_usage_is_what_the_provider_counted(name: str) -> None:
 # ---- the command line ----
 
 
-@every_space
-@every_answer
+@every_way
 def test_the_command_line(name: str, spaces: str, tmp_path: Path) -> None:
     answer = ANSWERS[name]
     log = tmp_path / "log.sse"
@@ -167,8 +170,7 @@ def command(name: str, log: Path) -> tuple[list[Any], int]:
 # ---- batch ----
 
 
-@every_space
-@every_answer
+@every_way
 def test_batch(name: str, spaces: str, tmp_path: Path) -> None:
     answer = ANSWERS[name]
     # Two recordings in one file, if it can be seen where the first one ends.
@@ -202,10 +204,10 @@ def batch(kind: str, log: Path) -> tuple[list[Any], list[Any]]:
 # ---- the server ----
 
 
-@every_space
-def test_the_server(spaces: str) -> None:
+def test_the_server() -> None:
     async def check(http: Any) -> None:
-        for name, answer in ANSWERS.items():
+        for name, spaces in WAYS:
+            answer = ANSWERS[name]
             value, formats = await published(http, as_sse(answer, spaces))
             assert value["text"] == answer.text, name
             calls = [(call["name"], call["args"], call["status"]) for call in value["calls"]]
@@ -265,7 +267,7 @@ def serve(check: Any) -> None:
     from jsonrill_server import Config, create_app
 
     async def main() -> None:
-        app = create_app(Config(access_log=False, owner_streams=1000))
+        app = create_app(Config(access_log=False, owner_streams=10**6))
         transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             await check(http)
@@ -274,9 +276,9 @@ def serve(check: Any) -> None:
     asyncio.run(main())
 
 
-@every_answer
+@pytest.mark.parametrize("name", COMPLETE)
 def test_a_log_may_end_without_its_last_blank_line(name: str, tmp_path: Path) -> None:
-    answer = ANSWERS[name]
+    answer = ANSWERS[f"{name}-complete"]
     log = tmp_path / "log.sse"
     log.write_text(as_sse(answer).removesuffix("\n\n"), "utf8")
     last = {call["id"]: call for call in command("calls", log)[0]}
