@@ -7,6 +7,7 @@ snapshots → text   `chunks`; by hand: `Chunker`
 what was answered  `Answer`: its text, how it ended, its token counts
 a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
 an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
+after a break      `unbroken`: a source that asks for the rest of an answer, and joins it
 running tools      `run_tools`: starts them early, and has the turn for the next request
 an agent           `agent`: asks, runs the `tool`s, asks again; `tool_specs` writes them for the
                    request, a `ToolContext` tells a tool of its call
@@ -42,6 +43,7 @@ The folders are the journey of the data. A part imports only from parts above it
     streams/         the public functions, sync and async
     dialects/        what providers say, and JSON → events of other people's clients
     agents/          `agent`, `run_tools`: which tools run, in threads or in the event loop
+    continuing/      `unbroken`: answers that break off, asked for again and joined
     ext/             adapters for frameworks: responses of Starlette and Django, LangChain's parser
     compat/          drop-ins for the partial parsers of others, which remember growing texts
     testing/         upstreams for tests: scripted, or as a provider would answer
@@ -66,6 +68,7 @@ if _typing.TYPE_CHECKING:
     from .build.document import Document as Document
     from .build.rebuilder import Rebuilder as Rebuilder
     from .chunker import Chunker as Chunker
+    from .continuing import unbroken as unbroken
     from .errors import FieldNotFound as FieldNotFound
     from .errors import FragmentError as FragmentError
     from .errors import InvalidJSON as InvalidJSON
@@ -123,6 +126,7 @@ _MODULES: _typing.Final = {
         (".build.document", "Document"),
         (".build.rebuilder", "Rebuilder"),
         (".chunker", "Chunker"),
+        (".continuing", "unbroken"),
         (
             ".errors",
             "FieldNotFound FragmentError InvalidJSON InvalidSchema JsonrillError "
@@ -149,6 +153,7 @@ _MODULES: _typing.Final = {
 # Modules with names of their own, so that `jsonrill.wire.to_wire` works like `jsonrill.values`.
 _SUBMODULES: _typing.Final = (
     "agents",
+    "continuing",
     "dialects",
     "eventstream",
     "paths",
@@ -228,6 +233,7 @@ __all__ = [
     "tool",
     "tool_calls",
     "tool_specs",
+    "unbroken",
     "updates",
     "values",
 ]

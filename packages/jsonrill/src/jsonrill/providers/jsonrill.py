@@ -1,7 +1,8 @@
-"""jsonrill's own wire events, which `toolcalls/wire.py` writes.
+"""jsonrill's own wire events, which `toolcalls/wire.py` and `continuing/` write.
 
 `tools_call_update` (deltas with their fragments), `tool_result`, `tools_aggregate` (the final state
-of a message). The fields of calls are in snake_case; camelCase is read, too.
+of a message). The fields of calls are in snake_case; camelCase is read, too. `answer` is one change
+of an answer that several requests made: text, reasoning, a call, token counts, a break, or its end.
 
 The public system that they come from sends them in an envelope, with their fields in `payload`, and
 a later version sends `tool_call_update`, one call at a time, and `tool_call_result`.
@@ -13,12 +14,25 @@ import re
 from typing import Any, Final, cast
 
 from ..errors import Problem
-from .fields import ABSENT, as_dict, as_id, as_index, as_text, either, items
-from .statements import Aggregate, CallDelta, Result, Statement
+from .fields import ABSENT, as_dict, as_id, as_index, as_object, as_text, either, items
+from .finish import REASONS
+from .statements import (
+    Aggregate,
+    Begin,
+    CallDelta,
+    End,
+    Finish,
+    Reasoning,
+    Result,
+    Statement,
+    Text,
+    as_usage,
+)
 
 UPDATES: Final = ("tools_call_update", "tool_call_update")
 RESULTS: Final = ("tool_result", "tool_call_result")
-KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate")
+ANSWER: Final = "answer"
+KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate", ANSWER)
 ENDED = ("complete", "error", "truncated")
 # With each chunk the public server puts another time into the id of the message.
 _TIME: Final = re.compile("-[0-9A-F]{15}(?=-)")
@@ -44,7 +58,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         results = items(either(event, "tool_results", "toolResults"))
         aggregate = Aggregate(message, [_call(call, message, final=True) for call in calls])
         return [aggregate, *map(_result, results)]
-    return []
+    return _answer(event) if kind == ANSWER else []
 
 
 def _call(call: dict[str, Any], message: str | None, *, final: bool = False) -> CallDelta:
@@ -69,3 +83,38 @@ def _result(result: dict[str, Any]) -> Result:
     call = as_id(either(result, "tool_call_id", "toolCallId"))
     failed = either(result, "is_error", "isError") is True
     return Result(call, result.get("result"), failed)
+
+
+def _answer(event: dict[str, Any]) -> list[Statement]:
+    """One change of an answer."""
+    choice = as_index(event.get("choice")) or 0
+    said: list[Statement] = [Begin()] if "restart" in event else []
+    if (text := as_text(event.get("text"))) is not None:
+        said.append(Text(text, choice))
+    if (text := as_text(event.get("reasoning"))) is not None:
+        said.append(Reasoning(text, choice))
+    if call := as_object(event.get("call")):
+        said.append(_growing(call, choice))
+    if "result" in event or "error" in event:
+        failed = event.get("error") is not None
+        result = event.get("error" if failed else "result")
+        said.append(Result(as_id(event.get("id")), result, failed))
+    said += as_usage(event.get("usage"))
+    if (reason := event.get("finish")) in REASONS:
+        said.append(Finish(None, None, reason, as_text(event.get("detail")), last=True))
+    return said
+
+
+def _growing(call: dict[str, Any], choice: int) -> CallDelta:
+    """More of a call; with `complete` it has all of its arguments."""
+    complete = call.get("complete") is True
+    return CallDelta(
+        as_id(call.get("id")),
+        as_index(call.get("index")),
+        as_text(call.get("name")),
+        as_text(call.get("text")),
+        choice=choice,
+        free=call.get("encoding") == "text",
+        hosted=call.get("hosted") is True,
+        end=End(sure=True) if complete else None,
+    )

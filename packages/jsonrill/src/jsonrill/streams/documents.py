@@ -87,6 +87,7 @@ def values(
     if live and schema is not None:
         raise TypeError("live=True shows plain values: leave out live or schema")
     document = _document(schema, given, missing)
+    reading.schema = schema
     return drive(value_stage(document, live, reading), source, reading=reading)
 
 
@@ -143,6 +144,7 @@ def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     """
     reading, given = take_options("values", options, "schema")
     document = _with_schema(schema, given)
+    reading.schema = schema
     if not document.has_fields:
         raise TypeError("the schema has no fields: use values(…) for what is no object")
 

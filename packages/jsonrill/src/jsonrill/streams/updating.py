@@ -76,6 +76,8 @@ def updates(
     if isinstance(mode, type):
         raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
     stream = PartialStream(mode, schema=schema, **given)
+    # With entities the schema is that of each of them.
+    reading.schema = given.get("document_schema") if given.get("entity") else schema
 
     def run(pieces: Iterable[Text]) -> Iterator[Update]:
         for piece in pieces:

@@ -1,0 +1,433 @@
+"""`unbroken`: asks, reads, and asks again when an answer breaks off."""
+
+from __future__ import annotations
+
+import asyncio
+from codecs import getincrementaldecoder
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterator
+from contextlib import suppress
+from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
+from queue import Empty, SimpleQueue
+from threading import Thread
+from time import sleep
+from typing import Any, Final, Literal, overload
+
+from ..errors import JsonrillError, SourceFailed
+from ..eventstream import looks_like_events
+from ..opening import open_source
+from ..options import TABLE, Provider, Rules, Tool
+from ..sources import Opened
+from ..sources.decoding import EventDecoder
+from ..sources.failures import FailedResponse
+from .session import Event, Session
+from .so_far import SoFar
+
+_TEXT: Final = (str, bytes, bytearray, memoryview)
+# What a client may send again as it is: the server was busy, or too slow.
+_BUSY: Final = (408, 409, 425, 429)
+_LONGEST_WAIT: Final = 30.0
+OnContradiction = Literal["raise", "restart"]
+
+
+class _Stalled(Exception):
+    """Nothing has arrived for too long."""
+
+
+class _Elements:
+    """The elements of one attempt, on their way to the session."""
+
+    def __init__(self, session: Session, source: Opened, provider: Provider) -> None:
+        self._session = session
+        self._source = source
+        self._provider = provider
+        self._utf8: Any = getincrementaldecoder("utf-8")("replace")
+        # Any: what decodes events, or reads the body of an error; None for the answer's text.
+        self._decoder: Any = None
+        self._begun = False
+
+    def feed(self, element: Any) -> Iterator[Event]:
+        """The events that an element makes."""
+        if element is None:
+            return
+        if not self._begun:
+            self._begun = True
+            self._decoder = self._decoder_for(element)
+        if self._decoder is None:
+            text = element if isinstance(element, str) else self._utf8.decode(bytes(element))
+            yield from self._session.feed_text(text)
+            return
+        for event in self._decoder.feed(element):
+            yield from self._session.feed(event)
+
+    def flush(self) -> Iterator[Event]:
+        """The events at the end."""
+        if self._decoder is None and self._source.failure is not None:
+            self._decoder = FailedResponse(*self._source.failure)
+        if self._decoder is not None:
+            for event in self._decoder.flush():
+                yield from self._session.feed(event)
+
+    @property
+    def said_done(self) -> bool:
+        return isinstance(self._decoder, EventDecoder) and self._decoder.said_done
+
+    def _decoder_for(self, first: Any) -> Any:
+        source = self._source
+        if source.failure is not None:
+            return FailedResponse(*source.failure)
+        if isinstance(first, _TEXT):
+            begin = first.encode() if isinstance(first, str) else bytes(first)
+            named = self._provider != "auto"
+            if not (source.sse or source.lines or named or looks_like_events(begin[:100])):
+                return None
+        return EventDecoder(self._provider, source.sse)
+
+
+class _Asking:
+    """What sync and async sources share: the options, and what readers ask for."""
+
+    def __init__(
+        self,
+        ask: Callable[[SoFar | None], Any],
+        *,
+        schema: Any,
+        provider: Provider,
+        attempts: int,
+        stall: float | None,
+        backoff: float,
+        budget: int | None,
+        on_contradiction: OnContradiction,
+    ) -> None:
+        _check(attempts=attempts, stall=stall, backoff=backoff, budget=budget)
+        if on_contradiction not in ("raise", "restart"):
+            raise ValueError(f"on_contradiction is raise or restart, not {on_contradiction!r}")
+        self._ask = ask
+        self._provider = TABLE["provider"].check(provider)
+        self._stall = stall
+        self._backoff = backoff
+        self._session = Session(provider=self._provider, attempts=attempts, budget=budget)
+        self._session.schema = schema
+        self._session.restarts = on_contradiction == "restart"
+
+    def read_for(
+        self, *, schema: Any = None, repair: Rules = False, choice: int = 0, tool: Tool = None
+    ) -> None:
+        """Tell what the reader of this source asks for, before the first request is sent."""
+        session = self._session
+        if schema is not None:
+            if (
+                session.schema is not None
+                and session.schema is not schema
+                and session.schema != schema
+            ):
+                raise TypeError("unbroken(…, schema=…) and its reader have two different schemas")
+            session.schema = schema
+        session.repair, session.choice, session.tool = repair, choice, tool
+
+    def _so_far(self) -> SoFar | None:
+        return SoFar(self._session) if self._session.asked else None
+
+    def _begin(self, so_far: SoFar | None) -> None:
+        self._session.begin("" if so_far is None else so_far._dropped)
+
+    def _wait(self) -> float:
+        """Seconds before the next attempt: none if the last one got on, or was not lost."""
+        session = self._session
+        if session.reason not in ("lost", "stalled") or not session.in_vain:
+            return 0.0
+        return min(self._backoff * 2.0 ** (session.in_vain - 1), _LONGEST_WAIT)
+
+
+class Unbroken(_Asking):
+    """The events of an answer that goes on after breaks. It can be read once."""
+
+    _run: Generator[Event] | None = None
+
+    def __iter__(self) -> Iterator[Event]:
+        if self._run is None:
+            self._run = self._events()
+        return self._run
+
+    def close(self) -> None:
+        """Close the source that is read."""
+        if self._run is not None:
+            self._run.close()
+
+    def _events(self) -> Generator[Event]:
+        session = self._session
+        while not session.over:
+            if wait := self._wait():
+                sleep(wait)
+            so_far = self._so_far()
+            try:
+                source = self._ask(so_far)
+            except Exception as error:
+                self._begin(None)
+                yield from session.end(_lost(error))
+                continue
+            self._begin(so_far)
+            yield from self._attempt(_opened(source, is_async=False))
+
+    def _attempt(self, source: Opened) -> Iterator[Event]:
+        session = self._session
+        elements = _Elements(session, source, self._provider)
+        failure: Exception | None = None
+        ended = False
+        try:
+            for element in _watched(iter(source.elements), self._stall):
+                yield from elements.feed(element)
+                if session.stopped:
+                    break
+            else:
+                ended = True
+                yield from elements.flush()
+        except Exception as error:
+            failure = _lost(error)
+            session.stalled = isinstance(error, _Stalled)
+        finally:
+            if not ended:
+                _close(source)
+        yield from session.end(failure, done=elements.said_done)
+
+
+class AsyncUnbroken(_Asking):
+    """As `Unbroken`, for an `ask` that is async."""
+
+    _run: AsyncGenerator[Event] | None = None
+
+    def __aiter__(self) -> AsyncGenerator[Event]:
+        if self._run is None:
+            self._run = self._events()
+        return self._run
+
+    async def aclose(self) -> None:
+        """Close the source that is read."""
+        if self._run is not None:
+            await self._run.aclose()
+
+    async def _events(self) -> AsyncGenerator[Event]:
+        session = self._session
+        while not session.over:
+            if wait := self._wait():
+                await asyncio.sleep(wait)
+            so_far = self._so_far()
+            try:
+                answer = self._ask(so_far)
+                source = await answer if isawaitable(answer) else answer
+            except Exception as error:
+                self._begin(None)
+                for event in session.end(_lost(error)):
+                    yield event
+                continue
+            self._begin(so_far)
+            async for event in self._attempt(_opened(source, is_async=True)):
+                yield event
+
+    async def _attempt(self, source: Opened) -> AsyncGenerator[Event]:
+        session = self._session
+        elements = _Elements(session, source, self._provider)
+        failure: Exception | None = None
+        ended = False
+        try:
+            async for element in _watched_async(source.elements, self._stall):
+                for event in elements.feed(element):
+                    yield event
+                if session.stopped:
+                    break
+            else:
+                ended = True
+                for event in elements.flush():
+                    yield event
+        except Exception as error:
+            failure = _lost(error)
+            session.stalled = isinstance(error, _Stalled)
+        finally:
+            if not ended:
+                await _aclose(source)
+        for event in session.end(failure, done=elements.said_done):
+            yield event
+
+
+@overload
+def unbroken(
+    ask: Callable[[SoFar | None], Awaitable[Any] | AsyncIterable[Any]],
+    *,
+    schema: Any = None,
+    attempts: int = 3,
+    stall: float | None = 20.0,
+    backoff: float = 0.5,
+    budget: int | None = None,
+    on_contradiction: OnContradiction = "raise",
+    provider: Provider = "auto",
+) -> AsyncUnbroken: ...
+@overload
+def unbroken(
+    ask: Callable[[SoFar | None], Any],
+    *,
+    schema: Any = None,
+    attempts: int = 3,
+    stall: float | None = 20.0,
+    backoff: float = 0.5,
+    budget: int | None = None,
+    on_contradiction: OnContradiction = "raise",
+    provider: Provider = "auto",
+) -> Unbroken: ...
+def unbroken(
+    ask: Callable[[SoFar | None], Any],
+    *,
+    schema: Any = None,
+    attempts: int = 3,
+    stall: float | None = 20.0,
+    backoff: float = 0.5,
+    budget: int | None = None,
+    on_contradiction: OnContradiction = "raise",
+    provider: Provider = "auto",
+) -> Any:
+    """A source that goes on after a break: `ask` is called again for the rest of the answer.
+
+    `ask(so_far)` sends a request and returns its stream, of any provider; `so_far` is None at
+    first, then a `jsonrill.continuing.SoFar`. It is async if `ask` is an `async def`. Any function
+    that takes a source takes this one; its readers see one answer, in which nothing is taken back.
+
+    It asks again if the connection was lost, nothing has arrived for `stall` seconds (None: however
+    long that takes), the token limit was reached, or the schema was violated; not if the answer was
+    filtered or refused. After `attempts` answers in a row that brought nothing new, or when
+    `budget` tokens have been written, the last error is raised. `backoff` are the seconds before
+    the second attempt in vain, twice as many before the next one.
+
+    `schema` is for readers that have none of their own. An answer that contradicts what is complete
+    is a `RevisionError`; with `on_contradiction="restart"` readers are told that it starts again.
+    """
+    if not callable(ask):
+        raise TypeError(f"unbroken calls a function that asks, not {type(ask).__name__}: {ask!r}")
+    is_async = _is_async(ask) or _is_async(type(ask).__call__)
+    return (AsyncUnbroken if is_async else Unbroken)(
+        ask,
+        schema=schema,
+        attempts=attempts,
+        stall=stall,
+        backoff=backoff,
+        budget=budget,
+        on_contradiction=on_contradiction,
+        provider=provider,
+    )
+
+
+def _is_async(function: Any) -> bool:
+    return iscoroutinefunction(function) or isasyncgenfunction(function)
+
+
+def _check(**given: Any) -> None:
+    for name, value in given.items():
+        least = 1 if name in ("attempts", "budget") else 0
+        kinds = (int,) if name in ("attempts", "budget") else (int, float)
+        optional = value is None and name in ("stall", "budget")
+        if not optional and (type(value) not in kinds or value < least):
+            raise ValueError(f"{name} is a number from {least} up, not {value!r}")
+
+
+def _opened(source: Any, *, is_async: bool) -> Opened:
+    """The elements of an answer; `TypeError` if it is async where `ask` is not."""
+    if not is_async and isawaitable(source):
+        close = getattr(source, "close", None)
+        if callable(close):
+            close()
+        raise TypeError("ask returned something to await: define it with `async def`")
+    opened = open_source(source)
+    if not is_async and isinstance(opened.elements, AsyncIterable):
+        raise TypeError("ask returned an async stream: define it with `async def`")
+    return opened
+
+
+def _lost(error: Exception) -> Exception:
+    """The error, if it may be one of the connection or the provider; else it is raised.
+
+    Errors of client libraries have classes of their own; those of Python's own are mistakes in the
+    program, but for those of the system.
+    """
+    if isinstance(error, _Stalled):
+        return SourceFailed(str(error))
+    status = getattr(error, "status_code", getattr(error, "status", None))
+    if type(status) is int and 400 <= status < 500 and status not in _BUSY:
+        raise error
+    if isinstance(error, JsonrillError):
+        is_lost = isinstance(error, SourceFailed)
+    else:
+        of_python = type(error).__module__ == "builtins"
+        is_lost = isinstance(error, OSError | EOFError) or not of_python
+    if not is_lost:
+        raise error
+    return error
+
+
+def _close(source: Opened) -> None:
+    for it in (source.owner, source.elements):
+        if callable(close := getattr(it, "close", None)):
+            # One that is stuck in another thread cannot be closed; it ends with the thread.
+            with suppress(ValueError):
+                close()
+            return
+
+
+async def _aclose(source: Opened) -> None:
+    for it in (source.owner, source.elements):
+        for name in ("aclose", "close"):
+            if callable(close := getattr(it, name, None)):
+                closing = close()
+                if isawaitable(closing):
+                    await closing
+                return
+
+
+def _watched(elements: Iterator[Any], seconds: float | None) -> Iterator[Any]:
+    """The elements; `_Stalled` if one does not come in time.
+
+    They are read in a thread, one at a time: nothing else can leave a read that blocks.
+    """
+    if seconds is None:
+        yield from elements
+        return
+    wanted: SimpleQueue[bool] = SimpleQueue()
+    came: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+
+    def read() -> None:
+        while wanted.get():
+            try:
+                came.put((True, next(elements)))
+            except StopIteration:
+                came.put((False, None))
+            except BaseException as error:
+                came.put((False, error))
+
+    Thread(target=read, name="jsonrill-unbroken", daemon=True).start()
+    try:
+        while True:
+            wanted.put(True)
+            try:
+                is_element, it = came.get(timeout=seconds)
+            except Empty:
+                raise _Stalled(f"nothing has arrived for {seconds} seconds") from None
+            if not is_element:
+                if it is not None:
+                    raise it
+                return
+            yield it
+    finally:
+        wanted.put(False)
+
+
+async def _watched_async(elements: Any, seconds: float | None) -> AsyncGenerator[Any]:
+    if not isinstance(elements, AsyncIterable):
+        for it in elements:
+            yield it
+        return
+    pieces = aiter(elements)
+    while True:
+        try:
+            async with asyncio.timeout(seconds):
+                it = await anext(pieces)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise _Stalled(f"nothing has arrived for {seconds} seconds") from None
+        yield it
