@@ -4,7 +4,7 @@ The run goes on when the page is closed or reloaded: see docs/runs.md. `uvicorn 
 """
 
 import os
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import uuid4
 
 from fastapi import Body, FastAPI, Request
@@ -34,8 +34,8 @@ async def plan(wish: Annotated[str, Body(embed=True)]) -> dict[str, str]:
 
 
 @app.get("/api/trips/{id}")
-async def read(id: str, request: Request, format: Literal["raw", "fragments"] = "raw") -> Any:
-    return runs.response(request, id, format=format)
+async def read(id: str, request: Request) -> Any:
+    return runs.response(request, id, format="raw")
 
 
 @app.delete("/api/trips/{id}")

@@ -1,11 +1,13 @@
 /**
  * jsonrill: JSON that streams, for programs that talk to language models.
  *
- * `values`, `text`, `texts`, `select`, `updates` and `fragments` read text from any source, a provider's
+ * `values`, `states`, `fields`, `text`, `texts`, `select`, `updates` and `fragments` read text from any source, a provider's
  * stream among them; `content`, `parts` and `toolCalls` read such a stream as what it is. `Document`,
  * `Parser`, `PartialStream`, `Rebuilder`, `Parts` and `ToolCalls` are what they are made of; `open` reads
  * the events of a jsonrill server.
  */
+
+import { Part as PartClass } from "./answers/parts.js";
 
 export { Answer } from "./answer.js";
 export { content, parts, toolCalls } from "./streams/answering.js";
@@ -25,17 +27,20 @@ export { EventsError, LimitError, openEvents, openEventSource, SSEDecoder } from
 export { Fragment, FragmentError } from "./wire/fragments.js";
 export { open } from "./client/open.js";
 export { Parser } from "./wire/parser.js";
-export { Part, Parts } from "./answers/parts.js";
+export { Parts } from "./answers/parts.js";
 export { PartialStream } from "./partial-stream/stream.js";
 export { formatPath, fromPointer, parsePath, PathError, toPointer } from "./paths.js";
 export { Rebuilder } from "./build/rebuilder.js";
 export { SourceFailed, UnknownSource } from "./sources/failures.js";
-export { fragments, loads, partial, select, text, texts, updates, values } from "./streams/functions.js";
+export { fields, fragments, loads, partial, select, states, text, texts, updates, values } from "./streams/functions.js";
 export { ToolCall, ToolCalls } from "./toolcalls/toolcalls.js";
 export { parse, stringify } from "./jsontext.js";
 export { Update } from "./partial-stream/update.js";
 export { ExactNumber } from "./parse/values.js";
 
+/** The class of parts; as a type, a union by `kind`. */
+export const Part = PartClass;
+/** @typedef {import("./answers/parts.js").AnyPart} Part */
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./parse/machine.js").Limits} Limits */
 /** @typedef {import("./parse/machine.js").ParserOptions} ParserOptions */
@@ -63,6 +68,10 @@ export { ExactNumber } from "./parse/values.js";
 /**
  * @template T
  * @typedef {import("./client/open.js").Opened<T>} Opened
+ */
+/**
+ * @template T
+ * @typedef {import("./build/state.js").ValueState<T>} ValueState
  */
 /** @typedef {import("./partial-stream/entities.js").EntityOption} EntityOption */
 /** @typedef {import("./partial-stream/stream.js").Mode} Mode */

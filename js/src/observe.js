@@ -12,6 +12,7 @@ import { observed, PARTS, RUN, RUN_PARTS, VALUES } from "./views/readings.js";
 /** @import { PartsOptions } from "./answers/parts.js" */
 /** @import { Reading } from "./views/readings.js" */
 /** @typedef {import("./views/readings.js").StreamSource} StreamSource */
+/** @typedef {import("./views/readings.js").Endpoint} Endpoint */
 /** @typedef {import("./views/readings.js").PartState} PartState */
 /** @typedef {import("./views/readings.js").CallState} CallState */
 /** @typedef {import("./views/readings.js").PartsState} PartsState */
@@ -20,6 +21,10 @@ import { observed, PARTS, RUN, RUN_PARTS, VALUES } from "./views/readings.js";
 /**
  * @template T
  * @typedef {import("./views/readings.js").StreamState<T>} StreamState
+ */
+/**
+ * @template T
+ * @typedef {import("./views/readings.js").SubmitState<T>} SubmitState
  */
 /**
  * @template T
@@ -41,11 +46,25 @@ import { observed, PARTS, RUN, RUN_PARTS, VALUES } from "./views/readings.js";
  */
 
 /**
+ * The value of what an endpoint answers to `submit(body)` of the state.
+ * @template [T=unknown]
+ * @overload
+ * @param {Endpoint} endpoint
+ * @param {StreamOptions<T>} [options]
+ * @returns {Store<SubmitState<T>>}
+ */
+/**
  * The value of a source while it arrives, with the options of `values`.
- * @template [T=any]
+ * @template [T=unknown]
+ * @overload
  * @param {StreamSource} source
  * @param {StreamOptions<T>} [options]
  * @returns {Store<StreamState<T>>}
+ */
+/**
+ * @param {any} source
+ * @param {any} [options]
+ * @returns {any}
  */
 export function observeStream(source, options = {}) {
   return store(source, options, VALUES);
@@ -64,7 +83,7 @@ export function observeParts(source, options = {}) {
 /**
  * The value of a run while it grows (`format=fragments`, `updates` or `chunks`), across lost
  * connections, with the options of `open`.
- * @template [T=any]
+ * @template [T=unknown]
  * @param {string | URL | null | undefined} url
  * @param {RunOptions<T>} [options]
  * @returns {Store<RunState<T>>}

@@ -9,13 +9,14 @@
  */
 
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { check, isRepeatable, observed, PARTS, RUN, RUN_PARTS, VALUES } from "./views/readings.js";
+import { check, isEndpoint, isRepeatable, observed, PARTS, RUN, RUN_PARTS, VALUES } from "./views/readings.js";
 import { isObject } from "./parse/values.js";
 
 /** @import { Fields, Observed } from "./views/observed.js" */
 /** @import { PartsOptions } from "./answers/parts.js" */
 /** @import { Reading } from "./views/readings.js" */
 /** @typedef {import("./views/readings.js").StreamSource} StreamSource */
+/** @typedef {import("./views/readings.js").Endpoint} Endpoint */
 /** @typedef {import("./views/readings.js").PartState} PartState */
 /** @typedef {import("./views/readings.js").CallState} CallState */
 /** @typedef {import("./views/readings.js").PartsState} PartsState */
@@ -24,6 +25,10 @@ import { isObject } from "./parse/values.js";
 /**
  * @template T
  * @typedef {import("./views/readings.js").StreamState<T>} StreamState
+ */
+/**
+ * @template T
+ * @typedef {import("./views/readings.js").SubmitState<T>} SubmitState
  */
 /**
  * @template T
@@ -42,14 +47,28 @@ import { isObject } from "./parse/values.js";
 const MOST_NEW = 5;
 
 /**
+ * The value of what an endpoint answers to `submit(body)`; nothing is asked before.
+ * @template [T=unknown]
+ * @overload
+ * @param {Endpoint} endpoint
+ * @param {StreamOptions<T>} [options]
+ * @returns {SubmitState<T>}
+ */
+/**
  * The value of a source while it arrives.
  *
  * A source is read once: make it in an event handler and keep it with `useState`, or give a function
  * that `useCallback` keeps. The options are those of `values`, when reading begins.
- * @template [T=any]
+ * @template [T=unknown]
+ * @overload
  * @param {StreamSource} source
  * @param {StreamOptions<T>} [options]
  * @returns {StreamState<T>}
+ */
+/**
+ * @param {any} source
+ * @param {any} [options]
+ * @returns {any}
  */
 export function useStream(source, options = {}) {
   return useSource(source, options, VALUES);
@@ -71,7 +90,7 @@ export function useParts(source, options = {}) {
  *
  * The status is "idle" if there is no run, which the server says with 204. Another `url` is another
  * run; the options are those of `open`, when reading begins.
- * @template [T=any]
+ * @template [T=unknown]
  * @param {string | URL | null | undefined} url
  * @param {RunOptions<T>} [options]
  * @returns {RunState<T>}
@@ -98,7 +117,8 @@ export function useRunParts(url, options = {}) {
  * @param {Reading} reading
  */
 function useSource(source, options, reading) {
-  const isShared = isObject(source) || Array.isArray(source) || typeof source === "function";
+  const isKept = isObject(source) || Array.isArray(source) || typeof source === "function";
+  const isShared = isKept && !isEndpoint(source);
   const own = useOwn(isShared ? null : source, options, reading);
   const current = isShared ? shared(source, options, reading) : own;
   const seen = useRef({ observed: current, times: 0 });
@@ -141,10 +161,11 @@ function useObserved({ subscribe, state, serverState }) {
  * @param {Reading} reading
  */
 function useOwn(source, options, reading) {
-  const key = source ?? null;
-  const latest = useRef(options);
+  // An endpoint may be a new object in each render: its address tells it apart.
+  const key = isEndpoint(source) ? `api ${source.api}` : (source ?? null);
+  const latest = useRef({ source, options });
   useEffect(() => {
-    latest.current = options;
+    latest.current = { source, options };
   });
   const [kept, keep] = useState(() => ({ key, observed: make() }));
   if (kept.key === key) return kept.observed;
@@ -154,9 +175,11 @@ function useOwn(source, options, reading) {
 
   function make() {
     // Headers may have changed when it begins again.
-    const begin = (/** @type {any} */ source) => (/** @type {any} */ signal, /** @type {any} */ note) =>
-      reading.begin(source, latest.current)(signal, note);
-    return observed(key, options, { ...reading, begin });
+    const begin = (/** @type {any} */ first) => (/** @type {[any, any, any]} */ ...words) => {
+      const now = latest.current;
+      return reading.begin(isEndpoint(first) ? now.source : first, now.options)(...words);
+    };
+    return observed(source, options, { ...reading, begin });
   }
 }
 

@@ -330,7 +330,8 @@ test("schema: the last value is what the schema makes of the complete one", asyn
 
 test("schema: what it refuses is InvalidSchema, with its path, issues and value", async () => {
   const issues = [{ message: "too short", path: ["items", { key: 0 }, "summary"] }, { message: "x" }];
-  const { found, error } = await all(values(TEXT, { schema: schema(() => ({ issues })) }));
+  const late = schema((value) => (value.title ? { issues } : { value }));
+  const { found, error } = await all(values(TEXT, { schema: late }));
   assert.deepEqual(found.at(-1), FINAL);
   assert.ok(error instanceof InvalidSchema);
   assert.deepEqual(error.toJSON(), {

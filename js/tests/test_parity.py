@@ -21,7 +21,9 @@ from support.npm import installed, project
 PAGE = (ROOT / "docs" / "javascript.md").read_text("utf8")
 SOURCES = (ROOT / "docs" / "sources.md").read_text("utf8")
 TESTS = ROOT / "js" / "tests"
-FUNCTIONS = "values text texts select updates fragments partial content parts tool_calls".split()
+FUNCTIONS = (
+    "values fields text texts select updates fragments partial content parts tool_calls".split()
+)
 CLASSES = "Document Rebuilder Update Part ToolCall Fragment".split()
 # In Python these live in modules and in the server's package.
 IN_MODULES = {
@@ -119,7 +121,7 @@ def test_the_folders_are_those_of_python() -> None:
 
 def test_the_top_of_the_library_has_few_files() -> None:
     """The entries of the npm package, and what every folder imports."""
-    entries = {"index.js", "observe.js", "react.js", "repair.js", "split.js"}
+    entries = {"index.js", "observe.js", "react.js", "repair.js", "split.js", "text.js"}
     names = {it.name for it in (ROOT / "js" / "src").iterdir() if it.is_file()}
     assert names == {*entries, "answer.js", "defaults.js", "errors.js", "jsontext.js", "paths.js"}
 

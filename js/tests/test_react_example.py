@@ -76,7 +76,8 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser, url: str) -> Iterator[Page]:
     """The page of the example; an error that the browser reports fails the test."""
     expect.set_options(timeout=1000 * SECONDS)
-    made = browser.new_page(viewport={"width": 1000, "height": 620})
+    context = browser.new_context(viewport={"width": 1000, "height": 620})
+    made = context.new_page()
     said: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
@@ -87,7 +88,7 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
     made.on("pageerror", lambda error: said.append(str(error)))
     made.goto(url)
     yield made
-    made.close()
+    context.close()
     assert said == []
 
 
@@ -113,6 +114,7 @@ def test_a_trip_grows_and_survives_a_reload(page: Page) -> None:
     page.wait_for_function("document.querySelectorAll('.card')[1]?.innerText.includes('train')")
     picture(page, "cards")
     expect(output).to_have_text("complete")
+    expect(page.locator("article")).to_have_attribute("aria-busy", "false")
     picture(page, "complete")
     text = page.locator("main").inner_text()
     assert text.count("Day ") == 4 and "The vineyards above the Rhine" in text
@@ -123,6 +125,7 @@ def test_a_trip_grows_and_survives_a_reload(page: Page) -> None:
     page.reload()
     # A run that has ended is read again.
     expect(output).to_have_text("complete")
+    expect(page.locator("article")).to_have_attribute("aria-busy", "false")
     assert page.locator("main").inner_text() == text
 
 
@@ -131,12 +134,30 @@ def test_a_trip_is_stopped_and_another_begins(page: Page) -> None:
     page.get_by_role("button", name="Plan").click()
     expect(page.locator("h1")).to_contain_text("Four")
     page.get_by_role("button", name="Stop").click()
-    expect(output).to_have_text("error")
-    expect(page.get_by_role("alert")).to_contain_text("cancel")
+    expect(output).to_have_text("stopped")
+    # No error, and no caret behind the last word.
+    expect(page.locator("[role=alert]")).to_have_count(0)
+    expect(page.locator("article")).to_have_attribute("aria-busy", "false")
     page.get_by_role("button", name="Plan").click()
     expect(output).to_have_text("complete")
     expect(page.locator("[role=alert]")).to_have_count(0)
     expect(page.locator(".card")).to_have_count(3)
+
+
+def test_many_tabs_read_one_trip_over_one_connection(page: Page) -> None:
+    """A browser opens six connections to a server of HTTP/1.1, in all its tabs."""
+    page.get_by_role("button", name="Plan").click()
+    expect(page.locator("h1")).to_contain_text("Four")
+    tabs = [page.context.new_page() for _ in range(7)]
+    for tab in tabs:
+        tab.goto(page.url)
+        expect(tab.locator("h1")).to_contain_text("Four")
+    # The first tab reads; another one goes on when it has left.
+    page.goto("about:blank")
+    for tab in tabs:
+        expect(tab.locator("output")).to_have_text("complete")
+        expect(tab.locator(".card")).to_have_count(3)
+        expect(tab.locator(".day")).to_have_count(4)
 
 
 def test_an_address_without_a_trip(page: Page, url: str) -> None:

@@ -16,10 +16,19 @@ import pytest
 from support import IN_CI, LIBRARY, ROOT, need_command
 
 SCRIPT = ROOT / "tools" / "npm_package.py"
-SPEC = importlib.util.spec_from_file_location("npm_package", SCRIPT)
-assert SPEC is not None and SPEC.loader is not None
-npm_package: Any = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(npm_package)
+
+
+def tool(name: str) -> Any:
+    """A script of tools/, as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+npm_package: Any = tool("npm_package")
+npm_sizes: Any = tool("npm_sizes")
 QUIET = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts")
 
 

@@ -49,6 +49,13 @@ export function useDivider(make) {
 }
 
 /**
+ * A part by its kind: of `call` and `result` there is a call, of the others none.
+ * @typedef {(Part & {kind: "text" | "reasoning", call: null, value: string})
+ *   | (Part & {kind: "call", call: ToolCall}) | (Part & {kind: "result", call: ToolCall})
+ *   | (Part & {kind: "json", call: null})} AnyPart
+ */
+
+/**
  * A change of one part of an answer, or its end.
  *
  * `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text follows,

@@ -17,7 +17,7 @@ import { pendingOf } from "../parse/machine.js";
  *
  * Strings are there from their opening quote and only grow; numbers and literals are complete or
  * absent. What was good before an error stays in `value`.
- * @template [T=any]
+ * @template [T=unknown]
  */
 export class Document {
   #growing = new LocatedGrowing();

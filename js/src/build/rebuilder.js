@@ -23,7 +23,7 @@ const MOST_MISFITS = 100;
 
 /**
  * Fragments from the wire, in any form and grouping → the value they tell of.
- * @template [T=any]
+ * @template [T=unknown]
  */
 export class Rebuilder {
   #growing = new LocatedGrowing();

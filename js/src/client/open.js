@@ -6,24 +6,30 @@ import { JsonrillError, ServerError } from "../errors.js";
 import { openEvents } from "./events.js";
 import { Rebuilder } from "../build/rebuilder.js";
 import { parse } from "../jsontext.js";
+import { progress } from "../build/state.js";
 import { stoppable } from "../sources/stopping.js";
 import { isObject } from "../parse/values.js";
 
+/** @typedef {import("../build/located.js").LocatedGrowing} LocatedGrowing */
 /** @typedef {import("../parse/values.js").Numbers} Numbers */
 /**
  * `value` is what is known so far, `complete` whether that is all. For the updates of a server,
  * `entity` and `index` say which entity it is. `id` is the position from which another reader goes
  * on with `after`.
  * @template T
- * @typedef {{value: import("../build/growing.js").DeepPartial<T>, complete: boolean, id: string,
- *   entity?: string, index?: number}} Opened
+ * @typedef {import("../build/state.js").Progress & {value: import("../build/growing.js").DeepPartial<T>,
+ *   complete: boolean, id: string, entity?: string, index?: number}} Opened
+ */
+/**
+ * What gives the events of a stream, and can be closed.
+ * @typedef {AsyncIterable<import("./events.js").SSEEvent> & {close(): void}} Events
  */
 /** @typedef {import("./stream.js").Options & {live?: boolean, numbers?: Numbers}} OpenOptions */
 
 /**
- * Read the events of a stream of a jsonrill server (`format=fragments`, `updates` or `chunks`): the
- * value after each, across lost connections. An error that the server reports is thrown.
- * @template [T=any]
+ * Read the events of a stream of a jsonrill server: the value after each, across lost connections. Of
+ * the format `raw` it is the value in the answer's text. An error that the server reports is thrown.
+ * @template [T=unknown]
  * @param {string | URL} url
  * @param {OpenOptions} [options]
  * @returns {AsyncGenerator<Opened<T>, void, undefined>}
@@ -33,24 +39,80 @@ export function open(url, { live = false, ...options } = {}) {
 }
 
 /**
- * The same, with what `show` makes of a value that is rebuilt. Updates bring theirs as they are.
+ * The same, with what `show` makes of a value that is rebuilt. Updates bring theirs as they are. `connect`
+ * opens the events.
  * @param {string | URL} url
- * @param {(value: Rebuilder | Document) => any} show
+ * @param {(value: Rebuilder | Document | LocatedGrowing) => any} show
  * @param {Omit<OpenOptions, "live">} options
+ * @param {(url: string | URL, options: any) => Events} [connect]
  * @returns {AsyncGenerator<Opened<any>, void, undefined>}
  */
-export function opening(url, show, { numbers = "number", signal, ...options }) {
-  /** @type {import("./stream.js").EventStream | undefined} */
+export function opening(url, show, { numbers = "number", signal, ...options }, connect = openEvents) {
+  /** @type {Events | undefined} */
   let events;
   async function* opened() {
     const reader = new Reader(show, numbers);
-    events = openEvents(url, { ...options, onEvent: undefined });
-    for await (const { data, id } of events) {
-      for (const found of reader.read(parse(data, numbers))) yield { ...found, id };
+    events = connect(url, { ...options, onEvent: undefined });
+    const taken = events[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value: event } = await taken.next();
+      if (done) return reader.flush();
+      const data = parse(event.data, numbers);
+      if (isOfProvider(data)) return yield* answered(data, event.id, taken, show, numbers);
+      for (const found of reader.read(data)) yield { ...found, id: event.id };
     }
-    reader.flush();
   }
   return stoppable(opened(), () => events?.close(), signal);
+}
+
+/**
+ * The value in the answer of a provider, whose events were logged.
+ * @param {any} first
+ * @param {string} firstId
+ * @param {AsyncIterator<import("./events.js").SSEEvent>} rest
+ * @param {(value: any) => any} show
+ * @param {Numbers} numbers
+ */
+async function* answered(first, firstId, rest, show, numbers) {
+  const { loggedValues } = await import("../streams/logged.js");
+  let id = firstId;
+  async function* logged() {
+    yield first;
+    for (;;) {
+      const { done, value: event } = await rest.next();
+      if (done) return;
+      id = event.id;
+      yield checked(parse(event.data, numbers));
+    }
+  }
+  const whole = (/** @type {any} */ value) => ({ value, complete: true, ...progress(value, null) });
+  const seen = (/** @type {any} */ value) => shown(value, show);
+  for await (const found of loggedValues(logged(), seen, whole, numbers)) yield { ...found, id };
+}
+
+/**
+ * @param {Rebuilder | Document | LocatedGrowing} growing
+ * @param {(value: any) => any} show
+ */
+function shown(growing, show) {
+  const value = show(growing);
+  return { value, complete: growing.complete, ...progress(value, growing.openPath) };
+}
+
+const STATUSES = ["PARTIAL", "COMPLETED", "ERROR"];
+
+/** True for a logged event of a provider: the server's own have a status or a kind. @param {any} data */
+function isOfProvider(data) {
+  return isObject(data) && !isObject(data.error) && !STATUSES.includes(data.status) && !data.kind;
+}
+
+/**
+ * A logged event; an error that the server reports is thrown.
+ * @param {any} data
+ */
+export function checked(data) {
+  if (isObject(data) && data.status === "ERROR" && isObject(data.error)) throw new ServerError(data.error);
+  return data;
 }
 
 /** Events of any format → values. */
@@ -82,7 +144,7 @@ class Reader {
     if (Array.isArray(data)) return this.#fragments(data);
     if (typeof data === "string") return this.#chunk(data);
     if (isObject(data) && typeof data.status === "string") return [this.#update(data)];
-    throw new JsonrillError("open() reads updates, fragments and chunks; use ToolCalls for calls");
+    throw new JsonrillError("open() reads updates, fragments, chunks and raw events; use ToolCalls for calls");
   }
 
   /** Throw if the stream was closed before its document was complete. */
@@ -115,7 +177,7 @@ class Reader {
 
   /** @param {Rebuilder | Document} growing */
   #shown(growing) {
-    return { value: this.#show(growing), complete: growing.complete };
+    return shown(growing, this.#show);
   }
 
   /** @param {{[key: string]: any}} update */
@@ -125,6 +187,21 @@ class Reader {
     const complete = status === "COMPLETED";
     if (complete) this.#entities.delete(key);
     else this.#entities.set(key, value);
-    return { value, complete, entity, index };
+    return { value, complete, entity, index, ...progress(value, complete ? null : lastPath(value)) };
+  }
+}
+
+/**
+ * The path of what arrived last, which an update does not tell: it may still grow.
+ * @param {any} value
+ */
+function lastPath(value) {
+  /** @type {import("../paths.js").Path} */
+  const path = [];
+  for (;;) {
+    const last = Array.isArray(value) ? value.length - 1 : isObject(value) ? Object.keys(value).at(-1) : undefined;
+    if (last === undefined || last === -1) return path;
+    path.push(last);
+    value = value[last];
   }
 }

@@ -48,7 +48,7 @@ const BEGINS = /^[-0-9tfn]/;
 /**
  * Text in, updates out. Nothing is thrown for bad data: an ERROR is an update. After the end, or an
  * ERROR of the stream, `ended` is true and nothing more comes.
- * @template [T=any]
+ * @template [T=unknown]
  */
 export class PartialStream {
   /** True after the end, or an ERROR of the stream. */

@@ -33,7 +33,7 @@ export const UNREAD = Symbol("unread");
 
 /**
  * The state of one entity, safe to keep. A field that an update does not have is undefined.
- * @template [T=any]
+ * @template [T=unknown]
  */
 export class Update {
   #entity;

@@ -21,12 +21,27 @@ import { formatPath } from "../paths.js";
  */
 
 /**
- * Throw a TypeError for what is no schema.
- * @param {any} schema
+ * What is wrong with a value; undefined if nothing is.
+ * @param {StandardSchema} schema
+ * @param {unknown} value
  */
-export function checkSchema(schema) {
-  if (schema === undefined || typeof schema?.["~standard"]?.validate === "function") return;
-  throw new TypeError("schema is a Standard Schema, as zod, valibot and arktype make them");
+export async function issuesOf(schema, value) {
+  return (await schema["~standard"].validate(value)).issues;
+}
+
+/**
+ * The error for a value of which a schema says this.
+ * @param {readonly Issue[]} issues
+ * @param {unknown} value
+ */
+export function refusal(issues, value) {
+  const [first] = issues;
+  const path = (first?.path ?? []).map((step) => {
+    const key = typeof step === "object" ? step.key : step;
+    return typeof key === "number" ? key : String(key);
+  });
+  const message = `${first?.message ?? "the schema refuses it"}, in ${formatPath(path)}`;
+  return new InvalidSchema(message, path, issues, value);
 }
 
 /**
@@ -39,23 +54,26 @@ export function checkSchema(schema) {
 async function validated(schema, value) {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
-  const [first] = result.issues;
-  const path = (first?.path ?? []).map((step) => {
-    const key = typeof step === "object" ? step.key : step;
-    return typeof key === "number" ? key : String(key);
-  });
-  const message = `${first?.message ?? "the schema refuses it"}, in ${formatPath(path)}`;
-  throw new InvalidSchema(message, path, result.issues, value);
+  throw refusal(result.issues, value);
 }
 
 /**
- * What the schema makes of a complete value, to be awaited: validation begins then, so that a value
- * that is never reached is not refused.
+ * What the schema makes of a complete value, to be awaited, as `shown` shows it. Validation begins then, so
+ * that a value that is never reached is not refused.
  * @template T
  * @param {StandardSchema<T>} schema
  * @param {unknown} value
- * @returns {PromiseLike<T>}
+ * @param {(value: T) => any} [shown]
+ * @returns {PromiseLike<any>}
  */
-export function later(schema, value) {
-  return { then: (found, failed) => validated(schema, value).then(found, failed) };
+export function later(schema, value, shown = (value) => value) {
+  return { then: (found, failed) => validated(schema, value).then(shown).then(found, failed) };
+}
+
+/**
+ * The options of a function that takes a schema in their place.
+ * @param {any} options
+ */
+export function withSchema(options) {
+  return options?.["~standard"] ? { schema: options } : options;
 }

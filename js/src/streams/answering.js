@@ -9,7 +9,7 @@ import { ToolCalls } from "../toolcalls/toolcalls.js";
 
 /** @typedef {import("../sources/reading.js").Source} Source */
 /** @typedef {import("../sources/reading.js").SourceOptions} SourceOptions */
-/** @typedef {import("../answers/parts.js").Part} Part */
+/** @typedef {import("../answers/parts.js").AnyPart} Part */
 /** @typedef {import("../answers/parts.js").PartsOptions} PartsOptions */
 /** @typedef {import("../toolcalls/call.js").ToolCall} ToolCall */
 /** @typedef {import("../toolcalls/toolcalls.js").ToolCallsOptions} ToolCallsOptions */
@@ -81,7 +81,7 @@ export function parts(source, { answer, signal, ...options } = {}) {
     const isText = event instanceof AnswerPiece;
     if (isText) answer?.add(event.piece);
     const found = isText ? reading.addText(event.piece) : event === undefined ? reading.flush(isDone) : reading.add(event);
-    for (const part of found) out.push(part);
+    for (const part of found) out.push(/** @type {Part} */ (part));
     if (event === undefined && reading.error !== null) throw new SourceFailed(reading.error);
   };
   const { provider, split } = options;

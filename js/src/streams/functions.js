@@ -7,18 +7,22 @@
 
 import { createMachine } from "../parse/create.js";
 import { Document } from "../build/document.js";
-import { InvalidJSON, Truncated } from "../errors.js";
+import { FieldNotFound, InvalidJSON, Truncated } from "../errors.js";
 import { TextSink, ValueSink } from "../build/field-sink.js";
-import { Growing } from "../build/growing.js";
-import { SEPARATOR } from "../parse/machine.js";
 import { Parser } from "../wire/parser.js";
 import { PartialStream } from "../partial-stream/stream.js";
+import { append, apart, grown, grownStates, grownValues } from "./growing.js";
 import { parsePath } from "../paths.js";
-import { checkSchema, later } from "../schema/standard.js";
+import { WholeFields } from "../schema/fields.js";
+import { checks, NotedGrowing } from "../schema/parts.js";
+import { checkSchema } from "../schema/check.js";
+import { later, withSchema } from "../schema/standard.js";
 import { checkSource, drive } from "../sources/reading.js";
 import { stoppable } from "../sources/stopping.js";
+import { isObject } from "../parse/values.js";
 
 /** @typedef {import("../errors.js").Cut} Cut */
+/** @typedef {import("../build/growing.js").Growing} Growing */
 /** @typedef {import("../sources/reading.js").Source} Source */
 /** @typedef {import("../sources/reading.js").SourceOptions} SourceOptions */
 /** @typedef {import("../paths.js").Path} Path */
@@ -29,11 +33,16 @@ import { stoppable } from "../sources/stopping.js";
  * @typedef {import("../build/growing.js").DeepPartial<T>} DeepPartial
  */
 /**
- * @template [T=any]
+ * @template [T=unknown]
  * @typedef {import("../schema/standard.js").StandardSchema<T>} StandardSchema
  */
 /**
- * `live`: yield the live value, without a copy. `schema`: what the complete value must be.
+ * @template T
+ * @typedef {import("../build/state.js").ValueState<T>} ValueState
+ */
+/**
+ * `live`: yield the live value, without a copy. `schema`: what the value must be; each field, and each
+ * element of a list, is validated when it is complete.
  * @template T
  * @typedef {ParserOptions & SourceOptions & {live?: boolean, schema?: StandardSchema<T>}} ValuesOptions
  */
@@ -42,6 +51,16 @@ import { stoppable } from "../sources/stopping.js";
  * @template T
  * @typedef {ParserOptions & SourceOptions & {schema?: StandardSchema<T>}} SelectOptions
  */
+/**
+ * `schema`: what the value must be.
+ * @template T
+ * @typedef {Omit<ParserOptions, "many"> & SourceOptions & {schema?: StandardSchema<T>}} FieldsOptions
+ */
+/**
+ * Name and value of a field of `T`.
+ * @template T
+ * @typedef {unknown extends T ? [string, unknown] : {[K in keyof T & string]-?: [K, Exclude<T[K], undefined>]}[keyof T & string]} Field
+ */
 /** @typedef {Omit<ParserOptions, "many"> & SourceOptions} TextOptions */
 /**
  * `readAll`: read the source to its end, although the field is complete.
@@ -49,7 +68,7 @@ import { stoppable } from "../sources/stopping.js";
  */
 /** @typedef {import("../partial-stream/stream.js").PartialStreamOptions} PartialStreamOptions */
 /**
- * @template [T=any]
+ * @template [T=unknown]
  * @typedef {import("../partial-stream/update.js").Update<T>} Update
  */
 
@@ -59,89 +78,88 @@ import { stoppable } from "../sources/stopping.js";
  *
  * With `many` a document that is not JSON does not stop the others; the first such error is thrown
  * at the end.
- * @template [T=any]
+ * @template [T=unknown]
  * @param {Source} source
  * @param {ValuesOptions<T>} [options]
  * @returns {AsyncGenerator<DeepPartial<T>, void, undefined>}
  */
 export function values(source, options = {}) {
-  return growing(source, (value) => (options.live ? value.live : value.value), options);
+  return grownValues(drive, source, options);
 }
 
 /**
- * The same, with what `show` makes of the growing value after each piece that changed it. What the
- * schema makes of it, and the values of documents that one piece completes, are yielded as they are.
+ * The same as states: each value with what is complete in it.
+ * @template [T=unknown]
+ * @param {Source} source
+ * @param {ValuesOptions<T>} [options]
+ * @returns {AsyncGenerator<ValueState<T>, void, undefined>}
+ */
+export function states(source, options = {}) {
+  return grownStates(drive, source, options);
+}
+
+/**
+ * What `show` makes of the growing value after each piece that changed it, see `grown`.
  * @param {Source} source
  * @param {(value: Growing) => any} show
+ * @param {(value: any) => any} whole
  * @param {ValuesOptions<any>} options
+ * @param {new () => Growing} [Kind]
  * @returns {AsyncGenerator<any, void, undefined>}
  */
-export function growing(source, show, { live, schema, ...options }) {
+export function growing(source, show, whole, options, Kind) {
+  return grown(drive, source, show, whole, options, Kind);
+}
+
+/**
+ * Name and value of each top-level field when it is complete. One that the schema changes once it has
+ * the complete value, or that comes twice, is yielded again.
+ * @template [T=unknown]
+ * @param {Source} source
+ * @param {FieldsOptions<T> | StandardSchema<T>} [options]
+ * @returns {AsyncGenerator<Field<T>, void, undefined>}
+ */
+export function fields(source, options) {
+  /** @type {any} */
+  const { live, schema, ...rest } = withSchema(options) ?? {};
   checkSource(source);
   checkSchema(schema);
-  if (schema !== undefined && options.many) {
-    throw new TypeError('validate many documents with select(source, "root", options)');
-  }
-  // With a schema the arguments of each call are one document, which is validated at its end.
-  const [reading, parsing] = apart(options, schema === undefined);
-  const isSplit = schema !== undefined && reading.tool;
-  let value = new Growing();
-  let machine = createMachine(value, parsing);
+  const [reading, parsing] = apart(rest, false);
+  const value = new NotedGrowing();
+  const machine = createMachine(value, parsing);
+  const whole = new WholeFields();
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out, /** @type {Cut | null} */ cut) => {
-    const isEnd = piece === undefined || (isSplit && piece === SEPARATOR);
     value.begin();
     try {
-      if (isEnd) machine.flush(piece === undefined ? cut : null);
+      if (piece === undefined) machine.flush(cut);
       else machine.feed(piece);
     } finally {
-      append(out, value.finished);
-      if (value.changed && value.started) out.push(show(value));
+      if (schema !== undefined) append(out, checks(schema, value));
+      const names = isObject(value.live) ? value.completed.filter(({ length }) => length === 1) : [];
+      for (const [name] of names) {
+        out.push(whole.field(schema, String(name), value.live[name]));
+      }
     }
-    if (!isEnd) return;
-    if (machine.errors.length !== 0) throw machine.errors[0];
-    if (schema !== undefined) out.push(later(schema, value.value));
-    value = new Growing();
-    machine = createMachine(value, parsing);
+    if (piece !== undefined) return;
+    if (!isObject(value.live)) throw new FieldNotFound("the value has no fields: it is not an object", "root");
+    // What it finds is yielded behind it.
+    if (schema !== undefined) out.push(async () => append(out, await later(schema, value.value, whole.changed)));
   };
-  return drive(source, stage, reading);
-}
-
-/**
- * The options of the source, and those of the parser. With `several`, the arguments of calls are one
- * text with many documents.
- * @template {SourceOptions & {many?: boolean}} O
- * @param {O} options
- * @param {boolean} several
- * @returns {[import("../sources/reading.js").Reading, Omit<O, keyof SourceOptions>]}
- */
-function apart({ tool, choice, sse, provider, answer, signal, ...parsing }, several) {
-  const { many, repair, prefix } = /** @type {ParserOptions} */ (parsing);
-  const reading = { tool, choice, sse, provider, answer, signal, many, repair, prefix };
-  // The provider says whether a call is complete.
-  const read = tool ? { ...parsing, cutOff: false } : parsing;
-  return [reading, tool && several ? { ...read, many: true } : read];
-}
-
-/**
- * Add items to a list; as arguments of `push` there may be too many.
- * @param {any[]} out
- * @param {any[]} items
- */
-function append(out, items) {
-  for (const item of items) out.push(item);
+  return drive(source, stage, { ...reading, first: true });
 }
 
 /**
  * @template T
  * @overload
  * @param {string | ArrayBuffer | ArrayBufferView} text
- * @param {Omit<ParserOptions, "many"> & {schema: StandardSchema<T>}} options
+ * @param {StandardSchema<T> | (Omit<ParserOptions, "many"> & {schema: StandardSchema<T>})} options
  * @returns {Promise<T | DeepPartial<T> | undefined>}
  */
 /**
  * The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON. With a schema it
- * is a promise: of what that makes of the value, if the text is complete, else of the value so far.
- * @template [T=any]
+ * is a promise: of what that makes of the value, if the text is complete, else of the value so far, whose
+ * complete fields are validated.
+ * @template [T=unknown]
  * @overload
  * @param {string | ArrayBuffer | ArrayBufferView} text
  * @param {Omit<ParserOptions, "many">} [options]
@@ -149,39 +167,74 @@ function append(out, items) {
  */
 /**
  * @param {string | ArrayBuffer | ArrayBufferView} text
- * @param {Omit<ParserOptions, "many"> & {schema?: StandardSchema<any>}} [options]
+ * @param {any} [options]
  * @returns {any}
  */
-export function partial(text, { schema, ...options } = {}) {
+export function partial(text, options) {
+  const { schema, ...parsing } = withSchema(options) ?? {};
   checkSchema(schema);
+  const value = new NotedGrowing();
   // What repair closes would be complete to a schema, and lack what may still come.
-  const document = new Document(schema === undefined ? options : { ...options, cutOff: false });
-  let isWhole = true;
-  document.feed(text);
-  try {
-    document.flush();
-  } catch (error) {
-    // Unfinished text may have no value yet.
-    const isEarly = error instanceof Truncated || (error instanceof InvalidJSON && document.value === undefined);
-    if (!isEarly) throw error;
-    isWhole = false;
-  }
-  if (schema === undefined) return document.value;
-  return Promise.resolve(isWhole ? later(schema, document.value) : document.value);
+  const machine = createMachine(value, schema === undefined ? parsing : { ...parsing, cutOff: false });
+  const isWhole = isRead(machine, text, value);
+  if (schema === undefined) return value.value;
+  return isWhole ? Promise.resolve(later(schema, value.value)) : checked(schema, value);
 }
 
 /**
+ * Read one text; false if it is not complete.
+ * @param {import("../parse/machine.js").Machine} machine
+ * @param {string | ArrayBuffer | ArrayBufferView} text
+ * @param {Growing} value
+ */
+function isRead(machine, text, value) {
+  machine.feed(text);
+  try {
+    machine.flush();
+    return true;
+  } catch (error) {
+    // Unfinished text may have no value yet.
+    const isEarly = error instanceof Truncated || (error instanceof InvalidJSON && !value.started);
+    if (!isEarly) throw error;
+    return false;
+  }
+}
+
+/**
+ * The value so far, after its complete parts were validated.
+ * @param {StandardSchema<any>} schema
+ * @param {NotedGrowing} value
+ */
+async function checked(schema, value) {
+  for (const check of checks(schema, value)) await check();
+  return value.value;
+}
+
+/**
+ * @template T
+ * @overload
+ * @param {string | ArrayBuffer | ArrayBufferView} text
+ * @param {StandardSchema<T> | (Omit<ParserOptions, "many"> & {schema: StandardSchema<T>})} options
+ * @returns {Promise<T>}
+ */
+/**
  * The value of a text that is complete: with `repair` nearly JSON, but never a cut off one, which is
  * Truncated. With a schema it is a promise of what that makes of the value.
- * @template [T=any]
+ * @template [T=unknown]
+ * @overload
  * @param {string | ArrayBuffer | ArrayBufferView} text
- * @param {Omit<ParserOptions, "many"> & {schema?: StandardSchema<T>}} [options]
+ * @param {Omit<ParserOptions, "many">} [options]
+ * @returns {T}
+ */
+/**
+ * @param {string | ArrayBuffer | ArrayBufferView} text
+ * @param {any} [options]
  * @returns {any}
  */
-export function loads(text, { schema, ...options } = {}) {
+export function loads(text, options) {
+  const { schema, ...parsing } = withSchema(options) ?? {};
   checkSchema(schema);
-  /** @type {Document<T>} */
-  const document = new Document({ ...options, cutOff: false });
+  const document = new Document({ ...parsing, cutOff: false });
   document.feed(text);
   document.flush();
   return schema === undefined ? document.value : Promise.resolve(later(schema, document.value));
@@ -269,7 +322,7 @@ function pieces(source, fields, shown, options, stops) {
 /**
  * Each value at a path when it is complete; nothing else is kept. `"results"` and `"results[*]"` mean
  * the elements of that array. `limits.text` counts for each value.
- * @template [T=any]
+ * @template [T=unknown]
  * @param {Source} source
  * @param {string} field
  * @param {SelectOptions<T>} [options]
@@ -304,7 +357,7 @@ export function select(source, field, { schema, ...options } = {}) {
  * Updates of the entities in a text, in one of five modes. Errors of the text are updates, too; after
  * an ERROR of the stream the source is closed. With `every`, a PARTIAL is emitted at most once in that
  * many milliseconds.
- * @template [T=any]
+ * @template [T=unknown]
  * @param {Source} source
  * @param {PartialStreamOptions & SourceOptions & {every?: number}} [options]
  * @returns {AsyncGenerator<Update<T>, void, undefined>}

@@ -14,8 +14,9 @@
 /** Fields of a state. @typedef {{[name: string]: any}} Fields */
 /**
  * Reads until the signal is aborted. Each element returns fields of the next state; only those of the
- * last element before a frame are asked for. `note` sets fields beside them.
- * @typedef {(signal: AbortSignal, note: (fields: Fields) => void) => AsyncIterable<() => Fields>} Begin
+ * last element before a frame are asked for. `note` sets fields beside them. `body` is what was submitted.
+ * @typedef {(signal: AbortSignal, note: (fields: Fields) => void, body: unknown)
+ *   => AsyncIterable<() => Fields>} Begin
  */
 
 // How long to wait for a frame that may not come: a hidden page draws none.
@@ -27,7 +28,10 @@ const FRAME = 16;
 export class Observed {
   #begin;
   #repeatable;
+  #waits;
   #signal;
+  /** What was submitted. @type {{body: unknown} | null} */
+  #submitted = null;
   #empty;
   /** @type {any} */
   #state;
@@ -47,23 +51,26 @@ export class Observed {
   /**
    * @param {Begin | null} begin null: there is nothing to read
    * @param {Fields} empty the state before anything has arrived
-   * @param {boolean} repeatable true if it can begin again
-   * @param {AbortSignal} [signal] stops it
+   * @param {{repeatable: boolean, waits?: boolean, signal?: AbortSignal}} how `repeatable`: it can begin
+   *   again; `waits`: it begins when something is submitted; `signal`: stops it
    */
-  constructor(begin, empty, repeatable, signal) {
+  constructor(begin, empty, { repeatable, waits = false, signal }) {
     this.#begin = begin;
     this.#signal = signal;
     this.#repeatable = repeatable;
-    const { stop, restart } = this;
-    const status = begin === null ? "idle" : "streaming";
-    this.#empty = { ...empty, complete: false, error: undefined, status, stop, restart };
+    this.#waits = waits;
+    const { stop, restart, submit } = this;
+    const status = begin === null || waits ? "idle" : "streaming";
+    const isLoading = status === "streaming";
+    const actions = waits ? { stop, restart, submit } : { stop, restart };
+    this.#empty = { ...empty, complete: false, error: undefined, status, isLoading, ...actions };
     this.#state = this.#empty;
   }
 
   /** @param {() => void} view */
   subscribe = (view) => {
     this.#views.add(view);
-    if (this.#controller === null) this.#read();
+    if (this.#controller === null) this.#begins();
     return () => {
       this.#views.delete(view);
       if (this.#views.size === 0) setTimeout(() => this.#left(), 0);
@@ -88,11 +95,26 @@ export class Observed {
     if (!this.#repeatable) {
       throw new TypeError("a source that was read is gone: give a function, which is called again");
     }
+    this.#again();
+  };
+
+  /** Ask, in place of what was asked before. @param {unknown} [body] */
+  submit = (body) => {
+    this.#submitted = { body };
+    this.#again();
+  };
+
+  #again() {
     this.#controller?.abort();
     this.#reset();
-    this.#note({});
-    if (this.#views.size !== 0) this.#read();
-  };
+    this.#note(this.#submitted ? { status: "streaming" } : {});
+    if (this.#views.size !== 0) this.#begins();
+  }
+
+  /** Read, unless there is nothing to ask for yet. */
+  #begins() {
+    if (!this.#waits || this.#submitted) void this.#read();
+  }
 
   get #isOver() {
     const status = this.#fields.status ?? this.#state.status;
@@ -105,6 +127,7 @@ export class Observed {
     this.#cancel?.();
     this.#draw();
     if (!this.#repeatable) return;
+    this.#submitted = null;
     this.#reset();
     this.#state = this.#empty;
   }
@@ -128,14 +151,14 @@ export class Observed {
       if (!signal.aborted) this.#note(fields);
     };
     try {
-      for await (const look of begin(signal, note)) {
+      for await (const look of begin(signal, note, this.#submitted?.body)) {
         if (signal.aborted) return;
         this.#look = look;
         this.#note({});
       }
       if (!this.#isOver) note({ complete: true, status: "complete" });
     } catch (error) {
-      note({ error: error instanceof Error ? error : new Error(String(error)), status: "error" });
+      note(ending(error));
     }
   }
 
@@ -149,11 +172,26 @@ export class Observed {
     this.#cancel = null;
     const found = this.#look?.();
     this.#look = null;
-    this.#state = { ...this.#state, ...this.#fields, ...found };
+    const state = { ...this.#state, ...this.#fields, ...found };
+    this.#state = { ...state, isLoading: state.status === "streaming" };
     this.#fields = {};
     this.told = true;
     for (const view of [...this.#views]) view();
   }
+}
+
+// What a reader can do when the server's part is over; its own words are for those who run it.
+const INTERRUPTED = ["PRODUCER_LOST", "PRODUCER_STOPPED", "RELAY_STOPPED", "UPSTREAM_LOST"];
+const WORDS = "The answer was interrupted on the server, and will not go on. Please ask again.";
+
+/**
+ * The fields of a state after an error. What a person cancelled is stopped, not failed.
+ * @param {any} error
+ */
+function ending(error) {
+  if (error?.code === "CANCELLED") return { status: "stopped" };
+  if (INTERRUPTED.includes(error?.code)) error.message = WORDS;
+  return { error: error instanceof Error ? error : new Error(String(error)), status: "error" };
 }
 
 /**

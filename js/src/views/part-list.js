@@ -3,24 +3,33 @@
  * one, so that `===` tells what to draw again.
  */
 
+import { progress } from "../build/state.js";
+
 /** @typedef {import("../answers/parts.js").Part} Part */
 /** @typedef {import("../answers/parts.js").PartKind} PartKind */
 /** @typedef {import("../toolcalls/call.js").ToolCall} ToolCall */
 /** @typedef {import("../toolcalls/call.js").Status} CallStatus */
 /**
- * A tool call as it is at the moment. `args` are the arguments as far as they are known, `result` what
- * the tool returned if the provider tells.
- * @typedef {{readonly id: string, readonly name: string | null, readonly args: any,
+ * A tool call as it is at the moment. `args` are the arguments as far as they are known, and what of them
+ * is complete; `result` is what the tool returned if the provider tells.
+ * @typedef {import("../build/state.js").Progress & {readonly id: string, readonly name: string | null, readonly args: any,
  *   readonly raw: string, readonly status: CallStatus, readonly completeArgs: boolean,
  *   readonly error: {readonly code: string, readonly message: string} | null, readonly hosted: boolean,
  *   readonly answered: boolean, readonly result: any, readonly resultIsError: boolean}} CallState
  */
 /**
- * A part of an answer as it is at the moment. `text`: its text up to now, of a call the argument text.
- * `call` is that of a call or of a result, `value` that of JSON (with `split`).
- * @typedef {{readonly kind: PartKind, readonly index: number, readonly text: string,
- *   readonly complete: boolean, readonly call: CallState | null, readonly result: any,
- *   readonly error: string | null, readonly value?: any}} PartState
+ * What every part has. `text`: its text up to now, of a call the argument text.
+ * @typedef {{readonly index: number, readonly text: string, readonly complete: boolean}} AnyPartState
+ */
+/**
+ * A part of an answer as it is at the moment. `call` is that of a call or of a result, `value` that of
+ * JSON (with `split`).
+ * @typedef {AnyPartState & (
+ *     {readonly kind: "text" | "reasoning", readonly call: null, readonly result: undefined, readonly error: null}
+ *   | {readonly kind: "call", readonly call: CallState, readonly result: undefined, readonly error: null}
+ *   | {readonly kind: "result", readonly call: CallState, readonly result: unknown, readonly error: string | null}
+ *   | {readonly kind: "json", readonly call: null, readonly result: undefined, readonly error: string | null,
+ *     readonly value: unknown})} PartState
  */
 
 /** Collects parts as they grow. */
@@ -60,7 +69,7 @@ export class PartList {
  */
 function shown({ kind, index, text, complete, call, result, error, value }) {
   const state = { kind, index, text, complete, call: call && stateOf(call), result, error };
-  return kind === "json" ? { ...state, value } : state;
+  return /** @type {any} */ (kind === "json" ? { ...state, value } : state);
 }
 
 /**
@@ -71,5 +80,5 @@ function stateOf(call) {
   const { id, name, args, raw, status, completeArgs, error } = call;
   const { hosted, answered, result, resultIsError } = call;
   const done = { completeArgs, error, hosted, answered, result, resultIsError };
-  return { id, name, args, raw, status, ...done };
+  return { id, name, args, ...progress(args, call.openPath), raw, status, ...done };
 }

@@ -4,15 +4,14 @@
  */
 
 import { parts } from "../streams/answering.js";
-import { Document } from "../build/document.js";
-import { JsonrillError, ServerError } from "../errors.js";
-import { openEvents } from "../client/events.js";
-import { Growing } from "../build/growing.js";
+import { JsonrillError } from "../errors.js";
+import { LocatedGrowing } from "../build/located.js";
+import { NO_PROGRESS, progress } from "../build/state.js";
 import { parse } from "../jsontext.js";
 import { Observed } from "./observed.js";
-import { opening } from "../client/open.js";
+import { checked, opening } from "../client/open.js";
 import { PartList } from "./part-list.js";
-import { Rebuilder } from "../build/rebuilder.js";
+import { sharedEvents } from "./shared-events.js";
 import { checkSource, isPiece } from "../sources/reading.js";
 import { growing } from "../streams/functions.js";
 import { isObject } from "../parse/values.js";
@@ -37,16 +36,27 @@ import { isObject } from "../parse/values.js";
  *   & {initial?: DeepPartial<T>}} StreamOptions
  */
 /**
- * `error` is set if reading failed; `value` is then what was good before it. `stop()` closes the source,
- * `restart()` reads it again if it is a function or a run.
- * @typedef {{readonly error: Error | undefined, readonly status: Status, readonly stop: () => void,
- *   readonly restart: () => void}} Common
+ * Where to ask, when `submit(body)` says so: an address that is sent the body as JSON, or a function that
+ * makes a source of it.
+ * @typedef {{api: string | URL | ((body: any, signal: AbortSignal) => Source), headers?: HeadersInit,
+ *   credentials?: RequestCredentials, fetch?: typeof globalThis.fetch}} Endpoint
+ */
+/**
+ * `error` is set if reading failed; `value` is then what was good before it. `isLoading`: more may come.
+ * `stop()` closes the source, `restart()` reads it again if it is a function, a run or an endpoint.
+ * @typedef {{readonly error: Error | undefined, readonly status: Status, readonly isLoading: boolean,
+ *   readonly stop: () => void, readonly restart: () => void}} Common
  */
 /**
  * `value` is what is known so far, once `complete` it is a `T`.
  * @template T
- * @typedef {Common & ({readonly complete: true, readonly value: T} | {readonly complete: false,
- *   readonly value: DeepPartial<T> | undefined})} StreamState
+ * @typedef {Common & import("../build/state.js").Progress & ({readonly complete: true, readonly value: T}
+ *   | {readonly complete: false, readonly value: DeepPartial<T> | undefined})} StreamState
+ */
+/**
+ * `submit(body)` asks, in place of what was asked before.
+ * @template T
+ * @typedef {StreamState<T> & {readonly submit: (body?: unknown) => void}} SubmitState
  */
 /**
  * `parts` are those of the answer, in order; `text` is the text of its text parts.
@@ -56,8 +66,8 @@ import { isObject } from "../parse/values.js";
 /**
  * An entity of a run that is read as updates.
  * @template T
- * @typedef {{readonly entity: string | undefined, readonly index: number | undefined,
- *   readonly value: DeepPartial<T>, readonly complete: boolean}} EntityState
+ * @typedef {import("../build/state.js").Progress & {readonly entity: string | undefined,
+ *   readonly index: number | undefined, readonly value: DeepPartial<T>, readonly complete: boolean}} EntityState
  */
 /**
  * `connection`: "waiting" after a lost connection, until the next try. `id` is the position of the last
@@ -89,10 +99,12 @@ const NO_PARTS = Object.freeze([]);
  * @param {Reading} reading
  */
 export function observed(source, options, reading) {
-  if (source == null) return new Observed(null, reading.empty(options), true);
+  const { signal } = options;
+  if (source == null) return new Observed(null, reading.empty(options), { repeatable: true });
   check(source, reading);
-  const again = reading.run || isRepeatable(source);
-  return new Observed(reading.begin(source, options), reading.empty(options), again, options.signal);
+  const waits = isEndpoint(source);
+  const repeatable = reading.run || waits || isRepeatable(source);
+  return new Observed(reading.begin(source, options), reading.empty(options), { repeatable, waits, signal });
 }
 
 /**
@@ -101,10 +113,31 @@ export function observed(source, options, reading) {
  * @param {Reading} reading
  */
 export function check(source, { run }) {
-  if (!run && typeof source !== "function") checkSource(source);
+  if (!run && typeof source !== "function" && !isEndpoint(source)) checkSource(source);
   if (run && typeof source !== "string" && !(source instanceof URL)) {
     throw new TypeError(`the address of a run is a string or a URL, not ${typeof source}`);
   }
+}
+
+/** @param {any} source @returns {source is Endpoint} */
+export function isEndpoint(source) {
+  return typeof source === "object" && source !== null && "api" in source;
+}
+
+/**
+ * The source itself, made if it is a function or an endpoint.
+ * @param {any} source
+ * @param {AbortSignal} signal
+ * @param {unknown} body
+ */
+function begun(source, signal, body) {
+  if (typeof source === "function") return source(signal);
+  if (!isEndpoint(source)) return source;
+  const { api, headers, fetch = globalThis.fetch, credentials } = source;
+  if (typeof api === "function") return api(body, signal);
+  const asked = new Headers(headers);
+  if (!asked.has("content-type")) asked.set("content-type", "application/json");
+  return fetch(api, { method: "POST", headers: asked, credentials, body: JSON.stringify(body), signal });
 }
 
 /** True if a source can be read again from its beginning. @param {any} source */
@@ -116,12 +149,17 @@ export function isRepeatable(source) {
 export const VALUES = {
   name: "Stream",
   run: false,
-  empty: ({ initial }) => ({ value: initial }),
+  empty: ({ initial }) => ({ value: initial, ...NO_PROGRESS }),
   begin: (source, { initial, ...options }) =>
-    async function* (signal) {
-      const read = typeof source === "function" ? source(signal) : source;
-      for await (const found of growing(read, (value) => value, { ...options, signal })) {
-        yield () => ({ value: found instanceof Growing ? found.value : found });
+    async function* (signal, _, body) {
+      const itself = (/** @type {any} */ value) => value;
+      const read = growing(begun(source, signal, body), itself, itself, { ...options, signal }, LocatedGrowing);
+      for await (const found of read) {
+        yield () => {
+          const isGrowing = found instanceof LocatedGrowing;
+          const value = isGrowing ? found.value : found;
+          return { value, ...progress(value, isGrowing ? found.openPath : null) };
+        };
       }
     },
 };
@@ -131,27 +169,32 @@ export const PARTS = {
   name: "Parts",
   run: false,
   empty: () => ({ parts: NO_PARTS, text: "" }),
-  begin: (source, options) => (signal) =>
-    listed(typeof source === "function" ? source(signal) : source, { ...options, signal }),
+  begin: (source, options) => (signal, _, body) => listed(begun(source, signal, body), { ...options, signal }),
 };
 
 /** @type {Reading} */
 export const RUN = {
   name: "Run",
   run: true,
-  empty: ({ initial }) => ({ value: initial, entities: NO_PARTS, ...NOT_OPEN }),
+  empty: ({ initial }) => ({ value: initial, ...NO_PROGRESS, entities: NO_PARTS, ...NOT_OPEN }),
   begin: (url, { initial, ...options }) =>
     async function* (signal, note) {
       const entities = new Map();
       const connection = connecting(options, signal, note);
-      for await (const opened of opening(url, (value) => value, connection.options)) {
+      const itself = (/** @type {any} */ value) => value;
+      for await (const opened of opening(url, itself, connection.options, sharedEvents)) {
         connection.hasCome = true;
-        const { value, complete, id, entity, index } = opened;
-        const rebuilt = value instanceof Rebuilder || value instanceof Document ? value : null;
+        const { value: latest, id, ...entity } = opened;
+        const { index, openPath, isComplete } = entity;
         if (index !== undefined) {
-          entities.set(JSON.stringify([entity, index]), { entity, index, value, complete });
+          entities.set(JSON.stringify([entity.entity, index]), { ...entity, value: latest });
         }
-        yield () => ({ value: rebuilt ? rebuilt.value : value, entities: [...entities.values()], id });
+        yield () => {
+          const isLive = index === undefined && typeof latest?.openPath !== "undefined";
+          const value = isLive ? latest.value : latest;
+          const known = isLive ? progress(value, latest.openPath) : { openPath, isComplete };
+          return { value, ...known, entities: [...entities.values()], id };
+        };
       }
       connection.end();
     },
@@ -223,13 +266,12 @@ function connecting({ onState, ...options }, signal, note) {
  * @param {(fields: Fields) => void} note
  */
 async function* eventsOf(url, connection, numbers, note) {
-  for await (const { data, id } of openEvents(url, connection.options)) {
+  const events = sharedEvents(url, connection.options);
+  connection.options.signal.addEventListener("abort", events.close);
+  for await (const { data, id } of events) {
     connection.hasCome = true;
     note({ id });
-    const event = parse(data, numbers);
-    if (isObject(event) && event.status === "ERROR" && isObject(event.error)) {
-      throw new ServerError(event.error);
-    }
+    const event = checked(parse(data, numbers));
     if (!isObject(event)) {
       throw new JsonrillError(
         "parts are read of a provider's events (format=raw); read a run of text or fragments as values",

@@ -33,6 +33,11 @@ export function Shown({ id }: { id: string | null }) {
   const begin = useCallback((signal: AbortSignal) => fetch(`/recipe/${id}`, { signal }), [id]);
   const again: StreamState<Recipe> = useStream<Recipe>(begin, { tool: "cook" });
   const schema = useStream(begin, { schema: z.object({ minutes: z.number() }) });
+  const { submit, isLoading } = useStream<Recipe>({ api: "/recipe", headers: { "x-token": "t" } });
+  const typed = useStream({ api: "/recipe" }, { schema: z.object({ minutes: z.number() }) });
+  const minutes: number | undefined = typed.value?.minutes;
+  holds<Equal<typeof isLoading, boolean>>();
+  const isDone: boolean = state.isComplete("steps[0].text") || state.openPath === null;
   if (schema.complete) holds<Equal<typeof schema.value, { minutes: number }>>();
   const run: RunState<Recipe> = useRun<Recipe>(id && `/runs/${id}`, {
     headers: { authorization: "Bearer x" },
@@ -44,6 +49,7 @@ export function Shown({ id }: { id: string | null }) {
   return (
     <main>
       <button onClick={() => setSource(fetch("/recipe"))}>Ask</button>
+      <button disabled={isLoading || isDone} onClick={() => submit({ wish: minutes })}>Cook</button>
       <button onClick={complete ? restart : stop}>{run.connection}</button>
       <h1>{value?.title}</h1>
       {value?.steps?.map((step, index) => <p key={index}>{step.text}</p>)}
@@ -55,11 +61,11 @@ export function Shown({ id }: { id: string | null }) {
 }
 
 const Part = memo(({ part }: { part: PartState }) =>
-  part.call ? <Card call={part.call} /> : <p>{part.text}</p>,
+  part.kind === "call" ? <Card call={part.call} /> : <p>{part.text}</p>,
 );
 
 const Card = ({ call }: { call: CallState }) => (
   <pre title={call.error?.message}>
-    {call.name} {call.status} {JSON.stringify(call.args)}
+    {call.name} {call.status} {JSON.stringify(call.args)} {call.isComplete("city") && "✓"}
   </pre>
 );

@@ -22,13 +22,17 @@ import {
   type ToolCallUpdate,
   ToolCalls,
   type Update,
+  type ValueState,
   type WireFragment,
   content,
+  fields,
   fragments,
+  loads,
   open,
   partial,
   parts,
   select,
+  states,
   text,
   texts,
   toolCalls,
@@ -100,7 +104,18 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
   for await (const piece of text(file, "title", { signal })) holds<Equal<typeof piece, string>>();
   for await (const call of toolCalls(new Blob([]), { signal })) holds<Equal<typeof call, ToolCall>>();
   for await (const { id } of open("/v1/streams/1/events", { signal })) holds<Equal<typeof id, string>>();
-  for await (const anything of values("{}")) anything.whatever;
+  for await (const anything of values("{}")) holds<Equal<typeof anything, unknown>>();
+  for await (const element of select("[]", "root")) holds<Equal<typeof element, unknown>>();
+  for await (const { data } of updates("[]")) holds<Equal<typeof data, unknown>>();
+  for await (const { value } of open("/v1/streams/1/events")) holds<Equal<typeof value, unknown>>();
+  for await (const state of states<Recipe>(response)) {
+    holds<Equal<typeof state, ValueState<Recipe>>>();
+    if (state.complete) holds<Equal<typeof state.value, Recipe>>();
+    else holds<Equal<typeof state.value, DeepPartial<Recipe>>>();
+    const [done, path]: [boolean, Path | null] = [state.isComplete("steps[0].text"), state.openPath];
+    void [done, path];
+  }
+  for await (const [name, value] of fields("{}")) holds<Equal<[typeof name, typeof value], [string, unknown]>>();
 }
 
 export async function divided(response: Response) {
@@ -128,6 +143,15 @@ export async function schemas(source: string) {
   for await (const value of values(source, { schema: zod })) {
     holds<Equal<typeof value, DeepPartial<{ title: string; when: Date }>>>();
   }
+  for await (const field of fields(source, zod)) {
+    holds<Equal<typeof field, ["title", string] | ["when", Date]>>();
+    if (field[0] === "when") field[1].getTime();
+  }
+  for await (const { value } of states(source, { schema: zod })) void value.title?.length;
+  const known = await partial(source, zod);
+  holds<Equal<typeof known, { title: string; when: Date } | DeepPartial<{ title: string; when: Date }> | undefined>>();
+  const loaded = await loads(source, { schema: zod });
+  holds<Equal<typeof loaded, { title: string; when: Date }>>();
   const valibot = v.object({ title: v.string() });
   for await (const value of select(source, "items", { schema: valibot })) {
     holds<Equal<typeof value, { title: string }>>();
@@ -151,6 +175,10 @@ export function classes() {
   void found[0]?.isComplete("steps[0]");
   const known = partial<Recipe>('{"title": "T');
   holds<Equal<typeof known, DeepPartial<Recipe> | undefined>>();
+  const [anything, all] = [partial("{}"), loads("{}")];
+  holds<Equal<[typeof anything, typeof all], [unknown, unknown]>>();
+  const recipe = loads<Recipe>("{}");
+  holds<Equal<typeof recipe, Recipe>>();
   try {
     document.flush();
   } catch (error) {
@@ -178,6 +206,8 @@ export async function ask(stream: Promise<AsyncIterable<Chunk>>, response: Respo
   for await (const part of parts([{ say: "a" }], { provider: own })) {
     holds<Equal<typeof part, Part>>();
     void [part.kind, part.delta, part.text, part.complete, part.call?.name];
+    if (part.kind === "call") holds<Equal<typeof part.call, ToolCall>>();
+    else if (part.kind === "text") holds<Equal<typeof part.call, null>>();
   }
 }
 

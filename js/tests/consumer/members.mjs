@@ -26,9 +26,10 @@ for (const file of entries) {
     const given = last && checker.getNonNullableType(checker.getTypeOfSymbolAtLocation(last, place));
     // A list of arguments may end with options, too.
     const element = given && (checker.getIndexTypeOfType(given, ts.IndexKind.Number) ?? given);
-    const of = element?.isUnion() ? element.types.filter((one) => one.flags & ts.TypeFlags.Object) : [element];
+    const isObject = (one) => one && one.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection);
+    const of = element?.isUnion() ? element.types : [element];
     exported[symbol.name] = {
-      options: of.flatMap((one) => (one && one.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection) ? names(one) : [])),
+      options: of.flatMap((one) => (isObject(one) ? names(one) : [])),
       members: construct ? names(construct.getReturnType()).filter(isPublic) : [],
     };
   }

@@ -642,10 +642,22 @@ test("the entities of updates", async () => {
   const view = mounted(() => useRun(new URL("http://127.0.0.1/runs/1"), options));
   await until(() => view.last.complete);
   assert.equal(view.last.value, "Boil");
-  assert.deepEqual(view.last.entities, [
-    { entity: "steps", index: 0, value: "Peel", complete: true },
-    { entity: "steps", index: 1, value: "Boil", complete: true },
+  const seen = view.last.entities.map(({ isComplete, ...entity }) => ({ ...entity, isDone: isComplete() }));
+  assert.deepEqual(seen, [
+    { entity: "steps", index: 0, value: "Peel", complete: true, openPath: null, isDone: true },
+    { entity: "steps", index: 1, value: "Boil", complete: true, openPath: null, isDone: true },
   ]);
+});
+
+test("of an update that is not complete, what arrived last may still grow", async () => {
+  const data = { title: "Tea", steps: [{ text: "Pe" }] };
+  const { options } = run([{ entity: "root", index: 0, status: "PARTIAL", data }], { held: 1 });
+  const view = mounted(() => useRun("http://127.0.0.1/runs/1", options));
+  await until(() => view.last.value?.title);
+  assert.deepEqual(view.last.openPath, ["steps", 0, "text"]);
+  const paths = ["title", "steps", "steps[0].text", "none"];
+  assert.deepEqual(paths.map((path) => view.last.isComplete(path)), [true, false, false, false]);
+  assert.equal(view.last.entities[0].isComplete("title"), true);
 });
 
 test("no run is idle; another address is another run; headers may be new objects", async () => {
@@ -715,8 +727,93 @@ test("the parts of a run, across lost connections", async () => {
   const error = { code: "CANCELLED", message: "cancelled" };
   const failed = run([CHAT[1], { status: "ERROR", error }]);
   const third = mounted(() => useRunParts("http://127.0.0.1/runs/1", failed.options));
-  await until(() => third.last.status === "error");
-  assert.deepEqual([third.last.error.code, third.last.text], ["CANCELLED", "One "]);
+  await until(() => third.last.status === "stopped");
+  assert.deepEqual([third.last.error, third.last.text], [undefined, "One "]);
+  for (const code of ["PRODUCER_LOST", "PRODUCER_STOPPED"]) {
+    const lost = run([CHAT[1], { status: "ERROR", error: { code, message: "the producer has gone" } }]);
+    const fourth = mounted(() => useRunParts("http://127.0.0.1/runs/1", lost.options));
+    await until(() => fourth.last.status === "error");
+    assert.equal(fourth.last.error.code, code);
+    assert.match(fourth.last.error.message, /interrupted .* ask again/);
+    assert.equal(fourth.last.isLoading, false);
+  }
+});
+
+test("one connection for all components that read a run, as values and as parts", async () => {
+  const { asked, open, options } = run([{ choices: [{ index: 0, delta: { content: '{"title": "Te' } }] }, CHAT[3]], { held: 1 });
+  const { fetch } = globalThis;
+  globalThis.fetch = options.fetch;
+  try {
+    const url = "http://127.0.0.1/runs/shared";
+    const views = [0, 1, 2].map((at) => mounted(() => (at ? useRun(url) : useRunParts(url)), { strict: true }));
+    await until(() => views.every(({ last }) => last.id === "1"));
+    assert.deepEqual([views[0].last.text, views[1].last.value], ['{"title": "Te', { title: "Te" }]);
+    assert.deepEqual([views[1].last.openPath, views[1].last.isComplete("title")], [["title"], false]);
+    const late = mounted(() => useRun(url));
+    await until(() => late.last.value?.title === "Te");
+    assert.equal(asked.length, 1);
+    for (const view of views) view.unmount();
+    await turn(20);
+    assert.equal(open.size, 1);
+    late.unmount();
+    await until(() => open.size === 0);
+    const again = mounted(() => useRun(url));
+    await until(() => again.last.value?.title === "Te");
+    assert.equal(asked.length, 2);
+    again.unmount();
+  } finally {
+    globalThis.fetch = fetch;
+  }
+});
+
+test("an endpoint is asked with submit, again with another body, and stopped", async () => {
+  const asked = [];
+  const sources = [];
+  const fetch = async (url, init) => {
+    asked.push([url, init.method, init.headers.get("content-type"), init.headers.get("x-token"), init.body]);
+    const one = fed({ response: false });
+    sources.push(one);
+    init.signal.addEventListener("abort", () => (one.aborted = true));
+    return new Response(one.source, { headers: { "content-type": "application/json" } });
+  };
+  // A new object in each render, as programs write it.
+  const view = mounted(() => useStream({ api: "/recipe", headers: { "x-token": "t" }, fetch }), { strict: true });
+  assert.deepEqual([view.last.status, view.last.isLoading, asked.length], ["idle", false, 0]);
+  view.last.restart();
+  view.last.submit({ wish: "tea" });
+  await until(() => sources.length === 1);
+  assert.deepEqual(asked[0], ["/recipe", "POST", "application/json", "t", '{"wish":"tea"}']);
+  await until(() => view.last.isLoading);
+  sources[0].feed('{"title": "Te');
+  await until(() => view.last.value?.title === "Te");
+  assert.deepEqual([view.last.isComplete("title"), view.last.openPath], [false, ["title"]]);
+  view.last.submit({ wish: "soup" });
+  await until(() => sources.length === 2 && sources[0].aborted);
+  await until(() => view.last.value === undefined);
+  sources[1].feed('{"title": "Soup"');
+  await until(() => view.last.isComplete("title"));
+  view.last.stop();
+  await until(() => view.last.status === "stopped");
+  assert.deepEqual([view.last.isLoading, view.last.error, view.last.value], [false, undefined, { title: "Soup" }]);
+  view.last.restart();
+  await until(() => sources.length === 3);
+  assert.equal(asked[2][4], '{"wish":"soup"}');
+  sources[2].feed('{"title": "S"}');
+  sources[2].close();
+  await until(() => view.last.complete);
+  assert.equal(view.last.isComplete(), true);
+});
+
+test("an endpoint may be a function, and its error is one of the state", async () => {
+  const api = (body) => (body === "bad" ? Promise.reject(new RangeError("no")) : JSON.stringify({ body }));
+  const view = mounted(() => useStream({ api }, { initial: { body: "…" } }));
+  assert.deepEqual([view.last.value, view.last.isComplete("body")], [{ body: "…" }, false]);
+  view.last.submit("bad");
+  await until(() => view.last.status === "error");
+  assert.ok(view.last.error instanceof RangeError);
+  view.last.submit("good");
+  await until(() => view.last.complete);
+  assert.deepEqual([view.last.value, view.last.error], [{ body: "good" }, undefined]);
 });
 
 test("an error in a component above does not leave a source open", async () => {

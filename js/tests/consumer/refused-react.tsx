@@ -23,7 +23,13 @@ export function Wrong({ response }: { response: Response }) {
   useRun(12);
   // @ts-expect-error not a signal
   useRun("/runs/1", { signal: new AbortController() });
+  // @ts-expect-error without a schema nothing is known of it
+  useStream(response).value?.title;
+  // @ts-expect-error only an endpoint is asked
+  useStream<Recipe>(response).submit({});
   const { parts } = useParts(response);
+  // @ts-expect-error a text has no call
+  void (parts[0]?.kind === "text" && parts[0].call.name);
   // @ts-expect-error it is read only
   parts.push(parts[0]);
   // @ts-expect-error not a kind

@@ -1,6 +1,6 @@
 import { type DeepPartial } from "jsonrill";
 import { type CallState, useRun, useRunParts } from "jsonrill/react";
-import { type FormEvent, memo, useState } from "react";
+import { type FormEvent, memo, useRef, useState } from "react";
 
 interface Trip {
   title: string;
@@ -22,20 +22,22 @@ const idOfPage = () => location.hash.slice(1) || null;
 export function App() {
   const [id, setId] = useState(idOfPage);
   const [problem, setProblem] = useState("");
-  // One run, read twice: as the value of the answer's JSON, and as the parts of the answer.
+  const form = useRef<HTMLFormElement>(null);
+  // One run and one connection, read as the value of the answer's JSON and as the parts of the answer.
   const url = id && `/api/trips/${id}`;
-  const trip = useRun<Trip>(url && `${url}?format=fragments`);
-  const answer = useRunParts(url && `${url}?format=raw`);
+  const trip = useRun<Trip>(url);
+  const answer = useRunParts(url);
   const error = problem || (answer.error ?? trip.error)?.message;
-  const isBusy = answer.status === "streaming";
+  const isBusy = answer.isLoading;
 
-  async function plan(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const wish = new FormData(event.currentTarget).get("wish");
+  async function plan(event?: FormEvent) {
+    event?.preventDefault();
+    const wish = new FormData(form.current!).get("wish");
     const headers = { "content-type": "application/json" };
-    const asked = await fetch("/api/trips", { method: "POST", headers, body: JSON.stringify({ wish }) });
-    setProblem(asked.ok ? "" : `The server answered ${asked.status}`);
-    if (!asked.ok) return;
+    const init = { method: "POST", headers, body: JSON.stringify({ wish }) };
+    const asked = await fetch("/api/trips", init).catch(() => null);
+    setProblem(asked?.ok ? "" : asked ? `The server answered ${asked.status}.` : "The server cannot be reached.");
+    if (!asked?.ok) return;
     const { id: next } = await asked.json();
     history.replaceState(null, "", `#${next}`);
     setId(next);
@@ -43,7 +45,7 @@ export function App() {
 
   return (
     <main>
-      <form onSubmit={plan}>
+      <form ref={form} onSubmit={plan}>
         <input name="wish" aria-label="Your wish" defaultValue="Four days in the Alps, by train" />
         <button disabled={isBusy}>Plan</button>
         <button type="button" disabled={!isBusy} onClick={() => url && fetch(url, { method: "DELETE" })}>
@@ -51,14 +53,18 @@ export function App() {
         </button>
         <output>{id === null ? "" : status(answer.status, answer.connection)}</output>
       </form>
-      {error && <p role="alert">{error}</p>}
+      {error && (
+        <p role="alert">
+          {error} <button onClick={() => plan()}>Try again</button>
+        </p>
+      )}
       {answer.parts.map(
         (part) => part.kind === "reasoning" && <blockquote key={part.index}>{part.text}</blockquote>,
       )}
-      {trip.value && <Plan trip={trip.value} isComplete={trip.complete} />}
+      {trip.value && <Plan trip={trip.value} isBusy={trip.isLoading} />}
       <section className="cards">
         {answer.parts.map(
-          (part) => part.kind === "call" && part.call && <Card key={part.index} call={part.call} />,
+          (part) => part.kind === "call" && <Card key={part.index} call={part.call} />,
         )}
       </section>
     </main>
@@ -70,9 +76,9 @@ function status(reading: string, connection: string) {
   return reading === "streaming" && connection === "waiting" ? "reconnecting" : reading;
 }
 
-function Plan({ trip, isComplete }: { trip: DeepPartial<Trip>; isComplete: boolean }) {
+function Plan({ trip, isBusy }: { trip: DeepPartial<Trip>; isBusy: boolean }) {
   return (
-    <article aria-busy={!isComplete}>
+    <article aria-busy={isBusy}>
       <h1>{trip.title}</h1>
       <div className="days">
         {trip.days?.map((day, index) => <DayView key={index} number={index + 1} day={day} />)}

@@ -1,0 +1,15 @@
+/** The value in a provider's events that a run has logged; loaded when the first of them arrives. */
+
+import { drive } from "../sources/reading.js";
+import { grown } from "./growing.js";
+import { LocatedGrowing } from "../build/located.js";
+
+/**
+ * @param {AsyncIterable<any>} events
+ * @param {(value: any) => any} show
+ * @param {(value: any) => any} whole
+ * @param {import("../parse/values.js").Numbers} numbers
+ */
+export function loggedValues(events, show, whole, numbers) {
+  return grown(drive, events, show, whole, { numbers }, LocatedGrowing);
+}
