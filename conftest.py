@@ -36,17 +36,16 @@ settings.register_profile(
 )
 settings.load_profile("jsonrill")
 
-# Tests in these folders run real servers, databases and browsers in other processes. On a busy
-# machine one of those may be late, so a failure there counts only if it happens twice in a row.
-# The summary names each test that was run again.
-REAL_PARTS = ("packages/jsonrill-server/", "packages/jsonrill-batch/", "js/", "page/")
+# A failure counts at once, but not yet with the page in a real browser: there two tests depend on
+# the moment in which the browser draws. The summary names each test that was run again.
+BROWSER = "page/tests/browser/"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.pluginmanager.has_plugin("rerunfailures"):
         return
     for item in items:
-        if item.nodeid.startswith(REAL_PARTS):
+        if item.nodeid.startswith(BROWSER):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 

@@ -62,7 +62,9 @@ class SharedLog(MemoryStore):
         return await super()._take(stream, producer, lease, new)
 
     async def _add(self, stream: str, producer: str, append: Append) -> Tail:
-        if append.records:
+        # What is there already is not refused, though it is sent again.
+        before = self._logs[stream].last if stream in self._logs else 0
+        if append.records and (append.first or before + 1) + len(append.records) > before + 1:
             self._check_room()
         return await super()._add(stream, producer, append)
 

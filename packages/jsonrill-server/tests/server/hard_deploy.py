@@ -16,7 +16,19 @@ import httpx2
 from support import ROOT
 from support.processes import free_port
 
-from .test_deploy import TOKEN, instructions, one
+TOKEN = "0123456789abcdef"
+
+
+def instructions() -> list[tuple[str, str]]:
+    text = (ROOT / "deploy" / "Dockerfile").read_text().replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    found = [line.partition(" ") for line in lines]
+    return [(word, rest.strip()) for word, _, rest in found]
+
+
+def one(word: str) -> str:
+    (found,) = [rest for name, rest in instructions() if name == word]
+    return found
 
 
 def copy_installed(folder: Path) -> None:

@@ -15,19 +15,6 @@ from jsonrill_server import Config
 from support import ROOT
 
 DEPLOY = ROOT / "deploy"
-TOKEN = "0123456789abcdef"
-
-
-def instructions() -> list[tuple[str, str]]:
-    text = (DEPLOY / "Dockerfile").read_text().replace("\\\n", " ")
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    found = [line.partition(" ") for line in lines]
-    return [(word, rest.strip()) for word, _, rest in found]
-
-
-def one(word: str) -> str:
-    (found,) = [rest for name, rest in instructions() if name == word]
-    return found
 
 
 def settings_of(text: str) -> dict[str, str]:
