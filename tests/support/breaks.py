@@ -221,8 +221,10 @@ class Model:
 
 
 def _events(shape: str, sent: str, end: str) -> Iterator[Any]:
-    ending = "length" if end == "length" else "complete"
-    script = Answer(sent, pace=0, ending=ending).script(SHAPES[shape], {"stream": True})
+    is_long = end == "length"
+    script = Answer(sent, pace=0, ending="length" if is_long else "complete").script(
+        SHAPES[shape], {"stream": True}
+    )
     events = [json.loads(step.partition(b"data: ")[2]) for step in _steps(script.steps)]
     if end in ("reset", "lost"):
         events = events[: _last_delta(events) + 1]

@@ -64,7 +64,9 @@ def test_only_the_missing_fields(cut: int) -> None:
     joined.add(DOCUMENT[:cut])
     document = joined.document()
     known, path = document.value, document.open_path
-    missing = {key: it for key, it in VALUE.items() if key not in known or (key,) == path[:1]}
+    missing = {
+        key: it for key, it in VALUE.items() if key not in known or (key,) == (path or ())[:1]
+    }
     text = join(DOCUMENT[:cut], json.dumps(missing))
     assert text is not None and json.loads(text) == VALUE
 

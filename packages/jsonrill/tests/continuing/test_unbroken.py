@@ -146,7 +146,7 @@ def test_a_plain_function_must_not_return_something_async() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"attempts": 0}, {"stall": -1}, {"budget": 0}, {"on_contradiction": "no"}]
+    "options", [{"attempts": 0}, {"stall": -1}, {"budget": 0}, {"backoff": "no"}]
 )
 def test_options_are_checked(options: Any) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
@@ -293,6 +293,19 @@ def test_an_answer_that_contradicts_is_a_revision_error() -> None:
         [*jsonrill.values(source(broken(TEXT[:30]), events(other)))]
     error = raised.value
     assert (error.path, error.written, error.now) == (("city",), "Rome", "Oslo")
+
+
+def test_another_process_goes_on_from_the_log() -> None:
+    whole = [*source(events(TEXT))]
+    value = json.dumps({"n": 12, "m": [1, 2], "s": "end"})
+    numbers = [*source(events(value))]
+    for all_of_it, text in ((whole, TEXT), (numbers, value)):
+        for size in range(1, len(all_of_it)):
+            log = all_of_it[:size]
+            known = "".join(it.get("text", "") for it in log)
+            rest = source(events(text[len(known) :]), before=log)
+            read = [*jsonrill.values([*log, *rest])]
+            assert read[-1] == json.loads(text), size
 
 
 # ---- tool calls ----

@@ -96,6 +96,12 @@ class JoinedText:
         text, self._rest = self._rest[:size], self._rest[size:]
         return text
 
+    def mark_shown(self) -> None:
+        """Another process has shown all of it, and knew that a number at its end is complete."""
+        if self.outline.in_word:
+            self.add(" ")
+        self._rest = ""
+
     def fork(self, *, rewound: bool = False) -> JoinedText:
         """The same text, which goes on for itself; with `rewound` from its last clean place."""
         other = JoinedText(self._schema, self._repair)

@@ -74,6 +74,11 @@ class Outline:
         return self.state == STRING
 
     @property
+    def in_word(self) -> bool:
+        """True inside of a number or a literal."""
+        return self.state == WORD
+
+    @property
     def in_text(self) -> bool:
         """True inside of a string or a key, where nearly any character may follow."""
         return self.state in (STRING, IN_KEY)

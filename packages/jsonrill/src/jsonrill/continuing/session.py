@@ -138,7 +138,6 @@ class Session:
         self.repair: Rules = False
         self.choice = 0
         self.tool: Tool = None
-        self.restarts = False
         self.text = Track()
         self.calls: list[Call] = []
         # True if a call has followed the text.
@@ -151,6 +150,21 @@ class Session:
         self.reason: str | None = None
         self.error: Exception | None = None
         self.over = False
+
+    def take_up(self, before: list[Event]) -> list[Event]:
+        """Go on with what another process has yielded; the events that it has not."""
+        if not before:
+            return []
+        self.begin()
+        for event in before:
+            self.feed(event)
+        tracks = [self.text, *(call.track for call in self.calls)]
+        for track in tracks:
+            track.joined.mark_shown()
+        if self._ending.of(self.choice) is not None:
+            self.over = True
+            return []
+        return self.end()
 
     # ---- an attempt ----
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from codecs import getincrementaldecoder
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+)
 from contextlib import suppress
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import sleep
-from typing import Any, Final, Literal, overload
+from typing import Any, Final, overload
 
 from ..errors import JsonrillError, SourceFailed
 from ..eventstream import looks_like_events
@@ -26,7 +34,6 @@ _TEXT: Final = (str, bytes, bytearray, memoryview)
 # What a client may send again as it is: the server was busy, or too slow.
 _BUSY: Final = (408, 409, 425, 429)
 _LONGEST_WAIT: Final = 30.0
-OnContradiction = Literal["raise", "restart"]
 
 
 class _Stalled(Exception):
@@ -96,18 +103,16 @@ class _Asking:
         stall: float | None,
         backoff: float,
         budget: int | None,
-        on_contradiction: OnContradiction,
+        before: Iterable[Event],
     ) -> None:
         _check(attempts=attempts, stall=stall, backoff=backoff, budget=budget)
-        if on_contradiction not in ("raise", "restart"):
-            raise ValueError(f"on_contradiction is raise or restart, not {on_contradiction!r}")
         self._ask = ask
         self._provider = TABLE["provider"].check(provider)
         self._stall = stall
         self._backoff = backoff
         self._session = Session(provider=self._provider, attempts=attempts, budget=budget)
         self._session.schema = schema
-        self._session.restarts = on_contradiction == "restart"
+        self._before = [*before]
 
     def read_for(
         self, *, schema: Any = None, repair: Rules = False, choice: int = 0, tool: Tool = None
@@ -155,6 +160,7 @@ class Unbroken(_Asking):
 
     def _events(self) -> Generator[Event]:
         session = self._session
+        yield from session.take_up(self._before)
         while not session.over:
             if wait := self._wait():
                 sleep(wait)
@@ -207,6 +213,8 @@ class AsyncUnbroken(_Asking):
 
     async def _events(self) -> AsyncGenerator[Event]:
         session = self._session
+        for event in session.take_up(self._before):
+            yield event
         while not session.over:
             if wait := self._wait():
                 await asyncio.sleep(wait)
@@ -250,6 +258,18 @@ class AsyncUnbroken(_Asking):
 
 @overload
 def unbroken(
+    ask: Callable[[SoFar | None], Iterable[Any]],
+    *,
+    schema: Any = None,
+    attempts: int = 3,
+    stall: float | None = 20.0,
+    backoff: float = 0.5,
+    budget: int | None = None,
+    before: Iterable[Event] = (),
+    provider: Provider = "auto",
+) -> Unbroken: ...
+@overload
+def unbroken(
     ask: Callable[[SoFar | None], Awaitable[Any] | AsyncIterable[Any]],
     *,
     schema: Any = None,
@@ -257,7 +277,7 @@ def unbroken(
     stall: float | None = 20.0,
     backoff: float = 0.5,
     budget: int | None = None,
-    on_contradiction: OnContradiction = "raise",
+    before: Iterable[Event] = (),
     provider: Provider = "auto",
 ) -> AsyncUnbroken: ...
 @overload
@@ -269,7 +289,7 @@ def unbroken(
     stall: float | None = 20.0,
     backoff: float = 0.5,
     budget: int | None = None,
-    on_contradiction: OnContradiction = "raise",
+    before: Iterable[Event] = (),
     provider: Provider = "auto",
 ) -> Unbroken: ...
 def unbroken(
@@ -280,7 +300,7 @@ def unbroken(
     stall: float | None = 20.0,
     backoff: float = 0.5,
     budget: int | None = None,
-    on_contradiction: OnContradiction = "raise",
+    before: Iterable[Event] = (),
     provider: Provider = "auto",
 ) -> Any:
     """A source that goes on after a break: `ask` is called again for the rest of the answer.
@@ -296,7 +316,8 @@ def unbroken(
     the second attempt in vain, twice as many before the next one.
 
     `schema` is for readers that have none of their own. An answer that contradicts what is complete
-    is a `RevisionError`; with `on_contradiction="restart"` readers are told that it starts again.
+    is a `RevisionError`. `before` are the events that another process has yielded of this answer,
+    and which are not yielded again.
     """
     if not callable(ask):
         raise TypeError(f"unbroken calls a function that asks, not {type(ask).__name__}: {ask!r}")
@@ -308,7 +329,7 @@ def unbroken(
         stall=stall,
         backoff=backoff,
         budget=budget,
-        on_contradiction=on_contradiction,
+        before=before,
         provider=provider,
     )
 
