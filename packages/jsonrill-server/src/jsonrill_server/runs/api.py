@@ -612,7 +612,8 @@ class Runs:
         async def tell() -> None:
             with suppress(StoreError):
                 records, end = await read_log(self._hub.store, name, status.last + 1)
-                await _tell(on_end, _ended(begun, records, end or LOST))
+                if end is not None:  # else the store was closed while it was read
+                    await _tell(on_end, _ended(begun, records, end))
 
         ending = asyncio.create_task(tell())
         self._ending.add(ending)
