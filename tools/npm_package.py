@@ -1,12 +1,14 @@
 """Make the npm package: `python tools/npm_package.py` leaves `jsonrill-VERSION.tgz` in dist/.
 
 The modules of `js/src` go into it as they are. The type declarations are made from
-their JSDoc by the TypeScript compiler of tools/npm, the README from docs/javascript.md.
+their JSDoc by the TypeScript compiler of tools/npm. With REPOSITORY, the address of the
+repository that a release has, package.json names it; there is none to name before.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -26,11 +28,6 @@ DECLARATIONS: Final = (
 )
 
 
-def readme(page: str) -> str:
-    """The page for npm: links to other pages of the documentation would lead nowhere."""
-    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]+\)", r"\1", page)
-
-
 def version() -> str:
     """The version of the Python package, which is the only place where it is written."""
     text = (ROOT / "packages/jsonrill/src/jsonrill/__init__.py").read_text("utf8")
@@ -40,8 +37,12 @@ def version() -> str:
 
 
 def description() -> str:
-    """The package.json of the library, with its version."""
+    """The package.json of the library, with its version, and in a release with its addresses."""
     package = json.loads((LIBRARY / "package.json").read_text("utf8"))
+    if address := os.environ.get("REPOSITORY"):
+        package["repository"] = {"type": "git", "url": f"git+{address}.git", "directory": "js"}
+        package["homepage"] = f"{address}#readme"
+        package["bugs"] = f"{address}/issues"
     return json.dumps({"name": package.pop("name"), "version": version(), **package}, indent=2)
 
 
@@ -51,8 +52,7 @@ def stage(folder: Path) -> None:
     shutil.copytree(LIBRARY / "src", folder / "src")
     shutil.copy(ROOT / "LICENSE", folder)
     (folder / "package.json").write_text(description(), "utf8")
-    page = (ROOT / "docs" / "javascript.md").read_text("utf8")
-    (folder / "README.md").write_text(readme(page), "utf8")
+    shutil.copy(LIBRARY / "README.md", folder)
     compiler = TOOLS / "node_modules" / "typescript" / "bin" / "tsc"
     staged = [*map(str, sorted(folder.rglob("*.js")))]
     command = ["node", str(compiler), *DECLARATIONS, "--outDir", str(folder / "src"), *staged]

@@ -71,6 +71,22 @@ def test_the_package_is_described_as_the_python_one_is() -> None:
     assert package["peerDependenciesMeta"] == {"react": {"optional": True}}
 
 
+def test_a_release_names_its_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"repository", "homepage", "bugs"}
+    monkeypatch.delenv("REPOSITORY", raising=False)
+    assert not names & json.loads(npm_package.description()).keys()
+    monkeypatch.setenv("REPOSITORY", "https://example.org/jsonrill")
+    package = json.loads(npm_package.description())
+    assert names <= package.keys()
+    assert package["repository"]["url"] == "git+https://example.org/jsonrill.git"
+
+
+def test_the_readme_is_short_and_its_links_are_absolute() -> None:
+    readme = (ROOT / "js" / "README.md").read_text("utf8")
+    assert len(readme.splitlines()) <= 150
+    assert all(link.startswith("https://") for link in re.findall(r"\]\((.+?)\)", readme))
+
+
 def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
     node = need_command("node")
     linted = run(

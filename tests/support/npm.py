@@ -66,7 +66,7 @@ def packed() -> Path:
     """Our package as it would be published, made once for each state of what is in it."""
     installed(ROOT / "tools" / "npm", "npm")
     npm = need_command("npm")
-    sources = [SCRIPT, ROOT / "docs" / "javascript.md", LIBRARY / "__init__.py"]
+    sources = [SCRIPT, LIBRARY / "__init__.py"]
     sources += [file for file in sorted(npm_package.LIBRARY.rglob("*")) if file.is_file()]
     digest = hashlib.sha256()
     for file in sources:
