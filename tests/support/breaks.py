@@ -147,6 +147,10 @@ WAYS: tuple[Callable[[Model, str], str], ...] = (
 )
 
 
+class NoRest(Exception):
+    """The text ends in the middle of a key or a number that is written in another style."""
+
+
 @dataclass
 class Model:
     """Answers with `text`, or calls `tool` with it; breaks off `breaks` times, first at `cut`."""
@@ -173,7 +177,10 @@ class Model:
         if so_far is not None and so_far.text.strip():
             way = chance.choice(self.ways)
             self.asked.append(way.__name__)
-            answer = way(self, so_far.text)
+            try:
+                answer = way(self, so_far.text)
+            except NoRest:
+                answer = self.text
         cut: int | None = None
         if so_far is None:
             cut = self.cut
@@ -188,9 +195,11 @@ class Model:
             return self.text[len(text) :]
         try:
             rest = following(text, value := json.loads(self.text))
-            return rest if json.loads(text + rest) == value else self.text
-        except ValueError:  # the text ends in the middle of a key or a number
-            return self.text
+            if json.loads(text + rest) == value:
+                return rest
+        except ValueError:
+            pass
+        raise NoRest
 
     def stream(self, answer: str, cut: int | None) -> Iterator[Any]:
         """The events of an answer, up to a cut."""

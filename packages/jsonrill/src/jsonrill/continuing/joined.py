@@ -70,9 +70,9 @@ class JoinedText:
     @property
     def clean(self) -> int:
         """The end of what may be shown, because it cannot mean anything else any more."""
-        if self.begin is None or self.outline.dead:
+        if self.begin is None or (self.outline.dead and not self._was_json):
             return self.size
-        if self.outline.done:
+        if self.outline.done and not self.outline.dead:
             return self.size if self.ended else self.size - 1
         return self.begin + self.outline.clean
 
