@@ -18,7 +18,7 @@ from inspect import isasyncgenfunction, isawaitable
 from typing import Any, Literal, Unpack, overload
 
 from ..answers import Part, turns
-from ..answers.saving import restore
+from ..answers.saving import restore, unpacked
 from ..jsontext import dumps
 from ..options import PartOptions, refuse_unknown
 from ..providers.finish import Reason
@@ -168,7 +168,7 @@ class _Conversation:
                 raise ValueError(f"no call {id!r} waits for a decision; there are: {known}")
             if not isinstance(decision, bool | str | Mapping):
                 raise TypeError(f"a decision is True, False, a reason or arguments: {decision!r}")
-        self._added, self._turn = list(state["added"]), state["turn"]
+        self._added, self._turn = unpacked(state["added"]), state["turn"]
         self._form, self._saved_outcome = state["form"], state["outcome"]
         entries = [_decided(entry, decisions) for entry in state["entries"]]
         calls = restore(self._run.parts, entries, state["turn"], state["index"])
@@ -355,7 +355,7 @@ def agent(
     first = None
     if state is not None:
         check_state(state, run.signatures)
-        messages = state["messages"] if messages is None else messages
+        messages = unpacked(state["messages"]) if messages is None else messages
     beginning = list(messages or ())
     asynchronous = is_async(ask) or isasyncgenfunction(ask)
     if not asynchronous and state is None:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from ..answers import Part, Parts, turns
 from ..answers.parts import Entry
-from ..answers.saving import Saved, restore, result_of, saved
+from ..answers.saving import Saved, packed, restore, result_of, saved
 from ..jsontext import dumps
 from ..providers.finish import REASONS
 from .tools import Signature
@@ -216,7 +216,7 @@ class _LogReading:
             "version": VERSION,
             "form": self._form,
             "messages": messages,
-            "added": self._added,
+            "added": packed(self._added),
             "turn": self._turn,
             "index": self._index,
             "entries": self._whole(),
@@ -228,8 +228,8 @@ class _LogReading:
 
 
 def check_json(messages: list[Any]) -> list[Any]:
-    """Messages as plain JSON; `TypeError` if they have objects of a client library."""
+    """Messages as plain JSON; `TypeError` if they cannot be."""
     try:
-        return list(json.loads(dumps(turns.plain(messages))))
+        return list(json.loads(dumps(turns.plain(packed(messages)))))
     except (TypeError, ValueError) as error:
         raise TypeError(f"the messages are not plain JSON: {error}") from error

@@ -176,18 +176,15 @@ class Signature:
         if self._reads is not None:
             wanted = [it.name for it in self._parameters if it.default is it.empty]
             schema = object_schema(self._reads, wanted, more=self._more)
-            for it in self._parameters:
-                if it.default is not it.empty and _is_json(it.default):
-                    properties = schema["properties"]
-                    properties[it.name] = {**properties[it.name], "default": it.default}
-            return schema
-        try:
-            from pydantic import TypeAdapter
-        except ImportError:
-            raise TypeError(self._needs_pydantic()) from None
-        its: dict[str, Any] = TypeAdapter(self._arguments_type()).json_schema()
-        its.pop("title", None)
-        return its
+        else:
+            schema = self._pydantic_json_schema()
+        properties = schema["properties"]
+        for it in self._parameters:
+            reads = simple(self._hints.get(it.name, Any))
+            its = properties[it.name] if reads is None else reads.schema
+            has_default = it.default is not it.empty and _is_json(it.default)
+            properties[it.name] = {**its, "default": it.default} if has_default else its
+        return schema
 
     def arguments(self, call: ToolCall) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call, converted as the signature says; `TypeError` if they misfit."""
@@ -253,6 +250,15 @@ class Signature:
         arguments = make("Arguments", fields)
         arguments.__pydantic_config__ = ConfigDict(extra="allow" if self._more else "forbid")
         return arguments
+
+    def _pydantic_json_schema(self) -> dict[str, Any]:
+        try:
+            from pydantic import TypeAdapter
+        except ImportError:
+            raise TypeError(self._needs_pydantic()) from None
+        schema: dict[str, Any] = TypeAdapter(self._arguments_type()).json_schema()
+        schema.pop("title", None)
+        return schema
 
     def _pydantic_schema(self) -> Schema | None:
         from pydantic import PydanticSchemaGenerationError

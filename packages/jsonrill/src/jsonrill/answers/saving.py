@@ -5,8 +5,9 @@ An entry is read back as the statements that made it, so that calls are validate
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from ..providers.statements import CallDelta, End, Keep, Reasoning, Statement, Text
 from ..toolcalls.lifecycle import LiveCall
@@ -16,11 +17,33 @@ from .parts import Entry, Parts
 Saved = dict[str, Any]
 
 
+# The only key of an object that is the bytes of a client library, such as a signature.
+_BYTES: Final = "$bytes"
+
+
+def packed(value: Any) -> Any:
+    """A value in which bytes are objects with their base64."""
+    if isinstance(value, bytes):
+        return {_BYTES: b64encode(value).decode()}
+    if isinstance(value, dict):
+        return {key: packed(item) for key, item in value.items()}
+    return [packed(item) for item in value] if isinstance(value, list) else value
+
+
+def unpacked(value: Any) -> Any:
+    """The value that was packed."""
+    if isinstance(value, dict):
+        if value.keys() == {_BYTES}:
+            return b64decode(value[_BYTES])
+        return {key: unpacked(item) for key, item in value.items()}
+    return [unpacked(item) for item in value] if isinstance(value, list) else value
+
+
 def saved(entry: Entry) -> Saved:
     """An entry without its text, which its parts have, and without a result."""
     fields: Saved = {"kind": entry.kind, "index": entry.index}
     if entry.kept is not None:
-        fields["kept"] = entry.kept
+        fields["kept"] = packed(entry.kept)
     if entry.call is not None:
         fields["call"] = _call(entry.call)
     return fields
@@ -88,5 +111,5 @@ def _statements(entry: Saved, number: int) -> list[Statement]:
     elif entry["kind"] != "kept":
         statements.append(Text(entry["text"], block=number))
     if "kept" in entry:
-        statements.append(Keep(entry["kept"], alone=entry["kind"] == "kept"))
+        statements.append(Keep(unpacked(entry["kept"]), alone=entry["kind"] == "kept"))
     return statements
