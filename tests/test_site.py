@@ -108,6 +108,7 @@ def test_the_check_of_the_site_counts_warnings() -> None:
 # What people type, and the page whose heading or first lines answer.
 SEARCHES = {
     "websocket": "web-frameworks.md",
+    "approval": "agents.md",
     "vllm": "sources.md",
     "azure": "sources.md",
     "openrouter": "sources.md",
