@@ -293,20 +293,6 @@ async def _each(stream: Iterable[Any]) -> AsyncGenerator[Any]:
 
 @overload
 def agent(
-    ask: Callable[[list[Any]], Awaitable[Any] | AsyncIterable[Any]],
-    tools: Tools,
-    *,
-    messages: Iterable[Any] | None = None,
-    max_turns: int = 10,
-    when: When = "args",
-    concurrency: int = 8,
-    timeout: float | None = None,
-    state: State | None = None,
-    decisions: Mapping[str, Decision] | None = None,
-    **options: Unpack[PartOptions],
-) -> AsyncAgent: ...
-@overload
-def agent(
     ask: Callable[[list[Any]], Iterable[Any]],
     tools: Tools,
     *,
@@ -319,6 +305,20 @@ def agent(
     decisions: Mapping[str, Decision] | None = None,
     **options: Unpack[PartOptions],
 ) -> Agent: ...
+@overload
+def agent(
+    ask: Callable[[list[Any]], Awaitable[Any] | AsyncIterable[Any]],
+    tools: Tools,
+    *,
+    messages: Iterable[Any] | None = None,
+    max_turns: int = 10,
+    when: When = "args",
+    concurrency: int = 8,
+    timeout: float | None = None,
+    state: State | None = None,
+    decisions: Mapping[str, Decision] | None = None,
+    **options: Unpack[PartOptions],
+) -> AsyncAgent: ...
 def agent(
     ask: Ask,
     tools: Tools,
