@@ -14,6 +14,18 @@ import { inBytes } from "../js/src/client/connection.js";
  */
 /** @typedef {{id: string, urls: Record<string, string>}} Handle */
 
+/** A request that the server refused. */
+export class ApiError extends Error {
+  /**
+   * @param {string} message
+   * @param {number} status
+   */
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
 export class Api {
   _token = "";
   /** @type {Promise<string | null> | null} */
@@ -39,6 +51,34 @@ export class Api {
     return url;
   }
 
+  /**
+   * Why a request or a stream failed, for people.
+   * @param {unknown} error
+   * @param {string} [otherwise]
+   */
+  reasonOf(error, otherwise = "") {
+    if (error instanceof TypeError) return "the server does not answer";
+    return error instanceof Error ? error.message : otherwise;
+  }
+
+  /**
+   * What it means that a stream which was there is not.
+   * @param {any} error
+   */
+  asLost(error) {
+    const isLost = error?.status === 404 && document.documentElement.dataset.store === "memory";
+    return isLost ? new ApiError("the server was restarted; its streams were in memory", 404) : error;
+  }
+
+  get hasToken() {
+    return this._token !== "";
+  }
+
+  /** The token is asked for again. */
+  forgetToken() {
+    this._token = "";
+  }
+
   /** @returns {Promise<Model[]>} */
   async models() {
     return (await this._request("demo/models")).models;
@@ -56,11 +96,11 @@ export class Api {
   }
 
   /**
-   * The examples of a page without a server, each with all that it writes.
+   * The examples of a page without simulated models, each with all that it writes.
    * @returns {Promise<(Model & {text: string})[]>}
    */
   async examples() {
-    return (await this._request("examples.json")).models;
+    return (await this._request("web/page/examples.json")).models;
   }
 
   /** The names of the models that the server relays to. @returns {Promise<string[]>} */
@@ -69,9 +109,31 @@ export class Api {
     return data.map((/** @type {{id: string}} */ { id }) => String(id));
   }
 
-  /** @param {string} id */
-  status(id) {
-    return this._request(`v1/streams/${encodeURIComponent(id)}`);
+  /**
+   * Sends a request to a model that the server relays to. Returns the id of the stream that is its
+   * answer, which goes on when the response is not read.
+   * @param {object} body
+   * @returns {Promise<string>}
+   */
+  async ask(body) {
+    const init = { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const answer = await this._fetch("v1/chat/completions", init);
+    const stream = answer.headers.get("jsonrill-stream");
+    void answer.body?.cancel();
+    if (stream === null) throw new Error("the server does not say which stream its answer is");
+    return stream;
+  }
+
+  /**
+   * @param {string} id
+   * @param {boolean} known whether it was there before
+   */
+  async status(id, known) {
+    try {
+      return await this._request(`v1/streams/${encodeURIComponent(id)}`);
+    } catch (error) {
+      throw known ? this.asLost(error) : error;
+    }
   }
 
   /** @param {Handle} handle */
@@ -89,19 +151,28 @@ export class Api {
   }
 
   /**
-   * The JSON of an answer; Error with the server's message if the request failed.
    * @param {string} path
    * @param {RequestInit} [init]
-   * @returns {Promise<any>}
+   * @returns {Promise<any>} the JSON of the answer
    */
-  async _request(path, init = {}) {
+  async _request(path, init) {
+    return (await this._fetch(path, init)).json();
+  }
+
+  /**
+   * An answer that is good; ApiError with the server's message if the request failed.
+   * @param {string} path
+   * @param {RequestInit} [init]
+   */
+  async _fetch(path, init = {}) {
     for (;;) {
       const sent = this._token;
       const headers = { ...init.headers, ...this.headers() };
       const answer = await fetch(this.url(path), { ...init, headers });
-      if (answer.ok) return answer.json();
+      if (answer.ok) return answer;
       const content = await answer.json().catch(() => ({}));
-      if (answer.status !== 401) throw new Error(content.error?.message ?? `status ${answer.status}`);
+      const message = content.error?.message ?? `status ${answer.status}`;
+      if (answer.status !== 401) throw new ApiError(message, answer.status);
       // Another request may have got a new token in the meantime.
       if (this._token === sent) this._token = await this._newToken();
     }
@@ -113,7 +184,7 @@ export class Api {
       this._tokenRequest = null;
     });
     const token = await this._tokenRequest;
-    if (token === null) throw new Error("a token is needed");
+    if (token === null) throw new ApiError("a token is needed", 401);
     return token;
   }
 }

@@ -123,7 +123,7 @@ class CallCard {
     setText(this.badge, status);
     const end = Math.min(call.ended, position);
     const took = recording.timeOf(end) - recording.timeOf(call.begun);
-    setText(this.time, formatDuration(took));
+    setText(this.time, recording.timed ? formatDuration(took) : "");
     const preview = isOpen ? "" : shorten(call.raw.at(position), 90);
     setText(this.preview, escapeText(preview));
     if (status !== this._status) {
@@ -335,7 +335,7 @@ class CallsView {
     const left = this._addCards(answer.parts, position, until) || this._drawCards(position, until);
     const isEmpty = isEnd && answer.parts.length === 0;
     if (isEmpty && this.body.childElementCount === 0) {
-      const text = this._recording.provider
+      const text = this._recording.provider || this._recording.errors.length > 0
         ? "There is neither text nor a tool call in these events."
         : "The provider of these events was not recognised. The raw text shows them as they came.";
       this.body.append(make("p", "blank", text));

@@ -15,7 +15,7 @@ export class DocumentView {
   /** The tree of the last snapshot. */
   _snapshot = new Tree();
   _shown = -1;
-  _isBlank = false;
+  _isEndShown = false;
 
   /**
    * @param {HTMLElement} panel
@@ -41,7 +41,7 @@ export class DocumentView {
     this._recording = recording;
     this._snapshot = new Tree();
     this._shown = -1;
-    this._isBlank = false;
+    this._isEndShown = false;
     if (recording === null) this.pane.begin(null);
     else if (recording.input === "snapshots") this.pane.begin(this._snapshot);
     else {
@@ -63,11 +63,26 @@ export class DocumentView {
     this._shown = position;
     const isEnd = recording.ended && position >= recording.length;
     const left = this.pane.draw(until, isEnd);
-    if (isEnd && this.pane.view?.tree.root === null && !this._isBlank) {
-      this.pane.showBlank("There is no JSON value in this stream.");
-      this._isBlank = true;
-    }
+    if (isEnd && !left && !this._isEndShown) this._showEnd(recording);
+    this._isEndShown = isEnd && !left;
     return left;
+  }
+
+  /**
+   * Shows the value in which the text is wrong; says so if there is no value.
+   * @param {Recording} recording
+   */
+  _showEnd({ outline, textErrors }) {
+    const { view } = this.pane;
+    if (view?.tree.root === null) {
+      return this.pane.showBlank(textErrors.length > 0 ? "No value was read before the error." : "There is no JSON value in this stream.");
+    }
+    const offset = textErrors[0]?.offset ?? null;
+    const node = offset === null || !view ? null : outline.nodeAt(Math.min(offset, outline.source.length - 1));
+    if (node === null || !view) return undefined;
+    view.reveal(node);
+    if (node.view) view.autoScroll.to(node.view.row);
+    return undefined;
   }
 
   /**

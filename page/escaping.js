@@ -32,8 +32,9 @@ function codePoint(character) {
  */
 export function shorten(text, limit = 300) {
   if (text.length <= limit) return text;
-  const tail = text.slice(characterStart(text, text.length - 90));
-  return `${text.slice(0, characterStart(text, limit - 100))} … ${tail}`;
+  const rest = Math.round(limit * 0.3);
+  const tail = text.slice(characterStart(text, text.length - rest));
+  return `${text.slice(0, characterStart(text, limit - rest - 4))} … ${tail}`;
 }
 
 /**

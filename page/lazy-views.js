@@ -87,4 +87,3 @@ register({
 });
 register({ id: "timing", label: "Timing", order: 40, load: () => import("./tools/waterfall.js") });
 register({ id: "compare", label: "Compare", order: 60, load: () => import("./tools/compare.js") });
-register({ id: "others", label: "Others", order: 70, load: () => import("./tools/others.js") });

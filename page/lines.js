@@ -145,8 +145,11 @@ export class Line {
     const { shownBadge: badge, note } = this.node;
     const status = badge.toLowerCase();
     this.after.replaceChildren();
-    if (badge) this.after.append(make("span", `badge ${status}`, status));
-    if (badge && note) this.after.append(make("span", "note", escapeText(note)));
+    if (!badge) return;
+    const mark = make("span", `badge ${status.replace(" ", "-")}`, status);
+    // What is wrong is said above the views, once.
+    mark.title = escapeText(note);
+    this.after.append(mark);
   }
 }
 

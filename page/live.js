@@ -1,7 +1,6 @@
 /** Reads a stream of the server into a recording, over one connection, while it is written. */
 
-import { errorOf } from "./errors.js";
-import { withoutPlace } from "./outline.js";
+import { errorOf, withoutPlace } from "./errors.js";
 import { Recording } from "./recording.js";
 import { Subscription } from "./subscription.js";
 import { parse } from "../js/src/jsontext.js";
@@ -10,11 +9,15 @@ import { parse } from "../js/src/jsontext.js";
 /** @typedef {import("./api.js").Handle} Handle */
 /** @typedef {import("../js/src/client/events.js").State} State */
 /** @typedef {State | "off"} LiveState */
-/** @typedef {{input: string, many: boolean, options?: Record<string, any>}} Stream */
+/**
+ * `repair`: its text is repaired (needs repair.js); `begun`: when it was asked for; `last`: the number of
+ * its last record when it is opened, because when those came is not known.
+ * @typedef {{input: string, many: boolean, options?: Record<string, any>, repair?: boolean, begun?: number,
+ *   last?: number}} Stream
+ */
 
 export class Live {
   isDisconnected = false;
-  _start = performance.now();
   /** How the stream ended, if the server told it. @type {"stopped" | "failed" | null} */
   _end = null;
 
@@ -23,19 +26,24 @@ export class Live {
    * @param {Handle} handle
    * @param {Stream} stream
    * @param {string} title
-   * @param {(state: LiveState, detail: string) => void} onState
+   * @param {(state: LiveState, detail: import("../js/src/client/events.js").Detail) => void} onState
    */
-  constructor(api, handle, { input, many, options = {} }, title, onState) {
+  constructor(api, handle, stream, title, onState) {
+    const { input, many, options = {}, repair = false, begun, last = 0 } = stream;
     this.api = api;
+    this._start = begun ?? performance.now();
     this.handle = handle;
     this._onState = onState;
     const isSnapshots = input === "snapshots";
     // Snapshots are read as the text that the server writes from them.
     const kind = input === "events" ? "events" : "text";
-    this.recording = new Recording({ input: kind, many, title, entity: options.entity, checked: !!options.schema });
+    this.recording = new Recording({
+      ...{ input: kind, many, title, repair, entity: options.entity, checked: !!options.schema },
+      timed: begun !== undefined || last === 0,
+    });
     this._events = this._subscribe({ format: isSnapshots ? "chunks" : "raw" }, !isSnapshots, {
       onEvent: (event) => this._receive(event),
-      onState: (state, { reason = "" }) => this._enter(state, reason),
+      onState: (state, detail) => this._enter(state, detail),
     });
     // Only the server knows the schema.
     this._checks = !options.schema
@@ -52,6 +60,14 @@ export class Live {
     this._checks?.open();
   }
 
+  /** Connects at once instead of later. */
+  retry() {
+    for (const subscription of [this._events, this._checks]) {
+      subscription?.disconnect();
+      subscription?.open();
+    }
+  }
+
   get counters() {
     this._events.updateCounters();
     return this._events.counters;
@@ -61,7 +77,7 @@ export class Live {
     this.isDisconnected = true;
     this._events.disconnect();
     this._checks?.disconnect();
-    this._onState("off", String(this.recording.length));
+    this._onState("off", {});
   }
 
   close() {
@@ -113,11 +129,11 @@ export class Live {
 
   /**
    * @param {State} state
-   * @param {string} reason
+   * @param {import("../js/src/client/events.js").Detail} detail
    */
-  _enter(state, reason) {
+  _enter(state, detail) {
     if (state === "closed") this.recording.end(this._end ?? "complete");
-    if (state === "failed") this.recording.end("failed", reason);
-    this._onState(state, reason);
+    if (state === "failed") this.recording.end("failed", this.api.reasonOf(this.api.asLost(detail.error), detail.reason));
+    this._onState(state, detail);
   }
 }

@@ -10,8 +10,9 @@
 
 import { Growth, Journal, countUpTo, countWhile } from "./growth.js";
 import { Tree } from "./tree.js";
+import { inWords } from "./errors.js";
+import { Truncated } from "../js/src/errors.js";
 import { createMachine } from "../js/src/parse/create.js";
-import { formatPath } from "../js/src/paths.js";
 import { put } from "../js/src/parse/values.js";
 
 /** @typedef {import("./tree-node.js").TreeNode} TreeNode */
@@ -21,13 +22,15 @@ import { put } from "../js/src/parse/values.js";
 const MAX_CHANGES = 20_000;
 
 /**
- * An error or a repair, and the piece that showed it. `offset` is a JavaScript offset; `text` tells
- * whether it was found at the end of the text.
+ * An error and the piece that showed it. `offset` is a JavaScript offset, `character` counts as the
+ * library does; `call` is the name of the call whose arguments have it.
  * @typedef {object} Fault
  * @property {number} piece
  * @property {string} code
  * @property {string} message
  * @property {number | null} offset
+ * @property {number} [character]
+ * @property {string} [call]
  * @property {number} [line]
  * @property {number} [column]
  * @property {import("../js/src/paths.js").Path} path
@@ -45,6 +48,8 @@ export class Outline extends Tree {
   source = "";
   /** @type {Fault[]} */
   errors = [];
+  /** How many keys came again in the same object. */
+  duplicates = 0;
   /** With `repair`: what was repaired, in order. @type {Repaired[]} */
   repairs = [];
   /** @type {Journal<TreeNode>} */
@@ -164,12 +169,15 @@ export class Outline extends Tree {
    */
   _fail(error, top) {
     if (error.code === undefined) throw error; // not about the text
-    const { code, line, column, path = [] } = error;
-    const offset = error.offset === undefined ? null : this.unitOf(error.offset);
-    const message = withoutPlace(error.message, error.offset, path);
-    this.errors.push({ piece: this.piece, code, message, offset, line, column, path });
+    const { code, line, column, path = [], offset: character } = error;
+    const offset = character === undefined ? null : this.unitOf(character);
+    const message = inWords(error, this.source);
+    this.errors.push({ piece: this.piece, code, message, offset, character, line, column, path });
     const node = this.nearest(path, top);
-    if (node !== null) this._mark(node, "ERROR");
+    if (node === null) return;
+    // A key whose value could not be read has no line of its own.
+    const key = node.path.length < path.length ? path.at(-1) : undefined;
+    this._mark(node, error instanceof Truncated ? "CUT OFF" : "ERROR", key === undefined ? "" : `at ${key}`);
   }
 
   /**
@@ -179,7 +187,9 @@ export class Outline extends Tree {
   addError(fault) {
     this.errors.push(fault);
     const node = this.nearest(fault.path);
-    if (node !== null) this._mark(node, "ERROR", fault.message, fault.piece);
+    if (node === null) return;
+    this._mark(node, "ERROR", fault.message, fault.piece);
+    this.changed.add(node);
   }
 
   /**
@@ -304,8 +314,11 @@ export class Outline extends Tree {
       parent.hasGone = true;
       parent.byKey?.delete(String(key));
       this._touch(old);
+      this.duplicates += 1;
     }
-    return super._put(parent, key, type);
+    const node = super._put(parent, key, type);
+    if (old !== undefined) this._mark(node, "DUPLICATE", "This key came before; its last value counts.");
+    return node;
   }
 
   /** @param {Type} type */
@@ -430,17 +443,6 @@ export class Outline extends Tree {
     node.end = quote === '"' ? Math.min(at + 1, this.source.length) : node.start + node.text.length;
     return node.end;
   }
-}
-
-/**
- * A message without the place at its end, which the page shows in its own way.
- * @param {string} message
- * @param {number | null | undefined} offset in characters
- * @param {import("../js/src/paths.js").Path} path
- */
-export function withoutPlace(message, offset, path) {
-  const place = ` at character ${offset}, in ${formatPath(path)}`;
-  return message.endsWith(place) ? message.slice(0, -place.length) : message;
 }
 
 /**

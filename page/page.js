@@ -2,12 +2,13 @@
 
 import "./document-view.js";
 import "./calls-view.js";
-import "./pieces-view.js";
 import "./lazy-views.js";
 
 import { Api } from "./api.js";
 import { button, byId, make, showFigures, showMessage } from "./dom.js";
 import { listenToDrops } from "./drop.js";
+import { endOf, invalidOf, placeOf } from "./ending.js";
+import { describe } from "./errors.js";
 import { escapeText, formatCount, formatNumber } from "./escaping.js";
 import { frames } from "./frames.js";
 import { listenToKeys } from "./keys.js";
@@ -16,12 +17,12 @@ import { EventLog } from "./log.js";
 import { recordingOf } from "./paste.js";
 import { Player } from "./player.js";
 import { RawPane } from "./raw-pane.js";
+import { Recent } from "./recent.js";
 import { pieces } from "./replay.js";
 import { Scrubber } from "./scrubber.js";
 import { Tabs } from "./tabs.js";
 import { Theme } from "./theme.js";
 import { askToken } from "./token.js";
-import { MEANINGS } from "../js/src/providers/finish-reasons.js";
 import { Tools } from "./tools/mount.js";
 
 /** @typedef {import("./api.js").Model} Model */
@@ -30,7 +31,7 @@ import { Tools } from "./tools/mount.js";
 /** @typedef {import("./views.js").Start} Start */
 
 /** The view for what a model of the server suits. @type {Record<string, string>} */
-const VIEWS = { fragments: "tree", updates: "updates", calls: "calls", chunks: "pieces" };
+const VIEWS = { fragments: "tree", updates: "updates", calls: "calls" };
 
 /** @implements {Stage} */
 class Page {
@@ -42,8 +43,11 @@ class Page {
   player = null;
   /** The connection of a stream that is live. @type {Live | null} */
   live = null;
-  /** The state of that connection, and more about it. @type {[import("./live.js").LiveState, string]} */
-  _connection = ["closed", ""];
+  /** The state of that connection. @type {import("./live.js").LiveState} */
+  _connection = "closed";
+  /** When it is tried again, while it waits, and why it was lost. */
+  _retryAt = 0;
+  _lost = "";
   /** What "Restart" does. @type {(() => void) | null} */
   _restart = null;
   /** Counts the starts, so that one overtaken by the next is noticed. */
@@ -59,10 +63,12 @@ class Page {
     this.raw = new RawPane({
       onHover: (offset) => this._hoverText(offset),
       onPick: (offset) => this._pickText(offset),
+      onChange: () => this.redraw(),
     });
     this.scrubber = new Scrubber({ onSeek: (piece) => this.player?.seek(piece) });
     this.log = new EventLog({ onPick: (piece) => this.player?.seek(piece) });
     this.tabs = new Tabs(this);
+    this.recent = new Recent((state) => void this.openStream(state, { known: true }));
     this.tools = new Tools(this);
     this._listenToButtons();
     this._listenToForms();
@@ -87,8 +93,8 @@ class Page {
     byId("version").textContent = version ?? "";
     byId("api-link").hidden = server === "off";
     byId("open-box").hidden = server === "off";
-    if (demo === "on" || server === "off") this._models = this._listModels();
-    else byId("paste-box", HTMLDetailsElement).open = true;
+    this._models = this._listModels();
+    if (demo !== "on" && server !== "off") byId("paste-box", HTMLDetailsElement).open = true;
     void this.tools.start();
   }
 
@@ -97,18 +103,21 @@ class Page {
 
   async _listModels() {
     byId("models").hidden = false;
-    const isStatic = this._data.server === "off";
+    const isDemo = this._data.demo === "on";
     let models;
     try {
-      models = isStatic ? await this.api.examples() : await this.api.models();
+      models = isDemo ? await this.api.models() : await this.api.examples();
     } catch (error) {
-      this.showProblem(`The examples cannot be listed: ${messageOf(error)}`);
+      this.showProblem(`The examples cannot be listed: ${this.api.reasonOf(error)}`);
+      this._offerAgain(error, () => (this._models = this._listModels()));
       return [];
     }
+    this.showProblem("");
     byId("model-list").replaceChildren(...models.map((model) => this._modelItem(model)));
     const wantsMotion = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     const isTold = location.hash.length > 1 || history.state !== null;
-    if (!wantsMotion || this._starts > 0 || isTold || models.length === 0) return models;
+    const plays = isDemo || this._data.server === "off";
+    if (!wantsMotion || !plays || this._starts > 0 || isTold || models.length === 0) return models;
     byId("lead-text").textContent =
       "This is JSON as a model writes it: the text as it comes, and the value it already is.";
     void this._openModel(models[0], true);
@@ -134,9 +143,10 @@ class Page {
     this._pressModel(model.name);
     if (!isFirst) byId("lead").hidden = true;
     const restart = () => void this._openModel(model);
-    this.tools.next = isFirst ? null : { model: model.name };
+    if (isFirst) this.tools.isFirst();
     const suits = VIEWS[model.suits] ?? "";
     if (model.text !== undefined) {
+      this.tools.next = { model: model.name };
       const { input, options = {}, title, text } = model;
       const sources = input === "text" ? pieces(text, this.pieceSize) : text.split("\n").filter(Boolean);
       const about = { input, many: options.many ?? false, title, entity: options.entity };
@@ -144,21 +154,29 @@ class Page {
     } else {
       await this._openLive(model.title, restart, suits, async () => {
         const handle = await this.api.generate(model.name, this.pace, this.pieceSize);
-        return { handle, stream: { input: model.input, many: false, options: model.options } };
+        const origin = { model: model.name, stream: handle.id, title: model.title };
+        return { handle, stream: { input: model.input, many: false, options: model.options }, origin };
       });
     }
   }
 
-  /** @param {string} id */
-  _read(id) {
-    this._pressModel("");
+  /**
+   * Opens a stream of this server.
+   * @param {import("./tools/state.js").PageState} state
+   * @param {{begun?: number, known?: boolean}} [how] when it was asked for; whether it was there before
+   */
+  openStream(state, { begun, known = false } = {}) {
+    const { stream: id = "", model = "", repair = false } = state;
+    const title = state.title ?? `Stream ${id}`;
+    this._pressModel(model);
     byId("lead").hidden = true;
-    this.tools.next = { stream: id };
-    return this._openLive(`Stream ${id}`, () => void this._read(id), "", async () => {
-      const stream = await this.api.status(id);
+    const again = model ? () => void this.openModel(model) : () => void this.openStream(state, { known: true });
+    return this._openLive(title, again, "", async () => {
+      if (repair) await import("../js/src/repair.js");
+      const stream = await this.api.status(id, known);
       const base = `v1/streams/${encodeURIComponent(id)}`;
       const urls = { stream: base, events: `${base}/events`, cancel: `${base}/cancel` };
-      return { handle: { id, urls }, stream };
+      return { handle: { id, urls }, stream: { ...stream, repair, begun }, origin: state };
     });
   }
 
@@ -166,7 +184,8 @@ class Page {
    * @param {string} title
    * @param {() => void} restart
    * @param {string} suits
-   * @param {() => Promise<{handle: import("./api.js").Handle, stream: import("./live.js").Stream}>} begin
+   * @param {() => Promise<{handle: import("./api.js").Handle, stream: import("./live.js").Stream,
+   *   origin: import("./tools/state.js").PageState}>} begin
    */
   async _openLive(title, restart, suits, begin) {
     const number = (this._starts += 1);
@@ -178,23 +197,72 @@ class Page {
     try {
       begun = await begin();
     } catch (error) {
-      if (number === this._starts) this.fail(messageOf(error));
+      if (number !== this._starts) return;
+      this.fail(this.api.reasonOf(error));
+      this._offerAgain(error, restart);
       return;
     }
     if (number !== this._starts) return;
-    const { handle, stream } = begun;
+    const { handle, stream, origin } = begun;
+    this.tools.next = origin;
+    this.recent.add(origin);
     const live = new Live(this.api, handle, stream, title, (state, detail) => {
       if (this.live !== live) return;
-      this._connection = [state, detail];
+      this._connection = state;
+      this._lost = detail.reason ?? "";
+      this._retryAt = performance.now() + (detail.delay ?? 0);
+      if (state === "waiting") this._countDown(live);
+      if (state === "failed") this._offerAgain(detail.error, restart);
       this._showState();
       this.redraw();
     });
     this._show(live.recording, suits || (stream.input === "events" ? "calls" : "tree"));
     this.live = live;
-    this._connection = ["connecting", ""];
+    this._connection = "connecting";
     this.player?.follow();
     live.open();
     this._showState();
+    if (stream.input === "events" && suits === "") this._suggestTree(live.recording);
+  }
+
+  /**
+   * Says how long it is until the next try.
+   * @param {Live} live
+   */
+  _countDown(live) {
+    if (this.live !== live || this._connection !== "waiting") return;
+    this._showState();
+    setTimeout(() => this._countDown(live), 500);
+  }
+
+  /**
+   * Offers to try again what failed because the server was away or wants a token.
+   * @param {unknown} error
+   * @param {() => void} again
+   */
+  _offerAgain(error, again) {
+    const isToken = /** @type {any} */ (error)?.status === 401;
+    if (!isToken && !(error instanceof TypeError)) return;
+    const item = byId("again");
+    item.textContent = isToken ? "Enter a token" : "Try again";
+    item.hidden = false;
+    item.onclick = () => {
+      item.hidden = true;
+      if (isToken) this.api.forgetToken();
+      again();
+    };
+  }
+
+  /**
+   * Whether the answer is a document shows with its first text.
+   * @param {Recording} recording
+   */
+  _suggestTree(recording) {
+    const unlisten = recording.listen(() => {
+      if (!recording.hasDocument) return;
+      unlisten();
+      if (this.recording === recording) this.tabs.suggest("tree");
+    });
   }
 
   /**
@@ -239,22 +307,11 @@ class Page {
   }
 
   /**
-   * Shows a recording that grows, which the page reads itself.
+   * Shows the stream that is shown, read in another way.
    * @param {Recording} recording
-   * @param {() => void} restart
    */
-  openGrowing(recording, restart) {
-    this._pressModel("");
-    byId("lead").hidden = true;
-    this.open(recording, { restart });
-    this._connection = ["open", ""];
-    this.player?.follow();
-    // Whether the answer is a document shows with its first text.
-    const unlisten = recording.listen(() => {
-      if (!recording.hasDocument) return;
-      unlisten();
-      if (this.recording === recording) this.tabs.suggest("tree");
-    });
+  replace(recording) {
+    this.open(recording, { restart: this._restart, suits: this.tabs.current });
   }
 
   /**
@@ -265,11 +322,6 @@ class Page {
     const model = (await this._models).find((one) => one.name === name);
     if (model === undefined) return this.showProblem(`There is no example “${name}” here.`);
     return this._openModel(model);
-  }
-
-  /** @param {string} id */
-  openStream(id) {
-    return this._read(id);
   }
 
   /** Shows the page as it is on arrival. */
@@ -289,7 +341,9 @@ class Page {
     this.live?.close();
     this.player?.close();
     this.live = this.player = this.recording = null;
+    byId("figures").hidden = byId("pane-figures").hidden = true;
     this.showProblem("");
+    byId("again").hidden = true;
     byId("offers").replaceChildren();
     byId("offers").hidden = true;
     byId("restart").classList.remove("main");
@@ -420,10 +474,7 @@ class Page {
     const { errors } = recording;
     const shown = errors.filter((one) => one.piece <= player.position);
     if (shown.length > this._told) {
-      const { code, message, line, column, offset } = shown[this._told];
-      if (offset === null && line === undefined) showMessage(byId("problem"), escapeText(`${code}: ${message}`));
-      const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
-      this.announce(`Error: ${message}${place}`);
+      this.announce(describe(shown[this._told]));
     }
     this._told = Math.max(this._told, shown.length);
   }
@@ -434,21 +485,25 @@ class Page {
    * @returns {[string, string]} the state of the dot, and its text
    */
   _stateOf(recording, player) {
-    const [connection, detail] = this._connection;
     const isLive = this.live !== null && !recording.ended;
     if (player.playing) return ["open", "Playing"];
     if (!player.following && !(recording.ended && player.atEnd)) {
       const more = isLive ? "; the stream goes on" : "";
       return ["off", `Paused at piece ${formatNumber(player.position)}${more}`];
     }
-    if (recording.ended) return endOf(recording);
-    switch (connection) {
-      case "open":
-        return ["open", "Streaming"];
+    if (recording.ended) {
+      const { state, text } = endOf(recording);
+      return [state, text];
+    }
+    switch (this._connection) {
+      case "open": {
+        const fault = invalidOf(recording);
+        return fault === null ? ["open", "Streaming"] : ["failed", `${placeOf(fault)}; the stream goes on`];
+      }
       case "waiting":
-        return ["waiting", `Connection lost, reconnecting: ${detail}`];
+        return ["waiting", `Connection lost (${this._lost}), next try ${inSeconds(this._retryAt - performance.now())}`];
       case "off":
-        return ["off", `Disconnected after event ${detail || "0"}. The stream continues on the server.`];
+        return ["off", `Disconnected after event ${recording.length}. The stream continues on the server.`];
       default:
         return ["connecting", "Connecting …"];
     }
@@ -460,17 +515,21 @@ class Page {
    */
   _say(state, text) {
     const shown = escapeText(text);
-    byId("dot").dataset.state = state;
+    const { dataset } = byId("dot");
+    // Of a countdown only the beginning is told.
+    const isTold = text.startsWith("Paused") || (state === "waiting" && dataset.state === state);
+    dataset.state = state;
     if (byId("state").textContent === shown) return;
     byId("state").textContent = shown;
-    if (!text.startsWith("Paused")) this.announce(`${byId("title").textContent}: ${shown}`);
+    if (!isTold) this.announce(`${byId("title").textContent}: ${shown}`);
   }
 
   /** @param {string} state */
   _showButtons(state) {
     const isLive = this.live !== null && this.recording?.ended === false;
     const isOff = this.live?.isDisconnected ?? false;
-    const shown = { disconnect: isLive && !isOff, resume: isLive && isOff, stop: isLive };
+    const isWaiting = isLive && this._connection === "waiting";
+    const shown = { retry: isWaiting, disconnect: isLive && !isOff, resume: isLive && isOff, stop: isLive };
     for (const [id, on] of Object.entries(shown)) {
       byId(id).hidden = !on;
       byId(id, HTMLButtonElement).disabled = !on;
@@ -527,9 +586,11 @@ class Page {
     return this.live?.counters ?? null;
   }
 
-  /** Where the server has the events of the stream; `""` if it has not. */
-  get eventsUrl() {
-    return this.live === null ? "" : `${this.api.url(this.live.handle.urls.events).href}?format=fragments`;
+  /** Where the server is, and where it has the events of the stream. */
+  get server() {
+    if (this._data.server === "off") return {};
+    const url = this.live === null ? undefined : this.api.url(this.live.handle.urls.events).href;
+    return { url, server: new URL(".", document.baseURI).href, hasToken: this.api.hasToken };
   }
 
   /** @param {number} offset */
@@ -579,6 +640,7 @@ class Page {
         this._showState();
         byId("disconnect").focus();
       },
+      retry: () => this.live?.retry(),
       stop: () => void this._stop(),
       restart: () => this._restart?.(),
       play: () => this._playOrPause(),
@@ -616,7 +678,7 @@ class Page {
       event.preventDefault();
       const id = byId("open-id", HTMLInputElement).value.trim();
       byId("lead").hidden = true;
-      if (id) void this._read(id);
+      if (id) void this.openStream({ stream: id });
     });
   }
 
@@ -680,20 +742,10 @@ class Page {
   }
 }
 
-/**
- * How a recording ended.
- * @param {Recording} recording
- * @returns {[string, string]}
- */
-function endOf(recording) {
-  if (recording.state === "stopped") return ["off", "Stopped"];
-  if (recording.reason) return ["failed", `Failed: ${recording.reason}`];
-  if (recording.errors.length > 0) return ["failed", "Closed with an error"];
-  const cut = recording.calls.filter((call) => call.history.at(-1)?.status === "truncated").length;
-  if (cut > 0) return ["failed", `Closed with ${formatCount(cut, "call")} cut off`];
-  const meaning = MEANINGS[recording.answer?.outcome ?? ""];
-  if (meaning !== undefined) return ["failed", `Not complete: ${meaning}`];
-  return ["closed", "Complete"];
+/** @param {number} milliseconds */
+function inSeconds(milliseconds) {
+  const seconds = Math.ceil(milliseconds / 1000);
+  return seconds > 0 ? `in ${seconds} s` : "now";
 }
 
 /** @param {unknown} error */

@@ -9,6 +9,8 @@ import { frames } from "./frames.js";
 
 /** Milliseconds between two pieces whose times are not known. */
 export const INTERVALS = { text: 25, events: 70, snapshots: 160 };
+// Milliseconds that a stream plays at most, whatever it took to come.
+const LONGEST = 5000;
 
 export class Player {
   /** The moment that is shown: the number of pieces before it. */
@@ -22,6 +24,8 @@ export class Player {
   _lastTick = 0;
   /** Milliseconds for each piece, if those of the recording are not used. */
   _interval = 0;
+  /** How many times faster than it came a long stream is played. */
+  _haste = 1;
   _isClosed = false;
   _paint = () => this._tick();
 
@@ -55,6 +59,7 @@ export class Player {
     this.following = false;
     this.playing = true;
     this._interval = intervalOf(this.recording);
+    this._haste = Math.max(1, this._timeOf(this.recording.length) / LONGEST);
     this._time = this._timeOf(this.position);
     this._lastTick = 0;
     this._wake();
@@ -62,14 +67,15 @@ export class Player {
   }
 
   pause() {
-    this.seek(this.position);
+    this.following = this.playing = false;
+    this._onMove();
   }
 
-  /** @param {number} piece */
+  /** The end of a stream that goes on is followed. @param {number} piece */
   seek(piece) {
-    this.following = this.playing = false;
     this.position = Math.max(0, Math.min(this.recording.length, Math.round(piece)));
-    this._onMove();
+    if (this.atEnd && !this.recording.ended && this.recording.length > 0) return this.follow();
+    return this.pause();
   }
 
   /** @param {number} by */
@@ -102,11 +108,12 @@ export class Player {
   _advance() {
     const { length } = this.recording;
     const now = performance.now();
-    this._time += this._lastTick ? (now - this._lastTick) * this.speed : 0;
+    const speed = this.speed * this._haste;
+    this._time += this._lastTick ? (now - this._lastTick) * speed : 0;
     this._lastTick = now;
     // A pause of a model is shown as it was, but not for longer than two seconds.
     const wait = this._timeOf(this.position + 1) - this._time;
-    if (this.position < length && wait > 2000 * this.speed) this._time += wait - 2000 * this.speed;
+    if (this.position < length && wait > 2000 * speed) this._time += wait - 2000 * speed;
     while (this.position < length && this._timeOf(this.position + 1) <= this._time) this.position += 1;
     if (!this.atEnd) return;
     this.playing = false;

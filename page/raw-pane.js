@@ -1,4 +1,4 @@
-/** The raw text beside the views: what came, up to the moment that is shown. */
+/** What came, up to the moment that is shown, beside the views: as text, in pieces, or as events. */
 
 import { byId, showFigures } from "./dom.js";
 import { formatNumber } from "./escaping.js";
@@ -6,23 +6,31 @@ import { RawText } from "./raw-text.js";
 import { TextView } from "./textview.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
+/** @typedef {"text" | "pieces" | "events"} Mode */
 
-const DESCRIPTIONS = { text: "", events: "events as received", snapshots: "snapshots as received" };
-// More events than this are not drawn.
-const MOST = 150;
+// More pieces or events than this are not drawn.
+const MOST = { pieces: 1500, events: 150 };
 
 export class RawPane {
   /** @type {Recording | null} */
   _recording = null;
   /** The text in colours. @type {RawText | null} */
   text = null;
-  /** Events, one below the other. @type {TextView | null} */
-  _events = null;
+  /** Pieces or events. @type {TextView | null} */
+  _parts = null;
   _drawn = 0;
+  /** @type {Mode} */
+  _mode = "text";
+  /** What the user chose for the events of a provider; null: what suits them. @type {"text" | "events" | null} */
+  _chosen = null;
+  _showsPieces = false;
   /** @type {Record<string, [number, number] | null>} */
   _links = {};
 
-  /** @param {{onHover: (offset: number | null) => void, onPick: (offset: number) => void}} listener */
+  /**
+   * @param {{onHover: (offset: number | null) => void, onPick: (offset: number) => void,
+   *   onChange: () => void}} listener
+   */
   constructor(listener) {
     this._listener = listener;
     this.body = byId("raw");
@@ -31,30 +39,62 @@ export class RawPane {
       this.text?.follow();
       this.follow.hidden = true;
     });
+    for (const mode of /** @type {const} */ (["text", "events"])) {
+      byId(`raw-${mode}`).addEventListener("click", () => {
+        this._chosen = mode;
+        listener.onChange();
+      });
+    }
+    byId("raw-pieces").addEventListener("click", () => {
+      this._showsPieces = !this._showsPieces;
+      listener.onChange();
+    });
   }
 
   /** @param {Recording | null} recording */
   begin(recording) {
+    this._recording = recording;
+    this._chosen = null;
+    this.link("hovered", null, false);
+    this.link("selected", null, false);
+    this._enter(recording === null ? "text" : this._modeOf(recording));
+  }
+
+  /**
+   * @param {Recording} recording
+   * @returns {Mode}
+   */
+  _modeOf({ input, hasDocument }) {
+    const isText = input === "text" || (input === "events" && (this._chosen ?? (hasDocument ? "text" : "events")) === "text");
+    return !isText ? "events" : this._showsPieces ? "pieces" : "text";
+  }
+
+  /** @param {Mode} mode */
+  _enter(mode) {
     // A new element has no listeners of the text before.
     const body = /** @type {HTMLElement} */ (this.body.cloneNode(false));
     this.body.replaceWith(body);
     this.body = body;
-    this._recording = recording;
-    this.text = this._events = null;
+    this.text = this._parts = null;
     this._drawn = 0;
+    this._mode = mode;
     this.follow.hidden = true;
-    this.link("hovered", null, false);
-    this.link("selected", null, false);
-    byId("raw-description").textContent = recording === null ? "" : DESCRIPTIONS[recording.input];
+    const recording = this._recording;
+    byId("raw-switch").hidden = recording?.input !== "events";
+    byId("raw-pieces").hidden = recording === null || mode === "events";
+    byId("raw-text").setAttribute("aria-pressed", String(mode !== "events"));
+    byId("raw-events").setAttribute("aria-pressed", String(mode === "events"));
+    byId("raw-pieces").setAttribute("aria-pressed", String(mode === "pieces"));
+    byId("raw-title").textContent = recording?.input === "snapshots" ? "Snapshots" : "Received";
     if (recording === null) return;
-    if (recording.input !== "text") {
-      this._events = new TextView(body, { style: "event" });
-    } else {
-      const onFollow = (/** @type {boolean} */ on) => {
-        this.follow.hidden = on || recording.ended;
-      };
-      this.text = new RawText(body, recording, { ...this._listener, onFollow });
+    if (mode !== "text") {
+      this._parts = new TextView(body, { style: mode === "pieces" ? "piece" : "event" });
+      return;
     }
+    const onFollow = (/** @type {boolean} */ on) => {
+      this.follow.hidden = on || recording.ended;
+    };
+    this.text = new RawText(body, recording, { ...this._listener, onFollow });
   }
 
   /**
@@ -64,6 +104,9 @@ export class RawPane {
   draw(position, until) {
     const recording = this._recording;
     if (recording === null) return false;
+    // What the events say may turn out to be a document.
+    const mode = this._modeOf(recording);
+    if (mode !== this._mode) this._enter(mode);
     const isEnd = recording.ended && position >= recording.length;
     if (isEnd) this.follow.hidden = true;
     let left = false;
@@ -71,8 +114,8 @@ export class RawPane {
       left = this.text.draw(position);
       this.text.showNewError();
       for (const [kind, range] of Object.entries(this._links)) this._highlight(kind, range);
-    } else if (this._events !== null) {
-      left = this._drawEvents(this._events, recording, position, until, isEnd);
+    } else if (this._parts !== null) {
+      left = this._drawParts(this._parts, recording, position, until, isEnd);
     }
     const unit = recording.input === "text" ? "characters" : "characters of text";
     showFigures(byId("raw-figures"), [[unit, formatNumber(recording.endOf(position))]]);
@@ -86,12 +129,18 @@ export class RawPane {
    * @param {number} until
    * @param {boolean} isEnd
    */
-  _drawEvents(view, recording, position, until, isEnd) {
-    if (position < this._drawn || (view.ended && !isEnd) || position - this._drawn > MOST) {
+  _drawParts(view, recording, position, until, isEnd) {
+    const isPieces = this._mode === "pieces";
+    const most = MOST[isPieces ? "pieces" : "events"];
+    if (position < this._drawn || (view.ended && !isEnd) || position - this._drawn > most) {
       view.clear();
-      this._drawn = Math.max(0, position - MOST);
+      this._drawn = Math.max(0, position - most);
+      if (isPieces) view.skip(recording.endOf(this._drawn));
     }
-    for (; this._drawn < position; this._drawn += 1) view.add(recording.pieces[this._drawn].source);
+    for (; this._drawn < position; this._drawn += 1) {
+      const { text, source } = recording.pieces[this._drawn];
+      view.add(isPieces ? text : source);
+    }
     if (isEnd) view.end();
     return view.paint(until);
   }
@@ -114,8 +163,8 @@ export class RawPane {
    */
   _highlight(kind, range) {
     const registry = /** @type {any} */ (CSS).highlights;
-    const found = range && this.text?.rangeOf(range[0], Math.min(range[1], range[0] + 100_000));
-    if (!found) registry?.delete(kind);
-    else registry?.set(kind, new /** @type {any} */ (globalThis).Highlight(found));
+    const drawn = range && this.text?.rangeOf(range[0], Math.min(range[1], range[0] + 100_000));
+    if (!drawn) registry?.delete(kind);
+    else registry?.set(kind, new /** @type {any} */ (globalThis).Highlight(drawn));
   }
 }

@@ -129,25 +129,19 @@ class Block {
   _mark(element, text, mark, to, places) {
     const node = document.createTextNode(escapeText(text.slice(mark.offset, to)));
     places.set(node, { start: mark.offset, end: to });
-    element.append(...marked(mark, node));
+    element.append(marked(mark, node));
     this._last = null;
   }
 }
 
 /**
- * The elements of a mark: the character, and of an error its message.
  * @param {Mark} mark
  * @param {Text | string} content
  */
 function marked({ kind, note }, content) {
   const element = make("mark", kind, content);
-  if (kind === "repair") {
-    element.title = note;
-    return [element];
-  }
-  const text = make("span", "error-note", note);
-  text.setAttribute("role", "note");
-  return [element, text];
+  element.title = note;
+  return element;
 }
 
 export class RawText {
@@ -318,14 +312,14 @@ export class RawText {
     const final = isLast ? this._marks.filter(({ offset }) => offset >= this._end) : [];
     place(this._finalMarks, final.length > 0, () => this.scroller.append(this._finalMarks));
     if (final.length !== this._finalMarks.querySelectorAll("mark").length) {
-      this._finalMarks.replaceChildren(...final.flatMap((mark) => marked(mark, "end of text")));
+      this._finalMarks.replaceChildren(...final.map((mark) => marked(mark, "end of text")));
     }
   }
 
   /** @param {number} moment */
   _updateMarks(moment) {
     const { outline } = this.recording;
-    const errors = this.recording.errors.filter((one) => one.offset !== null && one.piece <= moment);
+    const errors = this.recording.textErrors.filter((one) => one.offset !== null && one.piece <= moment);
     const repairs = outline.repairs.filter((one) => one.piece <= moment);
     if (errors.length + repairs.length === this._marked) return;
     const isFirst = this._marked === -1;

@@ -16,6 +16,7 @@
 import { Answer } from "./timed-calls.js";
 import { countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
+import { meansJson } from "./prose.js";
 import { changedPath, lastPath } from "./snapshots.js";
 import { parse } from "../js/src/jsontext.js";
 
@@ -45,6 +46,7 @@ import { parse } from "../js/src/jsontext.js";
  * @property {any} [entity] what counts as an entity, for the updates
  * @property {any} [provider] of events; "auto" recognises it
  * @property {number} [choice] which of several answers is read
+ * @property {string} [schema] that its value is to fit, as JSON text
  * @property {boolean} [checked] true if the server validates it against a schema
  * @property {string} [title]
  * @property {boolean} [timed] false if the times of the pieces were not recorded but made up
@@ -59,6 +61,8 @@ export class Recording {
   state = "open";
   /** Why it failed. */
   reason = "";
+  /** True if the events were followed by the line that ends them (`[DONE]`). */
+  isDone = false;
   /** Errors of the server or the connection, which belong to no character. @type {Fault[]} */
   _others = [];
   /** @type {Set<() => void>} */
@@ -133,19 +137,31 @@ export class Recording {
     this._tell();
   }
 
-  /** True if the text is, or begins like, JSON: prose beside tool calls is not. */
+  /** True if the text is, or is meant to be, JSON: prose beside tool calls is not. */
   get hasDocument() {
     if (this.input !== "events") return true;
-    if (this.options.repair) return this.outline.errors.length === 0 && this.outline.root !== null;
-    return this.outline.errors.length === 0 && /^\s*[[{]/.test(this.text);
+    return meansJson(this.text, this.ended) || (this.options.repair && this.outline.root !== null);
+  }
+
+  /** Errors in the text, in the order in which they were found. @returns {Fault[]} */
+  get textErrors() {
+    return this.hasDocument ? this.outline.errors : [];
   }
 
   /** All errors, in the order in which they were found. @returns {Fault[]} */
   get errors() {
-    const own = this.input === "events" && !this.hasDocument ? [] : this.outline.errors;
     const calls = this.answer?.calls.flatMap((call) => call.error ?? []) ?? [];
-    const all = [...own, ...calls, ...(this.answer?.errors ?? []), ...this._others];
+    const all = [...this.textErrors, ...calls, ...(this.answer?.errors ?? []), ...this._others];
     return all.sort((one, other) => one.piece - other.piece);
+  }
+
+  /** How the answer was cut, once it has ended; null if it was not. */
+  get cut() {
+    if (!this.ended || this.answer === null) return null;
+    const cut = this.answer.cut(!this.isDone);
+    // Without its last event, an answer is complete if all that it holds is.
+    const isWhole = this.hasDocument ? this.outline.errors.length === 0 : this.calls.length > 0;
+    return cut?.reason === "lost" && isWhole ? null : cut;
   }
 
   /** The calls of the answer, each with its past. */

@@ -41,26 +41,22 @@ class Span {
   }
 
   /**
-   * Marks the character at this offset and adds a note after it.
+   * Marks the character at this offset.
    * @param {number} at
-   * @param {HTMLElement} note
    * @returns {HTMLElement} the mark
    */
-  mark(at, note) {
+  mark(at) {
     let index = this._parts.length - 1;
     while (this._parts[index].start > at) index -= 1;
     const part = this._parts[index];
-    if (part.mark !== null && at >= part.end) {
-      part.mark.after(note);
-      return part.mark;
-    }
+    if (part.mark !== null && at >= part.end) return part.mark;
     const shown = (/** @type {number} */ start, /** @type {number} */ end) =>
       escapeText(this.text.slice(start, end));
     const start = skipCharacters(this.text, 1, at);
     const mark = make("mark", "error", shown(at, start));
     const rest = { ...part, start, node: document.createTextNode(shown(start, part.end)) };
     part.node.data = shown(part.start, at);
-    part.node.after(mark, note, rest.node);
+    part.node.after(mark, rest.node);
     part.end = at;
     part.mark = mark;
     this._parts.splice(index + 1, 0, rest);
@@ -223,18 +219,17 @@ export class TextView {
    * @param {string} message
    */
   _drawError(at, message) {
-    const note = make("span", "error-note", message);
-    note.setAttribute("role", "note");
     let index = this._spans.length - 1;
     while (index > 0 && this._spans[index].start > at) index -= 1;
     let mark;
     if (index === -1 || at >= this.text.length) {
       mark = make("mark", "error", "end of text");
-      this._cursor.before(mark, note);
+      this._cursor.before(mark);
     } else {
       if (index < this._first) this.showAll();
-      mark = this._spans[index].mark(at - this._spans[index].start, note);
+      mark = this._spans[index].mark(at - this._spans[index].start);
     }
+    mark.title = message;
     this._autoScroll.stop();
     const top = mark.offsetTop - this.scroller.offsetTop - this.scroller.clientHeight / 2;
     if (this._follows) this.scroller.scrollTop = top;

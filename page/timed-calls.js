@@ -1,8 +1,10 @@
 /** Tool calls, texts and reasoning of an answer, each as it was after any number of pieces. No DOM. */
 
+import { parse } from "../js/src/jsontext.js";
 import { Calls } from "../js/src/toolcalls/calls.js";
 import { Reader } from "../js/src/providers/index.js";
 import { Ending, ofChoice } from "../js/src/providers/statements.js";
+import { PROVIDER, reportedError } from "./errors.js";
 import { Growth, Journal, countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
 
@@ -20,8 +22,6 @@ export class TimedCall {
   kind = /** @type {const} */ ("call");
   /** The argument text as received. */
   raw = new Growth();
-  /** The arguments as a tree; null if the text does not come in JSON. @type {Outline | null} */
-  outline = new Outline();
   /** @type {Entry[]} */
   history = [];
   /** @type {any} */
@@ -33,9 +33,13 @@ export class TimedCall {
   /**
    * @param {ToolCall} call
    * @param {number} piece
+   * @param {any} repair
    */
-  constructor(call, piece) {
+  constructor(call, piece, repair) {
     this.call = call;
+    this._repair = repair;
+    /** The arguments as a tree. */
+    this.outline = new Outline({ repair });
     this.id = call.id;
     this.begun = piece;
     this.ended = Infinity;
@@ -52,7 +56,7 @@ export class TimedCall {
     this.history.push({ piece, name, status, complete, answered });
     if (status !== "streaming" && this.ended === Infinity) {
       this.ended = piece;
-      this.outline?.flush(piece);
+      this.outline.flush(piece);
     }
     if (answered) Object.assign(this, { result: call.result, resultIsError: call.resultIsError });
     if (call.error !== null && this.error === null) this._fail(call.error, piece);
@@ -66,11 +70,11 @@ export class TimedCall {
     if (!text.startsWith(this.raw.text)) {
       // The provider sent other arguments at the end: they replace those before.
       this.raw = new Growth();
-      this.outline = new Outline();
+      this.outline = new Outline({ repair: this._repair });
     }
     const news = text.slice(this.raw.text.length);
     this.raw.add(news, piece);
-    this.outline?.feed(news, piece);
+    this.outline.feed(news, piece);
   }
 
   /**
@@ -78,9 +82,9 @@ export class TimedCall {
    * @param {number} piece
    */
   _fail({ code, message, offset, line, column }, piece) {
-    const own = this.outline?.errors[0];
-    const found = own ?? { message, offset: typeof offset === "number" ? offset : null, line, column, path: [] };
-    this.error = { ...found, piece, code: String(code), message: String(found.message) };
+    const own = this.outline.errors[0];
+    const fault = own ?? { message, offset: typeof offset === "number" ? offset : null, line, column, path: [] };
+    this.error = { ...fault, piece, code: String(code), message: String(fault.message), call: this.call.name ?? "" };
   }
 
   /**
@@ -128,16 +132,25 @@ export class Answer {
   /** @type {Map<ToolCall, TimedCall>} */
   _timed = new Map();
 
-  /** @param {{provider?: any, choice?: number}} [options] */
-  constructor({ provider = "auto", choice = 0 } = {}) {
+  /** @param {{provider?: any, choice?: number, repair?: any}} [options] */
+  constructor({ provider = "auto", choice = 0, repair = false } = {}) {
     this._reader = new Reader(provider, "exact");
-    this._calls = new Calls({ keep: Infinity, numbers: "exact" });
+    this._repair = repair;
+    this._calls = new Calls({ keep: Infinity, numbers: "exact", repair });
     this._choice = choice;
   }
 
   /** How the answer ended; null if the provider has not ended it. */
   get outcome() {
     return this._ending.of(this._choice);
+  }
+
+  /**
+   * How the answer was cut, once its events have ended; null if it was not.
+   * @param {boolean} ends whether an event says that an answer has ended
+   */
+  cut(ends) {
+    return this._ending.cut(this._choice, ends && this.provider !== null);
   }
 
   /** The provider that was recognised; null if none was. */
@@ -162,12 +175,30 @@ export class Answer {
       } else if (one.kind === "usage") {
         this.usage = { ...this.usage, ...one.counts };
       } else if (one.kind === "finish" && one.reason === "error") {
-        const message = String(one.detail);
-        this.errors.push({ piece, code: "PROVIDER", message, offset: null, path: [] });
+        this._report(one.detail ?? "it does not say which", piece);
       }
     }
+    if (this.provider === null) this._fail(event, piece);
     this._update(this._calls.read(said), piece);
     return text;
+  }
+
+  /**
+   * An error that comes alone is no event of any provider.
+   * @param {unknown} event
+   * @param {number} piece
+   */
+  _fail(event, piece) {
+    const message = typeof event === "string" ? reportedError(parse(event)) : null;
+    if (message !== null) this._report(message, piece);
+  }
+
+  /**
+   * @param {string} message
+   * @param {number} piece
+   */
+  _report(message, piece) {
+    this.errors.push({ piece, code: PROVIDER, message: `the provider reported an error: ${message}`, offset: null, path: [] });
   }
 
   /** @param {number} piece */
@@ -208,7 +239,7 @@ export class Answer {
       let timed = this._timed.get(call);
       if (timed === undefined) {
         this._closeText(piece);
-        timed = new TimedCall(call, piece);
+        timed = new TimedCall(call, piece, this._repair);
         this._timed.set(call, timed);
         this.calls.push(timed);
         this.parts.push(timed);

@@ -222,7 +222,7 @@ export class TreePane {
     this.level.addEventListener("change", () => this._setLevel(this.level.value));
     this.query.addEventListener("input", () => {
       this.search?.find(this.query.value);
-      this._showFound();
+      this._go(1);
     });
     this.query.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;

@@ -128,7 +128,9 @@ test("events: the provider is named, an answer that is nearly JSON can be repair
   assert.match(problem, /Line 1, column 1/);
   const { recording, problem: none } = build(fenced, {}, suggestions[0].change);
   assert.deepEqual([none, JSON.parse(JSON.stringify(recording.valueAt(3)))], ["", { a: 1 }]);
-  assert.equal(build(chunk({ content: "Hello there." }) + "\n" + chunk({ content: " Bye." }), {}).problem, "");
+  const prose = chunk({ content: "Hello there." }) + "\n" + chunk({ content: " Bye." });
+  assert.equal(build(prose, {}).problem, "The stream ended before the answer did.");
+  assert.equal(build(`data: ${prose.replace("\n", "\n\ndata: ")}\n\ndata: [DONE]\n\n`, {}).problem, "");
   assert.equal(build(CALLS.join("\n"), {}).problem, "");
 });
 
@@ -142,14 +144,14 @@ test("a wrong choice is said, and how to get out of it", () => {
 
 test("a schema: what is wrong is at its place and at its piece", () => {
   const schema = JSON.stringify({ properties: { size: { enum: ["small"] } }, required: ["title"] });
-  const { recording, violations } = build('{"size": "huge", "rest": "and so on"}', { pieceSize: 4 }, { schema });
-  assert.deepEqual(violations, ['root: the field "title" is missing', 'root.size: one of "small" is wanted']);
+  const { recording, problem } = build('{"size": "huge", "rest": "and so on"}', { pieceSize: 4 }, { schema });
+  assert.equal(problem, "2 violations of the schema.");
   const [size, root] = recording.errors;
   assert.deepEqual([size.path, size.offset, root.path], [["size"], 9, []]);
   assert.equal(size.piece, recording.pieceOf(14));
   assert.equal(root.piece, recording.length);
-  assert.match(build("{}", {}, { schema: "{" }).violations[0], /not JSON/);
-  assert.match(build("{}", {}, { schema: '{"format": "date"}' }).violations[0], /Not checked here: format/);
+  assert.match(build("{}", {}, { schema: "{" }).notes[0], /not JSON/);
+  assert.match(build("{}", {}, { schema: '{"format": "date"}' }).notes[0], /Not checked here: format/);
 });
 
 test("several documents, each with its errors; a missing first brace", () => {

@@ -27,10 +27,12 @@ export class Address {
   /**
    * @param {() => PageState} stateOf what is shown now
    * @param {(state: PageState) => Promise<void> | void} show shows what an address says
+   * @param {() => void} onLost a reload will not show what is shown: its text is too large
    */
-  constructor(stateOf, show) {
+  constructor(stateOf, show, onLost) {
     this._stateOf = stateOf;
     this._show = show;
+    this._onLost = onLost;
     addEventListener("popstate", (event) => void this._restore(event.state, true));
   }
 
@@ -41,33 +43,29 @@ export class Address {
 
   /**
    * Something else is shown.
-   * @param {{isNew?: boolean}} [how] isNew: another stream, which Back leaves
+   * @param {{isNew?: boolean, atOnce?: boolean}} [how] isNew: another stream, which Back leaves
    */
-  changed({ isNew = false } = {}) {
+  changed({ isNew = false, atOnce = isNew } = {}) {
     if (this._isRestoring) return;
     this._isNew ||= isNew;
     clearTimeout(this._timer);
-    // A new entry at once: Back may be pressed soon.
-    if (isNew) void this._write();
+    // A new entry at once: Back or reload may be pressed soon.
+    if (atOnce) void this._write();
     else this._timer = setTimeout(() => void this._write(), PAUSE);
   }
 
   async _write() {
     const count = (this._count += 1);
     const state = this._stateOf();
-    const { hash } = await toHash(state);
-    if (count !== this._count && !this._isNew) return;
-    const isNew = this._isNew && location.hash !== hash;
+    const isNew = this._isNew;
     this._isNew = false;
-    const kept = (state.text?.length ?? 0) <= MAX_KEPT ? state : { ...state, text: undefined };
-    const url = hash === "" ? location.pathname + location.search : hash;
-    try {
-      if (isNew) history.pushState(kept, "", url);
-      else history.replaceState(kept, "", url);
-    } catch {
-      // The browser keeps no such large text: then the address alone counts.
-      history.replaceState(null, "", url);
-    }
+    const isKept = (state.text?.length ?? 0) <= MAX_KEPT;
+    const kept = isKept ? state : { ...state, text: undefined };
+    // The entry is there at once; packing a text for its address takes a moment.
+    if (isNew) put("pushState", kept, "");
+    const { hash, complete } = await toHash(state);
+    if (isNew && !isKept && !complete) this._onLost();
+    if (count === this._count) put("replaceState", kept, hash);
   }
 
   /**
@@ -105,4 +103,20 @@ function isState(kept) {
   if (typeof kept !== "object" || kept === null) return false;
   const { model, stream, text } = /** @type {any} */ (kept);
   return [model, stream, text].some((one) => typeof one === "string" && one !== "");
+}
+
+/**
+ * Changes the history of the browser.
+ * @param {"pushState" | "replaceState"} how
+ * @param {PageState} kept
+ * @param {string} hash
+ */
+function put(how, kept, hash) {
+  const url = hash === "" ? location.pathname + location.search : hash;
+  try {
+    history[how](kept, "", url);
+  } catch {
+    // The browser keeps no such large text: then the address alone counts.
+    history[how](null, "", url);
+  }
 }

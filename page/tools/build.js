@@ -2,12 +2,14 @@
  * A pasted text → a recording, what was recognised, what is wrong with it and what would help. No DOM.
  */
 
-import { check, schemaOf, SchemaError, violationText } from "./check.js";
-import { explain, diagnose, repairedPlaces } from "./offers.js";
+import { check, schemaOf, SchemaError } from "./check.js";
+import { diagnose, repairedPlaces } from "./offers.js";
 import { described, PROVIDERS, recognise } from "./recognise.js";
+import { endOf } from "../ending.js";
 import { formatCount } from "../escaping.js";
 import { Recording } from "../recording.js";
 import { pieces } from "../replay.js";
+import { CODES } from "../../js/src/defaults.js";
 import { stringify } from "../../js/src/jsontext.js";
 
 /** @typedef {import("./recognise.js").Found} Found */
@@ -27,17 +29,20 @@ import { stringify } from "../../js/src/jsontext.js";
  */
 /** A change of the wishes that helps, as a button. @typedef {{label: string, change: Wishes}} Suggestion */
 /**
- * @typedef {object} Built
+ * What is wrong with a recording, what to change, and how else it can be read.
+ * @typedef {{problem: string, advice: string, suggestions: Suggestion[]}} Verdict
+ */
+/**
+ * @typedef {object} Read
  * @property {Recording} recording
  * @property {Found} found
  * @property {string} description of what was recognised, a sentence
- * @property {string} problem why it cannot be read; `""` if it can
- * @property {Suggestion[]} suggestions
  * @property {{start: number, end: number, rule: string, label: string}[]} places that were repaired,
  *   as offsets in the text of the recording
- * @property {string[]} violations of the schema
+ * @property {string[]} notes about the check of the schema
  * @property {string} suits the view that shows it best; `""`: any
  */
+/** @typedef {Read & Verdict} Built */
 
 // Milliseconds between two pieces that came without times.
 const STEPS = { text: 25, many: 25, snapshots: 160, events: 70 };
@@ -64,13 +69,19 @@ export function build(text, { title = "Pasted text", pieceSize = 4 }, wishes = {
     ...{ input, many, repair: repair === true, prefix: typeof prefix === "string" ? prefix : "", provider, span },
     ...{ title: found.title || title, timed: found.timed },
     ...(entity ? { entity } : {}),
+    ...(typeof given.schema === "string" && given.schema.trim() ? { schema: given.schema } : {}),
   });
   fill(recording, found, pieceSize);
-  const violations = checked(recording, given.schema);
+  const notes = checked(recording, given.schema);
+  const { duplicates } = recording.outline;
+  if (duplicates > 0) notes.push(`${formatCount(duplicates, "key comes", "keys come")} more than once in the same object; the last value counts.`);
   const built = { recording, found, description: described(found), suits: found.calls && !found.hasText ? "calls" : "" };
-  const { problem, suggestions } = verdict(built, wishes);
-  const places = repairedPlaces(recording.text, recording.outline.repairs, true);
-  return { ...built, problem, suggestions, places, violations };
+  return { ...built, ...verdict(recording, found), places: placesOf(recording), notes };
+}
+
+/** @param {Recording} recording */
+export function placesOf({ text, outline }) {
+  return repairedPlaces(text, outline.repairs, true);
 }
 
 /**
@@ -78,7 +89,7 @@ export function build(text, { title = "Pasted text", pieceSize = 4 }, wishes = {
  * @param {Found} found
  * @param {number} pieceSize
  */
-function fill(recording, { format, items, timed }, pieceSize) {
+function fill(recording, { format, items, timed, isDone }, pieceSize) {
   const isComplete = items.length === 1 && (format === "text" || format === "many");
   // A line that is no JSON is said to be wrong, and cannot be a snapshot.
   const good = format === "snapshots" ? items.filter(({ data }) => isJson(data)) : items;
@@ -86,55 +97,72 @@ function fill(recording, { format, items, timed }, pieceSize) {
   parts.forEach(({ data, at }, index) => {
     recording.add(data, { at: timed && at !== null ? at : (index + 1) * STEPS[format] });
   });
+  recording.isDone = isDone;
   recording.end("complete");
 }
 
 /**
- * What is wrong with a text, and what would help.
- * @param {{recording: Recording, found: Found}} built
- * @param {Wishes} wishes
- * @returns {{problem: string, suggestions: Suggestion[]}}
+ * The same pieces, read in another way.
+ * @param {Recording} recording that has ended
+ * @param {{repair?: boolean, many?: boolean, prefix?: string}} change
  */
-function verdict({ recording, found }, wishes) {
-  const { text, input, many, options } = recording;
-  if (recording.length === 0) {
-    const problem = found.notes[0] ?? (input === "events" ? "No event could be read." : "There is no text to read.");
-    return { problem, suggestions: others(found) };
-  }
-  if (input === "events") return ofEvents(recording, found, wishes);
-  if (input === "snapshots") {
-    const wrong = found.items.findIndex(({ data }) => !isJson(data));
-    if (wrong < 0) return { problem: "", suggestions: [] };
-    return { problem: `Line ${wrong + 1} is not JSON and was left out.`, suggestions: others(found) };
-  }
-  if (recording.outline.errors.length === 0) return { problem: "", suggestions: [] };
-  const { error, offers } = diagnose(text, { repair: options.repair, many, prefix: options.prefix });
-  if (error === null) return { problem: "", suggestions: [] };
-  const suggestions = offers.map(({ label, change }) => ({ label, change: /** @type {Wishes} */ (change) }));
-  return { problem: explain(error, text), suggestions };
+export function readAgain(recording, change) {
+  const { options, pieces, state, reason, isDone, errors } = recording;
+  const again = new Recording({ ...options, ...change });
+  for (const { source, at, id, type } of pieces) again.add(source, { at, id, type });
+  again.isDone = isDone;
+  again.end(/** @type {"complete"} */ (state), reason);
+  // Only the server knows its schema.
+  if (options.checked) for (const fault of errors.filter(({ code }) => code === CODES.InvalidSchema)) again.addError(fault);
+  return again;
 }
 
 /**
+ * What is wrong with a recording, and what would help.
+ * @param {Recording} recording that has ended
+ * @param {Found | null} [found] what was recognised, if it is of a text
+ * @returns {Verdict}
+ */
+export function verdict(recording, found = null) {
+  const wrong = found === null ? "" : unread(recording, found);
+  if (wrong) return { problem: wrong, advice: "", suggestions: found === null ? [] : others(found) };
+  const { problem, advice } = endOf(recording);
+  return { problem, advice, suggestions: suggested(recording) };
+}
+
+/**
+ * What of a text could not be read at all; `""` if nothing.
  * @param {Recording} recording
  * @param {Found} found
- * @param {Wishes} wishes
- * @returns {{problem: string, suggestions: Suggestion[]}}
  */
-function ofEvents({ text, answer, calls, outline, hasDocument, options }, found, wishes) {
-  const hasSaid = text !== "" || calls.length > 0 || (answer?.parts.length ?? 0) > 0;
-  if (!hasSaid) {
-    const problem = found.provider === null
-      ? "These events are of no provider that is known here."
-      : `These ${PROVIDERS[found.provider]} events hold neither text nor calls.`;
-    return { problem, suggestions: wishes.provider ? [{ label: "Detect the provider", change: { provider: "" } }, ...others(found)] : others(found) };
+function unread({ length, input, text, answer, errors, cut }, { notes, items, provider }) {
+  if (length === 0) return notes[0] ?? (input === "events" ? "No event could be read." : "There is no text to read.");
+  if (input === "snapshots") {
+    const wrong = items.findIndex(({ data }) => !isJson(data));
+    return wrong < 0 ? "" : `Line ${wrong + 1} is not JSON and was left out.`;
   }
-  // An answer in prose is no error. One that was meant to be JSON, and is not, can be helped.
-  const seemsJson = /^\s*(?:\x60{3}|[[{"])/.test(text);
-  if (!seemsJson || calls.length > 0 || (hasDocument && outline.errors.length === 0)) return { problem: "", suggestions: [] };
-  const { error, offers } = diagnose(text, { repair: options.repair });
-  if (error === null) return { problem: "", suggestions: [] };
-  const useful = offers.filter(({ change }) => Object.keys(change).every((key) => key === "repair"));
-  return { problem: explain(error, text), suggestions: useful.map(({ label, change }) => ({ label, change })) };
+  if (answer === null || text !== "" || answer.parts.length > 0 || errors.length > 0) return "";
+  if (provider === null) return "These events are of no provider that is known here.";
+  return cut === null ? `These ${PROVIDERS[provider]} events hold neither text nor calls.` : "";
+}
+
+/**
+ * Other ways to read it, each of which has been tried.
+ * @param {Recording} recording
+ * @returns {Suggestion[]}
+ */
+function suggested({ input, text, textErrors, calls, many, options }) {
+  if (input === "snapshots") return [];
+  const { repair, prefix } = options;
+  if (textErrors.some(({ code }) => code !== CODES.InvalidSchema)) {
+    const { offers } = diagnose(text, { repair, many, prefix });
+    const isAnswer = input === "events";
+    return offers.filter(({ change }) => !isAnswer || change.repair).map(({ label, change }) => ({ label, change }));
+  }
+  // Arguments that were cut off stay so: a tool must not be started with half of them.
+  const broken = calls.filter((call) => call.error !== null && call.history.at(-1)?.status === "error");
+  const helped = broken.filter(({ raw }) => diagnose(raw.text).offers.some(({ change }) => change.repair));
+  return !repair && helped.length > 0 ? [{ label: "Repair the arguments", change: { repair: true } }] : [];
 }
 
 /**
@@ -174,26 +202,24 @@ function checked(recording, schema) {
     const rules = schemaOf(schema);
     /** @type {ReturnType<typeof check>[]} */
     const results = recording.many ? plain.map((/** @type {any} */ one) => check(rules, one)) : [check(rules, plain)];
-    const told = results.flatMap(({ violations }, at) =>
-      violations.map((violation) => {
+    results.forEach(({ violations }, at) => {
+      for (const violation of violations) {
         const path = recording.many ? [at, ...violation.path] : violation.path;
         const node = recording.input === "snapshots" ? null : recording.outline.nearest(path);
         const offset = node === null || node.start < 0 ? null : node.start;
         const piece = node === null || node.closed === Infinity ? recording.length : node.closed;
-        recording.addError({ code: "INVALID_SCHEMA", message: violation.message, offset, path, piece });
-        return violationText({ path, message: violation.message });
-      }),
-    );
+        recording.addError({ code: CODES.InvalidSchema, message: violation.message, offset, path, piece });
+      }
+    });
     const unchecked = [...new Set(results.flatMap((result) => result.unchecked))];
-    if (unchecked.length > 0) told.push(`Not checked here: ${unchecked.join(", ")}.`);
-    return told;
+    return unchecked.length > 0 ? [`Not checked here: ${unchecked.join(", ")}.`] : [];
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
     return [error.message];
   }
 }
 
-/** `3 places were repaired: a comma too many, …`. @param {Built["places"]} places */
+/** `3 places were repaired: a comma too many, …`. @param {Read["places"]} places */
 export function repairedText(places) {
   if (places.length === 0) return "";
   const kinds = [...new Set(places.map(({ label }) => label))];

@@ -42,6 +42,20 @@ export class Reading {
   }
 }
 
+/**
+ * The token counts of a provider, in whichever words: `31 in, 16 out`.
+ * @param {{[name: string]: any}} usage
+ */
+export function tokensIn(usage) {
+  const count = (/** @type {RegExp} */ names) => {
+    const [, value] = Object.entries(usage).find(([name, each]) => names.test(name) && typeof each === "number") ?? [];
+    return value === undefined ? null : formatNumber(value);
+  };
+  const read = count(/^(?:prompt|input)_?(?:eval_count|tokens?(?:_?count)?)$/i);
+  const written = count(/^(?:completion|output|candidates|eval)_?(?:count|tokens?(?:_?count)?)$/i);
+  return [read && `${read} in`, written && `${written} out`].filter(Boolean).join(", ");
+}
+
 export class Figures {
   reading = new Reading();
   _drawn = "";
@@ -78,6 +92,8 @@ export class Figures {
       ["Fields", formatNumber(found.fields)],
       ["Calls", found.calls > 0 ? formatNumber(found.calls) : ""],
       ["Characters", formatNumber(found.characters)],
+      ["Finish", position < recording.length ? "" : (recording.answer?.outcome ?? "")],
+      ["Tokens", position < recording.length ? "" : tokensIn(recording.answer?.usage ?? {})],
       ["Reconnects", transport?.reconnects ? formatNumber(transport.reconnects) : ""],
       ["Duplicates", transport?.duplicates ? formatNumber(transport.duplicates) : "", true],
       ["Gaps", transport?.gaps ? formatNumber(transport.gaps) : "", true],

@@ -1,9 +1,10 @@
 /**
- * The tools around a stream: figures, the reading of pasted texts, the menu "Keep", the address, the
+ * The tools around a stream: figures, the reading of pasted texts, what is copied and exported, the address, the
  * prompt. The page calls `opened`, `draw` and `moved`; what is large is loaded when it is needed.
  */
 
 import { byId } from "../dom.js";
+import { endOf } from "../ending.js";
 import { escapeText, shorten } from "../escaping.js";
 import { formatPath, parsePath, PathError } from "../../js/src/paths.js";
 import { Address } from "./address.js";
@@ -22,11 +23,11 @@ import { Share } from "./share.js";
  *   readonly currentView: string,
  *   readonly selectedPath: import("../../js/src/paths.js").Path | null,
  *   readonly transport: import("./figures.js").Transport | null,
- *   readonly eventsUrl: string,
+ *   readonly server: {url?: string, server?: string, hasToken?: boolean},
  *   readonly api: import("../api.js").Api,
- *   openGrowing: (recording: Recording, restart: () => void) => void,
+ *   replace: (recording: Recording) => void,
  *   openModel: (name: string) => Promise<void>,
- *   openStream: (id: string) => Promise<void>,
+ *   openStream: (state: PageState, how?: {begun?: number, known?: boolean}) => Promise<void>,
  *   leave: () => void,
  *   showProblem: (text: string) => void,
  * }} ToolsPage
@@ -39,7 +40,13 @@ export class Tools {
   _origin = {};
   /** @type {import("./paste.js").PasteTool | null} */
   _paste = null;
+  /** The recording about whose end all was said. @type {Recording | null} */
+  _judged = null;
+  _errors = 0;
   _key = "";
+  _isFirst = false;
+  /** @type {import("./prompt.js").PromptTool | null} */
+  _prompt = null;
 
   /** @param {ToolsPage} page */
   constructor(page) {
@@ -48,14 +55,16 @@ export class Tools {
     this._address = new Address(
       () => this._state(),
       (state) => this._restore(state),
+      () => this._paste?.tell("This text is too large to be kept: a reload of the page loses it."),
     );
     new Share(byId("actions"), {
       recording: () => page.recording,
       link: () => this._address.link(),
-      url: () => page.eventsUrl,
+      server: () => page.server,
+      value: () => page.recording?.valueAt(page.player?.position ?? 0),
       announce: page.announce,
     });
-    if (document.documentElement.dataset.upstream === "on") void this._offerPrompt();
+    void this._offerPrompt();
   }
 
   /** Shows what the address says. False if it says nothing. */
@@ -71,34 +80,62 @@ export class Tools {
    * @param {Start} [how]
    */
   async read(text, title, wishes = {}, how = {}) {
-    if (this._paste === null) {
-      const { PasteTool } = await import("./paste.js");
-      const page = this._page;
-      this._paste ??= new PasteTool(byId("offers"), {
-        open: (recording, start) => {
-          const { text: read = "", title: name, wishes: chosen } = this._paste?.current ?? {};
-          this.next = stateOf(read, name ?? "", chosen ?? {});
-          page.open(recording, start);
-        },
-        refuse: (reason) => page.showProblem(reason),
-        revealText: (offset) => page.revealText(offset),
-        announce: page.announce,
-        pieceSize: () => page.pieceSize,
-      });
-    }
-    this._paste.read(text, title, wishes, how);
+    (await this._reading()).read(text, title, wishes, how);
+  }
+
+  async _reading() {
+    const { PasteTool } = await import("./paste.js");
+    const page = this._page;
+    this._paste ??= new PasteTool(byId("offers"), {
+      open: (recording, start) => {
+        const { text: read = "", title: name, wishes: chosen } = this._paste?.current ?? {};
+        this.next = stateOf(read, name ?? "", chosen ?? {});
+        page.open(recording, start);
+      },
+      readAgain: (change) => void this._readAgain(change),
+      refuse: (reason) => page.showProblem(reason),
+      revealText: (offset) => page.revealText(offset),
+      announce: page.announce,
+      pieceSize: () => page.pieceSize,
+    });
+    return this._paste;
+  }
+
+  /**
+   * Says what is wrong with a stream of the server that has ended.
+   * @param {Recording} recording
+   */
+  async _judge(recording) {
+    const tool = await this._reading();
+    if (this._page.recording === recording) tool.judge(recording);
+  }
+
+  /** @param {Wishes} change */
+  async _readAgain({ repair, many, prefix }) {
+    const { recording } = this._page;
+    if (recording === null) return;
+    const { readAgain } = await import("./build.js");
+    this.next = { ...this._origin, repair };
+    this._page.replace(readAgain(recording, { repair, many, prefix }));
   }
 
   /** A recording is shown. */
   opened() {
     const isText = this.next?.text !== undefined;
     if (!isText) this._paste?.clear();
+    const isSame = JSON.stringify(this._origin) === JSON.stringify(this.next);
     this._origin = this.next ?? {};
     this.next = null;
     this._key = "";
     const title = this._page.recording?.title ?? "";
     document.title = title ? `${escapeText(shorten(title, 60))} – jsonrill` : "jsonrill";
-    if (hasOrigin(this._origin)) this._address.changed({ isNew: true });
+    if (hasOrigin(this._origin)) this._address.changed({ isNew: !this._isFirst && !isSame, atOnce: true });
+    this._isFirst = false;
+  }
+
+  /** What the page shows by itself on arrival is the entry of the history that is there. */
+  isFirst() {
+    this._isFirst = true;
   }
 
   /**
@@ -106,6 +143,15 @@ export class Tools {
    * @param {number} position
    */
   draw(position) {
+    const { recording } = this._page;
+    // An error that the server found may come after the end.
+    const count = recording?.errors.length ?? 0;
+    if (recording?.ended && (this._judged !== recording || this._errors !== count)) {
+      this._judged = recording;
+      this._errors = count;
+      const isWrong = endOf(recording).state === "failed" || recording.outline.repairs.length > 0;
+      if (this._origin.text === undefined && isWrong) void this._judge(recording);
+    }
     this.moved();
     return this._figures.draw(this._page.recording, position, this._page.transport);
   }
@@ -135,13 +181,14 @@ export class Tools {
 
   /** @param {PageState} state */
   async _restore(state) {
-    const { text, title = "Pasted text", model, stream, piece, view, path } = state;
+    const { text, title, model, stream, prompt, piece, view, path } = state;
     const page = this._page;
     const number = (this._restores += 1);
-    if (text !== undefined) await this.read(text, title, wishesOf(state), { plays: piece === undefined });
+    if (text !== undefined) await this.read(text, title ?? "Pasted text", wishesOf(state));
+    else if (stream !== undefined) await page.openStream(state, { known: true });
     else if (model !== undefined) await page.openModel(model);
-    else if (stream !== undefined) await page.openStream(stream);
     else return page.leave();
+    if (prompt !== undefined) (await this._offerPrompt())?.fill(prompt);
     const { recording } = page;
     if (recording === null || number !== this._restores) return;
     const show = () => {
@@ -167,14 +214,17 @@ export class Tools {
 
   // ---- the prompt ----
 
+  /** The form for a prompt, if the server relays to models. */
   async _offerPrompt() {
+    if (document.documentElement.dataset.upstream !== "on") return null;
     const { PromptTool } = await import("./prompt.js");
     const { api } = this._page;
-    new PromptTool(byId("prompt-place"), {
+    this._prompt ??= new PromptTool(byId("prompt-place"), {
       models: () => api.chatModels(),
-      send: (path, init) => fetch(api.url(path), { ...init, headers: { ...init.headers, ...api.headers() } }),
-      open: (recording, restart) => this._page.openGrowing(recording, restart),
+      ask: (body) => api.ask(body),
+      open: (stream, prompt, begun) => void this._page.openStream({ stream, prompt, title: shorten(prompt, 60) }, { begun }),
     });
+    return this._prompt;
   }
 }
 

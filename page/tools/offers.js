@@ -1,13 +1,12 @@
 /**
- * Why a text cannot be read, in the words of the page, and what would help.
+ * Whether a text can be read, and what would help if it cannot.
  *
  * Every offer has been tried: it is made only if the text can be read with it. No DOM.
  */
 
 import { Document } from "../../js/src/build/document.js";
 import { JsonrillError, Truncated } from "../../js/src/errors.js";
-import { formatPath } from "../../js/src/paths.js";
-import { escapeText, formatCount, shorten, skipCharacters } from "../escaping.js";
+import { formatCount, skipCharacters } from "../escaping.js";
 import { RULES } from "./rules.js";
 import "../../js/src/repair.js";
 
@@ -92,35 +91,6 @@ function fewest(offers) {
       return fewer.length < keys.length && fewer.every((key) => keys.includes(key));
     });
   });
-}
-
-/**
- * An error in the page's words: line and column, what was there and what could have been.
- * @param {JsonrillError} error
- * @param {string} text
- */
-export function explain(error, text) {
-  const { offset, line, column, path } = error;
-  const expected = "expected" in error ? String(error.expected) : "";
-  if (offset === undefined || line === undefined) return escapeText(shorten(error.message));
-  const inside = path === undefined || path.length === 0 ? "" : ` in ${shorten(formatPath(path), 120)}`;
-  const where = `Line ${line}, column ${column}${inside}`;
-  if (error.code === "LIMIT_EXCEEDED" || expected === "") return escapeText(`${where}: ${shorten(error.message)}.`);
-  if (error instanceof Truncated) return escapeText(`The text ends early. ${where}: ${expected} is missing.`);
-  const start = skipCharacters(text, offset);
-  const there = text.slice(start, skipCharacters(text, 1, start));
-  if (expected === "one reading") return escapeText(`${where}: this can be read in two ways, so it is not read at all.`);
-  return escapeText(`${where}: ${expected} is expected, but there is ${name(there)}.`);
-}
-
-/** @param {string} character */
-function name(character) {
-  if (character === "") return "nothing";
-  if (character === "\n" || character === "\r") return "a line break";
-  if (character === "\t") return "a tab";
-  if (character === "'") return "a single quote";
-  if (character === " ") return "a space";
-  return `'${character}'`;
 }
 
 /**

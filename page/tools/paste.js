@@ -3,19 +3,22 @@
  * the user change how it is read. Nothing of the text leaves the browser.
  */
 
-import { button, make, setAttributes } from "../dom.js";
+import { button, make, setAttributes, showMessage } from "../dom.js";
+import { describe } from "../errors.js";
 import { escapeText, formatCount, shorten } from "../escaping.js";
-import { build, repairedText } from "./build.js";
+import { build, placesOf, repairedText, verdict } from "./build.js";
 import { PROVIDERS } from "./recognise.js";
 
 /** @typedef {import("./build.js").Built} Built */
 /** @typedef {import("./build.js").Wishes} Wishes */
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {import("../views.js").Start} Start */
+/** What is at a place in the text; -1: at none. @typedef {[string, number]} Spot */
 /**
  * What the page offers to this tool.
  * @typedef {object} Host
  * @property {(recording: Recording, how: Start) => void} open shows a recording
+ * @property {(change: Wishes) => void} readAgain shows the stream that is not of a text, read in another way
  * @property {(reason: string) => void} refuse says why a text cannot be read at all
  * @property {(offset: number) => void} revealText
  * @property {(text: string) => void} announce
@@ -51,12 +54,13 @@ export class PasteTool {
     this._change = button("Change how it is read", () => this._toggle(this._form.element.hidden), "small");
     this._change.setAttribute("aria-expanded", "false");
     this._problem = make("p", "problem");
+    this._advice = make("p", "advice");
     this._buttons = make("div", "row-of-buttons");
-    this._help = make("div", "help", this._problem, this._buttons);
+    this._help = make("div", "help", this._problem, this._advice, this._buttons);
     this._details = make("div", "found-places");
     this._form = new ReadingForm((wishes) => this.change(wishes));
-    const head = make("div", "reading-head", this._sentence, this._change);
-    this._element = make("div", "reading", head, this._help, this._details, this._form.element);
+    this._head = make("div", "reading-head", this._sentence, this._change);
+    this._element = make("div", "reading", this._head, this._help, this._details, this._form.element);
   }
 
   /**
@@ -73,10 +77,9 @@ export class PasteTool {
     this.current = { text, title, wishes };
     const built = build(text, { title, pieceSize: this._host.pieceSize() }, wishes);
     this.built = built;
-    const { recording, suits, problem } = built;
-    const restart = () => void this.read(text, title, wishes);
-    // A text that fails is shown as it is: to watch it fail is of no use.
-    this._host.open(recording, { plays: problem === "", suits, restart, ...how });
+    const { recording, suits } = built;
+    const restart = () => void this.read(text, title, this.current?.wishes, { plays: true });
+    this._host.open(recording, { suits, restart, ...how });
     this._show();
     return undefined;
   }
@@ -86,10 +89,28 @@ export class PasteTool {
    * @param {Wishes} change
    */
   change(change) {
-    if (this.current === null) return;
+    if (this.current === null) return this._host.readAgain(change);
     const { text, title, wishes } = this.current;
-    this.read(text, title, { ...wishes, ...change }, { plays: false });
-    this._host.announce(this.built?.problem || this.built?.description || "");
+    this.read(text, title, { ...wishes, ...change });
+    return this._host.announce(this.built?.problem || this.built?.description || "");
+  }
+
+  /**
+   * Says what is wrong with a recording that is not of a text, and offers what would help.
+   * @param {Recording} recording that has ended
+   */
+  judge(recording) {
+    this.current = this.built = null;
+    this._head.hidden = this._form.element.hidden = true;
+    this._showFindings(recording, verdict(recording), placesOf(recording), []);
+  }
+
+  /**
+   * Says something about the text as a whole.
+   * @param {string} text
+   */
+  tell(text) {
+    this._details.prepend(make("p", "note", text));
   }
 
   /** Another stream is shown. */
@@ -104,32 +125,40 @@ export class PasteTool {
   _show() {
     const { built, current } = this;
     if (built === null || current === null) return;
-    const { found, description, problem, suggestions, places, violations, recording } = built;
-    this._place.replaceChildren(this._element);
-    this._place.hidden = false;
-    this._change.hidden = false;
+    const { found, description, places, notes, recording } = built;
+    this._head.hidden = false;
     this._sentence.replaceChildren("Detected: ", make("b", "", escapeText(description)));
-    this._showHelp(problem, suggestions);
-    const spots = places.map(({ start, label }) => /** @type {[string, number]} */ ([label, start]));
-    const text = repairedText(places);
-    this._details.replaceChildren();
-    if (text) this._details.append(this._listed("repaired", text, spots));
-    if (violations.length > 0) {
-      const errors = recording.errors.filter(({ code }) => code === "INVALID_SCHEMA");
-      const wrong = errors.map(({ message, offset, path }) => /** @type {[string, number]} */ ([`${path.join(".") || "root"}: ${message}`, offset ?? -1]));
-      const others = violations.slice(errors.length);
-      const told = errors.length > 0 ? `${formatCount(errors.length, "violation")} of the schema.` : "";
-      this._details.append(this._listed("violated", [told, ...others].filter(Boolean).join(" "), wrong));
-    } else if (current.wishes.schema && problem === "") {
+    this._showFindings(recording, built, places, notes);
+    if (current.wishes.schema && built.problem === "" && notes.length === 0) {
       this._details.append(make("p", "valid", "The value is valid."));
     }
     this._form.fill(found, current.wishes);
   }
 
   /**
+   * @param {Recording} recording
+   * @param {import("./build.js").Verdict} verdict
+   * @param {Built["places"]} places
+   * @param {string[]} notes
+   */
+  _showFindings(recording, { problem, advice, suggestions }, places, notes) {
+    this._place.replaceChildren(this._element);
+    this._place.hidden = false;
+    this._showHelp(problem, advice, suggestions);
+    const repaired = places.map(({ start, label }) => /** @type {Spot} */ ([label, start]));
+    const faults = recording.textErrors.map((fault) => /** @type {Spot} */ ([describe(fault), fault.offset ?? -1]));
+    // The only one that is no violation is the problem itself.
+    const isTold = faults.length === 1 && recording.textErrors[0].code !== "INVALID_SCHEMA";
+    this._details.replaceChildren();
+    if (repaired.length > 0) this._details.append(this._listed("repaired", repairedText(places), repaired));
+    if (notes.length > 0) this._details.append(make("p", "note", escapeText(notes.join(" "))));
+    if (faults.length > 0 && !isTold) this._details.append(this._listed("faults", "", faults));
+  }
+
+  /**
    * @param {string} className
    * @param {string} text
-   * @param {[string, number][]} spots labels and offsets in the text
+   * @param {Spot[]} spots
    */
   _listed(className, text, spots) {
     const list = make("ul", "spots");
@@ -139,16 +168,18 @@ export class PasteTool {
       list.append(make("li", "", item));
     }
     if (spots.length > SHOWN) list.append(make("li", "muted", `and ${formatCount(spots.length - SHOWN, "more", "more")}`));
-    return make("div", className, make("p", "", escapeText(text)), list);
+    return make("div", className, ...(text ? [make("p", "", escapeText(text))] : []), list);
   }
 
   /**
    * @param {string} problem
+   * @param {string} advice
    * @param {import("./build.js").Suggestion[]} suggestions
    */
-  _showHelp(problem, suggestions) {
-    this._help.hidden = problem === "";
-    this._problem.textContent = escapeText(problem);
+  _showHelp(problem, advice, suggestions) {
+    this._help.hidden = problem === "" && advice === "" && suggestions.length === 0;
+    showMessage(this._problem, escapeText(problem));
+    showMessage(this._advice, advice);
     const buttons = suggestions.map(({ label, change }, at) => button(label, () => this.change(change), at === 0 ? "main" : ""));
     this._buttons.replaceChildren(...buttons);
     this._buttons.hidden = buttons.length === 0;

@@ -11,6 +11,7 @@ import { Document } from "../../js/src/build/document.js";
 import { Reader, recognise as providerOf } from "../../js/src/providers/index.js";
 import { SSEDecoder, endsStream, isDone } from "../../js/src/eventstream/sse.js";
 import { isObject } from "../../js/src/parse/values.js";
+import { reportedError } from "../errors.js";
 
 /** @typedef {import("../../js/src/providers/index.js").ProviderName} ProviderName */
 /** @typedef {"text" | "many" | "snapshots" | "events"} Format */
@@ -25,6 +26,7 @@ import { isObject } from "../../js/src/parse/values.js";
  * @property {boolean} hasText true if the events have text of the answer
  * @property {Item[]} items text that came without pieces is one item
  * @property {boolean} timed true if every item has a time
+ * @property {boolean} isDone true if the events were followed by the line that ends them
  * @property {{first: number, total: number} | null} span milliseconds, from a HAR file without times
  * @property {string[]} notes for people: what was left out, what could not be read
  * @property {Response_[]} responses of a HAR file, to choose from
@@ -77,6 +79,7 @@ export function recognise(text, { chosen = "auto", provider = "auto", response =
     hasText: false,
     items: [],
     timed: false,
+    isDone: false,
     span: null,
     notes: [],
     responses: [],
@@ -107,6 +110,7 @@ export function recognise(text, { chosen = "auto", provider = "auto", response =
   const lines = linesOf(found, rest);
   if (chosen === "sse" || (chosen !== "many" && chosen !== "snapshots" && isEventStream(lines))) {
     found.wrappings.push("sse");
+    found.isDone = lines.some(({ data }) => data.startsWith("data:") && isDone(data.slice(5).trim()));
     return asItems(found, dataOf(lines), chosen === "sse" ? "auto" : chosen, provider);
   }
   if (found.wrappings.includes("times")) return asItems(found, filled(lines), chosen, provider);
@@ -318,7 +322,8 @@ function unwrapped(found, text, provider) {
   }
   if (first === "{" && parsed(text) !== undefined && !/\S[\r\n]+\{/.test(text)) {
     // One response that was not streamed; a document that only looks like one says nothing.
-    return providerOf(text) !== null && statements([text], provider).length > 0 ? [{ data: text, at: null }] : null;
+    const isEvent = providerOf(text) !== null && statements([text], provider).length > 0;
+    return isEvent || reportedError(parsed(text)) !== null ? [{ data: text, at: null }] : null;
   }
   if (first !== "[") return null;
   let list = parsed(text);
@@ -368,9 +373,10 @@ function asText(found, text) {
 function asItems(found, items, chosen, provider, text) {
   const sample = items.slice(0, SAMPLE).map(({ data }) => data);
   const owner = provider === "auto" ? ownerOf(items) : provider;
-  if (chosen === "events" || (chosen === "auto" && owner !== null)) return asEvents(found, items, owner, sample, provider);
+  const isError = items.length === 1 && reportedError(parsed(items[0].data)) !== null;
+  if (chosen === "events" || (chosen === "auto" && (owner !== null || isError))) return asEvents(found, items, owner, sample, provider);
   const values = items.map(({ data }) => parsed(data));
-  found.format = chosen === "auto" ? formatOf(values) : /** @type {Format} */ (chosen);
+  found.format = chosen === "auto" ? formatOf(values, items.filter(({ data }) => /^[[{]/.test(data)).length) : /** @type {Format} */ (chosen);
   found.items = items;
   if (found.format === "text" && values.length > 0 && values.every((value) => typeof value === "string")) {
     // Pieces of text, each a JSON string.
@@ -400,7 +406,7 @@ function asEvents(found, items, owner, sample, provider) {
   const said = statements(sample, provider);
   found.format = "events";
   found.provider = owner;
-  found.calls = said.some(({ kind }) => kind === "call" || kind === "aggregate");
+  found.calls = said.some((one) => (one.kind === "call" && !!one.name) || (one.kind === "aggregate" && one.calls.length > 0));
   found.hasText = said.some((one) => one.kind === "text" && one.text.trim() !== "");
   found.items = withOwnTimes(good);
   found.timed = good.length > 0 && found.items.every(({ at }) => at !== null);
@@ -445,15 +451,16 @@ function statements(events, provider) {
 /**
  * The format of lines that are no provider's events.
  * @param {any[]} values undefined for a line that is not JSON
+ * @param {number} begun how many lines begin with a bracket
  * @returns {Format}
  */
-function formatOf(values) {
+function formatOf(values, begun) {
   const valid = values.filter((value) => value !== undefined);
   if (values.length < 2) return "text";
   if (valid.length > 0 && valid.every((value) => typeof value === "string")) return "text";
   if (valid.length === values.length && valid.length > 1) return areGrowing(values) ? "snapshots" : "many";
   // NDJSON may have a broken line, and is often cut off in its last one.
-  const isBrokenLog = isContainer(values[0]) && 2 * valid.length >= values.length;
+  const isBrokenLog = isContainer(values[0]) && (2 * valid.length >= values.length || 2 * begun >= values.length);
   return isBrokenLog ? "many" : "text";
 }
 

@@ -1,7 +1,10 @@
-/** The menu "Keep": a link, the stream as a program, as a test case, as a file. */
+/** The value as JSON, and a menu: a link, the stream as a program, as a test case, as a file. */
 
 import { button, copyText, make, setAttributes } from "../dom.js";
+import { PROVIDER } from "../errors.js";
+import { CODES } from "../../js/src/defaults.js";
 import { parse, stringify } from "../../js/src/jsontext.js";
+import { schemaOf } from "./check.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {import("./snippets.js").Case} Case */
@@ -9,7 +12,8 @@ import { parse, stringify } from "../../js/src/jsontext.js";
  * @typedef {object} Host
  * @property {() => Recording | null} recording
  * @property {() => Promise<{url: string, complete: boolean}>} link
- * @property {() => string} url where the server has the events of the stream; `""` if it has not
+ * @property {() => {url?: string, server?: string, hasToken?: boolean}} server where it is, and where it has the events
+ * @property {() => any} value at the moment that is shown; undefined if there is none
  * @property {(text: string) => void} announce
  */
 
@@ -43,7 +47,7 @@ export class Share {
       save("Recording, to open here again", "asRecording", "recording.json"),
       this._told,
     );
-    this.menu = make("details", "menu", make("summary", "", "Keep"), items);
+    this.menu = make("details", "menu", make("summary", "", "Copy or export"), items);
     setAttributes(/** @type {HTMLElement} */ (this.menu.firstElementChild), { title: "Link, copy as a program, export as a test case" });
     this.menu.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !this.menu.open) return;
@@ -54,13 +58,24 @@ export class Share {
     document.addEventListener("click", (event) => {
       if (this.menu.open && !this.menu.contains(/** @type {Node} */ (event.target))) this.menu.open = false;
     });
-    place.append(this.menu);
+    this._json = button("Copy JSON", () => void this._copyJson());
+    place.append(this._json, this.menu);
+  }
+
+  /** Copies the value of the moment that is shown. */
+  async _copyJson() {
+    const value = this._host.value();
+    let text = "There is no value yet";
+    if (value !== undefined) text = await copyText(stringify(value, 2)).then(() => "Copied", () => "Not allowed");
+    this._json.textContent = text;
+    this._host.announce(text);
+    setTimeout(() => (this._json.textContent = "Copy JSON"), 1500);
   }
 
   /** @returns {Case | null} */
   _case() {
     const recording = this._host.recording();
-    return recording === null || recording.length === 0 ? null : caseOf(recording, this._host.url());
+    return recording === null || recording.length === 0 ? null : caseOf(recording, this._host.server());
   }
 
   async _copyLink() {
@@ -117,29 +132,66 @@ export class Share {
 /**
  * A recording as what snippets are made of.
  * @param {Recording} recording
- * @param {string} url
+ * @param {{url?: string, server?: string, hasToken?: boolean}} [where] the server, and its events of the stream
  * @returns {Case}
  */
-export function caseOf(recording, url) {
+export function caseOf(recording, where = {}) {
   const { input, pieces, title, timed, options, many } = recording;
-  const { repair, prefix, entity, provider } = options;
-  const calls = recording.calls.length > 0;
-  /** @type {any} */
-  let value = calls
-    ? recording.calls.map(({ call }) => ({ name: call.name, args: call.args ?? null }))
-    : recording.valueAt(recording.length);
-  // A copy: the value of the recording must not be changed by what reads it.
-  if (value !== undefined) value = parse(stringify(value), "exact");
-  const [error] = recording.errors.filter(({ code }) => code !== "INVALID_SCHEMA");
+  const { repair, prefix, entity, provider, schema } = options;
+  const kind = kindOf(recording);
   return {
     title,
+    kind,
     input,
     pieces: pieces.map(({ source }) => source),
     times: pieces.map(({ at }) => (timed ? Math.round(at * 1000) / 1000 : null)),
-    options: { repair: repair === true, many, prefix, entity, provider },
-    value,
-    error: !calls && error ? { code: error.code, message: error.message } : null,
-    calls,
-    url,
+    options: { repair: repair === true, many, prefix, entity, provider, schema: schema ? schemaIn(schema) : undefined },
+    value: valueOf(recording, kind),
+    error: kind === "calls" ? null : errorOf(recording),
+    ...where,
   };
+}
+
+/**
+ * @param {Recording} recording
+ * @returns {import("./snippets.js").Kind}
+ */
+function kindOf({ input, calls, hasDocument, options, many }) {
+  if (input === "snapshots") return "snapshots";
+  if (calls.length > 0) return "calls";
+  if (!hasDocument) return "prose";
+  if (options.entity) return "entities";
+  return many ? "many" : "value";
+}
+
+/**
+ * @param {Recording} recording
+ * @param {import("./snippets.js").Kind} kind
+ */
+function valueOf(recording, kind) {
+  if (kind === "prose") return recording.text;
+  const value = kind === "calls"
+    ? recording.calls.map(({ call }) => ({ name: call.name, args: call.args ?? null }))
+    : recording.valueAt(recording.length);
+  // A copy: the value of the recording must not be changed by what reads it.
+  return value === undefined ? undefined : parse(stringify(value), "exact");
+}
+
+/** The error that the library raises. @param {Recording} recording */
+function errorOf(recording) {
+  const { errors, cut } = recording;
+  const [first] = errors;
+  if (first === undefined && cut === null) return null;
+  if (first?.code === PROVIDER) return { code: CODES.SourceFailed, message: first.message };
+  if (first === undefined && cut !== null) return { code: CODES.Truncated, message: cut.said };
+  return { code: first.code, message: first.message };
+}
+
+/** The schema in a text; undefined if there is none. @param {string} text */
+function schemaIn(text) {
+  try {
+    return schemaOf(text);
+  } catch {
+    return undefined;
+  }
 }

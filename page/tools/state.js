@@ -11,8 +11,9 @@
  * @typedef {object} PageState
  * @property {string} [model] an example
  * @property {string} [stream] the id of a stream on this server
+ * @property {string} [prompt] that the stream answers
  * @property {string} [text] that was pasted
- * @property {string} [title] of that text
+ * @property {string} [title] of that text or stream
  * @property {string} [format] how it is read; none: recognised
  * @property {string} [provider]
  * @property {boolean} [repair]
@@ -31,7 +32,7 @@ export const MAX_ADDRESS = 6000;
 const MAX_TEXT = 4 << 20;
 
 const TEXTS = /** @type {const} */ (["model", "stream", "title", "format", "provider", "prefix", "entity", "view", "path"]);
-const PACKED = /** @type {const} */ (["text", "schema"]);
+const PACKED = /** @type {const} */ (["text", "schema", "prompt"]);
 const FLAGS = /** @type {const} */ (["repair", "many"]);
 
 /**

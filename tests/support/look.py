@@ -11,7 +11,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from support import SLACK
 
-DONE = re.compile("Complete|Closed|Stopped")
+DONE = re.compile(
+    "^(?:Complete|Stopped|Failed|Cut off|Invalid|Not valid|Refused|Too large)(?!.*goes on)"
+)
 TWO_FRAMES = """() => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => done()));
 })"""
@@ -116,11 +118,11 @@ class Shown:
         return self.line(key).first.locator(".value").inner_text()
 
     def raw(self) -> str:
-        """The raw text without the notes of errors."""
+        """The raw text."""
         text: str = self.page.locator("#raw").evaluate(
             """(raw) => {
                 const copy = raw.cloneNode(true);
-                const notes = copy.querySelectorAll(".error-note, .earlier, .later");
+                const notes = copy.querySelectorAll(".earlier, .later");
                 for (const note of notes) note.remove();
                 return copy.textContent;
             }"""

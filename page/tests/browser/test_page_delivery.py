@@ -119,23 +119,16 @@ def test_a_static_build_has_no_stale_files(tmp_path: Path) -> None:
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "old.js").write_text("")
     names = {file.name for file in static_page.build(tmp_path / "page", need_command("npm"))}
-    assert {"index.html", "examples.json", "rivals.js"} <= names
+    assert {"index.html", "examples.json"} <= names
     for name in ("page-*.js", "page-*.css", "icon-*.svg"):
         assert len(fnmatch.filter(names, name)) == 1, names
     assert "old.js" not in names
 
 
-def test_without_a_server_a_text_is_read_and_others_are_compared(page: Page, static: str) -> None:
+def test_without_a_server_a_text_is_read(page: Page, static: str) -> None:
     shown = Shown(page, static)
     shown.open("")
     shown.paste("{'title': 'Storm', \"size\": 12")
     page.locator("#offers").get_by_role("button", name="Repair").click()
     expect(page.locator("#view-tree .tree")).to_contain_text("Storm")
-    page.locator("#tab-others").click()
-    names = page.locator(".other h4")
-    wanted = ["jsonrill", "JSON.parse"]
-    if shutil.which("npm"):
-        wanted += ["partial-json", "jsonrepair"]
-    expect(names).to_have_count(len(wanted))
-    assert [name.split()[0] for name in names.all_inner_texts()] == wanted
     shown.check()

@@ -59,9 +59,8 @@ def test_search_finds_keys_and_values_and_opens_what_they_are_folded_into(recipe
     pane = recipe.panel
     pane.locator(".collapse").click()
     query = pane.locator(".query")
+    # It jumps as one types.
     query.fill("UNIT")
-    expect(pane.locator(".found")).to_have_text("5")
-    query.press("Enter")
     expect(pane.locator(".found")).to_have_text("1/5")
     expect(pane.locator(".current")).to_have_count(1)
     assert pane.locator(".path").inner_text() == "root.ingredients[0].unit"
@@ -70,7 +69,6 @@ def test_search_finds_keys_and_values_and_opens_what_they_are_folded_into(recipe
     pane.locator(".next").click()
     assert pane.locator(".path").inner_text() == "root.ingredients[0].unit"
     query.fill("dark")
-    query.press("Enter")
     assert pane.locator(".path").inner_text() == "root.steps[0]"
     assert recipe.page.evaluate("CSS.highlights.get('found-1').size") == 1
     query.fill("nowhere to be found")
@@ -311,8 +309,8 @@ def test_a_screen_reader_is_told_now_and_then(shown: Shown) -> None:
     shown.model("invalid")
     shown.done()
     told = page.evaluate("told")
-    assert told[-1] == "Locate broken JSON: Closed with an error"
-    assert any(text.startswith("Error: expected a value") for text in told) and len(told) < 8
+    assert any(re.match("Locate broken JSON: Invalid at character", text) for text in told)
+    assert any("a value is expected" in text for text in told) and len(told) < 8
 
 
 def test_no_width_makes_the_page_scroll_sideways(shown: Shown) -> None:
@@ -331,7 +329,7 @@ def test_a_stream_is_opened_by_its_id(tmp_path: Any, page: Page) -> None:
     with Server(tmp_path) as server:
         shown = Shown(page, server.url)
         shown.open()
-        expect(page.locator("#models")).to_be_hidden()
+        expect(page.locator("#models button").first).to_be_visible()
         many = {"many": True}
         made = httpx2.post(f"{server.url}/v1/streams", json=many, trust_env=False).json()
         plain = {"content-type": "text/plain"}

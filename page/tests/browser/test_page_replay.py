@@ -76,8 +76,8 @@ def test_other_pieces_and_formats(shown: Shown) -> None:
     for mode in ("PROGRESSIVE", "REALTIME"):
         shown.choose("mode", mode)
         shown.until(lambda: shown.line("end").count())
-    shown.view("pieces")
-    shown.until(lambda: shown.panel.locator(".piece").count() == len(TEXT))
+    shown.page.locator("#raw-pieces").click()
+    shown.until(lambda: shown.page.locator("#raw .piece").count() == len(TEXT))
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_pasted_text_does_not_leave_the_browser(shown: Shown) -> None:
     shown.paste(timed('{"secret": "swordfish"}'))
     shown.to_end()
     expect(page.locator("#raw")).to_contain_text("rdfis")
-    for view in ("timing", "others", "compare"):
+    for view in ("timing", "compare"):
         page.locator(f"#tab-{view}").click()
     page.wait_for_timeout(500)
     asked = [url for url in shown.requests if "/web/" not in url]
@@ -94,8 +94,8 @@ def test_how_a_text_is_read_can_be_changed(shown: Shown) -> None:
     schema = '{"properties": {"size": {"enum": ["small"]}}, "required": ["title"]}'
     bar(page).get_by_label("JSON Schema").fill(schema)
     bar(page).get_by_label("Entity").click()  # leaves the field
-    expect(bar(page).locator(".violated > p")).to_have_text("2 violations of the schema.")
-    expect(bar(page).locator(".violated")).to_contain_text('size: one of "small" is wanted')
+    expect(bar(page).locator(".problem")).to_have_text("2 violations of the schema.")
+    expect(bar(page).locator(".faults")).to_contain_text('size: one of "small" is wanted')
     expect(page.locator("#raw mark.error").first).to_be_visible()
     bar(page).get_by_label("JSON Schema").fill('{"type": "object"}')
     bar(page).get_by_label("Entity").click()
@@ -245,17 +245,6 @@ def test_two_attempts_are_aligned_by_path(shown: Shown) -> None:
     expect(page.locator(".compare tbody tr")).to_have_count(3)
 
 
-def test_what_others_show_at_a_piece(shown: Shown) -> None:
-    page = shown.page
-    shown.paste(STORM)
-    page.locator("#tab-others").click()
-    shown.to_end()
-    expect(page.locator(".other.same h4")).to_contain_text("JSON.parse")
-    page.locator("#previous-piece").click()
-    expect(page.locator(".other.thrown h4")).to_contain_text("JSON.parse")
-    expect(page.locator(".other.ours pre")).to_contain_text('"title": "Storm"')
-
-
 # ---- the prompt ----
 
 
@@ -285,7 +274,7 @@ def test_hostile_text_is_only_text_in_every_tool(shown: Shown) -> None:
     text = json.dumps({key: ["</script>\u202e", {key: "\u0000"}], "b": 1}, ensure_ascii=False)
     shown.paste(f"'{key}' {text},")
     shown.to_end()
-    for view in ("timing", "others", "compare"):
+    for view in ("timing", "compare"):
         page.locator(f"#tab-{view}").click()
         page.wait_for_timeout(150)
     page.get_by_role("button", name="Keep this attempt").click()

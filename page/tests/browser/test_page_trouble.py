@@ -80,7 +80,7 @@ def test_of_several_documents_the_broken_one_is_marked(shown: Shown) -> None:
     shown.speed(5)
     shown.paste(text, "many")
     shown.done()
-    expect(shown.page.locator("#state")).to_have_text("Closed with an error")
+    expect(shown.page.locator("#state")).to_have_text("Invalid at character 24")
     marks = shown.page.locator("#raw mark")
     assert marks.all_inner_texts() == [",", "o", "end of text"]
     assert shown.raw() == text + "end of text"
@@ -103,7 +103,7 @@ def test_a_message_that_speaks_of_another_place(shown: Shown, http: httpx2.Clien
     schema = {"type": "object", "required": ["k at character 2, in root"]}
     read(shown, published(http, '{"z": 1}', schema=schema))
     shown.done()
-    expect(shown.page.locator("#raw .error-note")).to_contain_text("k at character 2, in root")
+    expect(shown.page.locator("#offers .faults")).to_contain_text("k at character 2, in root")
     assert shown.page.locator("#raw mark").inner_text() == "{"
     shown.paste('{"x at character 1, in root": oops}', "text")
     expect(shown.page.locator("#raw mark")).to_have_text("o")
@@ -121,11 +121,12 @@ def test_what_a_publisher_says_of_its_failure_marks_nothing(
     assert http.post(f"/v1/streams/{made['id']}/fail", json=said).is_success
     read(shown, made["id"])
     shown.done()
-    expect(shown.page.locator("#state")).to_have_text("Closed with an error")
+    expect(shown.page.locator("#state")).to_have_text("Failed")
     assert shown.raw() == '{"a": [1, 2'
     assert shown.page.locator("#raw mark").count() == 0
     assert shown.panel.locator(".badge").count() == 0
-    expect(shown.page.locator("#problem")).to_contain_text("no tokens left at character 3")
+    problem = shown.page.locator("#offers .problem")
+    expect(problem).to_contain_text("No tokens left at character 3")
 
 
 def test_of_arguments_and_result_one_value_is_selected(shown: Shown) -> None:
@@ -268,10 +269,10 @@ def test_events_read_by_their_id_are_shown_as_calls(shown: Shown, http: httpx2.C
     shown.done()
     expect(shown.page.locator(".call")).to_have_count(2)
     # What was chosen by hand stays.
-    shown.view("pieces")
+    shown.view("timing")
     read(shown, made["id"])
     shown.done()
-    expect(shown.page.locator("#tab-pieces")).to_have_attribute("aria-selected", "true")
+    expect(shown.page.locator("#tab-timing")).to_have_attribute("aria-selected", "true")
 
 
 def test_a_long_title_stays_in_its_place(shown: Shown) -> None:

@@ -157,7 +157,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     app.state.hub = hub
     if config.page:
         has_models = bool(upstreams.all) and not upstreams.is_demo
-        app.state.pages = pages.load(config.demo, relay=has_models)
+        app.state.pages = pages.load(config.demo, has_models, config.in_memory)
     if config.demo:
         app.state.demo = Demo(hub)
     app.state.credentials = Credentials(config)

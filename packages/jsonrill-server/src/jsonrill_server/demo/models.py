@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from jsonrill.demo.recordings import recorded
 from jsonrill.options import Input
@@ -18,6 +18,10 @@ from jsonrill.options import Input
 from ..runs.records import Record
 
 PIECE = 4
+
+
+# Larger examples would be most of what a page downloads.
+MOST: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +82,13 @@ def _measurements(count: int) -> Iterator[dict[str, Any]]:
 def models() -> dict[str, Model]:
     """The models by name, in the order in which the page shows them."""
     return {given["name"]: Model(**given) for given in json.loads(recorded("models.json"))}
+
+
+def examples() -> list[dict[str, Any]]:
+    """The models, each with all that it writes, for a page that replays them by itself."""
+    found = [(model, model.says()) for model in models().values()]
+    return [
+        {**model.to_json(), "options": model.options, "text": text}
+        for model, text in found
+        if len(text) <= MOST
+    ]

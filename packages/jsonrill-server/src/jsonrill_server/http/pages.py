@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -20,16 +21,20 @@ from starlette.responses import Response
 
 from jsonrill import __version__
 
+from ..demo.models import examples
 from ..problems import Problem
 
 INDEX: Final = "page/index.html"
 LIBRARY: Final = "js/src/"
+# What the simulated models write, for a page that has none; made when it is first asked for.
+EXAMPLES: Final = "page/examples.json"
 # What tools/page_bundle.py writes there has a hash in its name.
 HASHED: Final = "page/bundle/"
 TYPES: Final = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
+    "json": "application/json",
     "svg": "image/svg+xml",
 }
 
@@ -55,10 +60,11 @@ class File:
         return gzip.compress(self.body, 9, mtime=0)
 
 
-def load(demo: bool, relay: bool = False) -> dict[str, File]:
+def load(demo: bool, relay: bool = False, in_memory: bool = False) -> dict[str, File]:
     """Every file of the page by its name.
 
-    The page is told whether there are examples (`demo`), and whether it may ask models (`relay`).
+    The page is told whether there are simulated models (`demo`), whether it may ask models
+    (`relay`), and whether a restart loses all streams (`in_memory`).
     """
     texts = sources()
     html = texts.pop(INDEX).replace('data-version=""', f'data-version="{__version__}"')
@@ -66,6 +72,8 @@ def load(demo: bool, relay: bool = False) -> dict[str, File]:
         html = html.replace('data-demo="off"', 'data-demo="on"')
     if relay:
         html = html.replace("<html ", '<html data-upstream="on" ', 1)
+    if in_memory:
+        html = html.replace("<html ", '<html data-store="memory" ', 1)
     return {
         **{
             name: File(name, text.encode(), hashed=name.startswith(HASHED))
@@ -122,6 +130,8 @@ async def web(request: Request) -> Response:
 
 def _answer(request: Request, name: str) -> Response:
     pages: dict[str, File] = request.app.state.pages
+    if name == EXAMPLES and name not in pages:
+        pages[name] = File(name, json.dumps({"models": examples()}).encode(), hashed=False)
     file = pages.get(name)
     if file is None:
         raise Problem(404, "NOT_FOUND", "there is no such file")

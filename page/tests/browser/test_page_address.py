@@ -1,0 +1,138 @@
+"""The address is the stream; times; a server that is away; what one copies and looks for."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from jsonrill.testing import Answer, Provider, Upstream
+from support import SLACK
+from support.broken_streams import BROKEN, WRONG_CALL, chat
+from support.look import Shown
+from support.processes import Server
+
+
+def started(shown: Shown) -> list[str]:
+    """The requests that start a generation."""
+    return [url for url in shown.requests if re.search("demo/streams|chat/completions", url)]
+
+
+def test_a_reload_resumes_the_example_and_back_returns_to_it(page: Page, demo: Server) -> None:
+    shown = Shown(page, demo.url)
+    shown.open(plays=True)
+    expect(page).to_have_url(re.compile("#model=.*&stream="))
+    shown.done()
+    title = page.locator("#title").inner_text()
+    page.reload()
+    expect(page.locator("#title")).to_have_text(title)
+    shown.done()
+    # The times of what was there before are not known.
+    expect(page.locator("#figures")).not_to_contain_text("First token")
+    shown.paste('{"a": [1')
+    expect(page.locator("#state")).to_have_text("Cut off at character 8")
+    page.go_back()
+    expect(page.locator("#title")).to_have_text(title)
+    shown.done()
+    page.go_forward()
+    expect(page.locator("#state")).to_have_text("Cut off at character 8")
+    assert len(started(shown)) == 1
+    shown.check()
+
+
+def test_a_prompt_is_kept_and_not_asked_again(page: Page, tmp_path: Path) -> None:
+    with (
+        Upstream(Provider({"small": Answer('{"title": "Storm"}')})) as upstream,
+        Server(tmp_path, upstream=f"{upstream.url}/v1") as server,
+    ):
+        shown = Shown(page, server.url)
+        shown.open()
+        page.get_by_text("Ask a model").click()
+        page.get_by_label("Prompt").fill("A storm, as JSON.")
+        page.get_by_role("button", name="Send").click()
+        expect(shown.line("title")).to_be_visible()
+        page.reload()
+        expect(shown.line("title")).to_be_visible()
+        expect(page.get_by_label("Prompt")).to_have_value("A storm, as JSON.")
+        assert len(upstream.exchanges) == 1
+        # Examples are there without simulated models, too.
+        page.locator("[data-model=recipe]").click()
+        expect(page.locator("#title")).to_have_text("Watch a recipe arrive")
+        assert shown.faults == []
+
+
+def test_a_paste_is_shown_at_its_end_and_plays_in_a_few_seconds(shown: Shown) -> None:
+    text = json.dumps([{"n": number, "text": "x" * 20} for number in range(5000)])
+    shown.paste(text)
+    count = shown.pieces()
+    expect(shown.page.locator("#state")).to_have_text("Complete")
+    assert shown.page.locator("#scrub").input_value() == str(count)
+    begin = time.monotonic()
+    shown.page.locator("#play").click()
+    expect(shown.page.locator("#state")).to_have_text("Playing")
+    shown.done()
+    assert time.monotonic() - begin < 10 * SLACK
+
+
+def test_times_that_were_not_measured_are_not_shown(shown: Shown) -> None:
+    shown.paste(chat("", "tool_calls", tool_calls=[WRONG_CALL]))
+    expect(shown.page.locator(".call .time")).to_be_empty()
+
+
+def test_the_end_of_the_bar_follows_the_live_stream_again(shown: Shown) -> None:
+    shown.model("recipe")
+    shown.line("serves").wait_for()
+    shown.slide("#scrub", 2)
+    expect(shown.page.locator("#state")).to_have_text(re.compile("Paused at piece 2"))
+    shown.to_end()
+    expect(shown.page.locator("#state")).to_have_text(re.compile("Streaming|Complete"))
+    shown.done()
+
+
+def test_the_page_says_what_happened_to_the_server(page: Page, tmp_path: Path) -> None:
+    with Server(tmp_path, demo=True) as server:
+        shown = Shown(page, server.url)
+        shown.open()
+        shown.speed(-2)
+        shown.model("recipe")
+        shown.line("serves").wait_for()
+        server.kill()
+        expect(page.locator("#state")).to_have_text(re.compile(r"^Connection lost .* next try"))
+        expect(page.get_by_role("button", name="Try now")).to_be_visible()
+        server.start()
+        # It tries by itself, too.
+        gone = "Failed: the server was restarted; its streams were in memory"
+        expect(page.locator("#state")).to_have_text(gone)
+
+
+def test_the_value_is_copied_after_a_repair_too(shown: Shown) -> None:
+    shown.paste(BROKEN["openai-fenced"].text)
+    shown.page.locator("#offers .help .main").click()
+    expect(shown.page.locator("#state")).to_have_text("Complete")
+    shown.page.get_by_role("button", name="Copy JSON").click()
+    shown.until(lambda: shown.copied() == '{\n  "title": "Storm"\n}')
+
+
+def test_keys_that_come_twice_and_how_an_answer_ended_are_shown(shown: Shown) -> None:
+    shown.paste(chat('{"a": 1, "a": 2}', "stop"))
+    expect(shown.line("a").locator(".badge")).to_have_text("duplicate")
+    expect(shown.page.locator("#offers")).to_contain_text("1 key comes more than once")
+    expect(shown.page.locator("#figures")).to_contain_text("Finishcomplete")
+
+
+def test_streams_that_were_opened_are_listed(shown: Shown) -> None:
+    shown.speed(5)
+    shown.model("recipe")
+    shown.done()
+    shown.paste("[1]")
+    shown.page.locator("#open-box summary").click()
+    shown.page.locator("#recent button").first.click()
+    expect(shown.page.locator("#title")).to_have_text("Watch a recipe arrive")
+    shown.done()
+
+
+def test_the_position_is_not_a_live_region(shown: Shown) -> None:
+    assert shown.page.locator(".player output, .player [aria-live]").count() == 0
