@@ -172,7 +172,7 @@ class Page {
     byId("lead").hidden = true;
     const again = model ? () => void this.openModel(model) : () => void this.openStream(state, { known: true });
     return this._openLive(title, again, "", async () => {
-      if (repair) await import("../js/src/repair.js");
+      if (repair) await import("./tools/paste.js"); // which brings what repairs
       const stream = await this.api.status(id, known);
       const base = `v1/streams/${encodeURIComponent(id)}`;
       const urls = { stream: base, events: `${base}/events`, cancel: `${base}/cancel` };

@@ -71,10 +71,10 @@ export class Player {
     this._onMove();
   }
 
-  /** The end of a stream that goes on is followed. @param {number} piece */
+  /** @param {number} piece Infinity is the end, which is followed in a stream that goes on */
   seek(piece) {
     this.position = Math.max(0, Math.min(this.recording.length, Math.round(piece)));
-    if (this.atEnd && !this.recording.ended && this.recording.length > 0) return this.follow();
+    if (piece === Infinity && !this.recording.ended) return this.follow();
     return this.pause();
   }
 

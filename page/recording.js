@@ -46,7 +46,7 @@ import { parse } from "../js/src/jsontext.js";
  * @property {any} [entity] what counts as an entity, for the updates
  * @property {any} [provider] of events; "auto" recognises it
  * @property {number} [choice] which of several answers is read
- * @property {string} [schema] that its value is to fit, as JSON text
+ * @property {any} [schema] that its value is to fit
  * @property {boolean} [checked] true if the server validates it against a schema
  * @property {string} [title]
  * @property {boolean} [timed] false if the times of the pieces were not recorded but made up

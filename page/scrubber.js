@@ -61,7 +61,10 @@ export class Scrubber {
   /** @param {{onSeek: (piece: number) => void}} listener */
   constructor({ onSeek }) {
     this.slider = byId("scrub", HTMLInputElement);
-    this.slider.addEventListener("input", () => onSeek(this.slider.valueAsNumber));
+    this.slider.addEventListener("input", () => {
+      const { value, max, valueAsNumber } = this.slider;
+      onSeek(value === max ? Infinity : valueAsNumber);
+    });
     byId("marks").addEventListener("click", (event) => {
       const mark = /** @type {HTMLElement} */ (event.target).closest("button");
       if (mark) onSeek(Number(mark.dataset.piece));

@@ -69,7 +69,7 @@ export function build(text, { title = "Pasted text", pieceSize = 4 }, wishes = {
     ...{ input, many, repair: repair === true, prefix: typeof prefix === "string" ? prefix : "", provider, span },
     ...{ title: found.title || title, timed: found.timed },
     ...(entity ? { entity } : {}),
-    ...(typeof given.schema === "string" && given.schema.trim() ? { schema: given.schema } : {}),
+    schema: schemaIn(given.schema),
   });
   fill(recording, found, pieceSize);
   const notes = checked(recording, given.schema);
@@ -184,6 +184,15 @@ function isJson(text) {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** The schema in a text; undefined if there is none. @param {unknown} text */
+function schemaIn(text) {
+  try {
+    return typeof text === "string" ? schemaOf(text) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import { escapeText, shorten } from "../escaping.js";
 import { formatPath, parsePath, PathError } from "../../js/src/paths.js";
 import { Address } from "./address.js";
 import { Figures } from "./figures.js";
+import { PromptTool } from "./prompt.js";
 import { Share } from "./share.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
@@ -45,6 +46,7 @@ export class Tools {
   _errors = 0;
   _key = "";
   _isFirst = false;
+  _isOpening = false;
   /** @type {import("./prompt.js").PromptTool | null} */
   _prompt = null;
 
@@ -64,7 +66,7 @@ export class Tools {
       value: () => page.recording?.valueAt(page.player?.position ?? 0),
       announce: page.announce,
     });
-    void this._offerPrompt();
+    this._offerPrompt();
   }
 
   /** Shows what the address says. False if it says nothing. */
@@ -114,7 +116,7 @@ export class Tools {
   async _readAgain({ repair, many, prefix }) {
     const { recording } = this._page;
     if (recording === null) return;
-    const { readAgain } = await import("./build.js");
+    const { readAgain } = await import("./paste.js");
     this.next = { ...this._origin, repair };
     this._page.replace(readAgain(recording, { repair, many, prefix }));
   }
@@ -129,7 +131,10 @@ export class Tools {
     this._key = "";
     const title = this._page.recording?.title ?? "";
     document.title = title ? `${escapeText(shorten(title, 60))} – jsonrill` : "jsonrill";
+    // Which moment and which view will be shown is not known yet.
+    this._isOpening = true;
     if (hasOrigin(this._origin)) this._address.changed({ isNew: !this._isFirst && !isSame, atOnce: true });
+    this._isOpening = false;
     this._isFirst = false;
   }
 
@@ -172,9 +177,9 @@ export class Tools {
   _state() {
     const { recording, player, currentView: view, selectedPath: path } = this._page;
     /** @type {PageState} */
-    const state = { ...this._origin, view };
+    const state = this._isOpening ? { ...this._origin } : { ...this._origin, view };
     const isStill = player !== null && !player.playing && !(player.following && !recording?.ended);
-    if (isStill) state.piece = player.position;
+    if (isStill && !this._isOpening) state.piece = player.position;
     if (path !== null) state.path = formatPath(path);
     return state;
   }
@@ -188,7 +193,7 @@ export class Tools {
     else if (stream !== undefined) await page.openStream(state, { known: true });
     else if (model !== undefined) await page.openModel(model);
     else return page.leave();
-    if (prompt !== undefined) (await this._offerPrompt())?.fill(prompt);
+    if (prompt !== undefined) this._offerPrompt()?.fill(prompt);
     const { recording } = page;
     if (recording === null || number !== this._restores) return;
     const show = () => {
@@ -215,9 +220,8 @@ export class Tools {
   // ---- the prompt ----
 
   /** The form for a prompt, if the server relays to models. */
-  async _offerPrompt() {
+  _offerPrompt() {
     if (document.documentElement.dataset.upstream !== "on") return null;
-    const { PromptTool } = await import("./prompt.js");
     const { api } = this._page;
     this._prompt ??= new PromptTool(byId("prompt-place"), {
       models: () => api.chatModels(),

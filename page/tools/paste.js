@@ -9,6 +9,8 @@ import { escapeText, formatCount, shorten } from "../escaping.js";
 import { build, placesOf, repairedText, verdict } from "./build.js";
 import { PROVIDERS } from "./recognise.js";
 
+export { readAgain } from "./build.js";
+
 /** @typedef {import("./build.js").Built} Built */
 /** @typedef {import("./build.js").Wishes} Wishes */
 /** @typedef {import("../recording.js").Recording} Recording */

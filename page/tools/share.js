@@ -4,7 +4,6 @@ import { button, copyText, make, setAttributes } from "../dom.js";
 import { PROVIDER } from "../errors.js";
 import { CODES } from "../../js/src/defaults.js";
 import { parse, stringify } from "../../js/src/jsontext.js";
-import { schemaOf } from "./check.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {import("./snippets.js").Case} Case */
@@ -145,7 +144,7 @@ export function caseOf(recording, where = {}) {
     input,
     pieces: pieces.map(({ source }) => source),
     times: pieces.map(({ at }) => (timed ? Math.round(at * 1000) / 1000 : null)),
-    options: { repair: repair === true, many, prefix, entity, provider, schema: schema ? schemaIn(schema) : undefined },
+    options: { repair: repair === true, many, prefix, entity, provider, schema },
     value: valueOf(recording, kind),
     error: kind === "calls" ? null : errorOf(recording),
     ...where,
@@ -185,13 +184,4 @@ function errorOf(recording) {
   if (first?.code === PROVIDER) return { code: CODES.SourceFailed, message: first.message };
   if (first === undefined && cut !== null) return { code: CODES.Truncated, message: cut.said };
   return { code: first.code, message: first.message };
-}
-
-/** The schema in a text; undefined if there is none. @param {string} text */
-function schemaIn(text) {
-  try {
-    return schemaOf(text);
-  } catch {
-    return undefined;
-  }
 }
