@@ -60,6 +60,12 @@ MORE: list[list[Any]] = [
         }
     ],
     [
+        {"kind": "reasoning", "index": 0, "delta": "Hm.", "complete": True},
+        {"kind": "call", "index": 1, "call": {"id": "a", "name": "f"}, "delta": "{}"},
+        {"kind": "result", "index": 2, "call": {"id": "a"}, "result": "Rain."},
+        {"kind": "text", "index": 3, "delta": "It ra", "complete": False, "reason": "length"},
+    ],
+    [
         {"type": "system", "subtype": "init", "session_id": "s"},
         {
             "type": "user",

@@ -28,14 +28,14 @@ MOST: Final = {
     "updates": 16_900,
     "open": 15_800,
     "repair, values, text": 30_600,
-    "content": 19_700,
-    "toolCalls, parts": 32_000,
-    "split, parts": 39_400,
+    "content": 20_400,
+    "toolCalls, parts": 32_700,
+    "split, parts": 40_400,
     "observe: observeStream": 12_000,
     "react: useStream": 12_800,
     "react: useRun": 18_400,
-    "react: useParts": 34_500,
-    "react: useRunParts": 37_000,
+    "react: useParts": 35_000,
+    "react: useRunParts": 37_700,
 }
 ROW: Final = re.compile(
     r"^\| `.+` \| `jsonrill.*?` \| [0-9.]+ kB \| [0-9.]+ kB \|$\n", re.MULTILINE

@@ -63,6 +63,7 @@ const shownPart = (part) => ({
   text: part.text,
   value: text(frozen(part.value)),
   result: text(part.result),
+  json: text(part.toJSON()),
 });
 
 const jobs = {

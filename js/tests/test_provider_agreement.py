@@ -46,8 +46,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::jsonrill.UnknownEvents")
 
 # The providers that JavaScript knows.
 PAGES = frozenset(
-    "openai_chat anthropic openai_responses jsonrill gemini bedrock mistral ag_ui cohere vercel"
-    " ollama".split()
+    "openai_chat anthropic openai_responses jsonrill parts gemini bedrock mistral ag_ui cohere"
+    " vercel ollama".split()
 )
 KINDS = {
     Begin: "begin",
@@ -138,12 +138,13 @@ def compare_parts(theirs: list[Any], ours: list[Part]) -> None:
     for found, part in zip(theirs, ours, strict=True):
         call = part.call
         who = (None, None) if call is None else (call.id, call.status)
-        said = (part.kind, part.index, part.delta, part.complete, part.text, part.error)
-        names = ("kind", "index", "delta", "complete", "text", "error")
+        names = ("kind", "index", "turn", "delta", "complete", "text", "error", "reason")
+        said = [getattr(part, name) for name in names]
         assert in_js_order([found[it] for it in names]) == in_js_order([*said])
         assert (found["call"], found["status"]) == who
         assert agree(found["value"], part.value)
         assert agree(found["result"], part.result)
+        assert part.kind == "result" or agree(found["json"], part.to_dict())
 
 
 FIELDS = {
@@ -186,7 +187,15 @@ def page_of(events: list[Any]) -> str | None:
     return reader.provider
 
 
+def parts_of(*turns: list[Any]) -> list[Any]:
+    """The parts of these answers, each counted from 0, as a log keeps them."""
+    return [part.to_dict() for turn in turns for part in jsonrill.parts(turn)]
+
+
 SHARED = {name: it.events for name, it in ANSWERS.items() if page_of(it.events) in PAGES}
+_SPOKEN = {name: it for name, it in SHARED.items() if ANSWERS[name].end not in ("error", None)}
+SHARED |= {f"parts-{name}": parts_of(events) for name, events in _SPOKEN.items() if "-" not in name}
+SHARED["parts-turns"] = parts_of(*[_SPOKEN[name] for name in sorted(_SPOKEN)[:6]])
 _CALLS = json.loads((CASES / "calls.json").read_text("utf8"))["cases"]
 CALLS = [case for case in _CALLS if page_of(case["events"]) in PAGES]
 MADE = [name for name in BUILDERS if page_of(STREAMS[name]) in PAGES]

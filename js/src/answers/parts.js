@@ -58,18 +58,25 @@ export function useDivider(make) {
 /**
  * A change of one part of an answer, or its end.
  *
- * `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text follows,
- * the arguments of a call are a complete value. `call` is the call, also of a result, whose `result`
- * or `error` says what the tool returned. With `split`, `raw` is the text as it came, with tags:
+ * `index` numbers the parts, `turn` the answers of a conversation; `delta` is the text that is new.
+ * `complete`: nothing of a text follows, the arguments of a call are a complete value. A text that was
+ * cut ends with an `error`, and as a call that was cut it has the `reason`. `call` is the call, also of
+ * a result, whose `result` or `error` says what the tool returned. With `split`, `raw` is the text as it came, with tags:
  * joined, the `raw` of all parts is the text.
  */
 export class Part {
   #text;
   #document;
+  // That of the call when the part was made: parts may be kept, and read later.
+  #status;
   /** @type {any} */
   result = undefined;
   /** @type {string | null} */
   error = null;
+  /** @type {string | null} */
+  reason = null;
+  /** Of a call: its tool was started, or a person has to decide. @type {"started" | "waiting" | null} */
+  status = null;
 
   /**
    * @param {PartKind} kind
@@ -86,6 +93,8 @@ export class Part {
     this.delta = delta;
     this.complete = complete;
     this.call = call;
+    this.turn = 0;
+    this.#status = call?.status ?? null;
     this.#text = text;
     this.#document = document;
     this.raw = call === null ? delta : "";
@@ -104,12 +113,24 @@ export class Part {
 
   /** The part as JSON wants it: its delta, and of a call its arguments once complete. */
   toJSON() {
-    const { kind, index, delta, complete, call, result, error } = this;
-    const args = kind === "call" && complete ? { args: call?.args } : {};
-    const its = call && { call: { id: call.id, name: call.name, status: call.status, ...args } };
-    return kind === "result"
-      ? { kind, index, ...its, result, error }
-      : { kind, index, ...its, delta, complete };
+    const { kind, index, turn, status, delta, complete, call, result, error, reason } = this;
+    const which = { kind, index, ...(turn && { turn }), ...(status && { status }) };
+    const where = { ...which, ...(call && { call: this.#callFields(call) }) };
+    if (kind === "result") return { ...where, result, error };
+    return { ...where, delta, complete, ...(error && { error }), ...(reason && { reason }) };
+  }
+
+  /** @param {ToolCall} call */
+  #callFields({ id, name, args, encoding, hosted, error }) {
+    const fields = { id, name, status: this.#status };
+    if (this.kind !== "call") return fields;
+    return {
+      ...fields,
+      ...(this.complete && { args }),
+      ...(encoding === "text" && { encoding }),
+      ...(hosted && { hosted }),
+      ...(error && { error }),
+    };
   }
 }
 
@@ -125,6 +146,11 @@ export class Parts {
   /** @type {Map<ToolCall, number>} */
   #indices = new Map();
   #count = 0;
+  /** The number of the response at hand, and the index of its first part. */
+  #turn = 0;
+  #first = 0;
+  /** True if a part says why the answer was cut. */
+  #isTold = false;
   #ending = new Ending();
   /** The error of the provider. @type {string | null} */
   error = null;
@@ -144,7 +170,7 @@ export class Parts {
     if (split === false) return;
     if (makeDivider === null) throw new TypeError('split needs import "jsonrill/split"');
     this.#divider = makeDivider({ ...options, split }, {
-      index: () => this.#count++,
+      index: () => this.#begin(),
       isKnown: (id) => this.#calls.get(id) !== null,
       call: (delta) => this.#changes(this.#calls.read([{ ...delta, choice }])),
     });
@@ -171,12 +197,23 @@ export class Parts {
    */
   add(event) {
     // A call that came before token counts is complete, not one that comes in the same event.
-    const said = ofChoice(this.#reader.feed(event), this.#choice);
+    return this.#read(ofChoice(this.#reader.feed(event), this.#choice));
+  }
+
+  /** @param {Statement[]} said */
+  #read(said) {
     this.#ending.feed(said);
     this.#watch?.read(said);
     const counts = said.filter(({ kind }) => kind === "usage");
     const rest = counts.length ? said.filter(({ kind }) => kind !== "usage") : said;
-    return [...counts, ...rest].flatMap((one) => this.#act(one));
+    return [...counts, ...rest].flatMap((one) => {
+      const parts = this.#ofTurn(this.#act(one));
+      if (one.kind === "begin") {
+        if (this.#count > this.#first) this.#turn += 1;
+        this.#first = this.#count;
+      }
+      return parts;
+    });
   }
 
   /**
@@ -193,10 +230,18 @@ export class Parts {
    * @param {boolean} [isDone]
    */
   flush(isDone = false) {
-    const ends = this.#reader.provider !== null && !isDone;
+    const last = this.#reader.endsWithSource ? this.#read([{ kind: "finish" }]) : [];
+    const ends = this.#reader.ends && !isDone;
     const cut = this.#ending.cut(this.#choice, ends);
     this.#watch?.end(ends);
-    return [...this.#endText(), ...this.#changes(this.#calls.end([])), ...this.#closeText(cut)];
+    last.push(...this.#endText(), ...this.#changes(this.#calls.end([]), cut), ...this.#closeText(cut));
+    return this.#ofTurn([...last, ...this.#tell(cut)]);
+  }
+
+  /** @param {Part[]} parts */
+  #ofTurn(parts) {
+    for (const part of parts) part.turn = this.#turn;
+    return parts;
   }
 
   /**
@@ -214,9 +259,11 @@ export class Parts {
         this.#calls.read([said]);
         return [];
       default: {
-        const cut = said.kind === "finish" ? this.#ending.cut(this.#choice, true) : null;
-        const parts = [...this.#endText(), ...this.#changes(this.#calls.read([said]))];
-        if (said.kind === "begin" || said.kind === "finish") parts.push(...this.#closeText(cut));
+        const cut = this.#ending.cut(this.#choice, said.kind === "finish");
+        const parts = [...this.#endText(), ...this.#changes(this.#calls.read([said]), cut)];
+        if (said.kind === "call" && !said.received) parts.push(...this.#stateOf(said));
+        if (said.kind === "begin") parts.push(...this.#closeText());
+        if (said.kind === "finish") parts.push(...this.#closeText(cut), ...this.#tell(cut));
         if (said.kind === "finish" && said.reason === "error") this.error ??= said.detail ?? null;
         return parts;
       }
@@ -224,17 +271,23 @@ export class Parts {
   }
 
   /** @param {Said} said */
-  #text({ kind, text, block = null }) {
+  #text({ kind, text, block = null, ends = false }) {
     /** @type {Part[]} */
     let parts = [];
     if (this.#open === null || this.#open.kind !== kind || this.#open.block !== block) {
       parts = this.#closeText();
-      this.#open = { kind, block, index: this.#count, text: "" };
-      this.#count += 1;
+      this.#open = { kind, block, index: this.#begin(), text: "" };
     }
     this.#open.text += text;
-    parts.push(new Part(kind, this.#open.index, text, false, null, this.#open.text));
-    return parts;
+    if (text || !ends) parts.push(new Part(kind, this.#open.index, text, false, null, this.#open.text));
+    return ends ? [...parts, ...this.#closeText()] : parts;
+  }
+
+  /** The index of a part that begins. */
+  #begin() {
+    this.#isTold = false;
+    this.#count += 1;
+    return this.#count - 1;
   }
 
   #endText() {
@@ -252,22 +305,61 @@ export class Parts {
     if (entry === null) return parts;
     const last = new Part(entry.kind, entry.index, "", cut === null, null, entry.text);
     last.error = cut?.said ?? null;
+    this.#blame(last, cut);
     return [...parts, last];
   }
 
-  /** @param {CallUpdate[]} updates */
-  #changes(updates) {
+  /**
+   * Let a part say why the answer was cut.
+   * @param {Part} part
+   * @param {Cut | null} cut
+   */
+  #blame(part, cut) {
+    if (cut === null) return;
+    part.reason = cut.reason;
+    this.#isTold = true;
+  }
+
+  /**
+   * An empty text that says why the answer was cut, if no other part does.
+   * @param {Cut | null} cut
+   */
+  #tell(cut) {
+    if (cut === null || this.#isTold) return [];
+    this.#open = { kind: "text", block: null, index: this.#begin(), text: "" };
+    return this.#closeText(cut);
+  }
+
+  /**
+   * @param {CallUpdate[]} updates
+   * @param {Cut | null} [cut]
+   */
+  #changes(updates, cut = null) {
     return updates.flatMap(({ call, text, isResult }) => {
       if (isResult) return [this.#result(call)];
       let index = this.#indices.get(call);
       const parts = index === undefined ? this.#closeText() : [];
       if (index === undefined) {
-        index = this.#count;
-        this.#count += 1;
+        index = this.#begin();
         this.#indices.set(call, index);
       }
-      return [...parts, new Part("call", index, text ?? "", call.completeArgs, call, "")];
+      const part = new Part("call", index, text ?? "", call.completeArgs, call, "");
+      if (call.status === "truncated") this.#blame(part, cut);
+      return [...parts, part];
     });
+  }
+
+  /**
+   * A part that says that the tool of a call was started, or that the call waits.
+   * @param {import("../providers/statements.js").CallDelta} delta
+   */
+  #stateOf({ id, status }) {
+    const call = status && id ? this.#calls.get(id) : null;
+    const index = call ? this.#indices.get(call) : undefined;
+    if (!call || index === undefined) return [];
+    const part = new Part("call", index, "", call.completeArgs, call, "");
+    part.status = /** @type {"started" | "waiting"} */ (status);
+    return [part];
   }
 
   /** @param {ToolCall} call */

@@ -15,6 +15,7 @@ import * as mistral from "./mistral.js";
 import * as ollama from "./ollama.js";
 import * as openaiChat from "./openai-chat.js";
 import * as openaiResponses from "./openai-responses.js";
+import * as parts from "./parts.js";
 import { failed } from "./statements.js";
 import * as vercel from "./vercel.js";
 
@@ -24,12 +25,12 @@ import * as vercel from "./vercel.js";
 /** @typedef {import("./statements.js").Translate} Translate */
 /**
  * What a module has: `accepts` tells if an event is its provider's; one that remembers events makes a
- * new `translation` for each stream.
+ * new `translation` for each stream. `ends: false`: no event says that an answer is at its end.
  * @typedef {{accepts: (event: Fields) => boolean, translate?: unknown,
- *   translation?: () => Translate}} Page
+ *   translation?: () => Translate, ends?: boolean}} Page
  */
 /**
- * @typedef {"openai_chat" | "anthropic" | "openai_responses" | "jsonrill" | "gemini" | "bedrock"
+ * @typedef {"openai_chat" | "anthropic" | "openai_responses" | "jsonrill" | "parts" | "gemini" | "bedrock"
  *   | "mistral" | "ag_ui" | "cohere" | "vercel" | "ollama"} ProviderName
  */
 /**
@@ -45,6 +46,7 @@ const PROVIDERS = new Map(
     ["anthropic", anthropic],
     ["openai_responses", openaiResponses],
     ["jsonrill", jsonrill],
+    ["parts", parts],
     ["gemini", gemini],
     ["bedrock", bedrock],
     ["mistral", mistral],
@@ -91,6 +93,16 @@ export class Reader {
       this.#switchTo(provider);
     }
     this.#accepts = () => true;
+  }
+
+  /** True if the provider is known, and has an event for the end of an answer. */
+  get ends() {
+    return this.provider !== null && !this.endsWithSource;
+  }
+
+  /** True if the provider is known, and the end of the source is that of the answer. */
+  get endsWithSource() {
+    return this.provider !== null && PROVIDERS.get(this.provider)?.ends === false;
   }
 
   /**

@@ -38,9 +38,10 @@ import { MEANINGS, REASONS, WORDS } from "./finish-reasons.js";
  */
 /**
  * More of the answer's text, or of the model's reasoning. `block` tells texts apart, if an answer has
- * several. `refusal`: the model says why it does not answer.
+ * several. `refusal`: the model says why it does not answer. `ends`: the text is complete; else another
+ * part or the end of the answer says so.
  * @typedef {{kind: "text" | "reasoning", text: string, choice?: number,
- *   block?: number | string | null, refusal?: boolean}} Said
+ *   block?: number | string | null, refusal?: boolean, ends?: boolean}} Said
  */
 /** A response begins; the one before it has ended. @typedef {{kind: "begin", message?: string | null}} Begin */
 /**

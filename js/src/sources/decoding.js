@@ -227,7 +227,7 @@ class AnswerDecoder {
   *flush() {
     yield* this.#held(this.#read(this.#events.flush()));
     yield* this.#wanted.flush();
-    const ends = this.#reader.provider !== null && !this.#events.saidDone;
+    const ends = this.#reader.ends && !this.#events.saidDone;
     this.#watch?.end(ends);
     this.cut = this.#wanted.cut(ends);
     if (this.#prose) {

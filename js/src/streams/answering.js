@@ -48,7 +48,7 @@ export function toolCalls(source, { calls, answer, signal, ...options } = {}) {
   const watch = answer && new Watch(answer);
   const stage = (/** @type {any} */ event, /** @type {ToolCall[]} */ out, /** @type {any} */ _, isDone = false) => {
     if (event === undefined) {
-      watch?.end(reading.reader.provider !== null && !isDone);
+      watch?.end(reading.reader.ends && !isDone);
       if (seen.size !== 0) out.push(...reading.flush(...seen));
       if (failure !== null) throw new SourceFailed(failure);
       return;

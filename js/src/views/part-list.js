@@ -19,7 +19,8 @@ import { progress } from "../build/state.js";
  */
 /**
  * What every part has. `text`: its text up to now, of a call the argument text.
- * @typedef {{readonly index: number, readonly text: string, readonly complete: boolean}} AnyPartState
+ * @typedef {{readonly index: number, readonly turn: number, readonly text: string,
+ *   readonly status: "started" | "waiting" | null, readonly complete: boolean}} AnyPartState
  */
 /**
  * A part of an answer as it is at the moment. `call` is that of a call or of a result, `value` that of
@@ -67,8 +68,9 @@ export class PartList {
  * @param {Part} part
  * @returns {PartState}
  */
-function shown({ kind, index, text, complete, call, result, error, value }) {
-  const state = { kind, index, text, complete, call: call && stateOf(call), result, error };
+function shown({ kind, index, turn, status: said, text, complete, call, result, error, value }) {
+  const status = call?.answered ? null : said;
+  const state = { kind, index, turn, status, text, complete, call: call && stateOf(call), result, error };
   return /** @type {any} */ (kind === "json" ? { ...state, value } : state);
 }
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jsonrill import content, sse
+from jsonrill import Part, content, run_tools, sse
 from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 from jsonrill.testing import Answer, Call, Exchange, Script, Upstream
 from support import need_command
@@ -44,23 +45,22 @@ def streamed(provider: str, answer: Answer) -> list[Any]:
         return [*gemini.models.generate_content_stream(model="m", contents="hi")]
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
-def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> None:
-    events, values = streamed(provider, ANSWER), streamed(provider, OBJECT)
+def seen_by_clients(npm: Path, events: Callable[[], Any], values: Any) -> dict[str, Any]:
+    """What the clients of others make of events, and a client of text of values."""
     stream = {"content-type": "text/event-stream"}
 
     def reply(exchange: Exchange) -> Script:
         match exchange.target.rpartition("/")[2]:
             case "ai-sdk":
                 headers = {**stream, "x-vercel-ai-ui-message-stream": "v1"}
-                return Script([*sse(to_ai_sdk(events))], headers=headers)
+                return Script([*sse(to_ai_sdk(events()))], headers=headers)
             case "ag-ui":
-                predicted = to_ag_ui(events, state={"kept": 1}, predict={"city": "weather.city"})
+                predicted = to_ag_ui(events(), state={"kept": 1}, predict={"city": "weather.city"})
                 return Script([*sse(predicted)], headers=stream)
             case "completions":
-                return Script([*sse(to_openai(events))], headers=stream)
+                return Script([*sse(to_openai(events()))], headers=stream)
             case "mcp-app":
-                return Script.json([*to_mcp_app(events, "weather")])
+                return Script.json([*to_mcp_app(events(), "weather")])
             case _:
                 return Script([piece.encode() for piece in content(values)])
 
@@ -68,7 +68,14 @@ def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> No
         command = [need_command("node"), "translations.mjs", upstream.url]
         done = subprocess.run(command, cwd=npm, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout)
+    seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
+def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> None:
+    events, values = streamed(provider, ANSWER), streamed(provider, OBJECT)
+    seen = seen_by_clients(npm, lambda: events, values)
 
     message = seen["aiSdk"]["message"]
     assert seen["aiSdk"]["errors"] == []
@@ -96,3 +103,43 @@ def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> No
 
     assert seen["object"]["error"] is None
     assert seen["object"]["states"][-1] == {"title": "Storm", "n": 3}
+
+
+def test_the_clients_of_others_read_the_parts_of_an_agent(npm: Path) -> None:
+    """Each gets what it would get of a server that runs its agents itself."""
+    turns = [streamed("anthropic", ANSWER), streamed("anthropic", Answer("It rains.", pace=0))]
+
+    def agent() -> Iterator[Part]:
+        for turn in turns:
+            tools = {"weather": lambda city, days: {"rain": city}}
+            yield from run_tools(turn, tools, when="call")
+
+    seen = seen_by_clients(npm, agent, streamed("openai", OBJECT))
+
+    message = seen["aiSdk"]["message"]
+    assert seen["aiSdk"]["errors"] == []
+    assert [part["type"] for part in message["parts"]] == [
+        "step-start",
+        "reasoning",
+        "text",
+        "dynamic-tool",
+        "step-start",
+        "text",
+    ]
+    tool = message["parts"][3]
+    assert (tool["state"], tool["input"]) == ("output-available", ARGUMENTS)
+    assert tool["output"] == {"rain": ARGUMENTS["city"]}
+    assert ai_sdk_message(to_ai_sdk(agent()), message["id"])["parts"] == message["parts"]
+    # What the client sends to a model next: the call, its result, then the answer.
+    sent = [(it["role"], [part["type"] for part in it["content"]]) for it in seen["aiSdk"]["sent"]]
+    assert [role for role, _ in sent] == ["assistant", "tool", "assistant"]
+    assert sent[0][1][-1] == "tool-call" and sent[1][1] == ["tool-result"]
+
+    said = seen["agUi"]["messages"]
+    assert [one["role"] for one in said if one["role"] != "reasoning"].count("tool") == 1
+    assert said[-1]["content"] == "It rains." and seen["agUi"]["seen"][-1] == "RUN_FINISHED"
+
+    chat = seen["openAi"]
+    assert chat["message"]["content"] == f"{ANSWER.text}It rains."
+    assert chat["finish_reason"] == "stop" and not chat["message"].get("tool_calls")
+    assert seen["mcpApp"][-1] == ["input", ARGUMENTS]

@@ -2,7 +2,7 @@
 import { HttpAgent } from "@ag-ui/client";
 import { experimental_useObject as useObject } from "@ai-sdk/react";
 import { App } from "@modelcontextprotocol/ext-apps";
-import { DefaultChatTransport, readUIMessageStream } from "ai";
+import { convertToModelMessages, DefaultChatTransport, readUIMessageStream } from "ai";
 import OpenAI from "openai";
 import { createElement } from "react";
 import { act, create } from "react-test-renderer";
@@ -19,7 +19,7 @@ async function aiSdk() {
   for await (const message of readUIMessageStream({ stream, onError: (error) => errors.push(String(error)) })) {
     last = structuredClone(message);
   }
-  return { message: last, errors };
+  return { message: last, errors, sent: await convertToModelMessages([last]) };
 }
 
 async function agUi() {

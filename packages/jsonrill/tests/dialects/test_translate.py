@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill import ToolCalls, UnknownSource, content, parts, tool_calls
+from jsonrill import ToolCalls, UnknownSource, content, tool_calls
 from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 from jsonrill.providers import Reader
 from jsonrill.providers.statements import Reasoning, text_in
@@ -252,10 +252,12 @@ def test_wrong_use_is_refused() -> None:
 
 
 @pytest.mark.parametrize("translate", [to_openai, to_ai_sdk, to_ag_ui, to_mcp_app])
-def test_what_is_no_event_of_a_provider_is_refused(translate: Any) -> None:
-    """Parts of an answer are no events; an empty translation would lose them in silence."""
-    chunk = {"id": "c", "choices": [{"index": 0, "delta": {"content": "hello"}}]}
-    with pytest.raises(UnknownSource, match="the first is jsonrill.answers.parts.TextPart"):
-        list(translate(parts([chunk])))
+@pytest.mark.parametrize(
+    "source",
+    [[{"some": "dict"}], [{"kind": "text", "text": "of another"}], [object(), object()]],
+    ids=["dict", "kind", "objects"],
+)
+def test_what_is_not_an_event_of_a_provider_is_refused(translate: Any, source: Any) -> None:
+    """An empty translation would lose it in silence."""
     with pytest.raises(UnknownSource):
-        list(translate([{"some": "dict"}]))
+        list(translate(source))

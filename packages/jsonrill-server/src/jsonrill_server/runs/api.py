@@ -56,10 +56,12 @@ log = logging.getLogger("jsonrill_server.runs")
 OWNER: Final = "runs"
 _SAFE: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
-Outcome = Literal["complete", "cancelled", "error"]
+Outcome = Literal["active", "complete", "cancelled", "error"]
 OnEnd = Callable[["Run"], Awaitable[object] | object]
 Resume = Callable[[int], Any]
 ResumeKey = Callable[[str, int], Any]
+# Called with the run as it is in the log, and the arguments that were logged with its start.
+ResumeNamed = Callable[..., Any]
 
 
 class RunSettings(TypedDict, total=False):
@@ -99,7 +101,8 @@ class RunEvent(NamedTuple):
 class Run:
     """A run that has ended: what was logged, and how it ended.
 
-    `error` has `code` and `message`, unless the run is complete.
+    `error` has `code` and `message`, unless the run is complete. A function that continues a run
+    gets it while it is `active`.
     """
 
     key: str
@@ -137,7 +140,10 @@ class Run:
 
         Calls are left out unless their results are in the answer, too.
         """
-        return messages(form or self._parts.reader.provider, self._parts.entries)
+        # Parts are of no provider: they are written in the form that most take.
+        provider = self._parts.reader.provider
+        written = form or ("openai_chat" if provider == "parts" else provider)
+        return messages(written, self._parts.entries)
 
     @cached_property
     def _parts(self) -> Parts:
@@ -156,7 +162,9 @@ class Runs:
     it is first needed, or by `async with`, which also closes it. `lease` are the seconds after
     which a run counts as lost when its process is gone: then its readers get an ERROR. With
     `resume`, called with the key of a lost run and the number of its events, a process that reads
-    it goes on with it instead. `on_end` is called with each `Run` that ends here.
+    it goes on with it instead. `resume` may also be functions by name, for runs that were started
+    with that name: `function(run, **args)` continues after what is logged. `on_end` is called
+    with each `Run` that ends here.
     """
 
     def __init__(
@@ -165,7 +173,7 @@ class Runs:
         *,
         lease: float = 10.0,
         takeover: float = 30.0,
-        resume: ResumeKey | None = None,
+        resume: ResumeKey | Mapping[str, ResumeNamed] | None = None,
         on_end: OnEnd | None = None,
         **settings: Unpack[RunSettings],
     ) -> None:
@@ -175,7 +183,9 @@ class Runs:
                 f" {type(store).__name__}"
             )
         given: dict[str, Any] = dict(settings)
-        _functions(on_end=on_end, resume=resume)
+        named = dict(resume) if isinstance(resume, Mapping) else {}
+        again: Any = None if isinstance(resume, Mapping) else resume
+        _functions(on_end=on_end, resume=again, **named)
         refuse_unknown(given, RunSettings.__annotations__, "Runs has no setting")
         for ours, theirs in (("owner_streams", "total_streams"), ("owner_bytes", "total_bytes")):
             given[ours] = given.get(theirs, Config.__dataclass_fields__[theirs].default)
@@ -188,7 +198,8 @@ class Runs:
         self._hub = Hub(config, None if isinstance(store, str) else store)
         self._lease = lease
         self._takeover = takeover
-        self._resume = resume
+        self._resume: ResumeKey | None = again
+        self._named: dict[str, ResumeNamed] = named
         self._on_end = on_end
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -233,10 +244,11 @@ class Runs:
     async def start(
         self,
         key: str,
-        stream: Any,
+        stream: Any = None,
         *,
         on_end: OnEnd | None = None,
-        resume: Resume | None = None,
+        resume: Resume | str | None = None,
+        args: Mapping[str, Any] | None = None,
         replace: bool = True,
         sse: bool = False,
         **options: Unpack[RunOptions],
@@ -251,20 +263,31 @@ class Runs:
         `on_end` is called with the `Run` when it has ended, however that was; if it is not async,
         in a thread. `resume` is called with the number of events logged, if the process of a run is
         gone, and returns a stream that continues after them: give it, and any process that starts
-        the same run goes on with it instead. The other options say how the log is read.
+        the same run goes on with it instead. With the name of a function that `Runs` was given, and
+        its `args`, every process that was given one under this name does: both are logged. Without
+        a stream that function makes it. The other options say how the log is read.
         """
-        check(stream)
-        _functions(on_end=on_end, resume=resume)
+        name_of_resume = self._checked_name(resume, args)
         made = StreamOptions(**options)
+        if stream is None and name_of_resume is not None:
+            stream = self._continuation(
+                name_of_resume, args or {}, Run(key, "active", None, (), made)
+            )
+        check(stream)
+        again: Resume | None = None if isinstance(resume, str) else resume
+        _functions(on_end=on_end, resume=again)
         rendering(made, ViewOptions.of_run("updates", {}, made))  # they are wrong now or never
+        resumes = resume is not None or self._resume is not None
+        made.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
+        if name_of_resume is not None:
+            made.notes |= {"resume": name_of_resume, "args": dict(args or {})}
         try:
             made.to_bytes()
         except TypeError as error:
             raise TypeError(
-                "options of a run are stored as JSON: as a schema, pass Model.model_json_schema()"
+                "options and args of a run are stored as JSON: as a schema, pass"
+                " Model.model_json_schema()"
             ) from error
-        resumes = resume is not None or self._resume is not None
-        made.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
         hub, name = await self._opened(), _name(key)
         producer = secrets.token_hex(8)
         on_end = self._on_end if on_end is None else on_end
@@ -281,7 +304,7 @@ class Runs:
                         replace=replace,
                     )
                 except StreamTaken:
-                    found = await self._attach(begun, resume, replace)
+                    found = await self._attach(begun, again, replace)
                     if found is None:
                         continue
                     await discard(stream)
@@ -460,7 +483,8 @@ class Runs:
             if status.closed:
                 return None if replace else False
             if not status.lost or name in self._hub.producing:
-                if resume is not None and name not in self._hub.producing:
+                named = begun.options.notes.get("resume") is not None
+                if (named or resume is not None) and name not in self._hub.producing:
                     self._stand_by(begun, resume)
                 return False
             if begun.resumes:
@@ -477,19 +501,53 @@ class Runs:
         except (StreamTaken, LogClosed, UnknownStream):
             return None
         before, _ = await read_log(self._hub.store, begun.name, status.last)
-        count, again = status.last, self._resume
-        if resume is None and again is not None:
-            key = begun.key
-            resume = lambda count: again(key, count)  # noqa: E731
-        assert resume is not None
-        again_from: Resume = resume
         options = begun.options.given.get("input")
+        asked = begun.options.notes
         begun.options = StreamOptions.from_bytes(status.meta)
+        source = self._source_again(begun, asked, resume, before)
         log.info("going on with a run whose process is gone")
-        self._go(begun, records_of(lambda: again_from(count), options), before)
+        self._go(begun, records_of(source, options), before)
         return True
 
-    def _stand_by(self, begun: _Begun, resume: Resume) -> None:
+    def _source_again(
+        self,
+        begun: _Begun,
+        asked: Mapping[str, Any],
+        resume: Resume | None,
+        before: Sequence[Record],
+    ) -> Callable[[], Any]:
+        """What makes the stream that continues a run after these records.
+
+        The name that was logged wins over the one that a later start has `asked` for.
+        """
+        key, again = begun.key, self._resume
+        if resume is not None:
+            return lambda: resume(len(before))
+        for notes in (begun.options.notes, asked):
+            if notes.get("resume") in self._named:
+                run = Run(key, "active", None, before, begun.options)
+                return self._continuation(notes["resume"], notes["args"], run)
+        assert again is not None
+        return lambda: again(key, len(before))
+
+    def _continuation(self, name: str, args: Mapping[str, Any], run: Run) -> Callable[[], Any]:
+        function = self._named[name]
+        return lambda: function(run, **args)
+
+    def _checked_name(self, resume: Any, args: Any) -> str | None:
+        """The name under which a run is continued; None if it has none."""
+        if not isinstance(resume, str):
+            if args is not None:
+                raise TypeError("args are those of a function that resume= names")
+            return None
+        if resume not in self._named:
+            known = ", ".join(self._named) or "none"
+            raise ValueError(f"Runs was given no function to resume {resume!r}; it has: {known}")
+        if args is not None and not isinstance(args, Mapping):
+            raise TypeError(f"args is a mapping of names to JSON values, not {args!r}")
+        return resume
+
+    def _stand_by(self, begun: _Begun, resume: Resume | None) -> None:
         """Go on with a run of another process when that is gone."""
         name = begun.name
 
@@ -591,7 +649,7 @@ class Runs:
             return name in self._standing_by
         if self._hub.stopping:
             return True  # another process does
-        if self._resume is not None:
+        if self._resume is not None or options.notes.get("resume") in self._named:
             producer = secrets.token_hex(8)
             begun = _Begun(options.notes["key"], name, producer, self._on_end, True, options)
             await self._take_over(begun, None)

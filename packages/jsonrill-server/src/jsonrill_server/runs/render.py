@@ -26,6 +26,7 @@ from jsonrill.errors import (
     JsonrillError,
     LimitExceeded,
     RevisionError,
+    UnknownSource,
     stream_error,
 )
 from jsonrill.jsontext import dumps, dumps_in_parts
@@ -52,6 +53,11 @@ PART: Final = 256
 EVENT: Final = 4096
 # Events of one part.
 EVENTS: Final = 64
+# What came says nothing in the format that was asked for: that is not an empty answer.
+UNKNOWN: Final = {
+    "code": UnknownSource.code,
+    "message": "nothing in this stream is an event of a known provider",
+}
 # Characters after which a value may be so large that it is written in parts, too.
 LARGE: Final = 1 << 18
 
@@ -124,6 +130,7 @@ class TextSource:
     def __init__(self, options: StreamOptions) -> None:
         self._chunker = Chunker(**options.of("chunks"))
         self._answer = AnswerText(options.provider)
+        self._has_events = False
         self._failed = False
 
     def feed(self, records: Sequence[Record]) -> str:
@@ -146,7 +153,13 @@ class TextSource:
             return record.body
         if record.input == "snapshots":
             return self._chunker.feed(record.body)
+        self._has_events = True
         return self._answer.feed(record.body)
+
+    @property
+    def recognised(self) -> bool:
+        """False if there are events and none of them is one of a known provider."""
+        return self._answer.recognised or not self._has_events
 
     @property
     def cut(self) -> CutShort | None:
@@ -196,6 +209,9 @@ class TextRendering(Rendering):
         if end.reason != "closed":
             yield self._error(end.error())
             return
+        if not self._recognised:
+            yield self._error(UNKNOWN)
+            return
         try:
             text = self._source.flush()
         except SourceFailed as failed:
@@ -204,6 +220,10 @@ class TextRendering(Rendering):
             yield from self._read(text)
             if not self._over:
                 yield from self._last()
+
+    @property
+    def _recognised(self) -> bool:
+        return self._source.recognised
 
     def _failed(self, failed: SourceFailed) -> Iterator[list[str]]:
         yield from self._read(failed.text or "")
@@ -311,16 +331,20 @@ class Calls(Rendering):
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         calls = ToolCalls(**stream.of("calls"))
         self._events = ToolCallEvents(calls, compact=view.wire == "compact")
+        self._has_events = False
 
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
         for record in records:
             if record.input == "events":
+                self._has_events = True
                 yield from in_parts(self._events.feed(record.body), _writer(record))
 
     def end_in_parts(self, end: End) -> Iterator[list[str]]:
         yield from in_parts(self._events.flush(), dumps_in_parts)
         if end.reason != "closed":
             yield [error_data(end.error())]
+        elif self._has_events and self._events.calls.reader.provider is None:
+            yield [error_data(UNKNOWN)]
 
 
 class Raw(Rendering):
@@ -371,6 +395,7 @@ class Dialect(TextRendering):
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream)
         self._native = view.format == "provider"
+        self._has_events = False
         self._stage = _dialect(stream, view)(
             Settings(
                 calls=stream.of("calls"),
@@ -388,9 +413,14 @@ class Dialect(TextRendering):
             if not events:
                 yield from super().feed_in_parts([*group])
                 continue
+            self._has_events = True
             for record in group:
                 self._seen += len(record.body)
                 yield from in_parts(self._stage.feed(record.body), self._data)
+
+    @property
+    def _recognised(self) -> bool:
+        return self._stage.recognised or not self._has_events
 
     def _piece(self, text: str) -> Iterator[list[str]]:
         for part, more in parts(text, self._stage.part):

@@ -19,7 +19,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from ..answers import Part, Parts, turns
-from ..answers.parts import Entry
+from ..answers.parts import Entry, plain
 from ..answers.saving import Saved, packed, restore, result_of, saved
 from ..jsontext import dumps
 from ..providers.finish import REASONS
@@ -186,7 +186,7 @@ class _LogReading:
             self._pending[part["call"]["id"]] = part["status"]
         if part["kind"] == "result":
             error = part.get("error")
-            value = turns.plain(part.get("result"))
+            value = plain(part.get("result"))
             done = {"result": value} if error is None else {"error": error}
             self._results[part["call"]["id"]] = done
             self._pending.pop(part["call"]["id"], None)
@@ -230,6 +230,6 @@ class _LogReading:
 def check_json(messages: list[Any]) -> list[Any]:
     """Messages as plain JSON; `TypeError` if they cannot be."""
     try:
-        return list(json.loads(dumps(turns.plain(packed(messages)))))
+        return list(json.loads(dumps(plain(packed(messages)))))
     except (TypeError, ValueError) as error:
         raise TypeError(f"the messages are not plain JSON: {error}") from error

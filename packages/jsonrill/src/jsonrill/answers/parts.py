@@ -40,6 +40,7 @@ from ..providers.statements import (
     of_choice,
 )
 from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
+from ..toolcalls.call import Status
 from ..toolcalls.lifecycle import LiveCall
 from .split import Segment, Splitter
 
@@ -60,6 +61,7 @@ class Entry:
     # Of a JSON block: what reads it.
     document: Document | None = None
     error: str | None = None
+    turn: int = 0
 
     @property
     def text(self) -> str:
@@ -70,7 +72,7 @@ class Entry:
         self.buffer.add(text)
         self.length += len(text)
         assert self.kind != "kept"
-        part = TextPart(self.kind, self.index, text, complete)
+        part = TextPart(self.kind, self.index, text, complete, turn=self.turn)
         part._buffer, part._length, part._document = self.buffer, self.length, self.document
         part.raw, part.error = text if raw is None else raw, self.error
         return part
@@ -80,14 +82,14 @@ class Entry:
 class AnyPart:
     """A change of one part of an answer, or its end.
 
-    `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text
-    follows, the arguments of a call are a complete value. A text that was cut ends with an `error`.
-    `call` is the call, also of a result, whose `result` or `error` says what the tool returned.
-    With `split`, `raw` is the text as it came, with tags: joined, the `raw` of all parts is the
-    text.
+    `index` numbers the parts, `turn` the answers of a conversation; `delta` is the text that is
+    new. `complete`: nothing of a text follows, the arguments of a call are a complete value. A text
+    that was cut ends with an `error`, and as a call that was cut it has the `reason`. `call` is the
+    call, also of a result, whose `result` or `error` says what the tool returned. With `split`,
+    `raw` is the text as it came, with tags: joined, the `raw` of all parts is the text.
 
-    Of an agent, `turn` numbers the answers. The `status` of a call is `started` before its tool is
-    run, and `waiting` if a person has to decide. `state` is what `state_of` needs to continue.
+    Of an agent, the `status` of a call is `started` before its tool is run, and `waiting` if a
+    person has to decide. `state` is what `state_of` needs to continue.
     """
 
     kind: Kind
@@ -99,8 +101,11 @@ class AnyPart:
     error: str | None = None
     raw: str = ""
     turn: int = 0
+    reason: str | None = None
     status: Literal["started", "waiting"] | None = None
     state: dict[str, Any] | None = field(default=None, repr=False)
+    # That of the call when the part was made: parts may be kept, and read later.
+    _status: Status | None = field(default=None, repr=False)
     _document: Document | None = field(default=None, repr=False)
     _buffer: TextBuffer | None = field(default=None, repr=False)
     _length: int = field(default=0, repr=False)
@@ -123,7 +128,8 @@ class AnyPart:
     def to_dict(self, *, state: bool = False) -> dict[str, Any]:
         """The part as JSON wants it: its delta, and of a call its arguments once complete.
 
-        With `state`, also what `state_of` needs to continue: for a log, not for a page.
+        It is a source, too: all that takes a provider's events takes these. With `state`, also what
+        `state_of` needs to continue: for a log, not for a page.
         """
         fields: dict[str, Any] = {"kind": self.kind, "index": self.index}
         if self.turn:
@@ -132,14 +138,27 @@ class AnyPart:
             fields["status"] = self.status
         if state and self.state is not None:
             fields["state"] = self.state
-        call = self.call
-        if call is not None:
-            fields["call"] = {"id": call.id, "name": call.name, "status": call.status}
-            if self.kind == "call" and self.complete:
-                fields["call"]["args"] = call.args
+        if self.call is not None:
+            fields["call"] = self._call_fields(self.call)
         if self.kind == "result":
-            return {**fields, "result": self.result, "error": self.error}
-        return {**fields, "delta": self.delta, "complete": self.complete}
+            return {**fields, "result": plain(self.result), "error": self.error}
+        fields |= {"delta": self.delta, "complete": self.complete}
+        if self.error is not None:
+            fields["error"] = self.error
+        return fields if self.reason is None else {**fields, "reason": self.reason}
+
+    def _call_fields(self, call: ToolCall) -> dict[str, Any]:
+        fields: dict[str, Any] = {"id": call.id, "name": call.name}
+        fields["status"] = self._status or call.status
+        if self.kind != "call":
+            return fields
+        if self.complete:
+            fields["args"] = call.args
+        if call.encoding == "text":
+            fields["encoding"] = "text"
+        if call.hosted:
+            fields["hosted"] = True
+        return fields if call.error is None else {**fields, "error": call.error}
 
 
 class TextPart(AnyPart):
@@ -219,10 +238,12 @@ class Parts:
         self._last: Entry | None = None
         self._of_call: dict[int, Entry] = {}
         self.began = 0
-        # Where the entries of the response at hand begin.
+        # The number of the response at hand, and where its entries begin.
+        self._turn = 0
         self._first = 0
-        # How the answer was cut, once it has ended.
+        # How the answer was cut, once it has ended; and if a part says so.
         self.cut: CutShort | None = None
+        self._told = False
         self.error: str | None = None
         self.usage: dict[str, Any] | None = None
         self._watch: Watch | None = None
@@ -284,14 +305,17 @@ class Parts:
 
         `done`: the stream said that it is at its end, such as with `[DONE]`.
         """
-        ends = self.reader.provider is not None and not done
-        self.cut = self._ending.cut(self._choice, ends=ends)
+        last = self.read([Finish()]) if self.reader.ends_with_source else []
+        ends = self.reader.ends and not done
+        cut = self.cut = self._ending.cut(self._choice, ends=ends)
         if self._watch is not None:
             self._watch.end(ends=ends)
         return [
+            *last,
             *self._end_split(),
-            *self._updates(self._calls.flush()),
-            *self._close_text(self.cut),
+            *self._updates(self._calls.flush(), cut),
+            *self._close_text(cut),
+            *self._tell(cut),
         ]
 
     def begin(self) -> None:
@@ -302,12 +326,14 @@ class Parts:
         self._splitter = Splitter(self._split, bool(self._repair)) if self._split else None
         self._segments.clear()
         self._open = self._last = None
+        self._turn += len(self.entries) > self._first
         self._first = len(self.entries)
         self.cut = self.error = self.usage = None
 
     def resume(self, turn: int) -> None:
         """An answer is read again from what was saved of it, after `turn` other answers."""
         self._calls.skip(turn)
+        self._turn = turn
         self._splitter = None  # it is divided already
 
     def entry_of(self, call: LiveCall) -> Entry:
@@ -339,12 +365,17 @@ class Parts:
                 self.usage = {**(self.usage or {}), **counts}
                 self._calls.read([statement])
             case Begin() | CallDelta() | Result() | Aggregate() | Finish():
-                yield from self._updates(self._calls.read([statement]))
+                cut = self._ending.cut(self._choice, ends=False)
+                yield from self._updates(self._calls.read([statement]), cut)
+                if isinstance(statement, CallDelta) and statement.status in ("started", "waiting"):
+                    yield from self._state_of_call(statement)
                 if isinstance(statement, Begin):
                     yield from self._close_text()
+                    self._turn += len(self.entries) > self._first
                     self._first = len(self.entries)
                 elif isinstance(statement, Finish):
                     yield from self._close_text(self._ending.cut(self._choice))
+                    yield from self._tell(self._ending.cut(self._choice))
                     if statement.reason == "error":
                         self.error = self.error or statement.detail
             case _:
@@ -356,7 +387,10 @@ class Parts:
             yield from self._close_text()
             entry = self._open = self._begin(kind, said.block)
         self._last = entry
-        yield entry.add(said.text)
+        if said.text or not said.ends:
+            yield entry.add(said.text)
+        if said.ends:
+            yield from self._close_text()
 
     # ---- a text that is split ----
 
@@ -410,7 +444,7 @@ class Parts:
         elif segment.raw:
             entry = self._segments[segment.number]
             complete = entry.call is not None and entry.call.complete_args
-            found = [CallPart("call", entry.index, "", complete, entry.call, raw=segment.raw)]
+            found = [self._call_part(entry, "", complete, raw=segment.raw)]
         yield from found
 
     def _end_split(self) -> Iterator[Part]:
@@ -435,9 +469,20 @@ class Parts:
                 entry.document.flush(cut)
             except (InvalidJSON, LimitExceeded) as error:
                 entry.error = error.message
-        yield entry.add("", complete=entry.error is None)
+        part = entry.add("", complete=entry.error is None)
+        if cut is not None:
+            self._told, part.reason = True, cut.reason
+        yield part
 
-    def _updates(self, updates: Iterable[ToolCallUpdate]) -> Iterator[Part]:
+    def _tell(self, cut: CutShort | None) -> Iterator[Part]:
+        """An empty text that says why the answer was cut, if no other part does."""
+        if cut is not None and not self._told:
+            self._open = self._begin("text", None)
+            yield from self._close_text(cut)
+
+    def _updates(
+        self, updates: Iterable[ToolCallUpdate], cut: CutShort | None = None
+    ) -> Iterator[Part]:
         for update in updates:
             call = update.call
             if update.is_result:
@@ -448,21 +493,47 @@ class Parts:
                 yield from self._close_text()
                 known = self._of_call[call.number] = self._begin("call", None, call)
             self._last = known
-            text = update.function_args or ""
-            yield CallPart("call", known.index, text, call.complete_args, call)
+            part = self._call_part(known, update.function_args or "", call.complete_args)
+            if call.status == "truncated" and cut is not None:
+                self._told, part.reason = True, cut.reason
+            yield part
+
+    def _call_part(self, entry: Entry, text: str, complete: bool, raw: str = "") -> CallPart:
+        call = entry.call
+        assert call is not None
+        return CallPart(
+            "call", entry.index, text, complete, call, raw=raw, turn=entry.turn, _status=call.status
+        )
+
+    def _state_of_call(self, delta: CallDelta) -> Iterator[Part]:
+        """A part that says that the tool of a call was started, or that the call waits."""
+        call = self._calls.get(delta.id or "")
+        if isinstance(call, LiveCall) and call.number in self._of_call:
+            part = self._call_part(self._of_call[call.number], "", call.complete_args)
+            part.status = "started" if delta.status == "started" else "waiting"
+            yield part
 
     def _result(self, call: ToolCall) -> Iterator[Part]:
-        entry = Entry("result", self.began)
+        entry = Entry("result", self.began, turn=self._turn)
         self.began += 1
         self.entries.append(entry)
-        if call.result_is_error:
-            yield ResultPart("result", entry.index, "", True, call, None, _as_text(call.result))
-        else:
-            yield ResultPart("result", entry.index, "", True, call, call.result)
+        failed = call.result_is_error
+        yield ResultPart(
+            "result",
+            entry.index,
+            "",
+            True,
+            call,
+            None if failed else call.result,
+            _as_text(call.result) if failed else None,
+            turn=entry.turn,
+            _status=call.status,
+        )
 
     def _begin(self, kind: Kind, block: int | None, call: LiveCall | None = None) -> Entry:
-        entry = self._last = Entry(kind, self.began, block, call)
+        entry = self._last = Entry(kind, self.began, block, call, turn=self._turn)
         self.began += 1
+        self._told = False
         self.entries.append(entry)
         return entry
 
@@ -473,7 +544,7 @@ class Parts:
         """
         owner = None if keep.alone else self._owner(keep.block)
         if owner is None:
-            self._last = owner = Entry("kept", -1, keep.block)
+            self._last = owner = Entry("kept", -1, keep.block, turn=self._turn)
             self.entries.append(owner)
         owner.kept = keep.data
 
@@ -502,3 +573,14 @@ def _is_no_count(statement: Statement) -> bool:
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value)
+
+
+def plain(value: Any) -> Any:
+    """A tool's result as JSON values: models and dataclasses become objects."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    try:
+        from pydantic_core import to_jsonable_python
+    except ImportError:
+        return value
+    return to_jsonable_python(value)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..providers.statements import CallDelta, End, Keep, Reasoning, Statement, Text
 from ..toolcalls.lifecycle import LiveCall
 from . import turns
-from .parts import Entry, Parts
+from .parts import Entry, Parts, plain
 
 Saved = dict[str, Any]
 
@@ -65,7 +65,7 @@ def result_of(call: LiveCall) -> Saved:
     """What the user's tool returned for a call; {} if it has not."""
     if not call.answered or call.hosted:
         return {}
-    return {"error": call.result} if call.result_is_error else {"result": turns.plain(call.result)}
+    return {"error": call.result} if call.result_is_error else {"result": plain(call.result)}
 
 
 def restore(parts: Parts, entries: Iterable[Saved], turn: int, index: int) -> list[LiveCall]:

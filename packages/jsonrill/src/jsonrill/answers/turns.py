@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from ..jsontext import dumps
 from ..toolcalls.lifecycle import LiveCall
-from .parts import Entry
+from .parts import Entry, plain
 
 Message = dict[str, Any]
 
@@ -20,17 +21,6 @@ Message = dict[str, Any]
 def as_text(result: Any) -> str:
     """A tool's result as text: a text as it is, anything else as JSON."""
     return result if isinstance(result, str) else dumps(plain(result))
-
-
-def plain(result: Any) -> Any:
-    """A tool's result as JSON values: models and dataclasses become objects."""
-    if result is None or isinstance(result, (str, int, float, bool)):
-        return result
-    try:
-        from pydantic_core import to_jsonable_python
-    except ImportError:
-        return result
-    return to_jsonable_python(result)
 
 
 def sendable(result: Any) -> Any:
@@ -241,9 +231,12 @@ FORMS: Final[dict[str, Callable[[Sequence[Entry]], list[Message]]]] = {
 
 
 def messages(provider: str | None, entries: Sequence[Entry]) -> list[Any]:
-    """The messages of a turn in the form of this provider; of a text that has none, chat's."""
+    """The messages of these turns in the form of this provider; of a text that has none, chat's."""
     form = FORMS.get(provider or "openai_chat")
     if form is None:
         known = ", ".join(FORMS)
         raise ValueError(f"no form of messages is known for {provider}; name one of {known}")
-    return form(entries)
+    # An empty text that says why the answer was cut is not a part of the turn.
+    said = [it for it in entries if it.kind != "text" or it.text or it.error is None]
+    turns = groupby(said, lambda entry: entry.turn)
+    return [message for _, turn in turns for message in form([*turn])]

@@ -377,7 +377,7 @@ class Session:
             return None
         if not self._has_begun:
             return CutShort("lost")
-        ends = self._reading.reader.provider is not None and not done
+        ends = self._reading.reader.ends and not done
         return self._ending.cut(self.choice, ends=ends)
 
     def _settle(self, cut: CutShort | None) -> tuple[bool, Any]:

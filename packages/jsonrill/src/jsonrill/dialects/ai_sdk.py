@@ -29,11 +29,14 @@ class AISDK(ChatDialect):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self._updates = PartialStream(**{"mode": "REALTIME", **settings.updates, "send": "data"})
-        self._called = False
         self._wrong = False
 
     def _begin(self) -> Iterator[Event]:
         yield {"type": "start"}
+        yield {"type": "start-step"}
+
+    def _turn_begins(self) -> Iterator[Event]:
+        yield {"type": "finish-step"}
         yield {"type": "start-step"}
 
     def _text_begins(self, id: str, thought: bool) -> Iterator[Event]:
@@ -46,7 +49,6 @@ class AISDK(ChatDialect):
         yield {"type": f"{_KIND[thought]}-end", "id": id}
 
     def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]:
-        self._called = self._called or not call.hosted
         yield {
             "type": "tool-input-start",
             "toolCallId": id,
@@ -87,7 +89,7 @@ class AISDK(ChatDialect):
 
     def _finish(self) -> Iterator[Event]:
         outcome = "error" if self.failed or self._wrong else self._parts.outcome
-        stopped = "tool-calls" if self._called else "stop"
+        stopped = "tool-calls" if self._unanswered else "stop"
         reason = _FINISHES.get(outcome, stopped)
         yield {"type": "finish-step"}
         yield {"type": "finish", "finishReason": reason}

@@ -27,13 +27,23 @@ class ChatDialect(Dialect):
         self._parts = Parts(**options)
         self._started = False
         self._in_json = False
+        self._turn = 0
+        # The ids under which calls were sent: turns may give one to several calls.
+        self._sent_ids: set[str] = set()
+        # The calls that the client is left to answer, in the turn at hand.
+        self._unanswered: dict[str, LiveCall] = {}
         # The texts that have begun, and the calls that have ended, by the index of their part.
         self._texts: set[int] = set()
         self._ended: set[int] = set()
 
     @property
+    def recognised(self) -> bool:
+        return self._in_json or self._parts.reader.provider is not None
+
+    @property
     def broke_off(self) -> bool:
-        return bool(self._parts.entries) and self._parts.outcome is None
+        broken = "lost" if self._parts.reader.ends_with_source else None
+        return bool(self._parts.entries) and self._parts.outcome == broken
 
     def feed(self, event: Any) -> list[Event]:
         events = [*self._opening()]
@@ -63,16 +73,24 @@ class ChatDialect(Dialect):
 
     def _shown(self, part: Part) -> Iterator[Event]:
         call = part.call
+        if part.turn != self._turn:
+            self._turn = part.turn
+            self._unanswered.clear()
+            yield from self._turn_begins()
         if not isinstance(call, LiveCall):
             yield from self._text(part)
         elif part.kind == "result":
-            yield from self._result(call.sent_id or call.id, part)
+            id = call.sent_id or call.id
+            self._unanswered.pop(id, None)
+            yield from self._result(id, part)
         else:
             yield from self._call(part, call)
 
     def _text(self, part: Part) -> Iterator[Event]:
         id = f"{part.kind}-{part.index}"
         thought = part.kind == "reasoning"
+        if part.index not in self._texts and part.error is not None and not part.text:
+            return  # it only says why the answer was cut, which its end does, too
         if part.index not in self._texts:
             self._texts.add(part.index)
             yield from self._text_begins(id, thought)
@@ -90,8 +108,12 @@ class ChatDialect(Dialect):
             if call.name is None and not ended:
                 return
             # The id that is known now is its id for this client.
-            call.sent_id, text = call.id, call.raw
-            yield from self._call_begins(call.id, call)
+            taken = call.id in self._sent_ids
+            call.sent_id, text = f"{call.id}-{part.index}" if taken else call.id, call.raw
+            self._sent_ids.add(call.sent_id)
+            if not call.hosted:
+                self._unanswered[call.sent_id] = call
+            yield from self._call_begins(call.sent_id, call)
         if call.encoding == "text":
             text = _quoted(text, begins, ends=call.status == "complete")
         if text:
@@ -102,6 +124,10 @@ class ChatDialect(Dialect):
 
     @abstractmethod
     def _begin(self) -> Iterator[Event]: ...
+
+    def _turn_begins(self) -> Iterator[Event]:
+        """The events between two answers of a conversation."""
+        yield from ()
 
     @abstractmethod
     def _text_begins(self, id: str, thought: bool) -> Iterator[Event]: ...

@@ -57,6 +57,11 @@ class Dialect(ABC):
         return []
 
     @property
+    def recognised(self) -> bool:
+        """True once something was shown, or an event came that is one of a known provider."""
+        return True
+
+    @property
     def broke_off(self) -> bool:
         """True if an answer has begun and its provider has not ended it."""
         return False

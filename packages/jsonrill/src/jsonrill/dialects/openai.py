@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ..answers import Part
 from ..eventstream import DONE
+from ..jsontext import dumps
 from ..providers import plain, recognise
 from ..providers.finish import Reason
 from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
@@ -29,6 +30,8 @@ class OpenAI(Dialect):
         super().__init__(settings)
         # The provider is not known yet (None), or its events pass (False), or are written anew.
         self._writer: ChatChunks | bool | None = None
+        # True once an event has passed.
+        self._passes = False
         self._settings = settings
         self._calls = ToolCalls(**{**settings.calls, "provider": "openai_chat"})
         self._fragments = settings.fragments
@@ -40,6 +43,10 @@ class OpenAI(Dialect):
         if isinstance(self._writer, ChatChunks):
             return self._writer.feed(event)
         return self._passed(event)
+
+    @property
+    def recognised(self) -> bool:
+        return self._writer is not None or self._passes
 
     def feed_json(self, text: str, *, more: bool = False) -> list[Event]:
         if not isinstance(self._writer, ChatChunks):
@@ -54,6 +61,7 @@ class OpenAI(Dialect):
     def _passed(self, event: Any) -> list[Event]:
         if not _is_for_clients(event):
             return []
+        self._passes = True
         if not self._fragments and isinstance(event, str | dict):
             return [event]
         chunk = plain(event)
@@ -130,7 +138,11 @@ _FINISHES: Final[dict[Reason | None, str]] = {
 
 
 class ChatChunks(ChatDialect):
-    """Writes chat completion chunks. Tools that the provider runs itself are left out."""
+    """Writes chat completion chunks. Tools that the provider runs itself are left out.
+
+    So are those that the program runs: of parts, calls are written when it is known that they are
+    left to the client.
+    """
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -159,10 +171,13 @@ class ChatChunks(ChatDialect):
         yield from ()
 
     def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]:
-        if not call.hosted:
-            self._indices[id] = len(self._indices)
-            function = {"name": call.name or "", "arguments": ""}
-            yield self._call_chunk(id, {"id": id, "type": "function", "function": function})
+        if not call.hosted and not self._parts.reader.ends_with_source:
+            yield self._call_start(id, call)
+
+    def _call_start(self, id: str, call: ToolCall, arguments: str = "") -> Event:
+        self._indices[id] = len(self._indices)
+        function = {"name": call.name or "", "arguments": arguments}
+        return self._call_chunk(id, {"id": id, "type": "function", "function": function})
 
     def _call_text(self, id: str, text: str) -> Iterator[Event]:
         if id in self._indices:
@@ -186,6 +201,9 @@ class ChatChunks(ChatDialect):
 
     def _finish(self) -> Iterator[Event]:
         if not self.failed:
+            for id, call in self._unanswered.items():
+                if id not in self._indices and call.status == "complete":
+                    yield self._call_start(id, call, dumps(call.args))
             stopped = "tool_calls" if self._indices else "stop"
             yield self._chunk({}, _FINISHES.get(self._parts.outcome, stopped))
             yield DONE

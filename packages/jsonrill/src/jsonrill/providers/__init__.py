@@ -26,6 +26,7 @@ from . import (
     openai_chat,
     openai_realtime,
     openai_responses,
+    parts,
     pydantic_ai,
     vercel,
 )
@@ -43,6 +44,7 @@ PROVIDERS.update(
         "openai_realtime": Provider(openai_realtime.accepts, openai_realtime.Realtime),
         "openai_responses": Provider(openai_responses.accepts, openai_responses.Responses),
         "jsonrill": Provider(jsonrill.accepts, lambda: jsonrill.translate),
+        "parts": Provider(parts.accepts, parts.PartEvents, ends=False),
         "gemini": Provider(gemini.accepts, lambda: gemini.translate),
         "bedrock": Provider(bedrock.accepts, lambda: bedrock.translate),
         "mistral": Provider(mistral.accepts, lambda: mistral.translate),

@@ -16,6 +16,8 @@ class Provider(NamedTuple):
 
     accepts: Callable[[dict[str, Any]], bool]
     translation: Callable[[], Translate]
+    # Whether an event says that an answer is at its end; else the end of the source says it.
+    ends: bool = True
 
 
 # All that are known, in the order in which an event is offered to them; `__init__.py` lists them.
@@ -44,6 +46,16 @@ class Reader:
         elif (name := TABLE["provider"].check(provider)) != "auto":
             self._switch_to(name)
             self._accepts = lambda event: True
+
+    @property
+    def ends(self) -> bool:
+        """True if the provider is known, and has an event for the end of an answer."""
+        return self.provider is not None and not self.ends_with_source
+
+    @property
+    def ends_with_source(self) -> bool:
+        """True if the provider is known, and the end of the source is that of the answer."""
+        return self.provider is not None and not PROVIDERS[self.provider].ends
 
     def feed(self, event: Any) -> Sequence[Statement]:
         """The statements of an event: a dict, JSON text, or an object of a client library."""

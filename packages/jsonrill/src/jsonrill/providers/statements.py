@@ -125,13 +125,15 @@ CALL_DELTA_FIELDS: Final = (
 class Text:
     """More of the answer's text. `block` is the number of the text, if an answer has several.
 
-    `refusal`: the model says why it does not answer.
+    `refusal`: the model says why it does not answer. `ends`: the text is complete; else another
+    part or the end of the answer says so.
     """
 
     text: str
     choice: int = 0
     block: int | None = None
     refusal: bool = False
+    ends: bool = False
 
 
 @dataclass(slots=True)
@@ -141,6 +143,7 @@ class Reasoning:
     text: str
     choice: int = 0
     block: int | None = None
+    ends: bool = False
 
 
 @dataclass(slots=True)

@@ -56,9 +56,9 @@ class AnswerText:
     def cut(self, *, ends: bool | None = None) -> CutShort | None:
         """How the answer was cut, once its stream has ended; None if it is complete.
 
-        `ends`: the stream should have had an event for its end; by default if it is of a provider.
+        `ends`: the stream should have had an event for its end; by default if its provider has one.
         """
-        return self._ending.cut(self._choice, ends=self.recognised if ends is None else ends)
+        return self._ending.cut(self._choice, ends=self._reader.ends if ends is None else ends)
 
     @property
     def recognised(self) -> bool:

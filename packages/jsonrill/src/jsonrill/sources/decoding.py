@@ -150,7 +150,7 @@ class TextDecoder:
         pieces = self._read(self._events.flush())
         yield from pieces if self._prose is None else self._held(pieces)
         yield from self._wanted.flush()
-        ends = self._reader.provider is not None and not self._events.said_done
+        ends = self._reader.ends and not self._events.said_done
         if self._watch is not None:
             self._watch.end(ends=ends)
         cut = self._reading.cut = self._wanted.cut(ends=ends)

@@ -69,7 +69,7 @@ def tool_calls(
         for event in events:
             if event is END:
                 if watch is not None:
-                    ends = reading.reader.provider is not None and not source_events.said_done
+                    ends = reading.reader.ends and not source_events.said_done
                     watch.end(ends=ends)
                 yield from reading.flush(*sorted(seen)) if seen else ()
                 if failure is not None:
