@@ -281,13 +281,7 @@ class Runs:
         made.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
         if name_of_resume is not None:
             made.notes |= {"resume": name_of_resume, "args": dict(args or {})}
-        try:
-            made.to_bytes()
-        except TypeError as error:
-            raise TypeError(
-                "options and args of a run are stored as JSON: as a schema, pass"
-                " Model.model_json_schema()"
-            ) from error
+        meta = _stored(made)
         hub, name = await self._opened(), _name(key)
         producer = secrets.token_hex(8)
         on_end = self._on_end if on_end is None else on_end
@@ -300,7 +294,7 @@ class Runs:
                         producer,
                         lease=self._lease,
                         owner=OWNER,
-                        meta=made.to_bytes(),
+                        meta=meta,
                         replace=replace,
                     )
                 except StreamTaken:
@@ -711,6 +705,17 @@ def _functions(**given: Any) -> None:
     for name, value in given.items():
         if value is not None and not callable(value):
             raise TypeError(f"{name} is a function, not {value!r}")
+
+
+def _stored(options: StreamOptions) -> bytes:
+    """The options of a run as a store keeps them."""
+    try:
+        return options.to_bytes()
+    except TypeError as error:
+        raise TypeError(
+            "options and args of a run are stored as JSON: as a schema, pass"
+            " Model.model_json_schema()"
+        ) from error
 
 
 def _checked(key: Any) -> str:
