@@ -43,7 +43,12 @@ for (const { name, text, parts: wanted, raw, split = true, repair = false } of c
 }
 
 const TEXT = "<think>a</think>b";
-const EVENTS = ["<think>a</thi", "nk>b"].map((content) => ({ id: "c", choices: [{ index: 0, delta: { content } }] }));
+const chunk = (choice) => ({ id: "c", choices: [{ index: 0, ...choice }] });
+const EVENTS = [
+  chunk({ delta: { content: "<think>a</thi" } }),
+  chunk({ delta: { content: "nk>b" } }),
+  chunk({ delta: {}, finish_reason: "stop" }),
+];
 const sse = EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 const response = (body, type) => new Response(body, { headers: { "content-type": type } });
 const SOURCES = {

@@ -42,7 +42,7 @@ export class Tools {
   /** @type {import("./paste.js").PasteTool | null} */
   _paste = null;
   /** The recording about whose end all was said. @type {Recording | null} */
-  _judged = null;
+  _checked = null;
   _errors = 0;
   _key = "";
   _isFirst = false;
@@ -107,9 +107,9 @@ export class Tools {
    * Says what is wrong with a stream of the server that has ended.
    * @param {Recording} recording
    */
-  async _judge(recording) {
+  async _check(recording) {
     const tool = await this._reading();
-    if (this._page.recording === recording) tool.judge(recording);
+    if (this._page.recording === recording) tool.check(recording);
   }
 
   /** @param {Wishes} change */
@@ -151,11 +151,11 @@ export class Tools {
     const { recording } = this._page;
     // An error that the server found may come after the end.
     const count = recording?.errors.length ?? 0;
-    if (recording?.ended && (this._judged !== recording || this._errors !== count)) {
-      this._judged = recording;
+    if (recording?.ended && (this._checked !== recording || this._errors !== count)) {
+      this._checked = recording;
       this._errors = count;
       const isWrong = endOf(recording).state === "failed" || recording.outline.repairs.length > 0;
-      if (this._origin.text === undefined && isWrong) void this._judge(recording);
+      if (this._origin.text === undefined && isWrong) void this._check(recording);
     }
     this.moved();
     return this._figures.draw(this._page.recording, position, this._page.transport);

@@ -101,7 +101,7 @@ export class PasteTool {
    * Says what is wrong with a recording that is not of a text, and offers what would help.
    * @param {Recording} recording that has ended
    */
-  judge(recording) {
+  check(recording) {
     this.current = this.built = null;
     this._head.hidden = this._form.element.hidden = true;
     this._showFindings(recording, verdict(recording), placesOf(recording), []);

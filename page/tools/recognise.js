@@ -50,6 +50,7 @@ export const PROVIDERS = {
   vercel: "AI SDK",
   ag_ui: "AG-UI",
   jsonrill: "jsonrill",
+  parts: "jsonrill parts",
 };
 
 const SSE_LINE = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)$/;

@@ -246,7 +246,7 @@ function pairs(value) {
 }
 
 /**
- * A test compares the whole value, not its entities.
+ * A test compares the complete value, not its entities.
  * @param {Case} shown
  * @returns {Case}
  */

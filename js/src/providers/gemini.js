@@ -42,8 +42,8 @@ export function translate(event) {
     for (const part of items(asObject(candidate.content).parts)) {
       said.push(...partStatements(part, message, choice));
     }
-    const reason = asText(either(candidate, "finishReason", "finish_reason"));
-    if (reason !== null) said.push(finished(reason, { message, choice }));
+    const reason = filled(either(candidate, "finishReason", "finish_reason"));
+    if (reason !== undefined) said.push(finished(reason, { message, choice }));
   }
   const blocked = asObject(either(event, "promptFeedback", "prompt_feedback"));
   const reason = asText(either(blocked, "blockReason", "block_reason"));

@@ -297,6 +297,10 @@ def test_parts_of_every_provider_are_written_as_its_events_are(function: Any, na
         assert "failed" in [*written(parts(answer.events)), "failed"]
         return
     expected = written(answer.events)
+    if name == "vercel_full_stream" and function is to_ai_sdk:
+        # It ends with calls that are answered; parts do not have the provider's word for an end.
+        assert expected[-1] == {"type": "finish", "finishReason": "tool-calls"}
+        expected[-1] = {"type": "finish", "finishReason": "stop"}
     assert written(parts(answer.events)) == expected
     assert written(stored(parts(answer.events))) == expected
 

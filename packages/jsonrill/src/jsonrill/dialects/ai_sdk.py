@@ -89,7 +89,7 @@ class AISDK(ChatDialect):
 
     def _finish(self) -> Iterator[Event]:
         outcome = "error" if self.failed or self._wrong else self._parts.outcome
-        stopped = "tool-calls" if self._unanswered else "stop"
+        stopped = "tool-calls" if self._unanswered or outcome == "calls" else "stop"
         reason = _FINISHES.get(outcome, stopped)
         yield {"type": "finish-step"}
         yield {"type": "finish", "finishReason": reason}
