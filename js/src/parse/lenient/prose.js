@@ -130,7 +130,8 @@ export class Prose {
   beginValue(m, text, pos) {
     this.jsonFence = false;
     m._endRepair(m._offset + pos);
-    this.scalarList = endOf(SCALAR_LIST, text, pos) >= 0;
+    // Where prose is read, a list was seen to its end before it begins; elsewhere it may be cut.
+    this.scalarList = m.rules.has(this.proseRule(m)) && endOf(SCALAR_LIST, text, pos) >= 0;
     if (this.between) {
       this.between = false;
       m._nextDocument(VALUE, pos);

@@ -52,6 +52,12 @@ def test_the_rules_that_it_takes_are_enough(near: Sloppy) -> None:
     assert set(rules) == near.rules
 
 
+@pytest.mark.parametrize("rules", [["brackets"], ["brackets", "trailing-text"]])
+@pytest.mark.parametrize("text", ["[1]x", "[ false \r\n  ]NaN", "[1]true"])
+def test_p1_holds_for_lists_where_no_prose_is_read(text: str, rules: list[str]) -> None:
+    assert report(by_character(text), repair=rules) == report([text], repair=rules)
+
+
 @examples(100)
 @given(any_text, options, st.data())
 def test_p1_any_cutting_gives_the_same_fragments_repairs_and_errors(

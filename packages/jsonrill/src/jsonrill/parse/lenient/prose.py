@@ -123,7 +123,9 @@ class Prose:
     def begin_value(self, m: Leniency, text: str, pos: int) -> int:
         self.json_fence = False
         m._end_repair(m._offset + pos)
-        self.scalar_list = patterns.SCALAR_LIST.match(text, pos) is not None
+        # Where prose is read, a list was seen to its end before it begins; elsewhere it may be cut.
+        sees_all = self.prose_rule(m) in m._rules
+        self.scalar_list = sees_all and patterns.SCALAR_LIST.match(text, pos) is not None
         if self.between:
             self.between = False
             m._next_document(VALUE, pos)
