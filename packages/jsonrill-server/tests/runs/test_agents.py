@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -137,10 +138,12 @@ def test_another_replica_goes_on_with_a_run_by_its_name(shared: str) -> None:
         async with asyncio.timeout(60 * SLACK):
             first = Runs(shared, lease=0.5, resume={"count": breaking})
             await first.start("a", resume="count", args={"last": 6, "prefix": "n"})
-            async for event in first.read("a"):
-                if "n2" in json.dumps(event.data):
-                    break
-            # It goes without a word: nothing renews the lease any more.
+            async with aclosing(first.read("a")) as events:
+                async for event in events:
+                    if "n2" in json.dumps(event.data):
+                        break
+            # It goes without a word: nothing renews the lease any more, and it continues nothing.
+            first._named.clear()
             for task in first._running.values():
                 task.cancel()
             await asyncio.sleep(0)
