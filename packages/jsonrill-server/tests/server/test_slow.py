@@ -103,7 +103,7 @@ def test_a_slow_reader_gets_everything(tmp_path: Path) -> None:
                         await asyncio.sleep(0.02)
             texts = [json.loads(event.data) for event in found[:-1]]
             assert texts == ["[", *[RECORD] * 3900]
-            # Back to the log, and perhaps a second time, if it joined the others and fell behind again.
+            # Back to the log; a second time if it joined the others and fell behind again.
             await until(server, "readers", 0, 5)
             assert 1 <= metric(server, "replays_total") <= 2
 
