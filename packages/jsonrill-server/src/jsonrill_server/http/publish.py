@@ -36,7 +36,8 @@ from .producers import accepted, check_repeated, turn_of
 async def create(request: Request) -> Response:
     """POST /v1/streams: options in, the id and its URLs out."""
     hub, owner = hub_of(request), require_subject(request)
-    options = StreamOptions.from_json(await json_body(request, hub.config.record_bytes))
+    body = await read_body(request, hub.config.record_bytes)
+    options = await hub.schemas.in_turn(lambda: StreamOptions.from_json(_from_json(request, body)))
     view = ViewOptions.from_query({}, options)
     # Whatever is asked for later must not find these options wrong.
     formats = [replace(view, format=format) for format in ("updates", "calls")]
@@ -201,7 +202,10 @@ async def ticket(request: Request) -> Response:
 
 async def json_body(request: Request, limit: int) -> Any:
     """The body as JSON; `{}` if there is none. Another media type is refused (CSRF)."""
-    body = await read_body(request, limit)
+    return _from_json(request, await read_body(request, limit))
+
+
+def _from_json(request: Request, body: bytes) -> Any:
     if not body:
         return {}
     if media_type(request) != "application/json":

@@ -49,6 +49,7 @@ class Schemas:
     def __init__(self) -> None:
         self._in_use: WeakValueDictionary[str, HeavySchemas] = WeakValueDictionary()
         self._waiting = 0
+        self._turn = asyncio.Lock()
 
     async def rendering(self, stream: StreamOptions, *views: ViewOptions) -> list[Rendering]:
         """As `rendering`, for each view; BadOption for schemas that are too heavy.
@@ -63,6 +64,14 @@ class Schemas:
             known = self._counted(text, await self._beside(weight_of, schemas, EACH))
         stream.heavy = known
         return await self._beside(lambda: [rendering(stream, view) for view in views])
+
+    async def in_turn(self, read: Callable[[], StreamOptions]) -> StreamOptions:
+        """Read options, large ones one after the other, so that other requests come in between."""
+        async with self._turn:
+            await asyncio.sleep(0)
+            options = read()
+            _ = options.schemas  # their text is made here, too
+        return options
 
     async def _beside(self, work: Callable[..., T], *arguments: Any) -> T:
         """Do it in the thread. What takes too long is refused, although the thread goes on."""
