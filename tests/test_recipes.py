@@ -71,7 +71,7 @@ class Site(NamedTuple):
 
 def recipe(framework: str) -> tuple[str, str]:
     """The models and the program of a recipe."""
-    blocks = read((ROOT / "docs" / "web-frameworks.md").read_text("utf8")).blocks
+    blocks = read((ROOT / "docs" / "sse.md").read_text("utf8")).blocks
     programs = [block.text for block in blocks if block.skip and "test_recipes" in block.skip]
     models = next(text for text in programs if "class Trip" in text)
     return models, next(text for text in programs if f"from {framework}" in text)

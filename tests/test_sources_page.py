@@ -1,4 +1,4 @@
-"""The table of docs/sources.md, which says what is read of each provider, beside the code."""
+"""The table of docs/values.md, which says what is read of each provider, beside the code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROW = re.compile(r"^\| .*\(((?:`\w+`(?:, )?)+)\) \|(.*)\|$", re.MULTILINE)
 
 def rows() -> dict[str, list[str]]:
     """The cells of each provider."""
-    page = (ROOT / "docs" / "sources.md").read_text("utf8")
+    page = (ROOT / "docs" / "values.md").read_text("utf8")
     return {
         name: [cell.strip() for cell in cells.split("|")]
         for names, cells in ROW.findall(page)

@@ -46,9 +46,9 @@ LIBRARY: Final = """\
 # Reference
 
 Everything that `import jsonrill` gives, from the signatures and docstrings of the code. `Source`
-stands for all that is [a source](sources.md) and is not async; with an async source the result is
-an async iterator. [Other modules](reference-modules.md) and [commands](commands.md) have pages of
-their own.
+stands for all that is [a source](values.md#sources) and is not async; with an async source the
+result is an async iterator. [Other modules](reference-modules.md) and [commands](commands.md) have
+pages of their own.
 """
 MODULES: Final = """\
 # Reference: other modules

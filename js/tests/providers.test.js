@@ -37,7 +37,7 @@ const RECORDED = Object.fromEntries(
   FILES.map((name) => [name.replace(".json", ""), cases(join("providers", name))]),
 );
 // The rows of the documentation's table of providers: their names, and if JavaScript reads them.
-const PAGE = readFileSync(join(ROOT, "docs", "sources.md"), "utf8");
+const PAGE = readFileSync(join(ROOT, "docs", "values.md"), "utf8");
 const ROWS = [...PAGE.matchAll(/^\| .*\(((?:`\w+`(?:, )?)+)\) \|.*\| (\S+) \|$/gm)].flatMap(([, names, cell]) =>
   [...names.matchAll(/\w+/g)].map(([name]) => [name, cell === "yes"]),
 );

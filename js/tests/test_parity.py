@@ -19,7 +19,7 @@ from support import CASES, ROOT, need_command
 from support.npm import installed, project
 
 PAGE = (ROOT / "docs" / "javascript.md").read_text("utf8")
-SOURCES = (ROOT / "docs" / "sources.md").read_text("utf8")
+SOURCES = (ROOT / "docs" / "values.md").read_text("utf8")
 TESTS = ROOT / "js" / "tests"
 FUNCTIONS = (
     "values fields text texts select updates fragments partial content parts tool_calls".split()

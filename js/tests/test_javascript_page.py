@@ -1,4 +1,4 @@
-"""docs/browser.md, docs/javascript.md: their JavaScript runs in node, against a real server."""
+"""docs/javascript.md: its JavaScript runs in node, against a real server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from support.pages import Block, read
 from support.processes import Server
 
 LIBRARY = (ROOT / "js" / "src").as_uri()
-PAGES = ("browser", "javascript")
 RECIPE = [
     '{"title": "Ginger t',
     'ea", "minutes": 12, "steps": [{"text": "Peel"}',
@@ -83,9 +82,8 @@ def printed_by(blocks: list[Block]) -> list[tuple[Block, str]]:
     ]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_modules_do_what_the_page_says(server: Server, tmp_path: Path, page: str) -> None:
-    shown = printed_by(read((ROOT / "docs" / f"{page}.md").read_text("utf8")).blocks)
+def test_the_modules_do_what_the_page_says(server: Server, tmp_path: Path) -> None:
+    shown = printed_by(read((ROOT / "docs" / "javascript.md").read_text("utf8")).blocks)
     assert len(shown) >= 6
     mark = "---- the next block"
     constants = {"id": published(server), "url": server.url, "recipe": RECIPE, "chat": CHAT}
