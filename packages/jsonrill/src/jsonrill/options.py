@@ -111,6 +111,18 @@ class ChunkOptions(TypedDict, total=False):
     loads: Loads | None
 
 
+class UnbrokenOptions(TypedDict, total=False):
+    """Options of `unbroken`."""
+
+    schema: Any
+    attempts: int
+    stall: float | None
+    backoff: float
+    budget: int | None
+    before: Iterable[dict[str, Any]]
+    provider: Provider
+
+
 class AnswerOptions(TypedDict, total=False):
     """Options of `ToolCalls` and `Parts`."""
 
@@ -260,6 +272,7 @@ _KINDS: Final[dict[Any, Kind]] = {
     bool: Kind("true or false", bool, type="boolean"),
     int: _Number("whole number", int, type="integer"),
     int | None: _Number("whole number", int, type="integer"),
+    float: _Number("number", int | float, type="number"),
     float | None: _Number("number", int | float, type="number"),
     str: Kind("a text", str),
     Modes: _Modes(),
@@ -326,7 +339,7 @@ class Option:
 
     def check(self, value: Any) -> Any:
         """The value as a stage takes it; `ValueError` if it is not allowed."""
-        if value is None and (self.default is None or self.type == int | None):
+        if value is None and (self.default is None or self.type in (int | None, float | None)):
             return None
         value = self.kind.spelled(self, value)
         if not self.kind.accepts(self, value):
@@ -348,6 +361,8 @@ _CALLS: Final = ("calls",)
 # Not a stage: what a function reads of its source.
 _SOURCE: Final = ("source",)
 _READERS: Final = (*TEXT_STAGES, *_CALLS)
+# Not a stage, either: what a source asks for that sends requests itself.
+_UNBROKEN: Final = ("unbroken",)
 _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
@@ -362,6 +377,10 @@ _MODE: Final = "When updates are emitted: of all entities, or by name of each."
 _ONLY_COMPLETE: Final = "What of an entity is shown only when complete: keys, or patterns in it."
 _GROWING: Final[tuple[Mode, ...]] = ("PROGRESSIVE", "REALTIME")
 _REALTIME: Final[tuple[Mode, ...]] = ("REALTIME",)
+_ATTEMPTS: Final = "Answers in a row that may bring nothing new."
+_STALL: Final = "Seconds of silence after which the source is closed; None: however long it takes."
+_BACKOFF: Final = "Seconds before the second attempt in vain; then twice as many each time."
+_BEFORE: Final = "Events that another process has yielded of this answer."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _MISSING: Final = "What fields of a partial model are that have not come: None, or zeros."
 _PROVIDER: Final = "Whose events these are."
@@ -373,7 +392,7 @@ TABLE: Final[dict[str, Option]] = {
     for option in (
         Option("mode", Modes, "REALTIME", _VIEWED, _MODE, choices=get_args(Mode), folds=True),
         Option("entity", Entity, None, _VIEWED, _ENTITY),
-        Option("schema", Any, None, ("updates", "select", "checked"), _SCHEMA),
+        Option("schema", Any, None, ("updates", "select", "checked", *_UNBROKEN), _SCHEMA),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
         Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
         Option("on_violation", OnViolation, None, _UPDATES, _ON_VIOLATION),
@@ -405,12 +424,19 @@ TABLE: Final[dict[str, Option]] = {
         Option("choice", int, 0, _SOURCE, "Which of several answers to read.", least=0),
         Option("tool", Tool, None, _SOURCE, "Read the arguments of this tool's calls."),
         Option("sse", bool, False, _SOURCE, "The text is an event stream."),
-        Option("provider", Provider, "auto", (*_CALLS, "source"), _PROVIDER, folds=True),
+        Option(
+            "provider", Provider, "auto", (*_CALLS, *_SOURCE, *_UNBROKEN), _PROVIDER, folds=True
+        ),
         Option("answer", Answer | None, None, _SOURCE, _ANSWER),
         Option("schemas", Schemas, None, _CALLS, "JSON Schemas of the tools' arguments, by name."),
         Option("keep", int | None, 256, _CALLS, "Calls of ended responses to keep.", least=0),
         Option("limits", Limits | None, None, _READERS, "Size limits for the input."),
         Option("dialect", Dialect, "jsonrill", ("rebuild",), "Who wrote the fragments."),
+        Option("attempts", int, 3, _UNBROKEN, _ATTEMPTS, least=1),
+        Option("stall", float | None, 20.0, _UNBROKEN, _STALL, least=0),
+        Option("backoff", float, 0.5, _UNBROKEN, _BACKOFF, least=0),
+        Option("budget", int | None, None, _UNBROKEN, "Tokens that may be written.", least=1),
+        Option("before", Iterable[dict[str, Any]], (), _UNBROKEN, _BEFORE),
         # Of the server alone: of a stream, and of a reader's view of it.
         Option("input", Input, "text", ("stream",), "What is published."),
         Option("lease", float | None, None, ("stream",), _LEASE, least=1, most=86_400),

@@ -10,14 +10,12 @@ is written behind it. For example, after `{"a": 1, "b": "Par`:
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from ..build.builder import ValueBuilder
-from ..jsontext import quoted
+from ..jsontext import dumps, quoted
 from ..parse.sink import Sink
 from ..paths import Path
-
-_LITERALS: Final = {True: "true", False: "false", None: "null"}
 
 
 class _Compared:
@@ -173,7 +171,7 @@ class Anew(Sink):
             self._builder.scalar(value, text, offset)
             self._compare()
         else:
-            self._write(_LITERALS[value] if text is None else text)
+            self._write(dumps(value) if text is None else text)
             self._written()
 
     # ---- what is to be done with a value ----

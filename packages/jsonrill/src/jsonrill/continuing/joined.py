@@ -109,8 +109,8 @@ class JoinedText:
         other._rest = self._rest[: max(other.size - self.shown, 0)]
         other.begin = self.begin
         other._was_json = not self.plain
-        other.outline = self.outline.rewound() if rewound else self.outline.copy()
         if self.begin is not None:
+            other.outline.feed(other.text[self.begin :])
             other._validate(other.text[self.begin :])
         return other
 

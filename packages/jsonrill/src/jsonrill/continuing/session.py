@@ -129,7 +129,7 @@ class Call:
 class Session:
     """The answer as it is put together, and the attempt at hand."""
 
-    def __init__(self, *, provider: Provider, attempts: int, budget: int | None) -> None:
+    def __init__(self, provider: Provider, attempts: int, budget: int | None) -> None:
         self._provider = provider
         self._attempts = attempts
         self._budget = budget

@@ -18,12 +18,19 @@ from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import sleep
-from typing import Any, Final, overload
+from typing import Any, Final, Unpack, overload
 
 from ..errors import JsonrillError, SourceFailed
 from ..eventstream import looks_like_events
 from ..opening import open_source
-from ..options import TABLE, Provider, Rules, Tool
+from ..options import (
+    Provider,
+    Rules,
+    Tool,
+    UnbrokenOptions,
+    refuse_unknown,
+    taken_by,
+)
 from ..sources import Opened
 from ..sources.decoding import EventDecoder
 from ..sources.failures import FailedResponse
@@ -94,25 +101,16 @@ class _Asking:
     """What sync and async sources share: the options, and what readers ask for."""
 
     def __init__(
-        self,
-        ask: Callable[[SoFar | None], Any],
-        *,
-        schema: Any,
-        provider: Provider,
-        attempts: int,
-        stall: float | None,
-        backoff: float,
-        budget: int | None,
-        before: Iterable[Event],
+        self, ask: Callable[[SoFar | None], Any], **options: Unpack[UnbrokenOptions]
     ) -> None:
-        _check(attempts=attempts, stall=stall, backoff=backoff, budget=budget)
+        refuse_unknown(options, UnbrokenOptions.__annotations__, "unknown option")
+        given = {it.name: it.check(options.get(it.name, it.default)) for it in taken_by("unbroken")}
         self._ask = ask
-        self._provider = TABLE["provider"].check(provider)
-        self._stall = stall
-        self._backoff = backoff
-        self._session = Session(provider=self._provider, attempts=attempts, budget=budget)
-        self._session.schema = schema
-        self._before = [*before]
+        self._provider = given["provider"]
+        self._stall, self._backoff = given["stall"], given["backoff"]
+        self._session = Session(self._provider, given["attempts"], given["budget"])
+        self._session.schema = given["schema"]
+        self._before = [*given["before"]]
 
     def read_for(
         self, *, schema: Any = None, repair: Rules = False, choice: int = 0, tool: Tool = None
@@ -140,7 +138,8 @@ class _Asking:
         session = self._session
         if session.reason not in ("lost", "stalled") or not session.in_vain:
             return 0.0
-        return min(self._backoff * 2.0 ** (session.in_vain - 1), _LONGEST_WAIT)
+        wait: float = self._backoff * 2.0 ** (session.in_vain - 1)
+        return min(wait, _LONGEST_WAIT)
 
 
 class Unbroken(_Asking):
@@ -258,51 +257,18 @@ class AsyncUnbroken(_Asking):
 
 @overload
 def unbroken(
-    ask: Callable[[SoFar | None], Iterable[Any]],
-    *,
-    schema: Any = None,
-    attempts: int = 3,
-    stall: float | None = 20.0,
-    backoff: float = 0.5,
-    budget: int | None = None,
-    before: Iterable[Event] = (),
-    provider: Provider = "auto",
+    ask: Callable[[SoFar | None], Iterable[Any]], **options: Unpack[UnbrokenOptions]
 ) -> Unbroken: ...
 @overload
 def unbroken(
     ask: Callable[[SoFar | None], Awaitable[Any] | AsyncIterable[Any]],
-    *,
-    schema: Any = None,
-    attempts: int = 3,
-    stall: float | None = 20.0,
-    backoff: float = 0.5,
-    budget: int | None = None,
-    before: Iterable[Event] = (),
-    provider: Provider = "auto",
+    **options: Unpack[UnbrokenOptions],
 ) -> AsyncUnbroken: ...
 @overload
 def unbroken(
-    ask: Callable[[SoFar | None], Any],
-    *,
-    schema: Any = None,
-    attempts: int = 3,
-    stall: float | None = 20.0,
-    backoff: float = 0.5,
-    budget: int | None = None,
-    before: Iterable[Event] = (),
-    provider: Provider = "auto",
+    ask: Callable[[SoFar | None], Any], **options: Unpack[UnbrokenOptions]
 ) -> Unbroken: ...
-def unbroken(
-    ask: Callable[[SoFar | None], Any],
-    *,
-    schema: Any = None,
-    attempts: int = 3,
-    stall: float | None = 20.0,
-    backoff: float = 0.5,
-    budget: int | None = None,
-    before: Iterable[Event] = (),
-    provider: Provider = "auto",
-) -> Any:
+def unbroken(ask: Callable[[SoFar | None], Any], **options: Unpack[UnbrokenOptions]) -> Any:
     """A source that goes on after a break: `ask` is called again for the rest of the answer.
 
     `ask(so_far)` sends a request and returns its stream, of any provider; `so_far` is None at
@@ -322,29 +288,11 @@ def unbroken(
     if not callable(ask):
         raise TypeError(f"unbroken calls a function that asks, not {type(ask).__name__}: {ask!r}")
     is_async = _is_async(ask) or _is_async(type(ask).__call__)
-    return (AsyncUnbroken if is_async else Unbroken)(
-        ask,
-        schema=schema,
-        attempts=attempts,
-        stall=stall,
-        backoff=backoff,
-        budget=budget,
-        before=before,
-        provider=provider,
-    )
+    return (AsyncUnbroken if is_async else Unbroken)(ask, **options)
 
 
 def _is_async(function: Any) -> bool:
     return iscoroutinefunction(function) or isasyncgenfunction(function)
-
-
-def _check(**given: Any) -> None:
-    for name, value in given.items():
-        least = 1 if name in ("attempts", "budget") else 0
-        kinds = (int,) if name in ("attempts", "budget") else (int, float)
-        optional = value is None and name in ("stall", "budget")
-        if not optional and (type(value) not in kinds or value < least):
-            raise ValueError(f"{name} is a number from {least} up, not {value!r}")
 
 
 def _opened(source: Any, *, is_async: bool) -> Opened:
