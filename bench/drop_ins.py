@@ -22,6 +22,8 @@ ORIGINALS: Final[dict[str, tuple[str, str, dict[str, Any], bool]]] = {
     "json_repair": ("json_repair", "loads", {"stream_stable": True}, False),
     "langchain": ("langchain_core.utils.json", "parse_partial_json", {}, False),
 }
+# More texts than are remembered, so that each is new.
+NEW: Final = 40
 # At once; and growing, by pieces of this many characters.
 AT_ONCE: Final = ("58 B", "2 KB", "20 KB")
 GROWING: Final = {"58 B": 4, "2 KB": 4, "20 KB": 40, "100 KB": 200, "one long string": 200}
@@ -45,7 +47,7 @@ def costs(budget: float, cap: float) -> Results:
         }
         rows: Results = {}
         for shape in AT_ONCE:
-            texts: list[Any] = [encoded(text_of(shape), raw)]
+            texts = [encoded(another(text_of(shape), number), raw) for number in range(NEW)]
             rows[f"{shape}, at once"] = measured(calls, texts, budget, cap)
         for shape, step in GROWING.items():
             text = text_of(shape)
@@ -63,6 +65,12 @@ def calling(function: Callable[..., Any], options: dict[str, Any]) -> Callable[[
             function(text, **options)
 
     return run
+
+
+def another(text: str, number: int) -> str:
+    """A text of the same kind that no other begins with."""
+    assert text[0] == "{"
+    return f'{{"{number:02}": {number},{text[1:]}'
 
 
 def encoded(text: str, raw: bool) -> Any:

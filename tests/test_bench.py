@@ -167,15 +167,7 @@ SERVER = {"readers": 300, "versions": {"uvicorn": "1"}}
 def test_a_target_is_met_or_missed(ours: float, met: bool) -> None:
     found = {"server": {**SERVER, "rates": {"100": {"jsonrill": ours, "bare": 100.0}}}}
     assert [row.met for row in targets.targets(found)] == [met]
-    assert ("| **no** |" in report.goals(found)) is not met
-    assert f"{ours:.1f} | 100 |" in report.server(found)
-
-
-def test_a_missed_target_says_why() -> None:
-    costs = {"4 KB": {"json.loads": 10.0, "chunker": 16.0}}
-    assert "level by level" in report.missed({"chunker": costs})
-    costs["4 KB"]["chunker"] = 14.0
-    assert report.missed({"chunker": costs}) == ""
+    assert (f"{ours:.0f} a second" in report.goals(found)) is not met
 
 
 def test_the_chunkers_streams_come_out_whole() -> None:
