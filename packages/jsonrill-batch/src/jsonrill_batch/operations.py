@@ -6,8 +6,11 @@ the error, and the tally counts it.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import accumulate
 from typing import Any, Final, get_args
 
 from jsonrill.build.document import Document
@@ -51,6 +54,8 @@ class Work:
             if value is not None
             and value != (Limits() if name == "limits" else TABLE[name].default)
         }
+        # Whether a text that is valid as a whole is read the same in one go.
+        self.at_once = not self._reading
         self.entity_options = self._entity_options() if job.kind == "updates" else {}
         tools = job.schemas if job.kind == "calls" else None
         self.tools = {name: self._schema(one) for name, one in (tools or {}).items()}
@@ -101,10 +106,67 @@ ERRORS: Final = (RevisionError, InvalidJSON, LimitExceeded, InvalidSchema)
 
 
 def _read(work: Work, stream: Stream, tally: Tally) -> Document | SchemaDocument:
-    """Read the text of a stream to its end or its error, and measure it.
+    """Read the text of a stream to its end or its error, and measure it."""
+    return _in_one_go(work, stream, tally) or _piece_by_piece(work, stream, tally)
 
-    Most of the time of a job is spent here, for each piece: hence the pieces after the first value
-    are read without a loop in Python, and lengths are added up only at the end.
+
+def _in_one_go(work: Work, stream: Stream, tally: Tally) -> Document | None:
+    """Read a stream that is valid as a whole, as most are; None for any other.
+
+    When it showed its first value, and when it changed last, is seen from both ends of its text.
+    """
+    if not work.at_once:
+        return None
+    document = Document()
+    try:
+        pieces = stream.pieces
+        if stream.form not in ("chunks", "text"):
+            pieces = [*texts(stream, work.job)]
+        text = "".join(pieces)
+        if stream.cut is not None:
+            return None
+        document.feed(text)
+        document.flush()
+        if work.schema is not None:
+            work.schema.typed(document.live)
+    except ERRORS:
+        return None
+    # With a schema the end of the document counts, too: then the value has been found valid.
+    changed = _last_change(text) if work.schema is None else len(text.rstrip(" \t\n\r"))
+    first = _FIRST.match(text)
+    if first is None or changed is None:
+        return None
+    ends = [*accumulate(map(len, pieces))]
+    shown, last = (bisect_left(ends, at) + 1 for at in (first.end(), changed))
+    tally.read(pieces, shown, last, len(pieces))
+    return document
+
+
+# Up to where a container shows its first value: a string or a container as soon as it begins, a
+# word when it is complete, a number with what comes after it.
+_FIRST: Final = re.compile(
+    r"""\s*(?:\[|\{\s*"(?:[^"\\]|\\.)*"\s*:)\s*(?:["\[{]|true|false|null|[-+.0-9eE]+.)""", re.S
+)
+# Half of a surrogate pair: what follows it decides when it is shown.
+_LONE: Final = re.compile(r"\\u[dD][89abAB]")
+
+
+def _last_change(text: str) -> int | None:
+    """The number of characters up to the last one that changed the value of a valid text."""
+    end = len(text.rstrip("]} \t\n\r"))
+    if text[end - 1] == '"':
+        if _LONE.match(text, max(end - 7, 0)):
+            return None
+        return end - 1  # the last character of a string, or the quote before an empty one
+    # What comes after a number completes it.
+    return min(end + 1, len(text)) if text[end - 1].isdigit() else end
+
+
+def _piece_by_piece(work: Work, stream: Stream, tally: Tally) -> Document | SchemaDocument:
+    """As `_read`, for any stream.
+
+    The pieces after the first value are read without a loop in Python, and lengths are added up
+    only at the end.
     """
     document = work.document()
     feed = document.feed

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import jsonrill
+import support
 from jsonrill.options import Mode
-from jsonrill_batch import Job, Summary, process_shard
-from support import by, examples
+from jsonrill_batch import Job, Summary, operations, process_shard
+from support import at, at_random, by, examples
 from support.documents import values
+from support.every_text import cuttings, strict_texts
 
 COLOURS = '{"colors": [{"hex": "#94"}, {"hex": "#10"}], "ok": true}'
 
@@ -329,3 +332,75 @@ def test_repairs_after_the_last_row_are_counted(kind: str) -> None:
 def test_what_are_no_events_is_put_aside_by_each_job(kind: str) -> None:
     rows, bad, _ = do(Job(kind=kind), {"events": ["not an event", 5, {"a": 1}]})
     assert not rows and bad[0]["code"] == "NOT_A_STREAM"
+
+
+# ---- valid streams are read in one go ----
+
+SPACED = [
+    ' {"a" : 1 }\n',
+    "[ ]",
+    "\t[ [ ] ]",
+    "[ 1.5e3 , -2 ] \n",
+    '{"a\\"b": "c\\\\"}',
+    '{"a": "\\"", "b": {}}',
+]
+TWICE = ['{"a": 1, "a": 1}', '{"a": "x", "a": "x"}', '{"a": null, "a": null}', '{"a": [], "a": []}']
+HALVES = [
+    '["\\ud83d\\ude00"]',
+    '["\\ud83d"]',
+    '["\\\\ud83d"]',
+    '{"a": "\\ud83d"  }',
+    '["\\ud83dx"]',
+    "[" * 120 + '"\\ud83d"' + "]" * 120,
+]
+SCALARS = ["1", " 1 ", '""', '"a"', "null", '"\\ud83d"']
+
+
+def both_ways(job: Job, monkeypatch: pytest.MonkeyPatch, *records: Any) -> None:
+    """In one go and piece by piece: the same rows, the same summary."""
+    at_once = do(job, *records)
+    with monkeypatch.context() as patch:
+        patch.setattr(operations, "_in_one_go", lambda *_: None)
+        rows, bad, summary = do(job, *records)
+    assert at_once[:2] == (rows, bad)
+    assert at_once[2] == summary
+
+
+@pytest.mark.parametrize("kind", ["values", "check"])
+def test_a_short_text_is_measured_the_same_in_one_go(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = [text for text, good in strict_texts(3) if good]
+    records = [{"chunks": pieces} for text in short for pieces in cuttings(text)]
+    for text in (*SPACED, *TWICE, *HALVES, *SCALARS):
+        records += [{"chunks": pieces} for pieces in support.cuttings(text)]
+        records += [{"chunks": at([place, place], text)} for place in range(len(text) + 1)]
+    both_ways(Job(kind=kind), monkeypatch, *records)
+
+
+@pytest.mark.parametrize("schema", [None, {"type": ["object", "array"], "maxItems": 2}])
+def test_any_stream_is_measured_the_same_in_one_go(
+    schema: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @examples(60)
+    @given(st.lists(values, min_size=1, max_size=3), st.integers(0, 9), st.booleans())
+    def check(found: list[Any], seed: int, spaced: bool) -> None:
+        texts = [json.dumps(value, indent=1 if spaced else None) for value in found]
+        chunks = [{"chunks": at_random(text, seed)} for text in texts]
+        cut = [{"chunks": by(3, text[: len(text) - seed])} for text in texts]
+        events = [{"events": [*map(openai_text, at_random(text, seed))]} for text in texts]
+        snapshots = [{"snapshots": [found]}, {"text": texts[0]}]
+        both_ways(job, monkeypatch, *chunks, *cut, *events, *snapshots)
+
+    job = Job(kind="check", schema=schema)
+    check()
+
+
+def openai_text(text: str) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": text}}]}
+
+
+def test_an_answer_that_was_cut_is_not_complete_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    last = {"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}
+    record = {"events": [openai_text('{"a": 1}'), last]}
+    both_ways(Job(kind="check"), monkeypatch, record)

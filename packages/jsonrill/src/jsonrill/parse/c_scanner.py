@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from json import JSONDecoder
 from typing import Any, Final
 
 _NUMERIC: Final = "0123456789+-.eE"
 
 
+@lru_cache(8)
 def scanner(parse_float: Callable[[str], Any]) -> Callable[[str, int], tuple[Any, int]]:
     """A function that reads the value at an index, and refuses constants that are not JSON."""
 
