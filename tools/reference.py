@@ -19,7 +19,7 @@ import os
 import re
 import sys
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
@@ -94,6 +94,11 @@ NEEDS: Final = {
     "jsonrill.ext.langchain": "langchain-core",
 }
 WIDTH: Final = 88
+FUNCTIONS: Final = "Functions"
+YIELDED: Final = "What they take and yield"
+BY_HAND: Final = "By hand, without a loop"
+ERRORS: Final = "Errors"
+TIERS: Final = (FUNCTIONS, YIELDED, BY_HAND, ERRORS)
 
 
 # ---- the pages ----
@@ -101,9 +106,41 @@ WIDTH: Final = 88
 
 def library() -> str:
     parts = [LIBRARY]
-    for title, names in groups():
-        parts += [f"## {title}\n", *(entry(name, getattr(jsonrill, name)) for name in names)]
+    for title, things in tiers().items():
+        parts += [f"## {title}\n", *(entry(name, thing) for name, thing in things.items())]
     return "\n".join(parts)
+
+
+def tiers() -> dict[str, dict[str, Any]]:
+    """The public names, those of every day first; in a tier in the order of the docstring."""
+    every = {name: getattr(jsonrill, name) for _, names in groups() for name in names}
+    found: dict[str, dict[str, Any]] = {title: {} for title in TIERS}
+    for name, thing in every.items():
+        found[tier(thing)][name] = thing
+        found[YIELDED] |= returned(thing) if tier(thing) == FUNCTIONS else {}
+    return found
+
+
+def tier(thing: Any) -> str:
+    if is_error(thing):
+        return ERRORS
+    if callable(thing) and not isinstance(thing, type) and not typing.get_origin(thing):
+        return FUNCTIONS
+    return BY_HAND if hasattr(thing, "feed") else YIELDED
+
+
+def returned(function: Any) -> dict[str, type]:
+    """The classes that a function returns and that have no place at the top."""
+    scope = vars(sys.modules[function.__module__])
+    forms = typing.get_overloads(function) or [function]
+    told = " ".join(annotation(inspect.signature(it).return_annotation) for it in forms)
+    things = {name: scope.get(name) for name in re.findall(r"\w+", told)}
+    return {
+        name: thing
+        for name, thing in things.items()
+        if isinstance(thing, type) and thing.__module__.startswith("jsonrill.")
+        if name not in jsonrill.__all__
+    }
 
 
 def groups() -> list[tuple[str, list[str]]]:
@@ -215,7 +252,9 @@ def entry(name: str, thing: Any) -> str:
 
 
 def head(thing: type) -> str:
-    """The parameters of a class."""
+    """The parameters of a class; none of one that only a function makes."""
+    if issubclass(thing, Iterator | AsyncIterator):
+        return ""
     if issubclass(thing, str | bytes | int | Enum) or getattr(thing, "_is_protocol", False):
         return ""
     return arguments(thing).removesuffix(" -> None") if thing is not Config else "(…)"

@@ -2,6 +2,7 @@
 
 text → values      `values`, `fields`, `loads`, `partial`; by hand: `Document`
 text → fields      `select`: complete values at a path; `text`, `texts`: strings as they grow
+text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
 what was answered  `Answer`: its text, how it ended, its token counts
@@ -14,7 +15,6 @@ an agent           `agent`: asks, runs the `tool`s, asks again; `tool_specs` wri
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
-text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
 server-sent events `sse`
 near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
 speed              `compiled`: whether the core runs compiled; it is the same code either way
