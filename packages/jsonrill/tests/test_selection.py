@@ -206,7 +206,51 @@ def test_the_texts_of_all_strings_are_in_the_value(data: st.DataObject) -> None:
     assert joined(found, "texts") == want
 
 
+ELEMENTS = [
+    '{"id": 1, "other": [{"id": 9}], "text": "enough to be read in one go, not walked"}',
+    '{"id": 1, "id": 2, "text": "enough to be read in one go, but a key comes twice"}',
+    '{"id": 1, "\\u0069d": 2, "text": "enough to be read in one go, but a key comes twice"}',
+    '{"id": null, "x": {"id": 1, "id": 2}}',
+    '{"id": [1, null, [2]], "text": "an array stands for its elements, and a null for nothing"}',
+    '{"id": {"id": {"id": "deep"}}, "text": "enough to be read in one go, not walked"}',
+    "[1, 2]",
+    "null",
+    '"id"',
+    "{}",
+]
+
+
+@given(st.lists(st.sampled_from(ELEMENTS), max_size=6), st.sampled_from("[{"), st.data())
+def test_elements_that_are_searched_in_one_go_give_what_walking_gives(
+    elements: list[str], bracket: str, data: st.DataObject
+) -> None:
+    text = f"[{', '.join(elements)}]"
+    field = data.draw(st.sampled_from(["a[*].id", "a[*].id.id", "a[*].id.id.id", "a[*].id[*]"]))
+    if bracket == "{":
+        members = [f'"k{at}": {element}' for at, element in enumerate(elements)]
+        text, field = f"{{{', '.join(members)}}}", field.replace("[*]", ".*", 1)
+    text = f'{{"a": {text}}}'
+    want = collect(select(by(1, text), field))
+    for cut in ([text], data.draw(pieces(text))):
+        found, error = collect(select(cut, field))
+        assert found == want[0] and str(error) == str(want[1])
+
+
 # ---- limits ----
+
+
+@pytest.mark.parametrize("text", [
+    json.dumps([{"a": 1, "b": 2}] * 50),
+    json.dumps([{"a": 1, "b": ":" * 40}] * 50),
+    json.dumps([{"a": 1, "b": 2}] * 50 + [{"a": 1, "b": 2, "c": 3, "d": 4}]),
+    f'[{json.dumps([{"a": 1, "b": 2}] * 50)}, {{"a": 1, "a": 2, "a": 3, "b": 4}}]',
+])  # fmt: skip
+def test_the_limit_of_keys_counts_for_each_object(text: str) -> None:
+    limits = Limits(keys=3)
+    want = collect(select(by(1, text), "root", limits=limits))
+    for cut in ([text], by(100, text)):
+        found, error = collect(select(cut, "root", limits=limits))
+        assert found == want[0] and str(error) == str(want[1])
 
 
 def test_the_limit_of_the_text_counts_for_each_value() -> None:

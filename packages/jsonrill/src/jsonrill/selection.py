@@ -76,6 +76,9 @@ class Selection(_Reader):
         # Outside of the values any number of characters may come.
         options["limits"] = replace(limits, text=FAR)
         self._machine = create_machine(self._sink, options)
+        self._sink.searches = self._sink.searches and not options.get("repair")
+        if self._sink.searches:
+            self._machine.read_keys_once()
         if options.get("repair") and self._schema is not None:
             self._machine.guide(self._schema.guide_at(selected.pattern))
         # In a piece no longer than the limit, no value can be longer than it.

@@ -237,7 +237,8 @@ class TextSink(FieldSink):
 class ValueSink(FieldSink):
     """The complete values of one field. An array stands for its elements, null for nothing."""
 
-    __slots__ = ("_building", "_depth", "_limit", "_limit_text", "_place", "places", "values")
+    __slots__ = ("_building", "_depth", "_limit", "_limit_text", "_place", "places", "searches",
+                 "values")  # fmt: skip
 
     def __init__(
         self, field: Field, limit: int, placed: bool, limit_text: Callable[[int, int], None]
@@ -246,6 +247,10 @@ class ValueSink(FieldSink):
         self.values: list[Any] = []
         # Offset and path of each, if they are wanted.
         self.places: list[tuple[int, Path]] | None = [] if placed else None
+        # Whether elements of a list that come in one piece are read in one go, although there is
+        # more in them than the value: that is quicker than walking them.
+        keys = field.steps[field.wildcard + 1 : field.size]
+        self.searches = bool(keys) and not placed and all(type(key) is str for key in keys)
         # What builds the value that is being read, and how many of its containers are open.
         self._building: ValueBuilder | None = None
         self._depth = 0
@@ -307,17 +312,34 @@ class ValueSink(FieldSink):
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         if self._building is not None:
             self._building.scalar(value, text, offset)
-        elif not self._skipped and self._selects(_KINDS.get(type(value), "a number")):
+        elif self._skipped:
+            return
+        elif self._selects(_KINDS.get(type(value), "a number")):
             self.values.append(value)
             if self.places is not None:
                 self.places.append((offset, self.path()))
+        elif self.searches and type(value) is dict:
+            self._search(value)
+
+    def _search(self, value: Any) -> None:
+        """Take what is selected of an element that was read in one go."""
+        for field, done in self._last:
+            for key in field.steps[done : field.size]:
+                if type(value) is not dict or key not in value:
+                    return
+                value = value[key]
+            field.found = True
+            if value is not None:
+                self.values += value if type(value) is list else (value,)
 
     def next_document(self) -> None:
         FieldSink.next_document(self)
         self._drop()
 
     def takes_values(self) -> bool:
-        return self._building is not None or FieldSink.takes_values(self)
+        if self._building is not None or FieldSink.takes_values(self):
+            return True
+        return self.searches and any(done > field.wildcard for field, done in self._next or ())
 
     def _selects(self, kind: str) -> bool:
         """True if the value is selected which begins now."""

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from json import JSONDecoder
 from typing import Any, Final
 
 _NUMERIC: Final = "0123456789+-.eE"
+_A_DIGIT: Final = re.compile("[-+.0-9eE]")
 
 
 @lru_cache(8)
-def scanner(parse_float: Callable[[str], Any]) -> Callable[[str, int], tuple[Any, int]]:
-    """A function that reads the value at an index, and refuses constants that are not JSON."""
+def scanner(
+    parse_float: Callable[[str], Any], each_key_once: bool = False
+) -> Callable[[str, int], tuple[Any, int]]:
+    """A function that reads the value at an index, and refuses constants that are not JSON; with
+    `each_key_once` also objects in which a key comes twice."""
 
     def refuse(name: str) -> Any:
         raise ValueError(f"{name} is not JSON: the machine walks")
 
     # With `int` and `float` themselves the scanner makes numbers without calling Python.
-    decoder: Any = JSONDecoder(parse_float=parse_float, parse_constant=refuse)
+    hook = _once if each_key_once else None
+    decoder: Any = JSONDecoder(
+        parse_float=parse_float, parse_constant=refuse, object_pairs_hook=hook
+    )
     scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
     return scan
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(members)
+    if len(value) < len(members):
+        raise ValueError("a key comes twice: the machine walks")
+    return value
 
 
 def has_longer(text: str, start: int, end: int, limit: int) -> bool:
@@ -29,8 +44,8 @@ def has_longer(text: str, start: int, end: int, limit: int) -> bool:
     Such a number has a character at one of the places that are looked at. (So does a long string of
     digits: then the machine walks, which is slower and no less right.)
     """
-    for at in range(start + limit, end, limit + 1):
-        first = last = at
+    for sample in _A_DIGIT.finditer(text[start + limit : end : limit + 1]):
+        first = last = start + limit + sample.start() * (limit + 1)
         while last < end and text[last] in _NUMERIC:
             last += 1
         while first < last and first > start and text[first - 1] in _NUMERIC:
@@ -42,15 +57,27 @@ def has_longer(text: str, start: int, end: int, limit: int) -> bool:
 
 def deeper(value: Any, depth: int, brackets: int) -> bool:
     """True if the containers of this value, `brackets` of them, nest deeper than `depth`."""
-    if brackets <= depth:
+    return brackets > depth and any(at >= depth for at, _ in enumerate(_levels(value)))
+
+
+def crowded(value: Any, keys: int, colons: int) -> bool:
+    """True if an object in this value, read from a text with so many colons, may have had more
+    than `keys` keys; one that came twice counts twice."""
+    if colons <= keys:
         return False
+    sizes = [len(it) for level in _levels(value) for it in level if type(it) is dict]
+    # The colons that are no member's are in strings, or of keys that came twice.
+    return max(sizes, default=0) + colons - sum(sizes) > keys
+
+
+def _levels(value: Any) -> Iterator[list[Any]]:
+    """The containers of a value, level by level."""
     level = [value]
-    while level and depth > 0:
-        depth -= 1
+    while level:
+        yield level
         level = [
             inner
             for outer in level
             for inner in (outer.values() if type(outer) is dict else outer)
             if type(inner) is dict or type(inner) is list
         ]
-    return bool(level)

@@ -54,7 +54,7 @@ from ..errors import (
     truncated,
 )
 from ..options import Duplicates, ParseFloat, check
-from .c_scanner import deeper, has_longer, scanner
+from .c_scanner import crowded, deeper, has_longer, scanner
 from .expected import Guide
 from .grammar import (
     CUT_ESCAPE,
@@ -437,6 +437,10 @@ class Machine(Position):
         self._begin_at(self._offset + pos)
         self.document += 1
 
+    def read_keys_once(self) -> None:
+        """Walk objects in which a key comes twice: the sink needs each of its values."""
+        self._decoder = scanner(self._parse_float, each_key_once=True)
+
     def limit_text(self, offset: int, size: int) -> None:
         """Allow `size` characters from the one at `offset` on; no piece may be longer than that."""
         self._text_limit = size
@@ -619,17 +623,7 @@ class Machine(Position):
             value, end = self._decoder(text, pos)
         except (ValueError, ArithmeticError, RecursionError, StopIteration):
             return pos
-        size = end - pos
-        depth = self._limits.depth - len(self._frames)
-        # What is short enough cannot pass a limit: no need to count.
-        if (
-            (size > self._number_limit and has_longer(text, pos, end, self._number_limit))
-            or (size > self._keys_limit and text.count(":", pos, end) > self._keys_limit)
-            or (
-                size > 2 * depth
-                and deeper(value, depth, text.count("[", pos, end) + text.count("{", pos, end))
-            )
-        ):
+        if self._passes_a_limit(value, text, pos, end, len(self._frames)):
             return pos
         self._budget += left
         if self._leniency:
@@ -638,6 +632,18 @@ class Machine(Position):
             self._sink.scalar(value, None, self._offset + pos)
             self._ended(end)
         return end
+
+    def _passes_a_limit(self, value: Any, text: str, pos: int, end: int, outside: int) -> bool:
+        """True if a value that was read from this part of a text may pass a limit, in `outside`
+        containers. What is short enough cannot: no need to count."""
+        size, depth = end - pos, self._limits.depth - outside
+        brackets = 1 + text.count("[", pos, end) + text.count("{", pos, end) if size > depth else 0
+        colons = text.count(":", pos, end) if size > self._keys_limit else 0
+        return (
+            (size > self._number_limit and has_longer(text, pos, end, self._number_limit))
+            or deeper(value, depth, brackets)
+            or crowded(value, self._keys_limit, colons)
+        )
 
     def _decode_run(self, text: str, pos: int) -> int:
         """Several objects of a list that end in this piece, read at once: they share their keys.
@@ -668,16 +674,8 @@ class Machine(Position):
             values, stop = self._decoder(f"[{text[pos:end]}]", 0)
         except (ValueError, ArithmeticError, RecursionError, StopIteration):
             return pos
-        depth = self._limits.depth - len(self._frames)
-        if (
-            stop != size + 2
-            or (size > self._number_limit and has_longer(text, pos, end, self._number_limit))
-            or (size > self._keys_limit and text.count(":", pos, end) > self._keys_limit)
-            or (
-                size > 2 * depth
-                and deeper(values, depth + 1, text.count("[", pos, end) + text.count("{", pos, end))
-            )
-        ):
+        outside = len(self._frames) - 1  # the list is the one that is open
+        if stop != size + 2 or self._passes_a_limit(values, text, pos, end, outside):
             return pos
         for value in values:
             self._sink.scalar(value, None, self._offset + pos)
