@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 for folder in (*ROOT.glob("packages/*/src"), ROOT / "tests"):
     sys.path.insert(0, str(folder))
 
-from jsonrill_server.store import Store  # noqa: E402
+from jsonrill_server.store import Store, Turn  # noqa: E402
 from support.store_load import Figures, Load, measured, opened  # noqa: E402
 from support.stores import KINDS, SERVED, new_server  # noqa: E402
 
@@ -50,11 +50,11 @@ async def write(store: Store, producers: int, seconds: float) -> Writes:
     begun = time.perf_counter()
 
     async def produce(name: str) -> None:
-        first = 0
+        turn = Turn("p", 0, 0)
         while time.perf_counter() - begun < seconds:
-            first += 1
             before = time.perf_counter()
-            await store.append(name, "p", [RECORD], first=first, lease=600)
+            await store.append(name, "p", [RECORD], turn=turn, lease=600)
+            turn = turn._replace(seq=turn.seq + 1)
             took.append(time.perf_counter() - before)
 
     await asyncio.gather(*map(produce, names))

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from support import ROOT, by, need_command
+from support import ROOT, by, need_command, numbered
 from support.processes import Server
 
 DOCUMENT = {
@@ -24,7 +24,7 @@ PIECES = by(16, TEXT)
 
 def publish(server: Server, url: str, numbers: range) -> None:
     for number in numbers:
-        headers = {"content-type": "text/plain", "jsonrill-seq": str(number + 1)}
+        headers = {"content-type": "text/plain", **numbered(number)}
         answer = httpx2.post(
             f"{server.url}{url}/chunks", content=PIECES[number], headers=headers, trust_env=False
         )

@@ -98,3 +98,8 @@ def pieces(text: AnyStr) -> st.SearchStrategy[list[AnyStr]]:
     """A strategy: any cutting of this text, shrinking towards the whole."""
     places = st.lists(st.integers(0, len(text)), max_size=max(4, len(text) // 2))
     return places.map(lambda found: at(found, text))
+
+
+def numbered(seq: int, producer: str = "p", epoch: int = 0) -> dict[str, str]:
+    """The headers of a producer's request number `seq`, counted from 0."""
+    return {"producer-id": producer, "producer-epoch": str(epoch), "producer-seq": str(seq)}

@@ -17,6 +17,7 @@ from typing import Any
 import httpx2
 
 from jsonrill_server.runs.options import FORMATS
+from support import numbered
 from support.crowd import LINES, Crowd
 from support.processes import Events, Server
 from support.stores import StoreServer
@@ -91,17 +92,17 @@ class Chaos(Crowd):
                     self.sizes[number, name] = sum(map(len, calm))
 
     async def _publish(self, http: httpx2.AsyncClient, number: int) -> None:
-        at, records = 0, self.records[number]
+        at, seq, records = 0, 0, self.records[number]
         while at < len(records):
             while at >= len(records) * (self.struck + 1) / (self.faults + 1):
                 await asyncio.sleep(0.02)
             size = self.chance.randint(1, 6)
             some = records[at : at + size]
             lines = some if self.has_events(number) else [json.dumps(record) for record in some]
-            headers = {**LINES, "jsonrill-seq": str(at + 1)}
+            headers = {**LINES, **numbered(seq)}
             path = f"/v1/streams/{self.ids[number]}/chunks"
             await self._until_done(http, path, "".join(f"{line}\n" for line in lines), headers)
-            at += size
+            at, seq = at + size, seq + 1
             self.written += size
         await self._until_done(http, f"/v1/streams/{self.ids[number]}/close", "", {})
 

@@ -18,7 +18,7 @@ from typing import Any
 import httpx2
 
 from jsonrill.eventstream import SSEEvent
-from support import SLACK
+from support import SLACK, numbered
 from support.processes import Events, Server
 
 LINES = {"content-type": "application/x-ndjson"}
@@ -79,14 +79,14 @@ class Crowd:
         return SLACK > 1 or self.longest_gap < seconds
 
     async def _publish(self, http: httpx2.AsyncClient, number: int) -> None:
-        at, records = 0, self.records[number]
+        at, seq, records = 0, 0, self.records[number]
         while at < len(records):
             size = self.chance.randint(1, 6)
             body = "".join(json.dumps(record) + "\n" for record in records[at : at + size])
-            headers = {**LINES, "jsonrill-seq": str(at + 1)}
+            headers = {**LINES, **numbered(seq)}
             path = f"/v1/streams/{self.ids[number]}/chunks"
             await self._until_done(http, path, body, headers)
-            at += size
+            at, seq = at + size, seq + 1
             self.written += size
         await self._until_done(http, f"/v1/streams/{self.ids[number]}/close", "", {})
 

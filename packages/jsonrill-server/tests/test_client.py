@@ -226,19 +226,46 @@ def test_two_threads_may_publish_to_one_stream(client: Client) -> None:
     assert sorted(text.split(",")[:-1]) == sorted(f"{name}{n}" for name in "ab" for n in range(50))
 
 
-def test_two_producers_are_told_apart(server: Server, client: Client) -> None:
+def test_a_client_that_was_restarted_shuts_out_its_predecessor(
+    server: Server, client: Client
+) -> None:
+    """It goes on under the same name. One of another name is another producer."""
     stream = client.create()
-    client.publish(stream, "[1,")
-    with Client(server.url) as other, pytest.raises(Conflict, match="producer=") as taken:
-        other.publish(stream, "2]")
-    assert taken.value.code == "TAKEN"
-    # One that goes on under the same name, as after a restart, is no other.
+    assert client.publish(stream, "[1,") == 1
+    with Client(server.url) as other:
+        assert other.publish(stream, "2,") == 2
+    assert client.publish(stream, "3,") == 3
     with Client(server.url, producer=client.producer) as again:
-        again.publish(stream, "2]")
-    time.sleep(1.1)
-    with pytest.raises(Conflict, match="another producer has written"):
-        client.publish(stream, "3")
-    assert client.value(stream) == [1, 2]
+        assert again.publish(stream, "4]") == 4
+        with pytest.raises(Conflict, match="the same producer=") as stale:
+            client.publish(stream, "5")
+        assert stale.value.code == "STALE_EPOCH"
+    assert client.value(stream) == [1, 2, 3, 4]
+
+
+def test_what_is_published_after_a_failure_has_a_number_of_its_own(server: Server) -> None:
+    """The request whose answer was lost is in the stream, and nothing passes for it."""
+
+    class Loses(httpx2.HTTPTransport):
+        lose = False
+
+        def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+            response = super().handle_request(request)
+            if self.lose and request.url.path.endswith("/chunks"):
+                response.read()
+                raise httpx2.ReadError("lost")
+            return response
+
+    transport = Loses()
+    with Client(server.url, transport=transport, patience=0.1) as client:
+        stream = client.create()
+        client.publish(stream, "[1,")
+        transport.lose = True
+        with pytest.raises(Unavailable):
+            client.publish(stream, "2,")
+        transport.lose = False
+        assert client.publish(stream, "3]") == 3
+        assert client.value(stream) == [1, 2, 3]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
+from support import numbered
 from support.look import TWO_FRAMES, Shown
 from support.processes import Server
 
@@ -281,8 +282,8 @@ class Producer(threading.Thread):
 
     def run(self) -> None:
         with httpx2.Client(base_url=self.server.url, trust_env=False, timeout=5) as self.http:
-            for number, piece in enumerate(self.pieces, start=1):
-                headers = {"content-type": "text/plain", "jsonrill-seq": str(number)}
+            for number, piece in enumerate(self.pieces):
+                headers = {"content-type": "text/plain", **numbered(number)}
                 self.insist("chunks", content=piece, headers=headers)
                 time.sleep(0.02)
             self.insist("close")

@@ -15,8 +15,10 @@ from jsonrill_server.store.signals import Signals
 
 async def _write_without_an_answer(self: Any, records: Any) -> None:
     """Takes what was sent for written."""
-    first, self._written = self._written + 1, self._written + len(records)
-    writing = self._hub.append(self._stream, self._producer, records, first, self._lease)
+    claim = self._claim
+    turn, claim._turn = claim._turn, claim._turn._replace(seq=claim._turn.seq + 1)
+    more = {"turn": turn, "lease": claim.lease}
+    writing = claim.hub.append(claim.stream, claim.producer, records, **more)
     task = asyncio.ensure_future(writing)
     task.add_done_callback(lambda task: task.cancelled() or task.exception())
     if self._keep is not None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from jsonrill_server.store import Status, Store, StoreFull, StoreUnavailable, Tail
-from jsonrill_server.store.base import Append, Look, New
+from jsonrill_server.store.base import NO_TURN, Append, Look, New
 from jsonrill_server.store.memory import MemoryStore
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class SharedLog(MemoryStore):
     def __init__(self, world: World) -> None:
         super().__init__()
         self._world = world
+        # The numbers of producers at each end that a log has had.
+        self._before: dict[tuple[str, Tail], dict[str, tuple[int, int]]] = {}
         self._signals.wake = world.changed  # type: ignore[method-assign]
 
     async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
@@ -63,10 +65,13 @@ class SharedLog(MemoryStore):
 
     async def _add(self, stream: str, producer: str, append: Append) -> Tail:
         # What is there already is not refused, though it is sent again.
-        before = self._logs[stream].last if stream in self._logs else 0
-        if append.records and (append.first or before + 1) + len(append.records) > before + 1:
+        log, turn = self._logs.get(stream), append.turn
+        is_new = log is None or turn is None or turn.follows(*log.turns.get(turn.producer, NO_TURN))
+        if append.records and is_new:
             self._check_room()
-        return await super()._add(stream, producer, append)
+        tail = await super()._add(stream, producer, append)
+        self._before[stream, tail] = dict(self._logs[stream].turns)
+        return tail
 
     def _check_room(self) -> None:
         if self._world.is_full():
@@ -80,11 +85,18 @@ class SharedLog(MemoryStore):
         self._forget(stream)
 
     def lose_last(self, stream: str, count: int) -> None:
-        """Forget the last records of a log, as a server does that was behind when it took over."""
+        """Forget the last writes of a log, as a server does that was behind when it took over."""
         if stream in self._logs and not self._logs[stream].closed:
             log = self._logs[stream]
-            del log.records[max(0, log.last - count) :]
-            del log.marks[log.last :]
+            for _ in range(count):
+                if log.records:
+                    log.records.pop()
+                    log.marks.pop()
+            # A write is lost with its number, and as a whole.
+            while log.records and (stream, log.tail) not in self._before:
+                log.records.pop()
+                log.marks.pop()
+            log.turns = dict(self._before.get((stream, log.tail), {}))
 
 
 class SimulatedStore(Store):

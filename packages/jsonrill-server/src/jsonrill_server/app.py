@@ -197,8 +197,6 @@ def _cors(config: Config) -> Middleware:
             "authorization",
             "content-type",
             "last-event-id",
-            "jsonrill-producer",
-            "jsonrill-seq",
             "idempotency-key",
             "if-none-match",
             "x-api-key",

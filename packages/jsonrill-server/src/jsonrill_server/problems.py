@@ -56,9 +56,7 @@ def _of_store(error: StoreError) -> Problem:
     match error:
         case UnknownStream():
             return Problem(404, "UNKNOWN", "there is no such stream")
-        case LogGap():
-            return Problem(409, "GAP", str(error), last=error.last)
-        case LogLost():
+        case LogGap() | LogLost():
             return Problem(410, "LOG_LOST", str(error))
         case LogClosed():
             return Problem(409, "CLOSED", "the stream has ended")

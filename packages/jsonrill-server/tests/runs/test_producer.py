@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jsonrill_server.runs.claim import Claim
 from jsonrill_server.runs.config import Config
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import StreamOptions
@@ -38,15 +39,16 @@ class Slow(MemoryStore):
         return await super().write(stream, producer, records, **how)
 
 
-def run(work: Callable[[Hub, Slow, str], Awaitable[None]], store: Slow | None = None) -> None:
+def run(work: Callable[[Hub, Slow, Claim], Awaitable[None]], store: Slow | None = None) -> None:
     async def main() -> None:
         kept = store or Slow()
         hub = Hub(Config(grace=0), kept)
         async with asyncio.timeout(20 * SLACK):
             await hub.open()
-            stream = await hub.create("o", StreamOptions(), "p", LEASE)
+            options = StreamOptions()
+            stream = await hub.create("o", options, "p", LEASE)
             try:
-                await work(hub, kept, stream)
+                await work(hub, kept, Claim(hub, stream, "p", LEASE, options))
             finally:
                 await hub.close()
 
@@ -70,11 +72,11 @@ async def log_of(hub: Hub, stream: str) -> tuple[list[str], End]:
 
 
 def test_the_first_record_is_written_at_once_and_the_next_ones_together() -> None:
-    async def work(hub: Hub, store: Slow, stream: str) -> None:
+    async def work(hub: Hub, store: Slow, claim: Claim) -> None:
         pieces = [str(at) for at in range(40)]
         paced = [it for piece in pieces for it in (piece, 0.002)]
-        assert await produce(hub, stream, "p", texts(*paced), lease=LEASE) == CLOSED
-        assert await log_of(hub, stream) == (pieces, CLOSED)
+        assert await produce(claim, texts(*paced)) == CLOSED
+        assert await log_of(hub, claim.stream) == (pieces, CLOSED)
         times, counts = zip(*store.writes, strict=True)
         assert counts[0] == 1 and sum(counts) == 40 and len(counts) <= 30
         assert all(b - a >= 0.024 for a, b in zip(times, times[1:], strict=False))
@@ -83,7 +85,7 @@ def test_the_first_record_is_written_at_once_and_the_next_ones_together() -> Non
 
 
 def test_after_a_pause_a_record_is_written_at_once_again() -> None:
-    async def work(hub: Hub, store: Slow, stream: str) -> None:
+    async def work(hub: Hub, store: Slow, claim: Claim) -> None:
         sent: list[float] = []
 
         async def source() -> AsyncGenerator[list[Record]]:
@@ -92,7 +94,7 @@ def test_after_a_pause_a_record_is_written_at_once_again() -> None:
                 yield [Record("text", text)]
                 await asyncio.sleep(0.1)
 
-        await produce(hub, stream, "p", source(), lease=LEASE)
+        await produce(claim, source())
         assert [count for _, count in store.writes] == [1, 1, 1]
         late = [at - begun for (at, _), begun in zip(store.writes, sent, strict=True)]
         assert min(late) < 0.02
@@ -104,8 +106,8 @@ def test_a_store_in_memory_is_written_to_record_by_record() -> None:
     class Memory(Slow):
         write_every = MemoryStore.write_every
 
-    async def work(hub: Hub, store: Slow, stream: str) -> None:
-        await produce(hub, stream, "p", texts(*"abcdef"), lease=LEASE)
+    async def work(hub: Hub, store: Slow, claim: Claim) -> None:
+        await produce(claim, texts(*"abcdef"))
         assert [count for _, count in store.writes] == [1] * 6
 
     run(work, Memory())
@@ -119,20 +121,20 @@ def test_a_store_in_memory_is_written_to_record_by_record() -> None:
     ],
 )
 def test_a_source_that_raises_ends_the_run_after_what_it_yielded(error: Any, end: End) -> None:
-    async def work(hub: Hub, store: Slow, stream: str) -> None:
+    async def work(hub: Hub, store: Slow, claim: Claim) -> None:
         async def source() -> AsyncGenerator[list[Record]]:
             yield [Record("text", "a")]
             yield [Record("text", "b")]
             raise error
 
-        assert await produce(hub, stream, "p", source(), lease=LEASE) == end
-        assert await log_of(hub, stream) == (["a", "b"], end)
+        assert await produce(claim, source()) == end
+        assert await log_of(hub, claim.stream) == (["a", "b"], end)
 
     run(work)
 
 
 def test_a_run_that_is_closed_elsewhere_closes_its_source() -> None:
-    async def work(hub: Hub, store: Slow, stream: str) -> None:
+    async def work(hub: Hub, store: Slow, claim: Claim) -> None:
         closed = asyncio.Event()
 
         async def source() -> AsyncGenerator[list[Record]]:
@@ -142,32 +144,31 @@ def test_a_run_that_is_closed_elsewhere_closes_its_source() -> None:
             finally:
                 closed.set()
 
-        running = asyncio.create_task(produce(hub, stream, "p", source(), lease=0.6))
+        claim.lease = 0.6
+        running = asyncio.create_task(produce(claim, source()))
         await asyncio.sleep(0.1)
-        await hub.end(stream, CANCELLED)
+        await hub.end(claim.stream, CANCELLED)
         assert await running is None and closed.is_set()
-        assert await log_of(hub, stream) == (["a"], CANCELLED)
+        assert await log_of(hub, claim.stream) == (["a"], CANCELLED)
 
     run(work)
 
 
 @pytest.mark.parametrize("resumable", [False, True])
 def test_a_producer_that_is_stopped_says_so_or_gives_its_lease_back(resumable: bool) -> None:
-    async def work(hub: Hub, store: Slow, stream: str) -> None:
+    async def work(hub: Hub, store: Slow, claim: Claim) -> None:
         stopped = None if resumable else End("error", "PRODUCER_LOST", "stopped")
         source = texts("a", LEASE)
-        running = asyncio.create_task(
-            produce(hub, stream, "p", source, lease=LEASE, stopped=stopped)
-        )
+        running = asyncio.create_task(produce(claim, source, stopped=stopped))
         await asyncio.sleep(0.1)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
         if stopped is not None:
-            assert await log_of(hub, stream) == (["a"], stopped)
+            assert await log_of(hub, claim.stream) == (["a"], stopped)
         else:
-            assert (await store.status(stream)).lost
-            assert (await store.acquire(stream, "q", lease=LEASE)).last == 1
+            assert (await store.status(claim.stream)).lost
+            assert (await Claim.take(hub, claim.stream, "q", LEASE)).last == 1
 
     run(work)
 
@@ -175,36 +176,37 @@ def test_a_producer_that_is_stopped_says_so_or_gives_its_lease_back(resumable: b
 def test_a_producer_that_was_halted_and_replaced_writes_nothing_more() -> None:
     """The other one took over, wrote, and left: the lease is free again, and yet."""
 
-    async def work(hub: Hub, store: Slow, stream: str) -> None:
+    async def work(hub: Hub, store: Slow, claim: Claim) -> None:
         async def source() -> AsyncGenerator[list[Record]]:
             yield [Record("text", "a")]
             await asyncio.sleep(0.05)
             time.sleep(0.4)  # the process is halted
-            await store.acquire(stream, "q", lease=0.01)
-            await store.append(stream, "q", [b"tother"])
+            other = await Claim.take(hub, claim.stream, "q", 0.01)
+            await other.append([Record("text", "other")])
             time.sleep(0.02)
             yield [Record("text", "b")]
             yield [Record("text", "c")]
 
-        assert await produce(hub, stream, "p", source(), lease=0.3) is None
-        await hub.end(stream)
-        assert await log_of(hub, stream) == (["a", "other"], CLOSED)
+        claim.lease = 0.3
+        assert await produce(claim, source()) is None
+        await hub.end(claim.stream)
+        assert await log_of(hub, claim.stream) == (["a", "other"], CLOSED)
 
     run(work)
 
 
 def test_what_comes_while_the_store_is_down_is_written_when_it_is_back() -> None:
-    async def work(hub: Hub, store: Slow, stream: str) -> None:
+    async def work(hub: Hub, store: Slow, claim: Claim) -> None:
         store.down = True
         asyncio.get_running_loop().call_later(0.3, setattr, store, "down", False)
-        assert await produce(hub, stream, "p", texts(*"abcdef"), lease=LEASE) == CLOSED
-        assert (await log_of(hub, stream))[0] == [*"abcdef"]
+        assert await produce(claim, texts(*"abcdef")) == CLOSED
+        assert (await log_of(hub, claim.stream))[0] == [*"abcdef"]
 
     run(work)
 
 
 def test_a_source_waits_for_a_store_that_is_slower() -> None:
-    async def work(hub: Hub, store: Slow, stream: str) -> None:
+    async def work(hub: Hub, store: Slow, claim: Claim) -> None:
         store.down = True
         yielded = 0
 
@@ -214,11 +216,11 @@ def test_a_source_waits_for_a_store_that_is_slower() -> None:
                 yielded += 1
                 yield [Record("text", "x" * 100_000)]
 
-        running = asyncio.create_task(produce(hub, stream, "p", source(), lease=LEASE))
+        running = asyncio.create_task(produce(claim, source()))
         await asyncio.sleep(0.2)
         assert yielded < 30
         store.down = False
         assert await running == CLOSED
-        assert len((await log_of(hub, stream))[0]) == 100
+        assert len((await log_of(hub, claim.stream))[0]) == 100
 
     run(work)

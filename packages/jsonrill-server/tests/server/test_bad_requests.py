@@ -154,14 +154,6 @@ def test_bad_questions(
     assert answer.status_code == status, answer.text
 
 
-@pytest.mark.parametrize("seq", ["0", "-1", "x", "1.5", "", "9" * 20, "1 1"])
-def test_bad_positions_of_producers(client: httpx2.Client, seq: str) -> None:
-    stream = make(client)
-    headers = {**PLAIN, "jsonrill-seq": seq}
-    answer = client.post(f"/v1/streams/{stream}/chunks", content="x", headers=headers)
-    assert answer.status_code == 422
-
-
 @pytest.mark.parametrize("id", ["x", "x" * 65, "%00", "..", "a%2Fb", "é", "{id}"])
 def test_ids_that_are_none(client: httpx2.Client, id: str) -> None:
     for path in ("", "/events", "/value"):

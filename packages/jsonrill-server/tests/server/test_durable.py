@@ -678,7 +678,7 @@ HEADERS = st.dictionaries(
     st.sampled_from(
         [
             *("content-type", "stream-ttl", "stream-expires-at", "stream-closed", "stream-seq"),
-            *("producer-id", "producer-epoch", "producer-seq", "if-none-match", "idempotency-key"),
+            *("producer-id", "producer-epoch", "producer-seq", "if-none-match"),
             *("stream-forked-from", "stream-fork-offset", "stream-fork-sub-offset"),
         ]
     ),

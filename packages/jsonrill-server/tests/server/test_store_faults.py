@@ -17,6 +17,7 @@ import pytest
 
 from jsonrill.eventstream import SSEDecoder, SSEEvent
 from jsonrill_server import Config
+from jsonrill_server.runs.claim import Claim
 
 from jsonrill_server.runs.hub import Hub  # isort: skip
 from jsonrill_server.runs.options import StreamOptions, ViewOptions
@@ -227,15 +228,16 @@ class Refuses(MemoryStore):
         return await super().write(*arguments, **named)
 
 
-@pytest.mark.parametrize("first", [None, 1])
-def test_what_the_store_cannot_take_is_held(first: int | None) -> None:
+def test_what_the_store_cannot_take_is_held_if_it_has_a_number() -> None:
     async def main() -> None:
         hub = Hub(Config(), Refuses())
         await hub.open()
-        stream = await hub.create("o", StreamOptions(), "p", 60)
+        options = StreamOptions()
+        stream = await hub.create("o", options, "p", 60)
         with pytest.raises(StoreUnavailable):
-            await hub.append(stream, "p", ONE, first)
-        assert await hub.append(stream, "p", ONE, first, hold=10) == 1
+            await hub.append(stream, "p", ONE, hold=10)
+        await Claim(hub, stream, "p", 60, options).append(ONE, hold=10)
+        assert (await hub.store.status(stream)).last == 1
         assert hub.metrics.get("store_errors_total", task="append") == 3
         await hub.close()
 

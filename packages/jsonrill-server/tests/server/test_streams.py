@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from jsonrill.eventstream import SSEEvent
-from support import SLACK
+from support import SLACK, numbered
 from support.processes import Events, Server, all_events
 
 TEXT = '{"colors":[{"name":"red","n":1},{"name":"blue é","n":22}],"done":true}'
@@ -229,42 +229,23 @@ def test_a_streamed_body_is_published_as_it_arrives(server: Server, client: http
 
 
 def test_a_repeated_request_adds_nothing(server: Server, client: httpx2.Client) -> None:
+    """A text too, in however many pieces it arrives, and after the stream has ended."""
     stream = make(client)
-    lines = '"[1"\n",2"\n'
+
+    def send(text: str, seq: int, content_type: str = "text/plain") -> httpx2.Response:
+        headers = {"content-type": content_type, **numbered(seq)}
+        return client.post(f"/v1/streams/{stream}/chunks", content=text, headers=headers)
+
     for _ in range(3):
-        answer = add(client, stream, lines, jsonrill_seq="1", content_type="application/x-ndjson")
+        answer = send('"[1"\n",2"\n', 0, "application/x-ndjson")
         assert answer.json() == {"last": 2}
-    again = add(client, stream, '",2"\n"]"', jsonrill_seq="2", content_type="application/x-ndjson")
-    assert again.json() == {"last": 3}
-    gap = add(client, stream, "x", jsonrill_seq="5")
-    assert (gap.status_code, gap.json()["error"]["code"], gap.json()["last"]) == (409, "GAP", 3)
+    gap = send("x", 5)
+    assert (gap.status_code, gap.json()["error"]["code"]) == (409, "SEQUENCE_GAP")
+    assert gap.headers["producer-expected-seq"] == "1"
+    assert send("]", 1).json() == send("]", 1).json() == {"last": 3}
     finish(client, stream)
-    assert add(client, stream, "]", jsonrill_seq="3").json() == {"last": 4}
-    assert add(client, stream, "]", jsonrill_seq="4").status_code == 409
-    assert "".join(datas(read(server, stream, "format=chunks"))) == "[1,2]"
-
-
-def test_one_producer_at_a_time(client: httpx2.Client) -> None:
-    stream = str(client.post("/v1/streams", headers={"jsonrill-producer": "a"}).json()["id"])
-    assert add(client, stream, "[", jsonrill_producer="a").status_code == 200
-    taken = add(client, stream, "1", jsonrill_producer="b")
-    assert (taken.status_code, taken.json()["error"]["code"]) == (409, "TAKEN")
-
-
-def test_a_producer_may_be_named_later(client: httpx2.Client) -> None:
-    stream = make(client)
-    assert add(client, stream, "[").status_code == 200
-    assert add(client, stream, "1", jsonrill_producer="a").status_code == 200
-    assert add(client, stream, "]").json()["error"]["code"] == "TAKEN"
-    assert add(client, stream, "]", jsonrill_producer="b").json()["error"]["code"] == "TAKEN"
-
-
-def test_a_request_with_a_name_adds_once(server: Server, client: httpx2.Client) -> None:
-    """An un-numbered request whose answer was lost may be sent again."""
-    stream = make(client)
-    for text, name in (("[1", "a"), ("[1", "a"), (",2]", "b"), ("[1", "a"), (",2]", "b")):
-        assert add(client, stream, text, idempotency_key=name).status_code == 200
-    finish(client, stream)
+    assert send("]", 1).json() == {"last": 4}
+    assert send("]", 2).status_code == 409
     assert "".join(datas(read(server, stream, "format=chunks"))) == "[1,2]"
 
 

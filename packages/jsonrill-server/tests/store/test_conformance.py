@@ -195,24 +195,6 @@ def test_readers_of_many_streams_do_not_mix(url: str) -> None:
     run(work, url)
 
 
-def test_a_repeated_append_changes_nothing(url: str) -> None:
-    async def work(store: Store) -> None:
-        await make(store)
-        assert await store.append("s", "p", [b"1", b"2"], first=1) == 2
-        assert await store.append("s", "p", [b"1", b"2"], first=1) == 2
-        assert await store.append("s", "p", [b"2", b"3"], first=2) == 3
-        with pytest.raises(LogGap) as caught:
-            await store.append("s", "p", [b"5"], first=5)
-        assert caught.value.last == 3
-        await store.finalize("s", b"end")
-        assert await store.append("s", "p", [b"3"], first=3) == 4
-        with pytest.raises(LogClosed):
-            await store.append("s", "p", [b"not the end"], first=4)
-        assert [entry.data for entry in await all_of(store)] == [b"1", b"2", b"3", b"end"]
-
-    run(work, url)
-
-
 def test_many_at_once_lose_and_repeat_nothing(url: str) -> None:
     async def work(store: Store) -> None:
         await make(store)
@@ -309,7 +291,7 @@ def test_a_stream_that_has_ended_may_be_replaced_and_no_other(url: str) -> None:
             await store.acquire("s", "q", lease=LONG, owner="o", meta=b"{}")
         status = await store.acquire("s", "q", lease=LONG, owner="o", meta=b"{}", replace=True)
         assert (status.last, status.size, status.producer, status.closed) == (0, 0, "q", False)
-        await store.append("s", "q", [b"3"], first=1)
+        await store.append("s", "q", [b"3"])
         # One that read the log before it was replaced is told, whether it saw its end or not.
         with pytest.raises(LogLost):
             assert (await anext(reader))[-1].final
@@ -391,7 +373,6 @@ def test_a_stream_has_bounds_and_still_gets_its_end(url: str, bound: str, value:
         with pytest.raises(StoreFull) as caught:
             await store.append("s", "p", [b"x"])
         assert caught.value.bound == bound
-        assert await store.append("s", "p", [b"x" * 10] * 3, first=1) == 3
         assert await store.finalize("s", b"end")
         assert len(await all_of(store)) == 4
 
@@ -502,24 +483,6 @@ def test_a_producer_may_be_named_later(url: str) -> None:
         assert (await store.status("s")).producer == "p"
         await store.acquire("t", "", lease=LONG, meta=b"")
         assert (await store.acquire("t", "q", lease=LONG)).producer == "q"
-
-    run(work, url)
-
-
-def test_a_named_append_adds_once(url: str) -> None:
-    """Also when others were added meanwhile, and when the stream has ended since."""
-
-    async def work(store: Store) -> None:
-        await make(store)
-        assert await store.append("s", "p", [b"1", b"2"], call="a") == 2
-        await asyncio.gather(*(store.append("s", "p", [b"x"], call=f"b{at}") for at in range(20)))
-        assert await store.append("s", "p", [b"1", b"2"], call="a") == 22
-        assert await store.append("s", "p", [b"3"]) == 23
-        await store.finalize("s", b"")
-        assert await store.append("s", "p", [b"1", b"2"], call="a") == 24
-        with pytest.raises(LogClosed):
-            await store.append("s", "p", [b"1"], call="c")
-        assert len(await all_of(store)) == 24
 
     run(work, url)
 
@@ -813,19 +776,37 @@ def test_an_end_is_appended_with_the_last_records_or_alone(url: str) -> None:
             await make(store)
             waiting = asyncio.create_task(all_of(store))
             await asyncio.sleep(0.02)
-            tail = await store.write("s", "p", records, first=1, end=b"end")
+            tail = await store.write("s", "p", records, turn=Turn("p", 0, 0), end=b"end")
             assert tail.last == len(records) + 1
             # A repeated call changes nothing.
-            assert await store.write("s", "p", records, first=1, end=b"end") == tail
+            assert await refused(store, Turn("p", 0, 0), end=b"end") == (0, 0)
             assert [entry.data for entry in await waiting] == [*records, b"end"]
             assert not await store.finalize("s", b"another")
             with pytest.raises(LogClosed):
                 await store.write("s", "p", [b"3"], end=b"end")
             await store.delete("s")
+
+    run(work, url)
+
+
+def test_a_producer_claims_a_log_without_writing_to_it(url: str) -> None:
+    """What an earlier claim still sends is refused, also if the lease is free again."""
+
+    async def work(store: Store) -> None:
         await make(store)
-        await store.append("s", "p", [b"1", b"2"], first=1)
-        assert (await store.write("s", "p", [b"2"], first=2, end=b"end")).last == 3
-        assert [entry.data for entry in await all_of(store)] == [b"1", b"2", b"end"]
+        await store.append("s", "p", [b"1"], turn=Turn("run", 0, 0))
+        await store.acquire("s", "p", lease=0.01)
+        await asyncio.sleep(0.05)
+        tail = await store.write("s", "q", (), turn=Turn("run", 1, 0), lease=LONG)
+        assert tail.last == 1 and (await store.status("s")).producer == "q"
+        await store.acquire("s", "q", lease=0.01)
+        await asyncio.sleep(0.05)
+        for end in (None, b"end"):
+            with pytest.raises(TurnRefused) as caught:
+                await store.write("s", "p", [b"2"], turn=Turn("run", 0, 1), end=end, lease=LONG)
+            assert caught.value.epoch == 1
+        await store.write("s", "q", [b"3"], turn=Turn("run", 1, 1), end=b"end")
+        assert [entry.data for entry in await all_of(store)] == [b"1", b"3", b"end"]
 
     run(work, url)
 

@@ -17,6 +17,8 @@ from jsonrill_server.store import (
     StoreFull,
     StoreUnavailable,
     StreamTaken,
+    Turn,
+    TurnRefused,
     open_store,
 )
 from jsonrill_server.store.redis import RedisStore
@@ -103,10 +105,10 @@ def test_a_redis_that_is_away_is_unavailable_after_a_while(tmp_path: Any) -> Non
         waiting = asyncio.ensure_future(anext(reading))
         await asyncio.to_thread(server.end, 9)
         with pytest.raises(StoreUnavailable):
-            await store.append("s", "p", [b"2"])
+            await store.append("s", "p", [b"2"], turn=Turn("p", 0, 0))
         assert not waiting.done()
         await asyncio.to_thread(server.start)
-        await store.append("s", "p", [b"2"], first=2)
+        await store.append("s", "p", [b"2"], turn=Turn("p", 0, 0))
         async with asyncio.timeout(5 * SLACK):
             assert [entry.data for entry in await waiting] == [b"2"]
         await store.close()
@@ -231,18 +233,22 @@ def test_a_log_that_was_rolled_back_and_written_again_is_lost(
 def test_the_same_records_written_again_are_the_same_log(
     url: str, redis_server: RedisServer
 ) -> None:
-    """A producer that numbers its records repeats what was rolled back; nobody is disturbed."""
+    """A producer that numbers its appends repeats what was rolled back; nobody is disturbed."""
 
     async def main() -> None:
         async with opened(url) as store:
             await filled(store)
             for key in ("meta", "log"):
                 redis_server.ask(f"COPY jsonrill:{{s}}:{key} kept:{key}")
-            await store.append("s", "p", [b"4"], first=4)
+            await store.append("s", "p", [b"4"], turn=Turn("p", 0, 0))
             mark = (await store.status("s")).mark
             for key in ("meta", "log"):
                 redis_server.ask(f"COPY kept:{key} jsonrill:{{s}}:{key} REPLACE")
-            await store.append("s", "p", [b"4", b"5"], first=4)
+            with pytest.raises(TurnRefused) as caught:
+                await store.append("s", "p", [b"5"], turn=Turn("p", 0, 1))
+            assert caught.value.seq == -1
+            for seq, record in enumerate((b"4", b"5")):
+                await store.append("s", "p", [record], turn=Turn("p", 0, seq))
             assert [entry.data for entry in await anext(store.read("s", 4, mark))] == [b"5"]
 
     asyncio.run(main())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill_server.store import Store, StoreError
+from jsonrill_server.store import Store, StoreError, Turn
 from support import HARDER, SLACK
 from support.simulation import with_simulated_store
 from support.simulation.store import KINDS
@@ -39,7 +39,7 @@ async def transcript(store: Store, seed: int) -> list[str]:
 def _call(store: Store, draw: random.Random) -> tuple[str, Callable[[], Awaitable[Any]]]:
     stream, producer = draw.choice("st"), draw.choice("pq")
     records = [b"%d" % draw.randrange(9) for _ in range(draw.randrange(4))]
-    first = draw.choice([None, None, 1, 2, 5])
+    turn = draw.choice([None, None, Turn("a", 0, 0), Turn("a", 0, 1), Turn("a", 1, 0)])
     end = draw.choice([None, None, None, b"end"])
     flag = draw.random() < 0.5
     after = draw.randrange(4)
@@ -50,7 +50,7 @@ def _call(store: Store, draw: random.Random) -> tuple[str, Callable[[], Awaitabl
         return (status.last, status.size, status.closed, status.producer)
 
     async def write() -> object:
-        return (await store.write(stream, producer, records, first=first, end=end)).last
+        return (await store.write(stream, producer, records, turn=turn, end=end)).last
 
     async def lose() -> object:
         """The lease runs out."""
@@ -80,7 +80,7 @@ def _call(store: Store, draw: random.Random) -> tuple[str, Callable[[], Awaitabl
         ("once", 1, lambda: store.once(token, LONG)),
     ]
     [(name, _, call)] = draw.choices(calls, [weight for _, weight, _ in calls])
-    return f"{name} {stream} {producer} {records} {first} {end!r} {flag} {after} {token}", call
+    return f"{name} {stream} {producer} {records} {turn} {end!r} {flag} {after} {token}", call
 
 
 async def _done(work: Awaitable[object]) -> str:

@@ -118,7 +118,7 @@ class AsyncClient(Core):
                 raise
             finally:
                 await sender.stop()
-            last = outbox.first - 1
+            last = outbox.known.last
         if close:
             await self.close(stream)
         return last

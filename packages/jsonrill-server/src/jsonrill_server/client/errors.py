@@ -36,7 +36,8 @@ class StreamNotFound(ClientError, LookupError):
 
 
 class Conflict(ClientError):
-    """The stream has ended (`CLOSED`), has another producer (`TAKEN`), or lacks records (`GAP`)."""
+    """The stream has ended (`CLOSED`), is written by a relay (`TAKEN`) or by a later client of the
+    same name (`STALE_EPOCH`), or the server lost records (`SEQUENCE_GAP`)."""
 
 
 class Refused(ClientError, ValueError):

@@ -21,8 +21,6 @@ from .incoming import EventReading
 from .outgoing import RENEW, Known, Outbox
 from .steps import REMEDIES, RETRIED, Json, Request, Response, Steps, Tries, checked
 
-# Seconds without a write after which another producer may have written: a lease is no shorter.
-PAUSE: Final = 1.0
 # Seconds that a client waits for an answer, and for which it tries again.
 TIMEOUT: Final = 30.0
 PATIENCE: Final = 60.0
@@ -87,8 +85,9 @@ class Core:
         if token:
             headers["authorization"] = f"Bearer {token}"
         self._settings = {"headers": headers, "timeout": timeout, "transport": transport}
-        # What is known of the streams that are published to from here.
+        # What is known of the streams that are published to from here, and the last epoch.
         self._known: dict[str, Known] = {}
+        self._epoch = 0
         self._locks: dict[str, Any] = {}
 
     def _path(self, stream: str, rest: str = "") -> str:
@@ -123,8 +122,13 @@ class Core:
         made = yield from self._post("/v1/streams", options)
         stream: str = made["id"]
         renew = min(RENEW, options.get("lease", math.inf) / 3)
-        self._known[stream] = Known(options.get("input", "text"), 0, time.monotonic(), renew)
+        self._known[stream] = Known(options.get("input", "text"), 0, self._new_epoch(), renew)
         return stream
+
+    def _new_epoch(self) -> int:
+        """A number that is higher than those of clients that began before, in this process too."""
+        self._epoch = max(self._epoch + 1, int(time.time() * 1000))
+        return self._epoch
 
     def _end(self, stream: str, how: str, value: Any = None) -> Steps[StreamStatus]:
         found = yield from self._post(self._path(stream, f"/{how}"), value, stream)
@@ -153,38 +157,33 @@ class Core:
         return found.get("value", found)
 
     def _open(self, stream: str) -> Steps[Outbox]:
-        """An outbox for records, numbered from the one after the last.
-
-        After a pause, in which the lease may have run out, it looks whether others have written.
-        """
+        """An outbox for records of a stream."""
         known = self._known.get(stream)
-        if known is None or time.monotonic() > known.at + PAUSE:
+        if known is None:
             status = yield from self._status(stream)
             if status.closed:
                 message = f"stream {stream}: the stream has ended: {REMEDIES['CLOSED']}"
                 raise Conflict(message, code="CLOSED")
-            if known is not None and status.last != known.last:
-                raise self._taken(stream)
-            renew = RENEW if known is None else known.renew
-            known = Known(status.input, status.last, time.monotonic(), renew)
+            known = Known(status.input, status.last, self._new_epoch())
             self._known[stream] = known
         return Outbox(known)
 
-    def _taken(self, stream: str) -> Conflict:
-        self._known.pop(stream, None)
-        message = f"stream {stream}: another producer has written to it"
-        return Conflict(f"{message}: {REMEDIES['TAKEN']}", code="TAKEN")
-
     def _append(self, stream: str, outbox: Outbox) -> Steps[None]:
         """Send what waits in the outbox; nothing, if it is empty, renews the lease."""
-        first, lines = outbox.first, outbox.take()
-        headers = {**LINES, "jsonrill-producer": self.producer, "jsonrill-seq": str(first)}
-        request = Request("POST", self._path(stream, "/chunks"), b"\n".join(lines), headers)
+        known = outbox.known
+        headers = {
+            **LINES,
+            "producer-id": self.producer,
+            "producer-epoch": str(known.epoch),
+            "producer-seq": str(known.seq),
+        }
+        body = b"\n".join(outbox.take())
+        # If it fails, its number may have been used: what comes then begins another epoch.
+        self._known.pop(stream, None)
+        request = Request("POST", self._path(stream, "/chunks"), body, headers)
         response = yield from self._call(request, stream)
-        last = json.loads(response.body)["last"]
-        if last != outbox.first - 1:
-            raise self._taken(stream)
-        self._known[stream] = Known(outbox.input, last, time.monotonic(), outbox.renew)
+        known.last, known.seq = json.loads(response.body)["last"], known.seq + 1
+        self._known[stream] = known
 
     def _events(self, stream: str, reading: EventReading[Any], query: Json) -> Request:
         """The request that opens, or resumes, an event stream."""

@@ -6,7 +6,8 @@ import threading
 from codecs import getincrementaldecoder
 from collections.abc import AsyncGenerator, AsyncIterable, Iterator
 from contextlib import aclosing
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 from jsonrill.errors import JsonrillError
 from jsonrill.jsontext import dumps
@@ -27,28 +28,28 @@ RENEW: Final = 20.0
 LONGEST_TEXT: Final = 1 << 16
 
 
-class Known(NamedTuple):
-    """What a stream takes, the number of its last record, and when that was written.
+@dataclass(slots=True)
+class Known:
+    """What is known of a stream: what it takes, and the number of its last record.
 
-    `renew` is how often a producer whose source is silent renews its lease, in seconds.
+    `epoch` and `seq` number the next request that appends to it. `renew` is how often a producer
+    whose source is silent renews its lease, in seconds.
     """
 
     input: Input
     last: int
-    at: float
+    epoch: int
     renew: float = RENEW
+    seq: int = 0
 
 
 class Outbox:
-    """Lines of records that wait to be sent, and the number of the first.
-
-    One thread may add lines while another takes them.
-    """
+    """Lines of records that wait to be sent. One thread may add lines while another takes them."""
 
     def __init__(self, known: Known) -> None:
+        self.known = known
         self.input = known.input
         self.renew = known.renew
-        self.first = known.last + 1
         self.size = 0
         self._lines: list[bytes] = []
         self._lock = threading.Lock()
@@ -67,7 +68,7 @@ class Outbox:
             self.size += len(line)
 
     def take(self) -> list[bytes]:
-        """The lines of one request, which count as written."""
+        """The lines of one request."""
         with self._lock:
             count, size = 0, 0
             for line in self._lines[:BATCH_RECORDS]:
@@ -76,7 +77,6 @@ class Outbox:
                 count, size = count + 1, size + len(line)
             taken, self._lines = self._lines[:count], self._lines[count:]
             self.size -= size
-            self.first += count
         return taken
 
 

@@ -103,6 +103,8 @@ def checked(response: Response, stream: str = "") -> Response:
     problem = _problem(response)
     code, said = problem["code"], problem["message"]
     kind, remedy = _KINDS.get(response.status, (Refused, ""))
+    if code == "STALE_EPOCH":
+        kind = Conflict
     message = f"{said}: {remedy}" if remedy else said
     if code in REMEDIES:
         message = f"{said}: {REMEDIES[code]}"
@@ -120,7 +122,8 @@ _KINDS: Final[dict[int, tuple[type[ClientError], str]]] = {
 }
 REMEDIES: Final = {
     "CLOSED": "create another one",
-    "TAKEN": "wait until its lease has run out, or pass Client(url, producer=…) with its name",
-    "GAP": "records before these are missing, publish them first",
+    "TAKEN": "publish to a stream of your own",
+    "STALE_EPOCH": "a client with the same producer= began to publish later",
+    "SEQUENCE_GAP": "the server lost records that it had confirmed",
     "NOT_FOUND": "is this the URL of jsonrill's server?",
 }

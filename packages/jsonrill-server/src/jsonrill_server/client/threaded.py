@@ -39,10 +39,10 @@ T = TypeVar("T")
 class Client(Core):
     """A client of jsonrill's server, for programs that are not async.
 
-    `token` is the server's; `producer` names who publishes (at most one producer may write to a
-    stream), by default a name of its own. A request, and the silence of an event stream, may take
-    `timeout` seconds; whatever fails is tried again for `patience` seconds. `transport` is one of
-    httpx2. Threads may share a client.
+    `token` is the server's; `producer` names who publishes, by default a name of its own: of two
+    clients with the same name the one that began later goes on, and the other is refused. A
+    request, and the silence of an event stream, may take `timeout` seconds; whatever fails is tried
+    again for `patience` seconds. `transport` is one of httpx2. Threads may share a client.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Client(Core):
                 raise
             finally:
                 sender.stop()
-            last = outbox.first - 1
+            last = outbox.known.last
         if close:
             self.close(stream)
         return last

@@ -12,8 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from jsonrill.options import Option
 
+from ..runs.claim import Claim
 from ..runs.hub import Hub
 from ..runs.options import BadOption, StreamOptions, ViewOptions, checked
+from ..runs.records import CLOSED
 from ..runs.render import rendering
 from ..store import StoreError, UnknownStream
 from .models import PIECE, Model, models
@@ -48,7 +50,7 @@ ORDER: Final = {
 
 
 def order_of(producer: str, known: dict[str, Model]) -> Order | None:
-    """The order in a producer's name; None if the name, which any client may choose, holds none."""
+    """The order in a producer's name; None if it holds none."""
     kind, *rest = producer.split(":")
     try:
         model, pace, piece = rest
@@ -70,7 +72,7 @@ class Demo:
         """Create a stream, start the generation, and return the stream's id."""
         options = StreamOptions.from_json(self.models[order.model].stream_options())
         stream = await self._hub.create(owner, options, str(order), LEASE)
-        self._spawn(stream, order)
+        self._spawn(Claim(self._hub, stream, str(order), LEASE, options), order)
         return stream
 
     async def revive(self, stream: str) -> None:
@@ -82,27 +84,31 @@ class Demo:
         except UnknownStream:
             return
         order = order_of(status.producer, self.models)
-        if order is not None and not status.closed and not status.lost:
-            self._spawn(stream, order)
-
-    def _spawn(self, stream: str, order: Order) -> None:
-        if stream not in self._running:
-            self._running.add(stream)
-            task = self._hub.spawn(self._generate(stream, order))
-            task.add_done_callback(lambda _: self._running.discard(stream))
-
-    async def _generate(self, stream: str, order: Order) -> None:
-        model = self.models[order.model]
+        if order is None or status.closed or status.lost or stream in self._running:
+            return
+        self._running.add(stream)  # a second reader that comes meanwhile claims nothing
         try:
-            if await self._publish(stream, order, model):
-                await self._hub.end(stream)
+            claim = await Claim.take(self._hub, stream, str(order), LEASE)
         except StoreError:
-            pass  # cancelled, deleted or full: that call informs the readers
+            self._running.discard(stream)
+        else:
+            self._spawn(claim, order)
 
-    async def _publish(self, stream: str, order: Order, model: Model) -> bool:
+    def _spawn(self, claim: Claim, order: Order) -> None:
+        self._running.add(claim.stream)
+        task = self._hub.spawn(self._generate(claim, order))
+        task.add_done_callback(lambda _: self._running.discard(claim.stream))
+
+    async def _generate(self, claim: Claim, order: Order) -> None:
+        try:
+            if await self._publish(claim, order, self.models[order.model]):
+                await claim.end(CLOSED)
+        except StoreError:
+            pass  # cancelled, deleted, full or claimed by another process: readers learn of that
+
+    async def _publish(self, claim: Claim, order: Order, model: Model) -> bool:
         """Append the records when they are due; False if the server stops before the last."""
-        records = model.records(order.piece)
-        first = (await self._hub.store.status(stream)).last
+        records, first = model.records(order.piece), claim.last
         rate = min(model.pace * order.pace, MOST_PIECES)
         clock = asyncio.get_running_loop().time
         begun, done = clock(), first
@@ -112,9 +118,7 @@ class Demo:
                 return False
             due = min(len(records), first + int((clock() - begun) * rate))
             if due > done:
-                # Numbered, so that a second process with the same generation appends nothing.
-                batch = records[done:due]
-                await self._hub.append(stream, str(order), batch, done + 1, LEASE)
+                await claim.append(records[done:due])
                 done = due
         return True
 

@@ -151,7 +151,6 @@ async def append(request: Request) -> Response:
             allowed.stream,
             records,
             lease=settings.lease(hub.config.keep_open),
-            call=request.headers.get("idempotency-key", ""),
             turn=turn,
             order=request.headers.get("stream-seq", "").encode("latin-1"),
             end=CLOSED.to_bytes() if closes else None,

@@ -30,26 +30,17 @@ class Intake(Protocol):
 
 
 class TextIntake:
-    """Plain text: each piece a record, as it arrives; or, if `whole`, all of it one record."""
+    """Plain text: each piece a record, as it arrives."""
 
-    def __init__(self, limit: int, whole: bool) -> None:
+    def __init__(self, limit: int) -> None:
         self._decoder: Any = getincrementaldecoder("utf-8")()
         self._limit = limit
-        self._whole = whole
-        self._held: list[bytes] = []
-        self._size = 0
 
     def feed(self, data: bytes) -> list[Record]:
-        if not self._whole:
-            return self._records(data, final=False)
-        self._held.append(data)
-        self._size += len(data)
-        if self._size > self._limit:
-            raise BadBody(f"a record has at most {self._limit} bytes", 413)
-        return []
+        return self._records(data, final=False)
 
     def flush(self) -> list[Record]:
-        return self._records(b"".join(self._held), final=True)
+        return self._records(b"", final=True)
 
     def _records(self, data: bytes, *, final: bool) -> list[Record]:
         try:
@@ -154,14 +145,14 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def intake_for(media: str, input: Input, limit: int, *, whole: bool = False) -> Intake:
+def intake_for(media: str, input: Input, limit: int) -> Intake:
     """The stage for this media type and kind of stream; BadBody (415) if there is none."""
     if is_lines(media):
         return LinesIntake(input, limit)
     if is_event_stream(media) and input == "events":
         return EventsIntake(limit)
     if media in ("application/json", "text/plain", "application/octet-stream") and input == "text":
-        return TextIntake(limit, whole)
+        return TextIntake(limit)
     if media == "application/json":
         return DocumentIntake(input, limit)
     raise BadBody(f"a stream of {input} cannot be sent as {media or 'a body without a type'}", 415)

@@ -110,20 +110,7 @@ def _parameter(name: str, place: str, description: str, schema: Json, **more: An
 
 _NAME: Final = _text(pattern="^[A-Za-z0-9_-]{1,64}$")
 _POSITION: Final = _text(pattern=r"^[0-9]{1,15}(\.[0-9]{1,9}(\.[1-9][0-9]{0,8})?)?(-[0-9a-f]{8})?$")
-_SEQUENCE: Final = _integer(minimum=1, maximum=99_999_999_999)
 _ID: Final = _parameter("id", "path", "The id that creating the stream gave.", _NAME, required=True)
-_PRODUCER: Final = _parameter(
-    "Jsonrill-Producer", "header", "The producer; only one at a time may write to a stream.", _NAME
-)
-_FIRST: Final = _parameter(
-    "Jsonrill-Seq", "header", "Number of the first record; makes a retry safe.", _SEQUENCE
-)
-_KEY: Final = _parameter(
-    "Idempotency-Key",
-    "header",
-    "A name for this request; repeated, it adds nothing.",
-    _text(pattern="^[!-~]{1,256}$"),
-)
 _COUNT: Final = _integer(minimum=0, maximum=2**53 - 1)
 _NUMBERED: Final = [
     _parameter("Producer-Id", "header", "A producer that numbers its requests.", _text()),
@@ -220,15 +207,14 @@ def _routes() -> Iterator[Route]:
     to_read: Good = {**events, 204: ("The stream is closed; there are no more events.", None)}
     options = _body(_options(STREAM), required=False)
     bad = f"{_POSTED} 429 503"
-    yield Route("POST /v1/streams", "create", "Create a stream", created, bad, [_PRODUCER], options)
+    yield Route("POST /v1/streams", "create", "Create a stream", created, bad, [], options)
     one = "/v1/streams/{id}"
     yield Route(f"GET {one}", "status", "Get the state of a stream", state, _OWNED)
     deleted: Good = {204: ("The stream was deleted.", None)}
     yield Route(f"DELETE {one}", "delete", "Delete a stream", deleted, _OWNED)
     last: Good = {200: ("The number of the last record.", _ANY)}
-    who = [_PRODUCER, _FIRST, _KEY, *_NUMBERED]
     bad = f"{_POSTED} 404 405 409 429 503"
-    yield Route(f"POST {one}/chunks", "append", "Append records", last, bad, who, _RECORDS)
+    yield Route(f"POST {one}/chunks", "append", "Append records", last, bad, _NUMBERED, _RECORDS)
     yield Route(f"POST {one}/close", "close", "Close a stream that is complete", state, _OWNED)
     yield Route(f"POST {one}/cancel", "cancel", "Cancel a stream", state, _OWNED)
     failure = _body(_FAILURE, required=False)
@@ -305,7 +291,7 @@ def _durable(path: str, how: str, reading: list[Json]) -> Iterator[Route]:
     bad = f"{_READABLE} 400 410"
     yield Route(f"GET {path}", f"{name}-read", f"Read a stream {how}", data, bad, reading)
     yield Route(f"HEAD {path}", f"{name}-head", f"Get the state {how}", state, f"{_OWNED} 400")
-    sent = [_CLOSES, _ORDER, _KEY, *_NUMBERED]
+    sent = [_CLOSES, _ORDER, *_NUMBERED]
     bad = f"{_OWNED} 400 405 409 413 429"
     yield Route(f"POST {path}", f"{name}-append", f"Append {how}", done, bad, sent, _BYTES)
     yield Route(f"DELETE {path}", f"{name}-delete", f"Delete {how}", deleted, f"{_OWNED} 400")

@@ -24,7 +24,7 @@ from ..access.permissions import (
 from ..problems import Problem
 from ..runs.config import Config
 from ..runs.durable import Settings
-from ..runs.options import BadOption, StreamOptions, ViewOptions
+from ..runs.options import StreamOptions, ViewOptions
 from ..runs.positions import Position
 from ..runs.records import CANCELLED, CLOSED, End
 from ..runs.value import value_of
@@ -44,9 +44,7 @@ async def create(request: Request) -> Response:
     await hub.schemas.rendering(options, *formats)
     if turn_of(request) is not None:
         raise Problem(400, "HEADER", "Producer-Seq numbers requests that append to a stream")
-    producer = _producer(request)
-    lease = options.lease or hub.config.lease
-    stream = await hub.create(owner, options, producer, lease)
+    stream = await hub.create(owner, options, "", options.lease or hub.config.lease)
     urls = urls_of(request, stream)
     return JSONResponse({"id": stream, "urls": urls}, 201, {"location": urls["stream"]})
 
@@ -64,23 +62,14 @@ async def append(request: Request) -> Response:
     if Settings.in_options(options) is not None:
         message = "this stream was created by PUT /v1/durable/…: append with POST there"
         raise Problem(405, "METHOD", message, {"allow": ""})
-    producer = _producer(request)
-    first, turn = _first_record(request), turn_of(request)
-    if first is not None and turn is not None:
-        message = "Jsonrill-Seq numbers records, Producer-Seq requests: send one of them"
-        raise Problem(400, "HEADER", message)
-    limit = hub.config.record_bytes
-    # A repeated text must give the same records: then all of it is one record.
-    intake = _intake(request, options, limit, whole=first is not None)
+    turn, limit = turn_of(request), hub.config.record_bytes
+    intake = _intake(request, options, limit)
     lease = options.lease or hub.config.lease
     if turn is not None or allowed.status.closed or _is_short(request, limit):
         # All of it or nothing: a short body with a fault in it leaves no trace.
         records = await _all_records(request, intake, hub.config)
-        call = request.headers.get("idempotency-key", "")
         try:
-            last = await hub.append(
-                allowed.stream, producer, records, first, lease, call=call, turn=turn
-            )
+            last = await hub.append(allowed.stream, "", records, turn=turn, lease=lease)
         except TurnRefused as refused:
             assert turn is not None
             check_repeated(turn, refused)
@@ -88,11 +77,10 @@ async def append(request: Request) -> Response:
             return JSONResponse({"last": refused.tail.last}, headers=headers)
         headers = {} if turn is None else accepted(turn.epoch, turn.seq)
         return JSONResponse({"last": last}, headers=headers)
-    async with hub.holding(allowed.stream, producer, lease):
+    async with hub.holding(allowed.stream, "", lease):
         last = allowed.status.last
         async for records in _records(request, intake):
-            last = await hub.append(allowed.stream, producer, records, first)
-            first = None if first is None else first + len(records)
+            last = await hub.append(allowed.stream, "", records)
     return JSONResponse({"last": last})
 
 
@@ -229,9 +217,9 @@ def media_type(request: Request) -> str:
     return eventstream.media_type(request.headers.get("content-type", ""))
 
 
-def _intake(request: Request, options: StreamOptions, limit: int, *, whole: bool) -> Intake:
+def _intake(request: Request, options: StreamOptions, limit: int) -> Intake:
     try:
-        return intake_for(media_type(request), options.input, limit, whole=whole)
+        return intake_for(media_type(request), options.input, limit)
     except BadBody as bad:
         raise _problem(bad) from bad
 
@@ -243,17 +231,3 @@ def _problem(bad: BadBody, **more: Any) -> Problem:
 def _is_short(request: Request, limit: int) -> bool:
     length = request.headers.get("content-length", "")
     return length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= limit
-
-
-def _producer(request: Request) -> str:
-    """Return the name of the producer that holds the stream from now on."""
-    return request.headers.get("jsonrill-producer", "")
-
-
-def _first_record(request: Request) -> int | None:
-    text = request.headers.get("jsonrill-seq")
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and 0 < len(text) < 12 and int(text) > 0):
-        raise BadOption("Jsonrill-Seq is the number of the first record in the body, from 1")
-    return int(text)

@@ -31,6 +31,7 @@ from jsonrill.jsontext import dumps, without_constants
 from jsonrill.options import Wire
 
 from ..access.permissions import Allowed, hub_of, require_subject
+from ..runs.claim import Claim
 from ..runs.hub import Hub
 from ..runs.options import VIEW, BadOption, StreamOptions, ViewOptions
 from ..runs.positions import START, Position
@@ -93,6 +94,7 @@ class Asked:
             "upstream": self.upstream.name,
             "background": self.background,
             "request": self.digest,
+            "id": secrets.token_hex(8),
         }
         return options
 
@@ -126,14 +128,14 @@ async def _relay(request: Request, api: Api) -> Response:
         return await _as_it_is(hub_of(request), await _send(request, asked))
     while True:
         try:
-            stream, producer = await _create(hub_of(request), asked)
+            claim = await _create(hub_of(request), asked)
         except StreamTaken:
             again = await _again(request, asked)
             if again is None:
                 continue  # the run has gone in the meantime, as it does if the upstream refuses
             return again
         begin = _streamed if asked.streamed or asked.background else _at_once
-        return await begin(request, asked, stream, producer)
+        return await begin(request, asked, claim)
 
 
 async def _read(request: Request, api: Api) -> Asked:
@@ -196,28 +198,28 @@ async def _send(request: Request, asked: Asked) -> Received:
     )
 
 
-async def _create(hub: Hub, asked: Asked) -> tuple[str, str]:
-    """A new run, and the name of its producer. The limits of streams are checked here."""
+async def _create(hub: Hub, asked: Asked) -> Claim:
+    """A new run, and the claim to it. The limits of streams are checked here."""
     if hub.stopping:
         raise Refused(503, "the server is stopping", "stopping")
-    producer = secrets.token_hex(8)
+    producer, options = secrets.token_hex(8), asked.options()
     lease = hub.config.relay_lease
-    stream = await hub.create(asked.owner, asked.options(), producer, lease, asked.run)
-    return stream, producer
+    stream = await hub.create(asked.owner, options, producer, lease, asked.run)
+    return Claim(hub, stream, producer, lease, options)
 
 
-async def _streamed(request: Request, asked: Asked, stream: str, producer: str) -> Response:
+async def _streamed(request: Request, asked: Asked, claim: Claim) -> Response:
     """Relay an answer as a stream of its own.
 
     The stream and its reader have their places before the upstream is called: a request that a
     limit refuses is not billed.
     """
-    hub = hub_of(request)
+    hub, stream = claim.hub, claim.stream
     response: ByteStreamResponse | None = None
     try:
         if asked.streamed:
             response = await _reader(request, asked, stream)
-        async with hub.holding(stream, producer, hub.config.relay_lease):
+        async with hub.holding(stream, claim.producer, claim.lease):
             received = await _send(request, asked)
             streams = await received.is_event_stream()
     except BaseException:
@@ -225,7 +227,7 @@ async def _streamed(request: Request, asked: Asked, stream: str, producer: str) 
         raise
     if streams:
         choices = _choices(asked.value) if asked.api is CHAT else 1
-        where = (hub, upstreams_of(request), asked.upstream, stream, producer)
+        where = (hub, upstreams_of(request), asked.upstream, claim)
         run = RelayRun(*where, asked.api.provider, choices, asked.background)
         hub.spawn(run.generate(received))
         if response is not None:
@@ -240,11 +242,11 @@ async def _streamed(request: Request, asked: Asked, stream: str, producer: str) 
     return await _as_it_is(hub, received)
 
 
-async def _at_once(request: Request, asked: Asked, stream: str, producer: str) -> Response:
+async def _at_once(request: Request, asked: Asked, claim: Claim) -> Response:
     """Relay an answer that is not streamed; it is kept as a run of one record."""
-    hub = hub_of(request)
+    hub, stream = claim.hub, claim.stream
     try:
-        async with hub.holding(stream, producer, hub.config.relay_lease):
+        async with hub.holding(stream, claim.producer, claim.lease):
             received = await _send(request, asked)
             body = await received.read()
             if received.status < 300:
@@ -258,8 +260,8 @@ async def _at_once(request: Request, asked: Asked, stream: str, producer: str) -
     record = Record("events", _as_event(asked.api, body))
     # The answer has been paid for: it is passed on, even if it cannot be kept.
     try:
-        await hub.append(stream, producer, [record], 1, hold=HOLD)
-        await hub.end(stream)
+        await claim.append([record], HOLD)
+        await claim.end(CLOSED)
     except StoreError as error:
         log.warning("an answer could not be kept: %s", type(error).__name__)
     return _whole(hub, asked.api, stream, [record, CLOSED], received)

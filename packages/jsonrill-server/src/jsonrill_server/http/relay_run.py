@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from jsonrill.providers.fields import as_object, as_text
 
+from ..runs.claim import Claim
 from ..runs.hub import Hub
 from ..runs.options import StreamOptions
 from ..runs.producer import Failed, produce
@@ -44,8 +45,7 @@ class RelayRun:
     hub: Hub
     upstreams: Upstreams
     upstream: Upstream
-    stream: str
-    producer: str
+    claim: Claim
     provider: str
     choices: int = 1
     background: bool = False
@@ -54,21 +54,23 @@ class RelayRun:
     id: str = ""
     number: int | None = -1
 
-    async def generate(self, received: Received | None, written: int = 0) -> None:
+    @property
+    def stream(self) -> str:
+        return self.claim.stream
+
+    async def generate(self, received: Received | None) -> None:
         """Write what the upstream sends until it ends, fails, or the run is cancelled.
 
         A background response that is stopped with its server is left for another one.
         """
         hub = self.hub
         if self.background or received is None:
-            source, stopped = self._resumed(received, written), None
+            source, stopped = self._resumed(received), None
         else:
             source, stopped = self._records(received), RELAY_STOPPED
-        where = (hub, self.stream, self.producer, source)
-        lease = hub.config.relay_lease
         hub.metrics.add("relays", 1)
         try:
-            end = await produce(*where, lease=lease, written=written, stopped=stopped)
+            end = await produce(self.claim, source, stopped=stopped)
         finally:
             hub.metrics.add("relays", -1)
             if received is not None:
@@ -86,12 +88,10 @@ class RelayRun:
                 self.id, self.number = incoming.message or self.id, incoming.number
                 yield records
 
-    async def _resumed(
-        self, received: Received | None, written: int
-    ) -> AsyncGenerator[list[Record]]:
+    async def _resumed(self, received: Received | None) -> AsyncGenerator[list[Record]]:
         """Yield the records of a background response, however often its connection breaks."""
-        if written:
-            await self._read_log(written)
+        if self.claim.last:
+            await self._read_log(self.claim.last)
         tries = iter(TRIES)
         while True:
             try:
@@ -180,11 +180,10 @@ async def take_over(hub: Hub, upstreams: Upstreams, stream: str, status: Status)
         return False
     if hub.stopping:
         return True  # another one does
-    run = RelayRun(hub, upstreams, upstream, stream, secrets.token_hex(8), RESPONSES.provider)
-    run.background = True
     try:
-        status = await hub.store.acquire(stream, run.producer, lease=hub.config.relay_lease)
+        claim = await Claim.take(hub, stream, secrets.token_hex(8), hub.config.relay_lease)
     except (StreamTaken, LogClosed):
         return True  # another one was faster
-    hub.spawn(run.generate(None, status.last))
+    run = RelayRun(hub, upstreams, upstream, claim, RESPONSES.provider, background=True)
+    hub.spawn(run.generate(None))
     return True

@@ -41,6 +41,7 @@ from ..store import (
     UnknownStream,
 )
 from .answer import BadPosition, has_all, position_of, problem, reply
+from .claim import Claim
 from .config import Config
 from .elements import called, check, discard, records_of
 from .hub import Hub
@@ -304,7 +305,8 @@ class Runs:
                     await discard(stream)
                     return found
                 hub.metrics.add("streams_created_total")
-                self._go(begun, records_of(stream, options.get("input"), sse=sse), ())
+                claim = Claim(hub, name, producer, self._lease, made)
+                self._go(begun, claim, records_of(stream, options.get("input"), sse=sse), ())
                 await asyncio.sleep(0)  # it has begun, so that a cancellation closes its source
                 return True
         except BaseException:
@@ -491,16 +493,16 @@ class Runs:
     async def _take_over(self, begun: _Begun, resume: Resume | None) -> bool | None:
         """Go on with a lost run; None if it has ended, or another process goes on with it."""
         try:
-            status = await self._hub.store.acquire(begun.name, begun.producer, lease=self._lease)
+            claim = await Claim.take(self._hub, begun.name, begun.producer, self._lease)
         except (StreamTaken, LogClosed, UnknownStream):
             return None
-        before, _ = await read_log(self._hub.store, begun.name, status.last)
+        before, _ = await read_log(self._hub.store, begun.name, claim.last)
         options = begun.options.given.get("input")
         asked = begun.options.notes
-        begun.options = StreamOptions.from_bytes(status.meta)
+        begun.options = claim.options
         source = self._source_again(begun, asked, resume, before)
         log.info("going on with a run whose process is gone")
-        self._go(begun, records_of(source, options), before)
+        self._go(begun, claim, records_of(source, options), before)
         return True
 
     def _source_again(
@@ -563,23 +565,18 @@ class Runs:
             task.add_done_callback(lambda _: self._standing_by.pop(name, None))
 
     def _go(
-        self, begun: _Begun, source: AsyncGenerator[list[Record]], before: Sequence[Record]
+        self,
+        begun: _Begun,
+        claim: Claim,
+        source: AsyncGenerator[list[Record]],
+        before: Sequence[Record],
     ) -> None:
         """Produce a run that has these records already."""
         name, stopped = begun.name, None if begun.resumes else STOPPED
         # Kept here, because another run may have its place in the store when `on_end` is called.
         kept = None if begun.on_end is None else [*before]
         running = self._running[name] = asyncio.create_task(
-            produce(
-                self._hub,
-                name,
-                begun.producer,
-                source,
-                lease=self._lease,
-                written=len(before),
-                stopped=stopped,
-                keep=kept,
-            )
+            produce(claim, source, stopped=stopped, keep=kept)
         )
         # Produced from now on, not from when the task begins.
         self._hub.producing[name] = begun.producer

@@ -38,7 +38,17 @@ from .options import StreamOptions, TooMany, ViewOptions
 from .positions import START, Position
 from .reader import Reader
 from .readiness import Readiness
-from .records import CANCELLED, CLOSED, LOST, RELAY_STOPPED, STOPPED, End, Record, to_bytes
+from .records import (
+    CANCELLED,
+    CLOSED,
+    LOG_LOST,
+    LOST,
+    RELAY_STOPPED,
+    STOPPED,
+    End,
+    Record,
+    to_bytes,
+)
 from .render import Rendering, rendering
 from .schemas import Schemas
 from .view import OTHER_LOG, YOUNG, View, Views
@@ -55,7 +65,7 @@ CHECK_EVERY = 1.0
 # Ends that are counted by name; a producer's own codes are `FAILED`.
 ENDS = frozenset(
     (
-        *(end.code for end in (CANCELLED, LOST, STOPPED, RELAY_STOPPED)),
+        *(end.code for end in (CANCELLED, LOST, LOG_LOST, STOPPED, RELAY_STOPPED)),
         "LIMIT_EXCEEDED",
         *("UPSTREAM_ERROR", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT"),
     )
@@ -216,29 +226,25 @@ class Hub:
         stream: str,
         producer: str,
         records: Sequence[Record],
-        first: int | None = None,
-        lease: float | None = None,
         *,
-        call: str = "",
-        hold: float = 0.0,
         turn: Turn | None = None,
+        lease: float | None = None,
+        hold: float = 0.0,
     ) -> int:
         """Append records as the store does; close a stream that is full with an ERROR.
 
-        For `hold` seconds the records are held while the store cannot take them.
+        For `hold` seconds the records, if they have a turn, are held while the store cannot take
+        them.
         """
         data = [to_bytes(record) for record in records]
         clock = asyncio.get_running_loop().time
         until = clock() + hold
-        call = call or (secrets.token_hex() if first is None and hold else "")
         while True:
             try:
-                tail = await self.store.write(
-                    stream, producer, data, first=first, lease=lease, call=call, turn=turn
-                )
+                tail = await self.store.write(stream, producer, data, turn=turn, lease=lease)
                 break
             except StoreUnavailable as error:
-                if clock() >= until:
+                if turn is None or clock() >= until:
                     raise
                 self._failed("append", error)
                 await asyncio.sleep(0.1)
@@ -254,7 +260,7 @@ class Hub:
         tail = await self.store.write(stream, "", data, **more)
         self._count(stream, tail.last, data)
         if more.get("end") is not None:
-            self.metrics.add("streams_ended_total", how="CLOSED")
+            self.count_end(CLOSED)
         return tail
 
     def _count(self, stream: str, last: int, data: Sequence[bytes]) -> None:
@@ -270,24 +276,17 @@ class Hub:
             self.metrics.observe("publish_send_seconds", time.monotonic() - at)
         return seq
 
-    async def end(self, stream: str, end: End = CLOSED, producer: str | None = None) -> bool:
-        """Close a stream; False if it was closed before.
-
-        With `producer`, only as that one: False, too, if another one has the stream by now, which
-        may be a later one of the same name.
-        """
-        if producer is None:
-            ended = await self.store.finalize(stream, end.to_bytes())
-        else:
-            try:
-                await self.store.write(stream, producer, (), end=end.to_bytes())
-                ended = True
-            except (LogClosed, StreamTaken):
-                ended = False
+    async def end(self, stream: str, end: End = CLOSED) -> bool:
+        """Close a stream in place of its producer; False if it was closed before."""
+        ended = await self.store.finalize(stream, end.to_bytes())
         if ended:
-            how = end.code if end.code in ENDS else "FAILED" if end.code else "CLOSED"
-            self.metrics.add("streams_ended_total", how=how)
+            self.count_end(end)
         return ended
+
+    def count_end(self, end: End) -> None:
+        """Count a stream that was closed here."""
+        how = end.code if end.code in ENDS else "FAILED" if end.code else "CLOSED"
+        self.metrics.add("streams_ended_total", how=how)
 
     async def status(self, stream: str) -> Status:
         """Return the current state of a stream; close it first if its producer is lost."""

@@ -5,34 +5,34 @@ things to do than to write each by itself. So the first one after a pause is wri
 what comes within the next 25 ms goes into one write. Readers see what is written and nothing else.
 
 A producer holds a lease. One that was halted for longer than that may have been replaced in the
-meantime: before it writes again it looks whether the log is still as it left it.
+meantime; then the log refuses its next write (`claim`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import Final
 
 from jsonrill.errors import JsonrillError, LimitExceeded
 from jsonrill.ext.tasks import stop
 
 from ..store import (
     LogClosed,
-    Status,
+    LogLost,
     StoreError,
     StoreFull,
     StoreUnavailable,
     StreamTaken,
     UnknownStream,
 )
+from .claim import Claim
 from .hub import Hub
-from .records import CLOSED, REPLACED, STOPPED, End, Record
+from .records import CLOSED, LOG_LOST, REPLACED, STOPPED, End, Record
 
 log = logging.getLogger("jsonrill_server.runs")
-T = TypeVar("T")
 # Seconds for which records are held while the store is unreachable.
 HOLD: Final = 60.0
 # Seconds between two tries of a call that is repeated meanwhile.
@@ -51,17 +51,13 @@ class Failed(JsonrillError):
 
 
 async def produce(
-    hub: Hub,
-    stream: str,
-    producer: str,
+    claim: Claim,
     source: AsyncGenerator[Sequence[Record]],
     *,
-    lease: float,
-    written: int = 0,
     stopped: End | None = STOPPED,
     keep: list[Record] | None = None,
 ) -> End | None:
-    """Write the records of a source, whose lease this producer has, and close the log.
+    """Write the records of a source to a log that this process has a claim to, and close it.
 
     Returns how it ended, None if the log was closed elsewhere, REPLACED if another producer has
     gone on with it, or may have: what came of it is for that one to say. The source is closed in
@@ -70,21 +66,21 @@ async def produce(
     is given back instead, so that another producer can go on at once. What was written is added to
     `keep`.
     """
-    writer = _Writer(hub, stream, producer, lease, written, keep)
+    hub, stream, producer, lease = claim.hub, claim.stream, claim.producer, claim.lease
+    writer = _Writer(claim, keep)
     working = asyncio.create_task(_write_all(source, writer))
     hub.producing[stream] = producer
     try:
         async with hub.renewing(stream, producer, lease, working.cancel, writer.renewed):
             await asyncio.wait({working})
             end = None if working.cancelled() else working.result()
-            if end is not None and not await _close_log(hub, stream, end, producer):
-                end = None
+            end = None if end is None else await _close_log(claim, end)
         return REPLACED if end is None and await _is_taken(hub, stream, producer, writer) else end
     except asyncio.CancelledError:
         await stop(working)
         with suppress(StoreError):
             if stopped is not None:
-                await hub.end(stream, stopped, producer)
+                await claim.end(stopped)
             else:
                 await hub.store.acquire(stream, producer, lease=0.0)
         raise
@@ -93,28 +89,22 @@ async def produce(
             del hub.producing[stream]
 
 
-async def _close_log(hub: Hub, stream: str, end: End, producer: str) -> bool:
-    """Close the log; False if it was closed before, or the store did not take it.
+async def _close_log(claim: Claim, end: End) -> End | None:
+    """Close the log, and return how; None if it was closed before, or the store did not take it.
 
     What could not be written is not said: a process that finds the run lost says how it ended.
     """
-    try:
-        return await _insisting(lambda: hub.end(stream, end, producer))
-    except StoreError:
-        return False
-
-
-async def _insisting(call: Callable[[], Awaitable[T]]) -> T:
-    """Return what a call of the store returns, repeated while it cannot be reached."""
     clock = asyncio.get_running_loop().time
     until = clock() + HOLD
     while True:
         try:
-            return await call()
+            return await claim.end(end)
         except StoreUnavailable:
             if clock() >= until:
-                raise
+                return None
             await asyncio.sleep(PAUSE)
+        except StoreError:
+            return None
 
 
 async def _is_taken(hub: Hub, stream: str, producer: str, writer: _Writer) -> bool:
@@ -137,6 +127,8 @@ async def _write_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) 
         return None
     except StoreFull as full:
         return End("error", "LIMIT_EXCEEDED", str(full))
+    except LogLost:
+        return LOG_LOST
     except StoreError as error:
         return End("error", "UNAVAILABLE", f"the store failed: {type(error).__name__}")
     finally:
@@ -183,28 +175,16 @@ async def _close(source: AsyncGenerator[Sequence[Record]]) -> None:
 
 
 class _Writer:
-    """Appends the records of one producer, numbered, so that each write may be repeated."""
+    """Appends the records of one producer."""
 
-    def __init__(
-        self,
-        hub: Hub,
-        stream: str,
-        producer: str,
-        lease: float,
-        written: int,
-        keep: list[Record] | None,
-    ) -> None:
-        self._hub = hub
+    def __init__(self, claim: Claim, keep: list[Record] | None) -> None:
+        self._claim = claim
         self._keep = keep
-        self._stream = stream
-        self._producer = producer
-        self._lease = lease
-        self._written = written
-        self._every = hub.store.write_every
+        self._every = claim.hub.store.write_every
         self._clock = asyncio.get_running_loop().time
         # When the next write may begin, and until when no other producer can have the lease.
         self._due = 0.0
-        self._held_until = self._clock() + lease
+        self._held_until = self._clock() + claim.lease
         self._waiting: list[Record] = []
         self._size = 0
         self._writing: asyncio.Task[None] | None = None
@@ -227,10 +207,9 @@ class _Writer:
             await self.flush()
 
     async def flush(self) -> None:
-        """Return when everything is written, and the log is this producer's to close."""
+        """Return when everything is written."""
         if self._writing is not None:
             await self._writing
-        await self._check()
 
     async def close(self) -> None:
         await stop(self._writing)
@@ -242,7 +221,7 @@ class _Writer:
     def renewed(self, began: float) -> None:
         """Note that the lease was renewed by a call that began at this time."""
         if began <= self._held_until:
-            self._held_until = began + self._lease
+            self._held_until = began + self._claim.lease
 
     async def _write(self) -> None:
         while self._waiting:
@@ -253,26 +232,8 @@ class _Writer:
             await self._append(records)
 
     async def _append(self, records: Sequence[Record]) -> None:
-        await self._check()
-        began, first = self._clock(), self._written + 1
-        await self._hub.append(self._stream, self._producer, records, first, self._lease, hold=HOLD)
-        self._written += len(records)
+        began = self._clock()
+        await self._claim.append(records, HOLD)
         if self._keep is not None:
             self._keep += records
-        self._held_until = began + self._lease
-
-    async def _check(self) -> None:
-        """Raise StreamTaken if the lease ran out and another producer has written meanwhile."""
-        if self.holds_lease:
-            return
-        began = 0.0
-
-        def acquire() -> Awaitable[Status]:
-            nonlocal began
-            began = self._clock()
-            return self._hub.store.acquire(self._stream, self._producer, lease=self._lease)
-
-        status = await _insisting(acquire)
-        if status.last != self._written:
-            raise StreamTaken("another producer has gone on with this stream")
-        self._held_until = began + self._lease
+        self._held_until = began + self._claim.lease

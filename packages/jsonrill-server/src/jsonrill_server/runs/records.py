@@ -62,6 +62,7 @@ CANCELLED: Final = End("cancelled", "CANCELLED", "the stream was cancelled")
 LOST: Final = End("error", "PRODUCER_LOST", "the producer has gone")
 STOPPED: Final = End("error", "PRODUCER_STOPPED", "the producer was stopped")
 REPLACED: Final = End("error", "PRODUCER_REPLACED", "another producer has gone on with this stream")
+LOG_LOST: Final = End("error", "LOG_LOST", "the store lost records of this stream")
 RELAY_STOPPED: Final = End("error", "RELAY_STOPPED", "the relay was stopped")
 
 

@@ -2,10 +2,10 @@
 
 Records of a stream are numbered from 1 without a gap, and the record that ends it is one of them:
 a closed log never grows again. A producer holds a lease; when it runs out, any process may close
-the stream in its place. Where many write to one stream, each may number its requests instead
-(`Turn`), and the log keeps the last number of each. Each record carries a checksum of the log up to
-it, its mark: a reader notices when records are missing or are others than before, also when it
-comes back later. This file knows nothing of JSON, HTTP or of where a log is kept.
+the stream in its place. A producer that may have to repeat an append numbers it (`Turn`): the log
+keeps the last number of each producer, and takes none twice. Each record carries a checksum of the
+log up to it, its mark: a reader notices when records are missing or are others than before, also
+when it comes back later. This file knows nothing of JSON, HTTP or of where a log is kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import ClassVar, Final, NamedTuple
 from zlib import crc32
 
@@ -31,13 +30,14 @@ BATCH = 500
 # How long a call waits for a store that does not answer, and between its tries.
 PATIENCE: Final = 5.0
 PAUSE: Final = 0.2
-# How many named appends of a stream are remembered, and the size of one name.
+# A store that is reached over a network repeats a call whose answer was lost. One without a number
+# gets a name of this size, and a stream remembers the last ones.
 CALLS: Final = 60
 CALL_SIZE: Final = 17
-# How many producers of one stream may number their requests, and what each takes beside its name.
+# How many producers of one stream may number their appends, and what each takes beside its name.
 TURNS: Final = 1000
 TURN_COST: Final = 100
-# Epoch and number of the last request of a producer that has made none.
+# Epoch and number of the last append of a producer that has made none.
 NO_TURN: Final = (-1, -1)
 
 
@@ -66,14 +66,14 @@ class LogGap(StoreError):
 
 
 class TurnRefused(StoreError):
-    """It is not this request's turn.
+    """It is not the turn of this append.
 
-    `epoch` and `seq` are those of the last request that was accepted from this producer, -1 if
+    `epoch` and `seq` are those of the last append that was accepted from this producer, -1 if
     there was none; `tail` is the end of the log, `closed` says whether it is closed.
     """
 
     def __init__(self, epoch: int, seq: int, tail: Tail, closed: bool) -> None:
-        super().__init__(f"the last request of this producer was {seq} of epoch {epoch}")
+        super().__init__(f"the last append of this producer was {seq} of epoch {epoch}")
         self.epoch = epoch
         self.seq = seq
         self.tail = tail
@@ -120,9 +120,9 @@ class Tail(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """The place of one request among those of a producer.
+    """The place of one append among those of a producer.
 
-    Requests of an epoch are numbered from 0 without a gap. A higher epoch shuts out the lower ones:
+    Appends of an epoch are numbered from 0 without a gap. A higher epoch shuts out the lower ones:
     a producer that was restarted begins one, so that a predecessor that still runs is refused.
     """
 
@@ -131,7 +131,7 @@ class Turn(NamedTuple):
     seq: int
 
     def follows(self, epoch: int, seq: int) -> bool:
-        """Return True if this is the next request after that one (-1, -1: after none)."""
+        """Return True if this is the next append after that one (-1, -1: after none)."""
         return self.seq == (seq + 1 if self.epoch == epoch else 0) and self.epoch >= epoch
 
 
@@ -190,9 +190,7 @@ class Append(NamedTuple):
     """What is to be appended, as `Store.write` describes it."""
 
     records: Sequence[bytes]
-    first: int | None
     lease: float | None
-    call: str
     turn: Turn | None
     order: bytes
     end: bytes | None
@@ -277,13 +275,11 @@ class Store(ABC):
         producer: str,
         records: Sequence[bytes],
         *,
-        first: int | None = None,
         lease: float | None = None,
-        call: str = "",
+        turn: Turn | None = None,
     ) -> int:
         """Append all records or none, and return the number of the last record in the log."""
-        tail = await self.write(stream, producer, records, first=first, lease=lease, call=call)
-        return tail.last
+        return (await self.write(stream, producer, records, lease=lease, turn=turn)).last
 
     async def write(
         self,
@@ -291,26 +287,20 @@ class Store(ABC):
         producer: str,
         records: Sequence[bytes],
         *,
-        first: int | None = None,
         lease: float | None = None,
-        call: str = "",
         turn: Turn | None = None,
         order: bytes = b"",
         end: bytes | None = None,
     ) -> Tail:
         """Append all records or none, and return the end of the log.
 
-        `lease` takes or renews the lease, as `acquire` does. `first` is the number that the first
-        of them must have: what is there already is skipped, so that a repeated call changes
-        nothing. A position past the end raises LogGap. `call` names this append: one of the last
-        `CALLS` named appends that comes again adds nothing.
-
-        `turn` is the place of this append among those of its producer, and is written in the same
-        step; TurnRefused if it is not the next one, also of a closed log. `order`
+        `lease` takes or renews the lease, as `acquire` does. `turn` is the place of this append
+        among those of its producer, and is written in the same step; TurnRefused if it is not the
+        next one, also of a closed log: so an append whose answer was lost can be repeated. `order`
         must be greater, byte by byte, than that of the last append that had one (OutOfOrder).
         `end` closes the stream with a last record, as `finalize` does.
         """
-        append = Append(records, first, lease, call, turn, order, end)
+        append = Append(records, lease, turn, order, end)
         return await self._add(stream, producer, append)
 
     @abstractmethod
@@ -443,7 +433,7 @@ def follow(
 def next_turn(turn: Turn, last: tuple[int, int], count: int, tail: Tail, closed: bool) -> bool:
     """Return True if the turn is the first of its producer; raises unless it is the next one.
 
-    `last` are epoch and number of its last request, `count` producers have had turns.
+    `last` are epoch and number of its last append, `count` producers have had turns.
     """
     if not turn.follows(*last):
         raise TurnRefused(*last, tail, closed)
@@ -466,17 +456,9 @@ def check_order(order: bytes, last: bytes) -> None:
         )
 
 
-def with_call(calls: str, call: str) -> str | None:
-    """Return the remembered calls and this one; None if it is a repeated call. "" is no call."""
-    if not call:
-        return calls
-    name = call_name(call)
-    return None if name in calls else (calls + name)[-CALLS * CALL_SIZE :]
-
-
-def call_name(call: str) -> str:
-    """Return the fixed-size digest under which a call's name is remembered."""
-    return blake2b(call.encode(), digest_size=8).hexdigest() + " "
+def new_call() -> str:
+    """Return the name of a call that may have to be repeated."""
+    return f"{secrets.token_hex(8)} "
 
 
 def check_free(holder: str, lease: float, producer: str) -> None:
@@ -495,19 +477,3 @@ def check_fits(bounds: Bounds, entries: int, size: int, new: Sequence[bytes]) ->
         raise StoreFull("stream_entries", f"a stream has at most {bounds.stream_entries} records")
     if size + sum(map(len, new)) > bounds.stream_bytes:
         raise StoreFull("stream_bytes", f"a stream has at most {bounds.stream_bytes} bytes")
-
-
-def unwritten(
-    last: int, closed: bool, records: Sequence[bytes], first: int | None
-) -> Sequence[bytes]:
-    """Return the records, numbered from `first`, that a log of `last` entries does not have."""
-    if first is not None:
-        written = last - closed  # the final record of a log is never a repeated one
-        if first > written + 1:
-            raise LogGap(last)
-        records = records[written + 1 - first :]
-        if not records:
-            return records
-    if closed:
-        raise LogClosed("the stream has ended")
-    return records

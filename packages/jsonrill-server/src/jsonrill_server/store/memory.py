@@ -28,8 +28,6 @@ from .base import (
     next_mark,
     next_turn,
     turn_cost,
-    unwritten,
-    with_call,
 )
 from .workers import Mark, only_worker
 
@@ -50,8 +48,7 @@ class _Log:
     fixed: bool
     records: list[bytes] = field(default_factory=list)
     marks: array[int] = field(default_factory=lambda: array("I"))
-    calls: str = ""
-    # Epoch and number of the last request of each producer that numbers them.
+    # Epoch and number of the last append of each producer that numbers them.
     turns: dict[str, tuple[int, int]] = field(default_factory=dict)
     order: bytes = b""
     size: int = 0
@@ -146,23 +143,18 @@ class MemoryStore(Store):
     async def _add(self, stream: str, producer: str, append: Append) -> Tail:
         log, turn = self._log(stream), append.turn
         now = time.monotonic()
-        calls = with_call(log.calls, append.call)
-        if calls is None:
-            return log.tail
         turned = 0
         if turn is not None:
             last = log.turns.get(turn.producer, NO_TURN)
             if next_turn(turn, last, len(log.turns), log.tail, log.closed):
                 turned = turn_cost(turn.producer)
-        new = unwritten(log.last, log.closed, append.records, append.first)
         if log.closed:
-            return log.tail
+            raise LogClosed(f"stream {stream} has ended")
         check_order(append.order, log.order)
         check_free(log.producer, log.lease_until - now, producer)
-        check_fits(self.bounds, log.last, log.size, new)
-        self._make_room(stream, log.owner, self._cost(new) + turned, now)
-        self._write(log, new)
-        log.calls = calls
+        check_fits(self.bounds, log.last, log.size, append.records)
+        self._make_room(stream, log.owner, self._cost(append.records) + turned, now)
+        self._write(log, append.records)
         log.order = append.order or log.order
         if turn is not None:
             log.turns[turn.producer] = turn.epoch, turn.seq

@@ -31,7 +31,6 @@ from .base import (
     Bounds,
     Entry,
     LogClosed,
-    LogGap,
     Look,
     New,
     OutOfOrder,
@@ -44,7 +43,7 @@ from .base import (
     Tail,
     TurnRefused,
     UnknownStream,
-    call_name,
+    new_call,
     new_mark,
     turn_cost,
 )
@@ -134,7 +133,7 @@ class PostgresStore(Store):
         if new is None:
             row = await self._ask("acquire", name, by, lease, bounds.keep_open)
             return _status(row)
-        call = call_name(secrets.token_hex())
+        call = new_call()
         row = await self._ask(
             "make",
             *(name, by, lease, _key(new.owner), _bytes(new.owner), new.meta, new_mark(), call),
@@ -148,15 +147,13 @@ class PostgresStore(Store):
         return _status(row)
 
     async def _add(self, stream: str, producer: str, append: Append) -> Tail:
-        bounds, turn, call = self.bounds, append.turn, append.call
-        if append.first is None and not call:
-            call = secrets.token_hex()  # tried again, it must not add twice
+        bounds, turn = self.bounds, append.turn
+        call = "" if turn else new_call()  # tried again, it must not add twice
         turned = (None, 0, 0) if turn is None else (_key(turn.producer), turn.epoch, turn.seq)
         _, last, mark, *_ = await self._with_room(
             stream,
             "append",
-            *(_key(stream), _bytes(producer), append.first or 0),
-            *(call and call_name(call), CALLS * CALL_SIZE, append.lease),
+            *(_key(stream), _bytes(producer), call, CALLS * CALL_SIZE, append.lease),
             *(*turned, TURNS, turn_cost(turn.producer) if turn else 0, append.order),
             *_written(append),
             *(bounds.keep_open, bounds.keep_closed, bounds.stream_entries, bounds.stream_bytes),
@@ -451,8 +448,6 @@ def _refusal(word: str, *rest: Any) -> StoreError:
             return StreamTaken("another producer holds this stream, or its id is in use")
         case "CLOSED":
             return LogClosed("the stream has ended")
-        case "GAP":
-            return LogGap(rest[0])
         case "ORDER":
             return OutOfOrder("an append before this one has this place in the order, or a later")
         case "TURN":

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 TICK_EVERY: Final = 0.5
 CHANNEL: Final = "jsonrill"
 
@@ -41,7 +41,7 @@ _IN: Final = {
     " records bytea[], is_end boolean,"
     " keep_open float8, keep_closed float8, stream_cost bigint, each bigint, most_entries bigint,"
     " most_bytes bigint, most_streams bigint, of_owner bigint, most_of_all bigint, of_all bigint",
-    "append": "name bytea, by bytea, first bigint, call text, kept_calls integer,"
+    "append": "name bytea, by bytea, call text, kept_calls integer,"
     " for_seconds float8, turn_of bytea, turn_epoch bigint, turn_seq bigint, most_turns integer,"
     " turn_cost bigint, place bytea, checksums bigint[], records bytea[], is_end boolean,"
     " keep_open float8, keep_closed float8, most_entries bigint, most_bytes bigint, each bigint",
@@ -96,7 +96,7 @@ CREATE TABLE jsonrill.entries (
 );
 -- Not compressed, so that it takes what was booked for it.
 ALTER TABLE jsonrill.entries ALTER data SET STORAGE EXTERNAL;
--- Epoch and number of the last request of each producer that numbers them.
+-- Epoch and number of the last append of each producer that numbers them.
 CREATE TABLE jsonrill.turns (
     stream bigint NOT NULL, producer bytea NOT NULL, epoch bigint NOT NULL, seq bigint NOT NULL,
     PRIMARY KEY (stream, producer)
@@ -312,7 +312,7 @@ CREATE FUNCTION jsonrill.append(
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    it jsonrill.streams; now float8 := {_CLOCK}; written bigint; bytes bigint;
+    it jsonrill.streams; now float8 := {_CLOCK}; bytes bigint;
     checked integer := cardinality(records) - is_end::integer; costs bigint := 0;
 BEGIN
     SELECT * INTO it FROM jsonrill.streams WHERE id = name AND expires > now FOR UPDATE;
@@ -332,15 +332,6 @@ BEGIN
                 THEN word := 'stream_producers'; RETURN; END IF;
             costs := turn_cost;
         END IF;
-    END IF;
-    IF first > 0 THEN
-        written := it.last - it.closed::integer;
-        IF first > written + 1 THEN word := 'GAP'; RETURN; END IF;
-        written := least(written + 1 - first, checked);
-        checked := checked - written;
-        checksums := checksums[(written + 1)::integer :];
-        records := records[(written + 1)::integer :];
-        IF it.closed AND checked = 0 THEN RETURN; END IF;
     END IF;
     IF it.closed THEN word := 'CLOSED'; RETURN; END IF;
     IF place <> '' AND place <= it.placed THEN word := 'ORDER'; RETURN; END IF;

@@ -33,7 +33,6 @@ from .base import (
     Bounds,
     Entry,
     LogClosed,
-    LogGap,
     LogLost,
     Look,
     New,
@@ -47,8 +46,8 @@ from .base import (
     Tail,
     TurnRefused,
     UnknownStream,
-    call_name,
     check_fits,
+    new_call,
     new_mark,
     turn_cost,
 )
@@ -150,7 +149,7 @@ class RedisStore(Store):
         if new is not None:
             check_fits(bounds, 0, 0, new.records)
             cost = self.stream_cost + len(new.meta) + self._cost(new.written)
-            arguments += [new.owner, new.meta, new_mark(), call_name(secrets.token_hex()), cost]
+            arguments += [new.owner, new.meta, new_mark(), new_call(), cost]
             arguments += [bounds.owner_streams, bounds.owner_bytes]
             arguments += [bounds.total_streams, bounds.total_bytes, int(new.replace)]
             arguments += [milliseconds(time) if time else 0 for time in (new.ttl, new.until)]
@@ -158,10 +157,9 @@ class RedisStore(Store):
         return _status(await self._run(self._acquire, stream, arguments))
 
     async def _add(self, stream: str, producer: str, append: Append) -> Tail:
-        bounds, turn, call = self.bounds, append.turn, append.call
-        if append.first is None and not call:
-            call = secrets.token_hex()  # tried again, it must not add twice
-        arguments: list[Any] = [producer, append.first or 0, call and call_name(call)]
+        bounds, turn = self.bounds, append.turn
+        # Tried again, it must not add twice.
+        arguments: list[Any] = [producer, "" if turn else new_call()]
         lease = 0 if append.lease is None else milliseconds(append.lease)
         arguments += [CALLS * CALL_SIZE, lease, milliseconds(bounds.keep_open)]
         arguments += [bounds.stream_entries, bounds.stream_bytes]
@@ -304,8 +302,6 @@ def milliseconds(seconds: float) -> int:
 
 
 def _refusal(word: str, rest: list[Any]) -> StoreError:
-    if word == "GAP":
-        return LogGap(int(rest[0]))
     if word == "TURN":
         epoch, seq, last, mark, closed = map(int, rest)
         return TurnRefused(epoch, seq, Tail(last, mark), bool(closed))

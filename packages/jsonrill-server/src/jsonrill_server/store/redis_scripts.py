@@ -289,17 +289,17 @@ return told(it)
 """
 )
 
-# ARGV: producer, first or 0, name of the call or nothing, how many names are kept (in characters),
-# lease or 0, keep open, entries and bytes of a stream, bytes of an owner and in all, cost of a
+# ARGV: producer, name of the call or nothing, how many names are kept (in characters), lease or 0,
+# keep open, entries and bytes of a stream, bytes of an owner and in all, cost of a
 # record, the numbered producer or nothing, its epoch and number, how many such producers there may
 # be, the cost of one, the order or nothing, whether the last record ends the stream (1 or 0), keep
 # closed, then for each record its CRC and its data.
 APPEND: Final = (
     _PRELUDE
     + """
-local producer, first, call, lease = ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[8])
-local who, epoch, seq, order = ARGV[15], tonumber(ARGV[16]), tonumber(ARGV[17]), ARGV[20]
-local ending = ARGV[21] == '1'
+local producer, call, lease = ARGV[4], ARGV[5], tonumber(ARGV[7])
+local who, epoch, seq, order = ARGV[14], tonumber(ARGV[15]), tonumber(ARGV[16]), ARGV[19]
+local ending = ARGV[20] == '1'
 local it = found()
 if not it then return {'UNKNOWN'} end
 if call ~= '' and string.find(it.calls, call, 1, true) then return {'OK', it.last, it.mark} end
@@ -313,19 +313,11 @@ if who ~= '' then
   end
   if not had then
     local count = redis.call('HGET', KEYS[1], 'producers')
-    if tonumber(count or 0) >= tonumber(ARGV[18]) then return {'FULL', 'stream_producers'} end
-    turned = tonumber(ARGV[19])
+    if tonumber(count or 0) >= tonumber(ARGV[17]) then return {'FULL', 'stream_producers'} end
+    turned = tonumber(ARGV[18])
   end
 end
-local at, stop = 23, #ARGV - (ending and 2 or 0)
-if first > 0 then
-  local written = it.last
-  if it.closed then written = written - 1 end
-  if first > written + 1 then return {'GAP', it.last} end
-  at = at + 2 * (written + 1 - first)
-  if at > stop + 1 then at = stop + 1 end
-  if at > stop and (it.closed or not ending) then return {'OK', it.last, it.mark} end
-end
+local at, stop = 22, #ARGV - (ending and 2 or 0)
 if it.closed then return {'CLOSED'} end
 if order ~= '' and not greater(order, redis.call('HGET', KEYS[1], 'order') or '') then
   return {'ORDER'}
@@ -333,11 +325,11 @@ end
 if taken(it, producer) then return {'TAKEN'} end
 local count, size = (stop - at + 1) / 2, 0
 for i = at + 1, stop, 2 do size = size + #ARGV[i] end
-if it.last + count > tonumber(ARGV[10]) then return {'FULL', 'stream_entries'} end
-if it.size + size > tonumber(ARGV[11]) then return {'FULL', 'stream_bytes'} end
+if it.last + count > tonumber(ARGV[9]) then return {'FULL', 'stream_entries'} end
+if it.size + size > tonumber(ARGV[10]) then return {'FULL', 'stream_bytes'} end
 if ending then count, size = count + 1, size + #ARGV[#ARGV] end
-local cost = cost_of(it, count, size, ARGV[14]) + turned
-local full = no_room(it.owner, cost, ARGV[12], ARGV[13])
+local cost = cost_of(it, count, size, ARGV[13]) + turned
+local full = no_room(it.owner, cost, ARGV[11], ARGV[12])
 if full then return full end
 if lease > 0 and not ending then
   redis.call('HSET', KEYS[1], 'producer', producer, 'lease', now + lease, 'term', lease)
@@ -345,7 +337,7 @@ if lease > 0 and not ending then
 end
 if not write_all(it, at, ending) then return {'LOST'} end
 if call ~= '' then
-  redis.call('HSET', KEYS[1], 'calls', string.sub(it.calls .. call, -ARGV[7]))
+  redis.call('HSET', KEYS[1], 'calls', string.sub(it.calls .. call, -ARGV[6]))
 end
 if who ~= '' then
   redis.call('HSET', KEYS[1], 'turn:' .. who, string.format('%.0f %.0f', epoch, seq))
@@ -353,7 +345,7 @@ if who ~= '' then
 end
 if order ~= '' then redis.call('HSET', KEYS[1], 'order', order) end
 grow(it.owner, cost)
-keep(it, ending and ARGV[22] or ARGV[9])
+keep(it, ending and ARGV[21] or ARGV[8])
 redis.pcall('PUBLISH', channel, it.last)
 return {'OK', it.last, it.mark}
 """

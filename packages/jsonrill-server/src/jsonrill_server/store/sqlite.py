@@ -44,14 +44,12 @@ from .base import (
     next_mark,
     next_turn,
     turn_cost,
-    unwritten,
-    with_call,
 )
 
 T = TypeVar("T")
 POLL = 0.01
 SWEEP_EVERY = 30.0
-VERSION = 3
+VERSION = 4
 RECORD_COST = 24
 STREAM_COST = 200
 
@@ -71,7 +69,7 @@ PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS streams (
     key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, owner TEXT NOT NULL, meta BLOB NOT NULL,
     producer TEXT NOT NULL, lease REAL NOT NULL, last INTEGER NOT NULL, size INTEGER NOT NULL,
-    mark INTEGER NOT NULL, calls TEXT NOT NULL, closed INTEGER NOT NULL, expires REAL NOT NULL,
+    mark INTEGER NOT NULL, closed INTEGER NOT NULL, expires REAL NOT NULL,
     changed INTEGER NOT NULL, ttl REAL NOT NULL, fixed INTEGER NOT NULL,
     turned INTEGER NOT NULL DEFAULT 0, placed BLOB NOT NULL DEFAULT x''
 );
@@ -192,8 +190,8 @@ class SqliteStore(Store):
         expires = now + (new.until - time.time() if new.until else 1.0)
         db.execute(
             "INSERT INTO streams (id, owner, meta, producer, lease, last, size, mark,"
-            " calls, closed, expires, changed, ttl, fixed)"
-            " VALUES (?, ?, ?, '', ?, 0, 0, ?, '', 0, ?, 0, ?, ?)",
+            " closed, expires, changed, ttl, fixed)"
+            " VALUES (?, ?, ?, '', ?, 0, 0, ?, 0, ?, 0, ?, ?)",
             (stream, new.owner, new.meta, now, new_mark(), expires, new.ttl, new.until > 0),
         )
 
@@ -201,26 +199,20 @@ class SqliteStore(Store):
         def work(db: sqlite3.Connection) -> Tail:
             now, turn = self._now(), append.turn
             found = _find(db, stream, now)
-            tail = Tail(found.last, found.mark)
-            key, before, placed = db.execute(
-                "SELECT key, calls, placed FROM streams WHERE id = ?", (stream,)
+            tail, records = Tail(found.last, found.mark), append.records
+            key, placed = db.execute(
+                "SELECT key, placed FROM streams WHERE id = ?", (stream,)
             ).fetchone()
-            calls = with_call(before, append.call)
-            if calls is None:
-                return tail
             turned = 0
             if turn is not None and next_turn(turn, *_turns(db, key, turn), tail, found.closed):
                 turned = turn_cost(turn.producer)
-            new = unwritten(found.last, found.closed, append.records, append.first)
             if found.closed:
-                return tail
+                raise LogClosed(f"stream {stream} has ended")
             check_order(append.order, placed)
             check_free(found.producer, found.lease, producer)
-            check_fits(self.bounds, found.last, found.size, new)
-            self._make_room(db, stream, found.owner, self._cost(new) + turned, now)
-            tail = self._write(db, stream, found, new, append.end, now)
-            if calls != before:
-                db.execute("UPDATE streams SET calls = ? WHERE id = ?", (calls, stream))
+            check_fits(self.bounds, found.last, found.size, records)
+            self._make_room(db, stream, found.owner, self._cost(records) + turned, now)
+            tail = self._write(db, stream, found, records, append.end, now)
             if turn is not None:
                 db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?)", (key, *turn))
             if turned:
