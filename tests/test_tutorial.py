@@ -23,7 +23,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from support import PYTHONPATH, ROOT, SLACK, need_command
 from support.processes import FAST_DEMO, free_port
@@ -158,15 +158,28 @@ def test_a_page_of_the_tutorial_does_what_it_says(page: str, walk: Walk) -> None
     gc.collect()
 
 
-def test_the_page_of_the_tutorial_shows_the_trip(walk: Walk) -> None:
+@pytest.fixture
+def tab(walk: Walk) -> Iterator[Page]:
+    """A page of a browser, while the servers of the tutorial run."""
     walk.prepare("tools.md")
-    url = f"http://127.0.0.1:{walk.ports['8000']}/"
     executable = need_command("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto(url)
-        page.click("button")
-        expect(page.locator("li")).to_have_text(["Lisbon", "Porto", "Coimbra"])
-        expect(page.locator("h1")).to_have_text("Rome, 3 days")
+        yield browser.new_page()
         browser.close()
+
+
+def test_the_page_of_the_tutorial_shows_the_trip(walk: Walk, tab: Page) -> None:
+    tab.goto(f"http://127.0.0.1:{walk.ports['8000']}/")
+    tab.click("button")
+    expect(tab.locator("li")).to_have_text(["Lisbon", "Porto", "Coimbra"])
+    expect(tab.locator("h1")).to_have_text("Rome, 3 days")
+
+
+def test_the_page_of_a_run_survives_a_reload(walk: Walk, tab: Page) -> None:
+    tab.goto(f"http://127.0.0.1:{walk.ports['8001']}/kept")
+    tab.click("button")
+    tab.wait_for_url("**/kept#*")
+    tab.reload()
+    expect(tab.locator("p")).to_have_text("Lisbon, Porto, Coimbra")
+    expect(tab.locator("h1")).to_have_text("Rome, 3 days")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
+import anthropic.lib.streaming._messages as anthropic_messages
 import anthropic.lib.streaming._types as anthropic_types
 import instructor.v2.dsl.partial as instructor_partial
 import jiter
@@ -17,10 +17,11 @@ import langchain_core.utils.json as langchain_json
 import openai.lib.streaming.chat._completions as openai_completions
 import pytest
 from anthropic.lib.streaming import TextEvent
+from anthropic.types import RawMessageStreamEvent
 from langchain_core.output_parsers import JsonOutputParser
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletionChunk
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from jsonrill import compat
 from jsonrill.compat import patching
@@ -60,6 +61,11 @@ def chunk(index: int, **function: str) -> ChatCompletionChunk:
     )
 
 
+def as_it_is(value: Any) -> Any:
+    """A copy, because the next piece may change the value."""
+    return json.loads(json.dumps(value))
+
+
 def openai_arguments() -> list[Any]:
     """What openai's helper shows of a tool call after each piece."""
     function: Any = {"name": "write", "strict": True, "parameters": {}}
@@ -69,7 +75,7 @@ def openai_arguments() -> list[Any]:
         list(state.handle_chunk(chunk(0, **piece)))
         calls = state.current_completion_snapshot.choices[0].message.tool_calls
         assert calls
-        shown.append(copy.deepcopy(calls[0].function.parsed_arguments))
+        shown.append(as_it_is(calls[0].function.parsed_arguments))
     return shown
 
 
@@ -133,6 +139,83 @@ def test_the_clients_of_others_show_the_same(
     monkeypatch.setattr("jsonrill.compat.memory.Memory.read", counted)
     assert program() == expected
     assert sum(reader is not None for reader in calls) > 100, "the drop-in has hardly been used"
+
+
+def refuse(*_: Any, **__: Any) -> Any:
+    raise AssertionError("a value that may be shared was changed")
+
+
+WRITES = ("__setitem__", "__delitem__", "__ior__", "__iadd__", "__imul__", "append", "clear")
+WRITES += (
+    "extend",
+    "insert",
+    "pop",
+    "popitem",
+    "remove",
+    "reverse",
+    "setdefault",
+    "sort",
+    "update",
+)
+FrozenDict = type("FrozenDict", (dict,), {name: refuse for name in WRITES if hasattr(dict, name)})
+FrozenList = type("FrozenList", (list,), {name: refuse for name in WRITES if hasattr(list, name)})
+
+
+def frozen(value: Any) -> Any:
+    """The same value, which cannot be changed."""
+    if isinstance(value, dict):
+        return FrozenDict({key: frozen(item) for key, item in value.items()})
+    return FrozenList(map(frozen, value)) if isinstance(value, list) else value
+
+
+def anthropic_message() -> list[Any]:
+    """The input of a tool call in the message of anthropic's helper, after each piece."""
+    start = {"type": "tool_use", "id": "t", "name": "write", "input": {}}
+    message = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "m"}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    events = [
+        {"type": "message_start", "message": {**message, "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": start},
+    ]
+    for piece in pieces():
+        delta = {"type": "input_json_delta", "partial_json": piece}
+        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
+    snapshot, buffers, shown = None, {}, []
+    for event in TypeAdapter(list[RawMessageStreamEvent]).validate_python(events):
+        snapshot = anthropic_messages.accumulate_event(
+            event=event, current_snapshot=snapshot, json_bufs=buffers
+        )
+        shown.append(as_it_is(cast(Any, snapshot.content[0]).input) if snapshot.content else None)
+    return shown
+
+
+@pytest.mark.parametrize(
+    "package, program",
+    [
+        ("jiter", openai_arguments),
+        ("jiter", anthropic_snapshots),
+        ("jiter", anthropic_message),
+        ("jiter", instructor_models),
+        ("langchain", langchain_values),
+    ],
+)
+def test_the_clients_of_others_do_not_change_a_value_that_may_be_shared(
+    package: str, program: Callable[[], list[Any]]
+) -> None:
+    expected = program()
+    known = patching.KNOWN[package]
+    module = patching.import_module(known.module)
+    pairs = []
+    for name in known.functions:
+        original = getattr(module, name)
+        pairs.append((original, lambda *args, _f=original, **options: frozen(_f(*args, **options))))
+    for original, replacement in pairs:
+        patching._rebind(original, replacement)
+    try:
+        assert program() == expected
+    finally:
+        for original, replacement in pairs:
+            patching._rebind(replacement, original)
 
 
 def test_names_that_were_imported_before_are_bound_again() -> None:
