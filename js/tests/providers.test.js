@@ -663,3 +663,11 @@ test("toolCalls throws the error of the provider at the end", async () => {
   assert.equal(found.length, 0);
   assert(error instanceof SourceFailed && error.message.includes("Overloaded"));
 });
+
+test("an event stream of parts whose source failed ends with an error", async () => {
+  const part = { kind: "text", index: 0, delta: "Hi", complete: false };
+  const failure = { status: "ERROR", error: { code: "SOURCE_FAILED", message: "the source failed" } };
+  const stream = [part, failure].map((it) => `data: ${JSON.stringify(it)}\n\n`).join("");
+  const { error } = await all(parts([stream], { provider: "parts" }));
+  assert.match(error.message, /the source failed/);
+});

@@ -9,6 +9,7 @@
 import { isObject, own } from "../parse/values.js";
 import { asId, asIndex, asText } from "./fields.js";
 import { MEANINGS } from "./finish-reasons.js";
+import { failed } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
@@ -56,7 +57,10 @@ export function translation() {
   return (event) => {
     const { kind } = event;
     const index = asIndex(event.index);
-    if (!KINDS.includes(kind) || index === null) return [];
+    if (!KINDS.includes(kind) || index === null) {
+      // The end of an event stream of parts whose source failed.
+      return event.status === "ERROR" ? [failed(event.error)] : [];
+    }
     const call = isObject(event.call) ? event.call : {};
     const id = asId(call.id);
     if (kind === "result") return [resultOf(id, event)];

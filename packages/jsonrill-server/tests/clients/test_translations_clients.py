@@ -41,8 +41,8 @@ def streamed(provider: str, answer: Answer) -> list[Any]:
                 ]
         from google import genai
 
-        gemini = genai.Client(api_key="none", http_options={"base_url": upstream.url})
-        return [*gemini.models.generate_content_stream(model="m", contents="hi")]
+        with genai.Client(api_key="none", http_options={"base_url": upstream.url}) as gemini:
+            return [*gemini.models.generate_content_stream(model="m", contents="hi")]
 
 
 def seen_by_clients(npm: Path, events: Callable[[], Any], values: Any) -> dict[str, Any]:

@@ -293,17 +293,17 @@ def test_async_clients(url: str) -> None:
 
 
 def test_gemini_and_mistral(url: str) -> None:
-    gemini = genai.Client(api_key="any", http_options={"base_url": url})
     config: Any = {"response_mime_type": "application/json", "response_schema": Trip}
-    stream = gemini.models.generate_content_stream(
-        model="any", contents="Plan a trip to Rome.", config=config
-    )
-    *_, last = jsonrill.values(stream, Trip)
-    assert last == TRIP
     tools: Any = {"tools": [{"function_declarations": [{"name": "get_weather"}]}]}
-    said = gemini.models.generate_content(
-        model="any", contents=WEATHER[0]["content"], config=tools
-    ).function_calls
+    with genai.Client(api_key="any", http_options={"base_url": url}) as gemini:
+        stream = gemini.models.generate_content_stream(
+            model="any", contents="Plan a trip to Rome.", config=config
+        )
+        *_, last = jsonrill.values(stream, Trip)
+        said = gemini.models.generate_content(
+            model="any", contents=WEATHER[0]["content"], config=tools
+        ).function_calls
+    assert last == TRIP
     assert said is not None and [(it.name, it.args) for it in said] == CALLED
     with Mistral(api_key="any", server_url=url) as mistral:
         found = jsonrill.tool_calls(

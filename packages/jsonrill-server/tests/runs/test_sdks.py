@@ -40,8 +40,10 @@ def chat_helper(url: str, stack: ExitStack) -> Any:
 
 
 async def chat_async(url: str, stack: ExitStack) -> Any:
-    client = openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none")
-    return await client.chat.completions.create(model="any", messages=ASK, stream=True)
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none") as client:
+        stream = await client.chat.completions.create(model="any", messages=ASK, stream=True)
+        async for event in stream:
+            yield event
 
 
 def responses(url: str, stack: ExitStack) -> Any:

@@ -168,7 +168,13 @@ def test_the_upstream_gets_its_own_id_of_the_response_before(
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_may_be_of_another_owner_is_not_asked_for(relay: Relay, stream: bool) -> None:
     """The upstream knows one key for all: it would continue anybody's response for anybody."""
-    anne, bob = relay.client("anne"), relay.client("bob")
+    with relay.client("anne") as anne, relay.client("bob") as bob:
+        _check_that_bob_cannot_refer(relay, anne, bob, stream)
+
+
+def _check_that_bob_cannot_refer(
+    relay: Relay, anne: openai.OpenAI, bob: openai.OpenAI, stream: bool
+) -> None:
     hers = anne.responses.create(model="text", input="a secret").id
     his = bob.responses.create(model="text", input="hi").id
     theirs, run = hers.partition(".")[0], his.rpartition(".")[2]
@@ -195,8 +201,8 @@ def test_what_may_be_of_another_owner_is_not_asked_for(relay: Relay, stream: boo
 
 def test_a_single_owner_refers_to_whatever_the_upstream_has(tmp_path: Path) -> None:
     anne = TOKENS["anne"]
-    with Relay(tmp_path, tokens=f"anne:{anne},anne:{anne[::-1]}") as relay:
-        client = relay.client("anne")
+    tokens = f"anne:{anne},anne:{anne[::-1]}"
+    with Relay(tmp_path, tokens=tokens) as relay, relay.client("anne") as client:
         client.responses.create(model="text", input="and?", previous_response_id="resp_theirs")
         assert relay.upstream.exchanges[-1].json["previous_response_id"] == "resp_theirs"
         client.responses.create(model="text", input="and?", conversation="conv_1")

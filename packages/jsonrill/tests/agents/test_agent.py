@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Part, SourceFailed, agent, tool
+from jsonrill import Part, SourceFailed, agent, run_tools, tool
 from jsonrill.agents import state_of
 from jsonrill.testing import Answer, Call
 
@@ -223,3 +223,91 @@ def test_a_state_continues_the_turn(provider: str, decision: Any, saved: str) ->
     ended = agent(Model(provider), tools, state=done)
     assert list(ended) == [] and ended.outcome == "complete"
     assert ended.messages() == again.messages()
+
+
+class Opened:
+    """A provider's stream, with a connection that has to be closed."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def __iter__(self) -> Iterator[Any]:
+        raise AssertionError("it was read")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class AsyncOpened(Opened):
+    __iter__ = None  # type: ignore[assignment]
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        raise AssertionError("it was read")
+
+    async def close(self) -> None:  # type: ignore[override]  # as OpenAI's streams have it
+        self.closed = True
+
+
+def test_a_loop_that_is_closed_before_it_begins_closes_its_source() -> None:
+    stream = Opened()
+    for unread in (agent(lambda _: stream, {}), run_tools(stream, {})):
+        stream.closed = False
+        unread.close()
+        assert stream.closed and list(unread) == []
+
+
+def test_an_async_loop_that_is_closed_before_it_begins_closes_its_source() -> None:
+    async def close(stream: AsyncOpened) -> None:
+        async def ask() -> AsyncOpened:
+            raise AssertionError("it was awaited")
+
+        await agent(lambda _: ask(), {}).aclose()  # else Python warns of the coroutine
+        for unread in (agent(lambda _: stream, {}), run_tools(stream, {})):
+            stream.closed = False
+            await unread.aclose()
+            assert stream.closed and [part async for part in unread] == []
+
+    asyncio.run(close(AsyncOpened()))
+
+
+# What Anthropic sends if its own tools take longer than one answer may.
+SEARCH = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"q": "Rome"}}
+
+
+def paused(*blocks: dict[str, Any], reason: str = "pause_turn") -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": {"id": "m"}}]
+    for at, block in enumerate(blocks):
+        events.append({"type": "content_block_start", "index": at, "content_block": block})
+        events.append({"type": "content_block_stop", "index": at})
+    end = {"type": "message_delta", "delta": {"stop_reason": reason}}
+    return [*events, end, {"type": "message_stop"}]
+
+
+def test_an_answer_that_pauses_is_asked_to_go_on() -> None:
+    asked: list[Any] = []
+    text = {"type": "text", "text": "I search."}
+    answers = [paused(text, SEARCH), paused({"type": "text", "text": "31."}, reason="end_turn")]
+
+    def ask(messages: list[Any]) -> list[dict[str, Any]]:
+        asked.append(messages)
+        return answers[len(asked) - 1]
+
+    running = agent(ask, {"weather": weather}, messages=[USER])
+    parts = list(running)
+    assert (running.outcome, running.text, running.turns) == ("complete", "31.", 2)
+    assert asked[1] == [USER, {"role": "assistant", "content": [text, SEARCH]}]
+    assert not any(part.error or part.reason for part in parts)
+    assert (state_of(parts, [USER]) or {})["added"] == asked[1][1:]
+
+
+def test_a_turn_that_pauses_is_not_done() -> None:
+    turn = run_tools(paused({"type": "text", "text": "I search."}, SEARCH), {})
+    list(turn)
+    assert not turn.done and turn.outcome == "calls"
+    assert [block["type"] for block in turn.messages()[0]["content"]] == ["text", SEARCH["type"]]
+
+
+def test_a_model_that_only_pauses_ends_after_max_turns() -> None:
+    running = agent(lambda _: paused(SEARCH), {}, max_turns=3)
+    list(running)
+    assert (running.outcome, running.turns) == ("max_turns", 3)

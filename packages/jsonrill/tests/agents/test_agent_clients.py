@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from jsonrill import agent, tool, tool_specs
 from jsonrill.testing import Answer, Call, Upstream
 
 Ask = Callable[[list[Any]], Any]
+Connect = Callable[[str], AbstractContextManager[Ask]]
 
 
 @tool(approve=True)
@@ -26,59 +28,65 @@ def weather(city: str) -> str:
 TOOLS = {"book": book, "weather": weather}
 
 
-def openai_chat(url: str) -> Ask:
+@contextmanager
+def openai_chat(url: str) -> Iterator[Ask]:
     from openai import OpenAI
 
-    client = OpenAI(base_url=f"{url}/v1", api_key="none")
-    return lambda messages: client.chat.completions.create(
-        model="any", messages=messages, tools=tool_specs(TOOLS, "openai"), stream=True
-    )
+    with OpenAI(base_url=f"{url}/v1", api_key="none") as client:
+        yield lambda messages: client.chat.completions.create(
+            model="any", messages=messages, tools=tool_specs(TOOLS, "openai"), stream=True
+        )
 
 
-def openai_responses(url: str) -> Ask:
+@contextmanager
+def openai_responses(url: str) -> Iterator[Ask]:
     from openai import OpenAI
 
-    client = OpenAI(base_url=f"{url}/v1", api_key="none")
-    return lambda messages: client.responses.create(
-        model="any", input=messages, tools=tool_specs(TOOLS, "responses"), stream=True
-    )
+    with OpenAI(base_url=f"{url}/v1", api_key="none") as client:
+        yield lambda messages: client.responses.create(
+            model="any", input=messages, tools=tool_specs(TOOLS, "responses"), stream=True
+        )
 
 
-def anthropic(url: str) -> Ask:
+@contextmanager
+def anthropic(url: str) -> Iterator[Ask]:
     from anthropic import Anthropic
 
-    client = Anthropic(base_url=url, api_key="none")
-    return lambda messages: client.messages.create(
-        model="any",
-        max_tokens=100,
-        messages=messages,
-        tools=tool_specs(TOOLS, "anthropic"),
-        stream=True,
-    )
+    with Anthropic(base_url=url, api_key="none") as client:
+        yield lambda messages: client.messages.create(
+            model="any",
+            max_tokens=100,
+            messages=messages,
+            tools=tool_specs(TOOLS, "anthropic"),
+            stream=True,
+        )
 
 
-def gemini(url: str) -> Ask:
+@contextmanager
+def gemini(url: str) -> Iterator[Ask]:
     from google import genai
 
-    client = genai.Client(api_key="none", http_options={"base_url": url})
-    return lambda messages: client.models.generate_content_stream(
-        model="any", contents=messages, config={"tools": tool_specs(TOOLS, "gemini")}
-    )
+    with genai.Client(api_key="none", http_options={"base_url": url}) as client:
+        yield lambda messages: client.models.generate_content_stream(
+            model="any", contents=messages, config={"tools": tool_specs(TOOLS, "gemini")}
+        )
 
 
 @pytest.mark.parametrize("connect", [openai_chat, openai_responses, anthropic, gemini])
-def test_a_state_goes_on_with_another_client(connect: Callable[[str], Ask]) -> None:
+def test_a_state_goes_on_with_another_client(connect: Connect) -> None:
     calls = [Call("weather", {"city": "Rome"}, "w1"), Call("book", {"city": "Rome"}, "b1")]
     first, last = Answer("Look. ", "Hm.", calls, pace=0), Answer("Bye.", pace=0, id="2")
     user: dict[str, Any] = {"role": "user", "content": "Hello"}
     if connect is gemini:
         user = {"role": "user", "parts": [{"text": "Hello"}]}
     with Upstream(first, last) as upstream:
-        waiting = agent(connect(upstream.url), TOOLS, messages=[user])
-        list(waiting)
+        with connect(upstream.url) as ask:
+            waiting = agent(ask, TOOLS, messages=[user])
+            list(waiting)
         state = json.loads(json.dumps(waiting.state()))
-        again = agent(connect(upstream.url), TOOLS, state=state, decisions={"b1": True})
-        list(again)
+        with connect(upstream.url) as ask:
+            again = agent(ask, TOOLS, state=state, decisions={"b1": True})
+            list(again)
         asked = json.dumps(upstream.exchanges[-1].json)
     assert (waiting.outcome, again.outcome, again.text) == ("waiting", "complete", "Bye.")
     for text in ("Look. ", "sun in Rome", "booked Rome"):

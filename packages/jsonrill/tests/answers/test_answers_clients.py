@@ -98,10 +98,10 @@ def test_anthropic(upstream: Upstream) -> None:
 
 
 def test_gemini(upstream: Upstream) -> None:
-    client = genai.Client(api_key="none", http_options={"base_url": upstream.url})
     asked: dict[str, Any] = {"model": "any", "contents": "hello"}
-    said = joined([*parts(client.models.generate_content_stream(**asked))])
-    plain = client.models.generate_content(**asked).candidates[0].content.parts
+    with genai.Client(api_key="none", http_options={"base_url": upstream.url}) as client:
+        said = joined([*parts(client.models.generate_content_stream(**asked))])
+        plain = client.models.generate_content(**asked).candidates[0].content.parts
     assert said == (
         "".join(part.text for part in plain if part.text and not part.thought),
         "".join(part.text for part in plain if part.thought),
@@ -225,9 +225,9 @@ def test_the_next_turn_is_accepted() -> None:
             again = client.messages.create(model="any", max_tokens=9, messages=turn, stream=True)
             assert text_of(parts(again)) == "Done."
     with Upstream(ANSWER, second) as upstream:
-        client = genai.Client(api_key="none", http_options={"base_url": upstream.url})
         first = [{"role": "user", "parts": [{"text": "hello"}]}]
-        stream = client.models.generate_content_stream(model="any", contents=first)
-        turn = first + finished(run_tools(stream, tools()))
-        again = client.models.generate_content_stream(model="any", contents=turn)
-        assert text_of(parts(again)) == "Done."
+        with genai.Client(api_key="none", http_options={"base_url": upstream.url}) as client:
+            stream = client.models.generate_content_stream(model="any", contents=first)
+            turn = first + finished(run_tools(stream, tools()))
+            again = client.models.generate_content_stream(model="any", contents=turn)
+            assert text_of(parts(again)) == "Done."

@@ -277,7 +277,11 @@ def test_the_text_stream_of_a_helper_is_text() -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_managers_and_coroutines_are_refused_with_the_remedy() -> None:
     url = "http://localhost:9"
-    client, other = _openai(url), _anthropic(url)
+    with _openai(url) as client, _anthropic(url) as other:
+        _check_managers(client, other, url)
+
+
+def _check_managers(client: Any, other: Any, url: str) -> None:
     managers = [
         client.chat.completions.stream(**CHAT),
         client.responses.stream(**INPUT),

@@ -29,6 +29,7 @@ from jsonrill.ext.event_stream import Reply
 from jsonrill.options import refuse_unknown
 from jsonrill.providers.finish import Reason
 from jsonrill.sources.answer import AnswerText
+from jsonrill.streams.driving import close_async_source
 from jsonrill.toolcalls import ToolCall
 
 from ..store import (
@@ -43,7 +44,7 @@ from ..store import (
 from .answer import BadPosition, has_all, position_of, problem, reply
 from .claim import Claim
 from .config import Config
-from .elements import called, check, discard, records_of
+from .elements import called, check, records_of
 from .hub import Hub
 from .options import EventOptions, RunOptions, StreamOptions, TooMany, ViewOptions
 from .positions import START
@@ -302,7 +303,7 @@ class Runs:
                     found = await self._attach(begun, again, replace)
                     if found is None:
                         continue
-                    await discard(stream)
+                    await close_async_source(stream)
                     return found
                 hub.metrics.add("streams_created_total")
                 claim = Claim(hub, name, producer, self._lease, made)
@@ -310,7 +311,7 @@ class Runs:
                 await asyncio.sleep(0)  # it has begun, so that a cancellation closes its source
                 return True
         except BaseException:
-            await discard(stream)
+            await close_async_source(stream)
             raise
 
     async def cancel(self, key: str) -> bool:

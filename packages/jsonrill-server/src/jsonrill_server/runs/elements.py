@@ -112,17 +112,6 @@ async def called(source: Any) -> Any:
     return await source if isawaitable(source) else source
 
 
-async def discard(source: Any) -> None:
-    """Close a source that is not needed."""
-    for name in ("aclose", "close"):
-        close: Callable[[], Any] | None = getattr(source, name, None)
-        if callable(close):
-            closing = close()
-            if isawaitable(closing):
-                await closing
-            return
-
-
 class _Reading(EventReading):
     """Decodes text that is said to hold events; everything else goes on as it is."""
 

@@ -9,6 +9,7 @@ answer has ended, and does not run if it was cut; one that a person has to appro
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -82,6 +83,7 @@ class ToolRun:
             limits=limits,
             split=split,
         )
+        self.parts.asks_again()
         # Calls that were started or answered, and those that wait.
         self._handled: dict[int, Job | None] = {}
         self._held = HeldCalls()
@@ -100,6 +102,10 @@ class ToolRun:
     def calls(self) -> list[ToolCall]:
         """The calls, without those that the provider runs itself."""
         return [call for call in self.parts.calls if not call.hosted]
+
+    def waits(self, calls: Iterable[ToolCall]) -> bool:
+        """True if the model waits for the next request, with the results of these calls."""
+        return self.parts.paused or any(call.answered for call in calls)
 
     # ---- the answer ----
 

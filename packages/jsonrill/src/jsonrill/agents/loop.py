@@ -22,6 +22,7 @@ from ..answers.saving import restore, unpacked
 from ..jsontext import dumps
 from ..options import PartOptions, refuse_unknown
 from ..providers.finish import Reason
+from ..streams.driving import close_async_source, close_source
 from ..toolcalls import ToolCall
 from ..toolcalls.lifecycle import LiveCall
 from .deciding import ToolRun
@@ -57,6 +58,8 @@ class _Conversation:
         self._tools = digests(run.signatures)
         self._recorder = Recorder(self._tools)
         self._outcome: Outcome | None = None
+        # The stream of the first answer, which was opened to see whether it is async.
+        self._unread: Any = None
         # Of a state: how its answer ended, and the parts that the decisions make.
         self._saved_outcome: str | None = None
         self._resumed: list[Part] = []
@@ -132,6 +135,10 @@ class _Conversation:
         self._first = len(self._run.parts.entries)
         return [*self._messages, *self._added]
 
+    def _opened(self, ask: Ask, messages: list[Any]) -> Any:
+        stream, self._unread = self._unread, None
+        return ask(messages) if stream is None else stream
+
     def _ended(self) -> None:
         """Set the outcome if the answer that has ended, its tools too, is the last one."""
         run = self._run
@@ -139,7 +146,7 @@ class _Conversation:
             self._outcome = run.parts.outcome or "lost"
         elif run.waiting:
             self._outcome = "waiting"
-        elif not any(call.answered for call in self._turn_calls()):
+        elif not run.waits(self._turn_calls()):
             self._outcome = run.parts.outcome or "complete"
         elif self._turn + 1 >= self._max_turns:
             self._outcome = "max_turns"
@@ -210,14 +217,15 @@ class Agent(_Conversation, Iterator[Part]):
     def close(self) -> None:
         """Close the source; tools that run are told, and not waited for."""
         self._parts.close()
+        close_source(self._unread)
 
-    def _loop(self, ask: Ask, first: Any, options: PartOptions) -> Generator[Part]:
+    def _loop(self, ask: Ask, options: PartOptions) -> Generator[Part]:
         try:
             if self._outcome is None and self._open:
                 yield from self._answer(_none())
             while self._outcome is None:
                 messages = self._request()
-                stream, first = ask(messages) if first is None else first, None
+                stream = self._opened(ask, messages)
                 if isawaitable(stream) or isinstance(stream, AsyncIterable):
                     raise TypeError("ask returned something async: write it as `async def`")
                 yield from self._answer(events_of(stream, options))
@@ -245,8 +253,9 @@ class AsyncAgent(_Conversation, AsyncIterator[Part]):
     async def aclose(self) -> None:
         """Close the source and cancel the tools that run."""
         await self._parts.aclose()
+        await close_async_source(self._unread)
 
-    async def _loop(self, ask: Ask, first: Any, options: PartOptions) -> AsyncGenerator[Part]:
+    async def _loop(self, ask: Ask, options: PartOptions) -> AsyncGenerator[Part]:
         try:
             if self._outcome is None and self._open:
                 async with aclosing(self._answer(_none_async())) as parts:
@@ -254,7 +263,7 @@ class AsyncAgent(_Conversation, AsyncIterator[Part]):
                         yield part
             while self._outcome is None:
                 messages = self._request()
-                stream, first = ask(messages) if first is None else first, None
+                stream = self._opened(ask, messages)
                 if isawaitable(stream):
                     stream = await stream
                 if not isinstance(stream, AsyncIterable):
@@ -365,5 +374,6 @@ def agent(
     conversation = (AsyncAgent if asynchronous else Agent)(run, beginning, max_turns, timeout)
     if state is not None:
         conversation._resume(state, decisions or {})
-    conversation._parts = conversation._loop(ask, first, options)
+    conversation._unread = first
+    conversation._parts = conversation._loop(ask, options)
     return conversation

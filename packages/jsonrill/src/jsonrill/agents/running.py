@@ -28,7 +28,7 @@ from ..errors import SourceFailed
 from ..options import PartOptions, refuse_unknown
 from ..providers.finish import Reason
 from ..sources import EventReading
-from ..streams.driving import END, drive
+from ..streams.driving import END, close_async_source, close_source, drive
 from ..toolcalls import ToolCall
 from .deciding import Job, ToolRun
 from .tools import Tools, When, check_bounds
@@ -48,9 +48,9 @@ class _Turn:
 
     @property
     def done(self) -> bool:
-        """True if no request follows: no call has a result that the model waits for, or the answer
-        was cut, which `outcome` says."""
-        return self._run.cut is not None or not any(call.answered for call in self.calls)
+        """True if no request follows: no call has a result that the model waits for, nor does it
+        pause, or the answer was cut, which `outcome` says."""
+        return self._run.cut is not None or not self._run.waits(self.calls)
 
     @property
     def waiting(self) -> list[ToolCall]:
@@ -81,31 +81,38 @@ class _Turn:
 class ToolParts(_Turn, Iterator[Part]):
     """The parts of an answer and the results of its tools."""
 
-    def __init__(self, run: ToolRun, parts: Iterator[Part]) -> None:
+    def __init__(self, run: ToolRun, parts: Generator[Part], source: Any) -> None:
         super().__init__(run)
         self._parts = parts
+        # What a generator that was not begun does not close.
+        self._unread = source
 
     def __next__(self) -> Part:
+        self._unread = None
         return next(self._parts)
 
     def close(self) -> None:
         """Close the source; tools that run are not waited for."""
-        self._parts.close()  # type: ignore[attr-defined]  # a generator
+        self._parts.close()
+        close_source(self._unread)
 
 
 class AsyncToolParts(_Turn, AsyncIterator[Part]):
     """The parts of an answer and the results of its tools."""
 
-    def __init__(self, run: ToolRun, parts: AsyncGenerator[Part]) -> None:
+    def __init__(self, run: ToolRun, parts: AsyncGenerator[Part], source: Any) -> None:
         super().__init__(run)
         self._parts = parts
+        self._unread = source
 
     async def __anext__(self) -> Part:
+        self._unread = None
         return await anext(self._parts)
 
     async def aclose(self) -> None:
         """Close the source and cancel the tools that run."""
         await self._parts.aclose()
+        await close_async_source(self._unread)
 
 
 @overload
@@ -160,8 +167,8 @@ def run_tools(
     run.parts.tell(answer)
     events = events_of(source, options)
     if isinstance(events, AsyncGenerator):
-        return AsyncToolParts(run, run_async(run, events, timeout))
-    return ToolParts(run, run_sync(run, events, timeout))
+        return AsyncToolParts(run, run_async(run, events, timeout), source)
+    return ToolParts(run, run_sync(run, events, timeout), source)
 
 
 def events_of(source: Any, options: PartOptions) -> Any:

@@ -230,6 +230,7 @@ class Parts:
         self._segments: dict[int, Entry] = {}
         self._texts = 0
         self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._asks_again = False
         self._ending = Ending()
         # All parts in the order in which they began; the one that text is added to, the last one
         # that a statement was about, and those of calls, by the number of the call.
@@ -252,6 +253,15 @@ class Parts:
         """Let the caller's object know of the text, the end and the token counts."""
         if TABLE["answer"].check(answer) is not None:
             self._watch = Watch(answer, self._choice)
+
+    def asks_again(self) -> None:
+        """Who reads the answer lets a model that pauses go on: it is not cut then."""
+        self._asks_again, self._ending = True, Ending(asks_again=True)
+
+    @property
+    def paused(self) -> bool:
+        """True if the model goes on when it is sent what it has said so far."""
+        return self._ending.paused
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -322,7 +332,7 @@ class Parts:
         """Another answer of the same conversation follows: indices count on."""
         self._calls.read([Begin()])
         self._calls.reader = Reader(self._provider)
-        self._ending = Ending()
+        self._ending = Ending(asks_again=self._asks_again)
         self._splitter = Splitter(self._split, bool(self._repair)) if self._split else None
         self._segments.clear()
         self._open = self._last = None

@@ -21,6 +21,7 @@ from .statements import (
     Result,
     Statement,
     Text,
+    failed,
 )
 
 # Of a call, for an agent: its tool was started, or a person has to decide.
@@ -48,7 +49,8 @@ class PartEvents:
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         kind, index = event.get("kind"), as_index(event.get("index"))
         if kind not in KINDS or index is None:
-            return []
+            # The end of an event stream of parts whose source failed.
+            return [failed(event.get("error"))] if event.get("status") == "ERROR" else []
         call = as_object(event.get("call"))
         if kind == "result":
             return [_result(as_id(call.get("id")), event)]

@@ -188,6 +188,8 @@ class Finish:
     malformed: bool = False
     # True: no event of this response follows.
     last: bool = False
+    # True: the model goes on if it is sent what it has said so far.
+    paused: bool = False
 
     @property
     def is_cut(self) -> bool:
@@ -230,7 +232,7 @@ def finished(
     reason = finish_reason(word)
     detail = str(getattr(word, "value", word)) if reason == "error" else None
     malformed = detail is not None and detail.lower().startswith("malformed")
-    return Finish(message, choice, reason, detail, malformed, last)
+    return Finish(message, choice, reason, detail, malformed, last, word == "pause_turn")
 
 
 def failed(error: Any, *, last: bool = True) -> Finish:
@@ -258,11 +260,16 @@ _QUOTED: Final = 500
 
 
 class Ending:
-    """Keeps track of how the choices of an answer ended."""
+    """Keeps track of how the choices of an answer ended.
 
-    __slots__ = ("_calling", "_choices", "_details", "_refusing")
+    `asks_again`: an answer that pauses, because the provider's own tools take long, is not cut,
+    since who reads it lets the model go on. It waits for `calls`.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_asks_again", "_calling", "_choices", "_details", "_refusing", "paused")
+
+    def __init__(self, *, asks_again: bool = False) -> None:
+        self._asks_again = asks_again
         self._begin()
 
     def _begin(self) -> None:
@@ -273,6 +280,7 @@ class Ending:
         self._refusing: dict[int, str] = {}
         self._calling: set[int] = set()
         self._details: dict[int, str] = {}
+        self.paused = False
 
     def feed(self, said: Iterable[Statement]) -> None:
         for statement in said:
@@ -334,6 +342,8 @@ class Ending:
 
     def _finish(self, finish: Finish) -> None:
         ended = [*self._choices] or [0] if finish.choice is None else [finish.choice]
+        if finish.paused and self._asks_again and not self._calling:
+            self.paused, finish = True, Finish(reason="calls")
         for choice in ended:
             known = self._choices.get(choice)
             # Some end it twice, and give the reason once; an answer that was cut stays so.

@@ -126,9 +126,8 @@ def drive_sync(
             raise reading.explained(error) from error.__cause__
         raise
     finally:
-        close = None if ended else _closer(elements, source.owner, "close")
-        if close is not None:
-            close()
+        if not ended:
+            close_source(source.owner, elements)
 
 
 async def drive_async(
@@ -163,21 +162,34 @@ async def drive_async(
             raise reading.explained(error) from error.__cause__
         raise
     finally:
-        close = None if ended else _closer(pieces, source.owner, "aclose", "close")
-        if close is not None:
-            inner = inner_streams(source.owner)
-            closing = close()
-            if isawaitable(closing):
-                await closing
-            for stream in inner:
-                await stream.aclose()
+        if not ended:
+            await close_async_source(source.owner, pieces)
 
 
 def _keep_nothing(piece: Any) -> None:
     pass
 
 
-def _closer(elements: Any, owner: Any, *names: str) -> Callable[[], Any] | None:
-    """The method that closes the source, so that `break` stops a generation, or None."""
-    found = (getattr(it, name, None) for it in (owner, elements) for name in names)
-    return next(filter(callable, found), None)
+def close_source(source: Any, elements: Any = None) -> None:
+    """Close a source, or what is iterated of it, so that `break` stops a generation."""
+    close = _closer((source, elements), "close")
+    if close is not None:
+        close()
+
+
+async def close_async_source(source: Any, elements: Any = None) -> None:
+    """The same for one that is async."""
+    close = _closer((source, elements), "aclose", "close")
+    if close is not None:
+        inner = inner_streams(source)
+        closing = close()
+        if isawaitable(closing):
+            await closing
+        for stream in inner:
+            await stream.aclose()
+
+
+def _closer(owners: tuple[Any, ...], *names: str) -> Callable[[], Any] | None:
+    """The first method that closes, or None."""
+    closers = (getattr(owner, name, None) for owner in owners for name in names)
+    return next(filter(callable, closers), None)
