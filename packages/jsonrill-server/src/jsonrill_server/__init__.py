@@ -33,6 +33,7 @@ if _typing.TYPE_CHECKING:
     from .client import Client as Client
     from .client import ClientError as ClientError
     from .run import serve as serve
+    from .runs.api import NotWaiting as NotWaiting
     from .runs.api import Run as Run
     from .runs.api import RunEvent as RunEvent
     from .runs.api import RunFailed as RunFailed
@@ -43,7 +44,7 @@ if _typing.TYPE_CHECKING:
 # Loaded when first used: who runs streams in an app of his own needs no HTTP server.
 _MODULES: _typing.Final = {
     **dict.fromkeys(("AsyncClient", "Client", "ClientError"), ".client"),
-    **dict.fromkeys(("Run", "RunEvent", "RunFailed", "Runs"), ".runs.api"),
+    **dict.fromkeys(("NotWaiting", "Run", "RunEvent", "RunFailed", "Runs"), ".runs.api"),
     **dict.fromkeys(("Config", "ConfigError"), ".runs.config"),
     "EventStreamResponse": "jsonrill.ext.starlette",
     "create_app": ".app",
@@ -66,6 +67,7 @@ __all__ = [
     "EventStreamResponse",
     "Run",
     "RunEvent",
+    "NotWaiting",
     "RunFailed",
     "Runs",
     "create_app",

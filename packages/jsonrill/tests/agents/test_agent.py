@@ -225,6 +225,14 @@ def test_a_state_continues_the_turn(provider: str, decision: Any, saved: str) ->
     assert ended.messages() == again.messages()
 
 
+def test_the_state_of_a_log_needs_the_messages() -> None:
+    """Else the model would be asked to go on with a conversation that it does not know."""
+    model = Model("openai_chat", calls(Call("book", {"city": "Rome"})))
+    state = state_of(list(agent(model, {"book": book}, messages=[USER])))
+    with pytest.raises(ValueError, match="no messages"):
+        agent(model, {"book": book}, state=state)
+
+
 class Opened:
     """A provider's stream, with a connection that has to be closed."""
 

@@ -15,6 +15,7 @@ hub.py        all runs of one process
 producer.py   records → the log of a run, coalesced, and its end
 threads.py    iterates in a thread what would block the event loop
 elements.py   any source → records
+waiting.py    runs that wait for a person
 signals.py    the signals that end a process
 answer.py     what a reader's request is answered with
 api.py        `Runs`

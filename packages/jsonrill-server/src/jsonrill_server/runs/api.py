@@ -20,6 +20,7 @@ from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import Any, Final, Literal, NamedTuple, TypedDict, Unpack
 
+from jsonrill.agents import state_of
 from jsonrill.answers import Parts
 from jsonrill.answers.turns import messages
 from jsonrill.dialects import DIALECTS
@@ -48,11 +49,12 @@ from .elements import called, check, records_of
 from .hub import Hub
 from .options import EventOptions, RunOptions, StreamOptions, TooMany, ViewOptions
 from .positions import START
-from .producer import produce
-from .records import CANCELLED, LOST, REPLACED, STOPPED, End, Record
+from .producer import PAUSE, produce
+from .records import CANCELLED, LOST, REPLACED, STOPPED, WAITING, End, Record, from_entry
 from .render import rendering
 from .signals import before_the_end
 from .value import read_log
+from .waiting import WaitingCalls, decision_record, until_it_waits
 
 log = logging.getLogger("jsonrill_server.runs")
 OWNER: Final = "runs"
@@ -92,6 +94,12 @@ class RunFailed(JsonrillError):
         self.code = end.code
 
 
+class NotWaiting(JsonrillError):
+    """A call cannot be decided: it does not wait, or not any more."""
+
+    code = "NOT_WAITING"
+
+
 class RunEvent(NamedTuple):
     """One event of a run: its id, a position from which another reader goes on, and its data."""
 
@@ -117,6 +125,22 @@ class Run:
     def events(self) -> list[Any]:
         """What was logged, in order: events as JSON values, pieces of text as `str`."""
         return [it.body if it.input == "text" else json.loads(it.body) for it in self._records]
+
+    @property
+    def waiting(self) -> list[str]:
+        """The ids of the calls of an agent that a person has to decide."""
+        return WaitingCalls(self._records).undecided
+
+    @property
+    def decisions(self) -> dict[str, Any]:
+        """What a person has decided since, for the `decisions` of `agent`."""
+        return WaitingCalls(self._records).decisions
+
+    @property
+    def state(self) -> dict[str, Any] | None:
+        """The state of the agent whose parts were logged, for the `state` of `agent`, which also
+        needs the messages that it began with; None if there are no parts."""
+        return state_of([it for it in self.events if isinstance(it, dict)])
 
     @cached_property
     def text(self) -> str:
@@ -325,6 +349,64 @@ class Runs:
             self._running[name].cancel()
         return ended
 
+    async def decide(self, key: str, call: str, decision: bool | str | Mapping[str, Any]) -> None:
+        """Decide a call of an agent that waits for a person, and go on with its run here.
+
+        The decision is True, False or the reason why not, or other arguments. The run has to be
+        started with the name of a function that this `Runs` was given, too. `NotWaiting` if the
+        call does not wait, because it was decided before, for instance: of several decisions one is
+        taken. While the run goes on with an earlier decision, this one waits for up to `takeover`
+        seconds. `ValueError` if the function refuses it, such as arguments that do not fit;
+        `UnknownStream` if there is no run.
+        """
+        record = decision_record(*_checked_decision(call, decision))
+        hub, name = await self._opened(), _name(key)
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._takeover
+        while True:
+            status = await hub.status(name)
+            options = StreamOptions.from_bytes(status.meta)
+            records, _ = await read_log(hub.store, name, status.last)
+            log_says = WaitingCalls(records)
+            if status.closed or call not in log_says.undecided:
+                raise NotWaiting(f"no call {call!r} of this run waits for a decision")
+            if options.notes.get("resume") not in self._named:
+                raise ValueError("this Runs was given no function to continue the run with")
+            begun = _Begun(key, name, secrets.token_hex(8), self._on_end, True, options)
+            if log_says.parked and await self._decided(begun, call, record):
+                return
+            if clock() >= until:
+                raise NotWaiting("the run still goes on with another decision: try again later")
+            await asyncio.sleep(PAUSE)
+
+    def decision(self, request: Any, key: str) -> Any:
+        """The response to a POST that decides a call, as `decide` does; its body is JSON:
+        `{"call": "call_7", "decision": true}`. It is empty (202), or says why it was refused: 409
+        if the call does not wait, 422 if the decision does not fit, 404 if there is no run. Who may
+        send one is for the program to say, as of its other routes."""
+        _checked(key)
+
+        async def make() -> Reply:
+            try:
+                body = await request.json() if hasattr(request, "json") else request.body
+                asked = json.loads(body) if isinstance(body, bytes) else body
+                call, decision = asked["call"], asked["decision"]
+            except (ValueError, TypeError, LookupError):
+                return problem(400, "DECISION", 'the body is {"call": id, "decision": …}')
+            try:
+                await self.decide(key, call, decision)
+            except UnknownStream:
+                return problem(404, "NOT_FOUND", "there is no such run")
+            except NotWaiting as error:
+                return problem(409, error.code, str(error))
+            except (ValueError, TypeError) as error:
+                return problem(422, "DECISION", str(error))
+            except StoreError as error:
+                return _unavailable(error)
+            return Reply(202, {})
+
+        return _deferred(request, make)
+
     async def active(self, key: str) -> bool:
         """Return True if a run under this key goes on, here or elsewhere."""
         hub = await self._opened()
@@ -394,10 +476,7 @@ class Runs:
         """
         ViewOptions.of_run(format, options, StreamOptions())  # they are wrong now or never
         _checked(key)
-        django = hasattr(request, "META")
-        if django and not hasattr(request, "scope"):
-            raise TypeError("this request came by WSGI: event streams of runs need Django on ASGI")
-        query = request.GET if django else getattr(request, "query_params", None)
+        query = request.GET if _is_django(request) else getattr(request, "query_params", None)
         if query is None:
             kind = type(request).__qualname__
             raise TypeError(f"a request is one of Starlette, FastAPI or Django, not {kind}")
@@ -410,13 +489,7 @@ class Runs:
             begin = request.method != "HEAD"
             return await self._reply(key, (format, options), asked, replay, begin, headers or {})
 
-        if django:
-            from jsonrill.ext.django import DeferredResponse as ForDjango
-
-            return ForDjango(make)
-        from jsonrill.ext.starlette import DeferredResponse
-
-        return DeferredResponse(make)
+        return _deferred(request, make)
 
     async def _reply(
         self,
@@ -447,9 +520,7 @@ class Runs:
         except TooMany as error:
             return problem(429, "TOO_MANY", str(error), {"retry-after": "5"})
         except StoreError as error:
-            log.error("the store failed: %s: %s", type(error).__name__, error)
-            message = "the store cannot be reached"
-            return problem(503, "UNAVAILABLE", message, {"retry-after": "1"})
+            return _unavailable(error)
 
     async def _opened(self) -> Hub:
         if self._closed:
@@ -479,7 +550,7 @@ class Runs:
             status = await store.status(name)
             if status.closed:
                 return None if replace else False
-            if not status.lost or name in self._hub.producing:
+            if not await self._is_lost(name, status) or name in self._hub.producing:
                 named = begun.options.notes.get("resume") is not None
                 if (named or resume is not None) and name not in self._hub.producing:
                     self._stand_by(begun, resume)
@@ -552,7 +623,8 @@ class Runs:
             while True:
                 try:
                     status = await self._hub.store.status(name)
-                    if status.closed or (status.lost and await self._take_over(begun, resume)):
+                    lost = await self._is_lost(name, status)
+                    if status.closed or (lost and await self._take_over(begun, resume)):
                         return
                     wait = status.lease
                 except UnknownStream:
@@ -574,6 +646,8 @@ class Runs:
     ) -> None:
         """Produce a run that has these records already."""
         name, stopped = begun.name, None if begun.resumes else STOPPED
+        if begun.options.notes.get("resume") is not None:
+            source = until_it_waits(source, before)
         # Kept here, because another run may have its place in the store when `on_end` is called.
         kept = None if begun.on_end is None else [*before]
         running = self._running[name] = asyncio.create_task(
@@ -598,6 +672,8 @@ class Runs:
         if on_end is None or kept is None:
             return
         end = None if running.cancelled() or running.exception() else running.result()
+        if end is WAITING:
+            return
         if end is REPLACED:
             log.warning("lost a run: its lease ran out, and another process has gone on with it")
             return
@@ -639,14 +715,55 @@ class Runs:
         options = StreamOptions.from_bytes(status.meta)
         if not options.notes.get("resumes") or name in self._standing_by:
             return name in self._standing_by
-        if self._hub.stopping:
-            return True  # another process does
+        if self._hub.stopping or not await self._is_lost(name, status):
+            return True  # another process does, or a person
         if self._resume is not None or options.notes.get("resume") in self._named:
             producer = secrets.token_hex(8)
             begun = _Begun(options.notes["key"], name, producer, self._on_end, True, options)
             await self._take_over(begun, None)
             return True  # if it did not, another one was faster
         return -status.lease < self._takeover
+
+    async def _is_lost(self, name: str, status: Status) -> bool:
+        """True for a run without a producer that does not wait for a person."""
+        if not status.lost:
+            return False
+        entries = (await self._hub.store.look(name, max(status.last - 1, 0))).entries
+        last = from_entry(entries[-1]) if entries else None
+        if not (isinstance(last, Record) and WaitingCalls([last]).parked):
+            return True
+        # A lease without a name is not in the way of a decision; until its end nothing asks again.
+        with suppress(StreamTaken, LogClosed, UnknownStream):
+            await self._hub.store.acquire(name, "", lease=self._lease)
+        return False
+
+    async def _decided(self, begun: _Begun, call: str, record: Record) -> bool:
+        """Go on with a run that waits, with a decision; False if another process was faster."""
+        store, name = self._hub.store, begun.name
+        try:
+            claim = await Claim.take(self._hub, name, begun.producer, self._lease)
+        except (StreamTaken, LogClosed, UnknownStream):
+            return False
+        source: Any = None
+        goes_on = False
+        try:
+            before, _ = await read_log(store, name, claim.last)
+            log_says = WaitingCalls(before)
+            if log_says.parked and call in log_says.undecided:
+                # Called before the decision is logged: it refuses one that does not fit.
+                logged = [*before, record]
+                source = await called(self._source_again(begun, {}, None, logged))
+                await claim.append([record])
+                self._go(begun, claim, records_of(source, begun.options.given.get("input")), logged)
+                goes_on = True
+        except BaseException:
+            await close_async_source(source)
+            raise
+        finally:
+            if not goes_on:
+                with suppress(StoreError):
+                    await store.acquire(name, begun.producer, lease=0.0)
+        return goes_on
 
     def _more_grace(self, meta: bytes) -> float:
         """Readers of a run that another process may take over wait for that."""
@@ -696,6 +813,37 @@ async def _tell(on_end: OnEnd, run: Run) -> None:
             await called(await asyncio.to_thread(on_end, run))
     except (Exception, SystemExit):  # the latter would end the event loop
         log.exception("on_end of a run failed")
+
+
+def _is_django(request: Any) -> bool:
+    django = hasattr(request, "META")
+    if django and not hasattr(request, "scope"):
+        raise TypeError("this request came by WSGI: event streams of runs need Django on ASGI")
+    return django
+
+
+def _deferred(request: Any, make: Callable[[], Awaitable[Reply]]) -> Any:
+    """The response of the request's framework, which is made when it is sent."""
+    if _is_django(request):
+        from jsonrill.ext.django import DeferredResponse as ForDjango
+
+        return ForDjango(make)
+    from jsonrill.ext.starlette import DeferredResponse
+
+    return DeferredResponse(make)
+
+
+def _unavailable(error: StoreError) -> Reply:
+    log.error("the store failed: %s: %s", type(error).__name__, error)
+    return problem(503, "UNAVAILABLE", "the store cannot be reached", {"retry-after": "1"})
+
+
+def _checked_decision(call: Any, decision: Any) -> tuple[str, Any]:
+    if not isinstance(call, str):
+        raise TypeError(f"a call is named by its id, a text, not {call!r}")
+    if not isinstance(decision, bool | str | Mapping):
+        raise TypeError(f"a decision is True, False, a reason or arguments, not {decision!r}")
+    return call, dict(decision) if isinstance(decision, Mapping) else decision
 
 
 def _functions(**given: Any) -> None:

@@ -30,7 +30,7 @@ from ..store import (
 )
 from .claim import Claim
 from .hub import Hub
-from .records import CLOSED, LOG_LOST, REPLACED, STOPPED, End, Record
+from .records import CLOSED, LOG_LOST, REPLACED, STOPPED, WAITING, End, Record, Started
 
 log = logging.getLogger("jsonrill_server.runs")
 # Seconds for which records are held while the store is unreachable.
@@ -62,9 +62,9 @@ async def produce(
     Returns how it ended, None if the log was closed elsewhere, REPLACED if another producer has
     gone on with it, or may have: what came of it is for that one to say. The source is closed in
     any case. It ends well when it is exhausted, and with an error if it raises (`Failed` says
-    which). If this task is cancelled, the log is closed with `stopped`; if that is None, its lease
-    is given back instead, so that another producer can go on at once. What was written is added to
-    `keep`.
+    which; with WAITING the log stays open, for the one who goes on with it). If this task is
+    cancelled, the log is closed with `stopped`; if that is None, its lease is given back instead,
+    so that another producer can go on at once. What was written is added to `keep`.
     """
     hub, stream, producer, lease = claim.hub, claim.stream, claim.producer, claim.lease
     writer = _Writer(claim, keep)
@@ -74,7 +74,11 @@ async def produce(
         async with hub.renewing(stream, producer, lease, working.cancel, writer.renewed):
             await asyncio.wait({working})
             end = None if working.cancelled() else working.result()
-            end = None if end is None else await _close_log(claim, end)
+            if end is WAITING:
+                with suppress(StoreError):  # else it runs out
+                    await hub.store.acquire(stream, producer, lease=0.0)
+            elif end is not None:
+                end = await _close_log(claim, end)
         return REPLACED if end is None and await _is_taken(hub, stream, producer, writer) else end
     except asyncio.CancelledError:
         await stop(working)
@@ -139,6 +143,8 @@ async def _read_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -
     try:
         async for records in source:
             await writer.add(records)
+            if any(isinstance(record, Started) for record in records):
+                await writer.flush()
         return CLOSED
     except Failed as failed:
         return failed.end

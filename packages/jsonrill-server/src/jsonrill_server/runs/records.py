@@ -33,6 +33,10 @@ class NotText(Record):
     """Bytes that are not UTF-8; their body is for people."""
 
 
+class Started(Record):
+    """A tool is run once this is in the log."""
+
+
 @dataclass(frozen=True, slots=True)
 class End:
     """How a stream ended; an end that is an error has a code and a message for readers.
@@ -63,6 +67,8 @@ LOST: Final = End("error", "PRODUCER_LOST", "the producer has gone")
 STOPPED: Final = End("error", "PRODUCER_STOPPED", "the producer was stopped")
 REPLACED: Final = End("error", "PRODUCER_REPLACED", "another producer has gone on with this stream")
 LOG_LOST: Final = End("error", "LOG_LOST", "the store lost records of this stream")
+# Nothing is written to the log: it goes on when a person has decided.
+WAITING: Final = End("closed", "WAITING", "a person has to decide")
 RELAY_STOPPED: Final = End("error", "RELAY_STOPPED", "the relay was stopped")
 
 

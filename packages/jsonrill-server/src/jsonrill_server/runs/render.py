@@ -11,6 +11,7 @@ its caller (`steps.py`) can stop between two parts, and never has all events at 
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
@@ -32,6 +33,7 @@ from jsonrill.errors import (
 from jsonrill.jsontext import dumps, dumps_in_parts
 from jsonrill.options import TABLE, is_used
 from jsonrill.partial_stream import PartialStream, Update
+from jsonrill.providers.parts import KINDS
 from jsonrill.sources.answer import AnswerText
 from jsonrill.toolcalls import ToolCallEvents, ToolCalls
 from jsonrill.wire.compact import CompactEncoder
@@ -354,10 +356,20 @@ class Raw(Rendering):
 
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
         for it in records:
-            yield [dumps(it.body) if it.input == "text" else one_line(it.body)]
+            yield [dumps(it.body) if it.input == "text" else one_line(_for_page(it.body))]
 
     def end_in_parts(self, end: End) -> Iterator[list[str]]:
         yield [] if end.reason == "closed" else [error_data(end.error())]
+
+
+def _for_page(body: str) -> str:
+    """An event as readers get it: the state of an agent is for who continues it."""
+    if '"state":' not in body:
+        return body
+    event = json.loads(body)
+    if not (isinstance(event, dict) and event.get("kind") in KINDS and "state" in event):
+        return body
+    return dumps({name: value for name, value in event.items() if name != "state"})
 
 
 class DurableEvents(Rendering):

@@ -365,6 +365,8 @@ def agent(
     if state is not None:
         check_state(state, run.signatures)
         messages = unpacked(state["messages"]) if messages is None else messages
+        if messages is None:
+            raise ValueError("the state of a log has no messages: pass those that it began with")
     beginning = list(messages or ())
     asynchronous = is_async(ask) or isasyncgenfunction(ask)
     if not asynchronous and state is None:

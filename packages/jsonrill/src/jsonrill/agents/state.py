@@ -23,6 +23,7 @@ from ..answers.parts import Entry, plain
 from ..answers.saving import Saved, packed, restore, result_of, saved
 from ..jsontext import dumps
 from ..providers.finish import REASONS
+from ..providers.parts import KINDS
 from .tools import Signature
 
 VERSION: Final = 1
@@ -167,6 +168,8 @@ class _LogReading:
         self._pending: dict[str, str] = {}
 
     def add(self, part: Mapping[str, Any]) -> None:
+        if part.get("kind") not in KINDS:
+            return  # a log may have other events, too
         self.seen = True
         if part.get("turn", 0) != self._turn:
             self._added += turns.messages(self._form, self._restored())

@@ -255,7 +255,7 @@ class Parts:
             self._watch = Watch(answer, self._choice)
 
     def asks_again(self) -> None:
-        """Who reads the answer lets a model that pauses go on: it is not cut then."""
+        """The caller lets a model that pauses go on, so that its answer is not cut."""
         self._asks_again, self._ending = True, Ending(asks_again=True)
 
     @property

@@ -263,7 +263,7 @@ class Ending:
     """Keeps track of how the choices of an answer ended.
 
     `asks_again`: an answer that pauses, because the provider's own tools take long, is not cut,
-    since who reads it lets the model go on. It waits for `calls`.
+    since the caller lets the model go on. It waits for `calls`.
     """
 
     __slots__ = ("_asks_again", "_calling", "_choices", "_details", "_refusing", "paused")
