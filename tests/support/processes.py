@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
@@ -108,6 +109,7 @@ class Events:
         self.status = 0
         self.answer: dict[str, str] = {}
         self.decoder = SSEDecoder()
+        self._decoded: deque[SSEEvent] = deque()
         self.raw = b""
 
     async def __aenter__(self) -> Events:
@@ -160,9 +162,13 @@ class Events:
             yield data[:-2]
 
     async def __aiter__(self) -> AsyncIterator[SSEEvent]:
+        """The events; a loop that is left may be followed by another one, which misses none."""
+        while self._decoded:
+            yield self._decoded.popleft()
         async for chunk in self.chunks():
-            for event in self.decoder.feed(chunk):
-                yield event
+            self._decoded += self.decoder.feed(chunk)
+            while self._decoded:
+                yield self._decoded.popleft()
 
 
 async def all_events(url: str, **headers: str) -> list[SSEEvent]:
