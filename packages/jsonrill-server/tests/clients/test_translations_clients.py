@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Part, content, run_tools, sse
+from jsonrill import Part, agent, content, run_tools, sse, tool
 from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 from jsonrill.testing import Answer, Call, Exchange, Script, Upstream
 from support import need_command
@@ -95,8 +95,8 @@ def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> No
 
     chat = seen["openAi"]
     assert chat["message"]["content"] == ANSWER.text and chat["finish_reason"] == "tool_calls"
-    (tool,) = chat["message"]["tool_calls"]
-    assert json.loads(tool["function"]["arguments"]) == ARGUMENTS
+    (asked,) = chat["message"]["tool_calls"]
+    assert json.loads(asked["function"]["arguments"]) == ARGUMENTS
 
     assert seen["mcpApp"][-1] == ["input", ARGUMENTS]
     assert {kind for kind, _ in seen["mcpApp"][:-1]} <= {"partial"}
@@ -109,12 +109,12 @@ def test_the_clients_of_others_read_the_parts_of_an_agent(npm: Path) -> None:
     """Each gets what it would get of a server that runs its agents itself."""
     turns = [streamed("anthropic", ANSWER), streamed("anthropic", Answer("It rains.", pace=0))]
 
-    def agent() -> Iterator[Part]:
+    def turn_by_turn() -> Iterator[Part]:
         for turn in turns:
             tools = {"weather": lambda city, days: {"rain": city}}
             yield from run_tools(turn, tools, when="call")
 
-    seen = seen_by_clients(npm, agent, streamed("openai", OBJECT))
+    seen = seen_by_clients(npm, turn_by_turn, streamed("openai", OBJECT))
 
     message = seen["aiSdk"]["message"]
     assert seen["aiSdk"]["errors"] == []
@@ -126,10 +126,10 @@ def test_the_clients_of_others_read_the_parts_of_an_agent(npm: Path) -> None:
         "step-start",
         "text",
     ]
-    tool = message["parts"][3]
-    assert (tool["state"], tool["input"]) == ("output-available", ARGUMENTS)
-    assert tool["output"] == {"rain": ARGUMENTS["city"]}
-    assert ai_sdk_message(to_ai_sdk(agent()), message["id"])["parts"] == message["parts"]
+    called = message["parts"][3]
+    assert (called["state"], called["input"]) == ("output-available", ARGUMENTS)
+    assert called["output"] == {"rain": ARGUMENTS["city"]}
+    assert ai_sdk_message(to_ai_sdk(turn_by_turn()), message["id"])["parts"] == message["parts"]
     # What the client sends to a model next: the call, its result, then the answer.
     sent = [(it["role"], [part["type"] for part in it["content"]]) for it in seen["aiSdk"]["sent"]]
     assert [role for role, _ in sent] == ["assistant", "tool", "assistant"]
@@ -143,3 +143,30 @@ def test_the_clients_of_others_read_the_parts_of_an_agent(npm: Path) -> None:
     assert chat["message"]["content"] == f"{ANSWER.text}It rains."
     assert chat["finish_reason"] == "stop" and not chat["message"].get("tool_calls")
     assert seen["mcpApp"][-1] == ["input", ARGUMENTS]
+
+
+def test_the_clients_of_others_see_a_call_that_waits_for_a_person(npm: Path) -> None:
+    """None of them takes it for a call that it should run itself."""
+    answer = streamed("anthropic", ANSWER)
+    approved = tool(approve=True)(lambda city, days: "sun")
+
+    def waiting() -> Iterator[Part]:
+        messages = [{"role": "user", "content": "hi"}]
+        return agent(lambda _: answer, {"weather": approved}, messages=messages)
+
+    seen = seen_by_clients(npm, waiting, streamed("openai", OBJECT))
+
+    message = seen["aiSdk"]["message"]
+    assert seen["aiSdk"]["errors"] == []
+    asked = message["parts"][-1]
+    assert (asked["state"], asked["input"]) == ("approval-requested", ARGUMENTS)
+    assert asked["approval"] == {"id": asked["toolCallId"]}
+    assert ai_sdk_message(to_ai_sdk(waiting()), message["id"])["parts"] == message["parts"]
+
+    [interrupt] = seen["agUi"]["outcome"]["interrupts"]
+    called = [call["id"] for one in seen["agUi"]["messages"] for call in one.get("toolCalls", [])]
+    assert seen["agUi"]["outcome"]["type"] == "interrupt"
+    assert [one["id"] for one in seen["agUi"]["pending"]] == [interrupt["id"]]
+    assert called == [interrupt["toolCallId"]] == [asked["toolCallId"]]
+
+    assert "a person has to approve the call of weather" in seen["openAi"]["error"]

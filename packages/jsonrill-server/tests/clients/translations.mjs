@@ -25,14 +25,23 @@ async function aiSdk() {
 async function agUi() {
   const agent = new HttpAgent({ url: `${base}/ag-ui`, threadId: "t1" });
   const seen = [];
-  await agent.runAgent({ runId: "r1" }, { onEvent: ({ event }) => void seen.push(event.type) });
-  return { messages: agent.messages, state: agent.state, seen };
+  let last;
+  const onEvent = ({ event }) => {
+    seen.push(event.type);
+    last = event;
+  };
+  await agent.runAgent({ runId: "r1" }, { onEvent });
+  return { messages: agent.messages, state: agent.state, seen, outcome: last.outcome ?? null, pending: agent.pendingInterrupts };
 }
 
 async function openAi() {
   const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: "none", maxRetries: 0 });
   const request = { model: "any", messages: [{ role: "user", content: "hi" }] };
-  return (await client.chat.completions.stream(request).finalChatCompletion()).choices[0];
+  try {
+    return (await client.chat.completions.stream(request).finalChatCompletion()).choices[0];
+  } catch (error) {
+    return { error: error.message };
+  }
 }
 
 async function object() {

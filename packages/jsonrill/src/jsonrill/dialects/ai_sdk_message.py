@@ -16,6 +16,7 @@ _STATES: Final = {
     "tool-input-start": "input-streaming",
     "tool-input-available": "input-available",
     "tool-input-error": "output-error",
+    "tool-approval-request": "approval-requested",
     "tool-output-available": "output-available",
     "tool-output-error": "output-error",
     "tool-output-denied": "output-denied",
@@ -111,6 +112,8 @@ class _Message:
         for field in ("input", "output", "errorText", "providerExecuted", "preliminary", "title"):
             if field in chunk:
                 part[field] = chunk[field]
+        if kind == "tool-approval-request":
+            part["approval"] = {"id": chunk.get("approvalId")}
 
     def _input(self, chunk: Mapping[str, Any]) -> None:
         id = str(chunk.get("toolCallId"))
