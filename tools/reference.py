@@ -39,7 +39,7 @@ from typer.testing import CliRunner  # noqa: E402
 import jsonrill  # noqa: E402
 from jsonrill.cli.app import app  # noqa: E402
 from jsonrill.options import TABLE, Option, Rules, taken_by  # noqa: E402
-from jsonrill_server.runs.config import Config  # noqa: E402
+from jsonrill_server.config import SETTINGS, Config  # noqa: E402
 from jsonrill_server.runs.options import STREAM, VIEW  # noqa: E402
 
 LIBRARY: Final = """\
@@ -392,7 +392,7 @@ def options_of(thing: Any) -> list[str]:
 
 def option_row(name: str, kind: str) -> str:
     if kind == "RunSettings":
-        return setting_row(next(it for it in dataclasses.fields(Config) if it.name == name))
+        return setting_row(SETTINGS[name])
     table = {"RunOptions": STREAM, "NewStream": STREAM, "EventOptions": VIEW}.get(kind, TABLE)
     return row(table[name]) if name in table else ""
 
@@ -412,7 +412,7 @@ def meaning(option: Option) -> str:
 
 
 def settings() -> str:
-    rows = [setting_row(it) for it in dataclasses.fields(Config)]
+    rows = [setting_row(it) for it in SETTINGS.values()]
     return "\n".join(["| setting | default | |", "| --- | --- | --- |", *rows, ""])
 
 

@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from jsonrill.dialects import DIALECTS
-from jsonrill_server.runs.config import Config
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.positions import START
 from jsonrill_server.runs.records import Record
+from jsonrill_server.runs.settings import Settings
 from jsonrill_server.runs.value import value_of
+from jsonrill_server.store import MemoryStore
 
 MEGABYTE = 1_000_000
 # How late the loop may run, whatever is rendered.
@@ -181,7 +182,7 @@ async def _beat(gaps: list[tuple[float, float]]) -> None:
 
 async def lag_of(options: dict[str, Any], records: list[str], view: dict[str, Any] | None) -> Lag:
     """How late the loop ran while a reader of this view (None: of the value) got everything."""
-    hub = Hub(Config())
+    hub = Hub(Settings(), MemoryStore())
     await hub.open()
     kept = StreamOptions(**options)
     stream = await hub.create("o", kept, "", 600)

@@ -20,7 +20,8 @@ from jsonrill.ext.tasks import stop
 
 from .access.credentials import Credentials
 from .access.guard import Guard, RequestMetrics
-from .access.permissions import hub_of, require_subject
+from .access.permissions import config_of, hub_of, require_subject
+from .config import Config
 from .demo.generations import Demo
 from .demo.upstream import SimulatedModels
 from .http import (
@@ -38,10 +39,9 @@ from .http.openapi import document
 from .http.relay_run import take_over
 from .http.upstreams import Upstreams
 from .problems import KNOWN, answer
-from .runs.config import Config
 from .runs.hub import Hub
 from .runs.signals import before_the_end
-from .store import Store
+from .store import Store, open_store
 
 log = logging.getLogger("jsonrill_server")
 Handler = Callable[[Request], Awaitable[Response]]
@@ -69,7 +69,7 @@ async def metrics(request: Request) -> Response:
 
 
 async def openapi(request: Request) -> Response:
-    demo = hub_of(request).config.demo
+    demo = config_of(request).demo
     return JSONResponse(document(request.scope.get("root_path", ""), demo=demo))
 
 
@@ -125,7 +125,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     request; `app.state.hub.close()` closes it then.
     """
     config = config or Config.from_environment()
-    hub = Hub(config, store)
+    hub = Hub(config, store or open_store(config.store, config.bounds()))
     upstreams = Upstreams(config, SimulatedModels() if config.demo else None)
     hub.take_over = partial(take_over, hub, upstreams)
 
@@ -155,6 +155,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     # A path is that of a route or of none: `/web` is not `/web/`.
     app.router.redirect_slashes = False
     app.state.hub = hub
+    app.state.config = config
     if config.page:
         has_models = bool(upstreams.all) and not upstreams.is_demo
         app.state.pages = pages.load(config.demo, has_models, config.in_memory)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 import typer
 
-from .runs.config import Config, from_text
+from .config import SETTINGS, Config, from_text
 
 
 def serve(**given: Any) -> None:
@@ -69,7 +68,7 @@ def _shown(value: object) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
-serve.__signature__ = Signature([_flag(setting) for setting in fields(Config)])  # type: ignore[attr-defined]
+serve.__signature__ = Signature([_flag(setting) for setting in SETTINGS.values()])  # type: ignore[attr-defined]
 
 
 def add(app: typer.Typer) -> None:

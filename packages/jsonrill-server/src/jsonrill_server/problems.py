@@ -96,9 +96,9 @@ def problem_of(request: Request, error: Exception) -> Problem | None:
             return Problem(429, "TOO_MANY", str(error), {"retry-after": "5"})
         case HTTPException():
             code = {404: "NOT_FOUND", 405: "METHOD"}.get(error.status_code, "HTTP")
-            # Starlette says "Not Found" for a path without a route.
-            said = NO_ROUTE if error.detail == "Not Found" else error.detail
-            return Problem(error.status_code, code, said, error.headers)
+            # Routes raise problems; what Starlette does not find is a route.
+            message = NO_ROUTE if error.status_code == 404 else error.detail
+            return Problem(error.status_code, code, message, error.headers)
     return None
 
 

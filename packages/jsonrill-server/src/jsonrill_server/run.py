@@ -14,9 +14,9 @@ from types import FrameType
 import uvicorn
 
 from .app import create_app
+from .config import Config, without_secrets
 from .http.connection import Connection
 from .logs import to_stderr
-from .runs.config import Config, without_secrets
 from .runs.descriptors import RESERVED, bounded, raise_limit
 from .store import StoreError, open_store
 

@@ -12,12 +12,13 @@ import pytest
 
 from jsonrill.eventstream import SSEDecoder
 from jsonrill_server.runs import hub as hub_module
-from jsonrill_server.runs.config import Config
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import StreamOptions, TooMany, ViewOptions
 from jsonrill_server.runs.positions import Position
 from jsonrill_server.runs.records import Record
+from jsonrill_server.runs.settings import Settings
 from jsonrill_server.runs.view import View
+from jsonrill_server.store import MemoryStore
 from support import SLACK
 
 RECORDS = 3000
@@ -63,7 +64,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[View]:
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
 def test_readers_who_come_together_share_few_renderings(closed: bool, made: list[View]) -> None:
     async def main() -> None:
-        hub, chance = Hub(Config()), random.Random(1)
+        hub, chance = Hub(Settings(), MemoryStore()), random.Random(1)
         await hub.open()
         stream = await filled(hub)
         if closed:
@@ -84,7 +85,7 @@ def test_readers_who_come_together_share_few_renderings(closed: bool, made: list
 
 def test_a_slow_reader_delays_the_others_for_a_moment_only(made: list[View]) -> None:
     async def main() -> None:
-        hub = Hub(Config())
+        hub = Hub(Settings(), MemoryStore())
         await hub.open()
         stream = await filled(hub)
         slow = asyncio.create_task(read(hub, stream, 0, pause=4.0))
@@ -107,7 +108,7 @@ def test_different_views_of_one_stream_are_bounded_by_its_size(
     monkeypatch.setattr(hub_module, "VIEW_BYTES", 1000)
 
     async def main() -> None:
-        hub = Hub(Config())
+        hub = Hub(Settings(), MemoryStore())
         await hub.open()
         stream = await filled(hub)  # of 16 kB
         status = await hub.status(stream)

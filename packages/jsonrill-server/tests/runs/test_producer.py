@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from jsonrill_server.runs.claim import Claim
-from jsonrill_server.runs.config import Config
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import StreamOptions
 from jsonrill_server.runs.producer import Failed, produce
 from jsonrill_server.runs.records import CANCELLED, CLOSED, End, Record, from_entry
+from jsonrill_server.runs.settings import Settings
 from jsonrill_server.store import MemoryStore, StoreUnavailable, Tail
 from support import SLACK
 
@@ -42,7 +42,7 @@ class Slow(MemoryStore):
 def run(work: Callable[[Hub, Slow, Claim], Awaitable[None]], store: Slow | None = None) -> None:
     async def main() -> None:
         kept = store or Slow()
-        hub = Hub(Config(grace=0), kept)
+        hub = Hub(Settings(grace=0), kept)
         async with asyncio.timeout(20 * SLACK):
             await hub.open()
             options = StreamOptions()

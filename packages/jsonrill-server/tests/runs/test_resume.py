@@ -21,13 +21,13 @@ from jsonrill.ext.tasks import stop
 from jsonrill.options import Input
 from jsonrill_server.runs import hub as hub_module
 from jsonrill_server.runs import view as view_module
-from jsonrill_server.runs.config import Config
 from jsonrill_server.runs.durable import parse_offset
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import FORMATS, StreamOptions, ViewOptions
 from jsonrill_server.runs.positions import START, Position, parse
 from jsonrill_server.runs.records import Record
-from jsonrill_server.store import MemoryStore, Store, StoreUnavailable
+from jsonrill_server.runs.settings import Settings
+from jsonrill_server.store import MemoryStore, Store, StoreUnavailable, open_store
 from support import HARDER, SLACK
 
 RECORDS = 40
@@ -71,13 +71,13 @@ class Places:
     """Hubs on one store, as processes are; each has views of its own."""
 
     def __init__(self, url: str) -> None:
-        self._config = Config(store=url, grace=0.0)
-        self._memory = MemoryStore() if self._config.in_memory else None
+        self._url = url
+        self._memory = MemoryStore() if url == "memory:" else None
         self.hubs: list[Hub] = []
 
     async def hub(self) -> Hub:
-        kept: Any = None if self._memory is None else _Kept(self._memory)
-        hub = Hub(self._config, kept)
+        kept: Any = open_store(self._url) if self._memory is None else _Kept(self._memory)
+        hub = Hub(Settings(grace=0.0), kept)
         await hub.open()
         self.hubs.append(hub)
         return hub
@@ -252,7 +252,7 @@ def test_a_reader_beside_a_view_that_failed_does_not_hold_up_the_loop(
     view = ViewOptions(format="chunks")
 
     async def main() -> None:
-        hub = Hub(Config())
+        hub = Hub(Settings(), MemoryStore())
         await hub.open()
         stream = await publish(hub, "text")
         status, last = await hub.status(stream), parse(str(len(TEXTS)))
@@ -289,7 +289,7 @@ def test_a_reader_of_records_as_they_are_begins_at_its_position(format: str) -> 
             return await super()._look(stream, after, count)
 
     async def main() -> None:
-        hub = Hub(Config(), Counting())
+        hub = Hub(Settings(), Counting())
         await hub.open()
         stream = await publish(hub, "text")
         await hub.end(stream)

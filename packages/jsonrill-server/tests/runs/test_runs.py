@@ -25,11 +25,12 @@ import pytest
 
 import jsonrill
 from jsonrill_server import Run, RunFailed, Runs
+from jsonrill_server.config import Config
 from jsonrill_server.runs import records
 from jsonrill_server.runs.api import RunSettings
-from jsonrill_server.runs.config import Config, ConfigError
 from jsonrill_server.runs.options import STREAM, VIEW, BadOption, EventOptions, RunOptions
 from jsonrill_server.runs.records import End
+from jsonrill_server.runs.settings import ConfigError, Settings
 from jsonrill_server.store import MemoryStore, StoreUnavailable, UnknownStream
 from support import SLACK
 
@@ -849,9 +850,11 @@ def test_it_is_used_in_one_event_loop() -> None:
 def test_options_are_those_of_the_tables() -> None:
     assert {*RunOptions.__annotations__} == {*STREAM} - {"lease"}
     assert {*EventOptions.__annotations__} - {"thread", "run"} == {*VIEW} - {"format"}
-    of_config = {field.name: field.type for field in dataclasses.fields(Config)}
+    settings = {field.name: field.type for field in dataclasses.fields(Settings)}
+    of_owners = {"owner_streams", "owner_bytes"}  # runs have one owner
+    assert {*RunSettings.__annotations__} == {*settings} - of_owners
     for name, kind in RunSettings.__annotations__.items():
-        assert of_config[name] == getattr(kind, "__forward_arg__", kind)
+        assert settings[name] == getattr(kind, "__forward_arg__", kind)
 
 
 # ---- processes that are gone ----

@@ -20,13 +20,14 @@ from hypothesis import strategies as st
 from jsonrill.jsontext import dumps, dumps_in_parts
 from jsonrill.partial_stream import PartialStream
 from jsonrill_server.runs import steps
-from jsonrill_server.runs.config import Config
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import BadOption, StreamOptions
 from jsonrill_server.runs.records import CLOSED, Record
 from jsonrill_server.runs.render import rendering
+from jsonrill_server.runs.settings import Settings
 from jsonrill_server.runs.steps import Steps
 from jsonrill_server.runs.value import value_of
+from jsonrill_server.store import MemoryStore
 from support import SLACK, examples
 from support.beginnings import texts
 from support.hostile import HOSTILE, LAG, lag_of, view_of
@@ -122,7 +123,7 @@ def test_other_threads_run_while_the_value_of_a_stream_is_written(
     text = json.dumps([{}] * 20_000)
 
     async def main() -> None:
-        hub = Hub(Config())
+        hub = Hub(Settings(), MemoryStore())
         await hub.open()
         stream = await hub.create("o", StreamOptions(), "", 60)
         await hub.append(stream, "", [Record("text", text)])

@@ -26,9 +26,10 @@ import pytest
 
 from jsonrill_server import Config, ConfigError, create_app, serve
 from jsonrill_server.access.credentials import Credentials
-from jsonrill_server.runs.config import from_text
+from jsonrill_server.config import from_text
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.metrics import Metrics
+from jsonrill_server.runs.settings import Settings
 from jsonrill_server.store import MemoryStore, StoreError, StoreUnavailable
 from support import PYTHONPATH, SLACK
 from support.processes import Events, Server, free_port
@@ -119,7 +120,7 @@ def test_a_configuration_that_is_shown_keeps_its_secrets(settings: dict[str, Any
 )
 def test_a_setting_that_is_refused_is_not_shown_if_it_is_a_secret(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError) as refused:
-        Hub(Config(**settings))
+        create_app(Config(**settings))
     assert SECRET not in "".join(traceback.format_exception(refused.value))
 
 
@@ -233,7 +234,7 @@ def test_a_worker_takes_the_place_of_one_that_was_told_to_end(tmp_path: Path) ->
         taken, stopped = multiprocessing.Event(), multiprocessing.Event()
 
         async def hold() -> None:
-            hub = Hub(Config())
+            hub = Hub(Settings(), MemoryStore())
             await hub.open()
             taken.set()
             stopped.wait(10 * SLACK)
@@ -241,7 +242,7 @@ def test_a_worker_takes_the_place_of_one_that_was_told_to_end(tmp_path: Path) ->
             await asyncio.sleep(10 * SLACK)
 
         async def replace() -> None:
-            hub = Hub(Config())
+            hub = Hub(Settings(), MemoryStore())
             with pytest.raises(StoreError, match="several workers"):
                 await hub.open()
             stopped.set()

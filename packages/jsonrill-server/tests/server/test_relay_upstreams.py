@@ -12,8 +12,8 @@ import openai
 import pytest
 
 from jsonrill.testing import Answer, Provider, Script, Upstream
+from jsonrill_server import Config, ConfigError
 from jsonrill_server.http.upstreams import read_table
-from jsonrill_server.runs.config import Config, ConfigError
 from support.processes import Server
 
 TABLE = """

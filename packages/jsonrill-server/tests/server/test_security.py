@@ -13,7 +13,7 @@ import pytest
 
 from jsonrill_server import Config, ConfigError
 from jsonrill_server.access.tickets import issue, read
-from jsonrill_server.runs.config import from_text
+from jsonrill_server.config import from_text
 from support.processes import Events, Server
 
 A, C = "a" * 16, "c" * 16

@@ -16,13 +16,13 @@ import httpx2
 import pytest
 
 from jsonrill.eventstream import SSEDecoder, SSEEvent
-from jsonrill_server import Config
 from jsonrill_server.runs.claim import Claim
 
 from jsonrill_server.runs.hub import Hub  # isort: skip
 from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.positions import START
 from jsonrill_server.runs.records import Record
+from jsonrill_server.runs.settings import Settings
 from jsonrill_server.store import MemoryStore, StoreUnavailable, Tail
 from jsonrill_server.store.postgres import PostgresStore
 from jsonrill_server.store.redis import RedisStore
@@ -61,7 +61,7 @@ def end_of(events: list[SSEEvent]) -> str:
 
 
 async def hub_on(stack: AsyncExitStack, url: str) -> Hub:
-    hub = Hub(Config(owner_streams=10**6, grace=0.1), RedisStore(url))
+    hub = Hub(Settings(owner_streams=10**6, grace=0.1), RedisStore(url))
     await hub.open()
     stack.push_async_callback(hub.close)
     return hub
@@ -202,7 +202,7 @@ def test_readers_of_a_database_that_is_read_only_get_an_end() -> None:
 
         async def main() -> None:
             async with AsyncExitStack() as stack:
-                hubs = [Hub(Config(grace=0.1), PostgresStore(server.url)) for _ in range(2)]
+                hubs = [Hub(Settings(grace=0.1), PostgresStore(server.url)) for _ in range(2)]
                 for hub in hubs:
                     await hub.open()
                     stack.push_async_callback(hub.close)
@@ -230,7 +230,7 @@ class Refuses(MemoryStore):
 
 def test_what_the_store_cannot_take_is_held_if_it_has_a_number() -> None:
     async def main() -> None:
-        hub = Hub(Config(), Refuses())
+        hub = Hub(Settings(), Refuses())
         await hub.open()
         options = StreamOptions()
         stream = await hub.create("o", options, "p", 60)
@@ -246,7 +246,7 @@ def test_what_the_store_cannot_take_is_held_if_it_has_a_number() -> None:
 
 def test_a_store_that_cannot_be_opened_is_tried_again(tmp_path: Path) -> None:
     async def main(server: RedisServer) -> None:
-        hub = Hub(Config(), RedisStore(server.url, patience=0.2))
+        hub = Hub(Settings(), RedisStore(server.url, patience=0.2))
         with pytest.raises(StoreUnavailable):
             await hub.open()
         await asyncio.to_thread(server.start)

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ..runs.config import Config, ConfigError
+from ..config import Config
+from ..runs.settings import ConfigError
 
 log = logging.getLogger("jsonrill_server")
 # How often files are looked at, in seconds.

@@ -15,9 +15,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..config import Config
 from ..logs import new_id, request_id
 from ..problems import CLIENT_GONE, Problem
-from ..runs.config import Config
 from ..runs.metrics import Metrics
 
 CSP: Final = (

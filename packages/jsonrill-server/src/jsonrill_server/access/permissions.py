@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ..config import Config
 from ..problems import Problem
 from ..runs.hub import Hub
 from ..store import Status, UnknownStream
@@ -47,6 +48,11 @@ class Allowed(NamedTuple):
 def hub_of(request: Request) -> Hub:
     hub: Hub = request.app.state.hub
     return hub
+
+
+def config_of(request: Request) -> Config:
+    config: Config = request.app.state.config
+    return config
 
 
 def credentials_of(request: Request) -> Credentials:
@@ -104,7 +110,7 @@ async def readable(request: Request) -> Allowed:
         raise Problem(401, "TOKEN", "a bearer token or an unused ticket is needed", _ASK)
     allowed = await _found(request, holder)
     # A new pass with every answer, good for longer than a connection: it serves to reconnect.
-    max_seconds = 2 * hub_of(request).config.max_connection + PASS_SECONDS
+    max_seconds = 2 * config_of(request).max_connection + PASS_SECONDS
     new = tickets.issue(credentials.keys(holder.mark)[0], "pass", stream, holder.mark, max_seconds)
     return allowed._replace(cookie=new)
 
@@ -113,7 +119,7 @@ async def _used_ticket(request: Request, stream: str) -> tickets.Permission | No
     """Return the ticket in the URL if it was not used before."""
     hub, text = hub_of(request), request.query_params.get("ticket", "")
     found = tickets.read(credentials_of(request).keys, text, "ticket", stream)
-    if found is None or not await hub.store.once(found.name, hub.config.ticket_seconds):
+    if found is None or not await hub.store.once(found.name, config_of(request).ticket_seconds):
         return None
     return found
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from jsonrill.eventstream import DONE, encode_event
 from jsonrill.ext.starlette import ByteStreamResponse
 
-from ..access.permissions import hub_of, require_subject
+from ..access.permissions import config_of, hub_of, require_subject
 from ..problems import Problem
 from ..runs.answer import why_ended
 from ..runs.options import BadOption, StreamOptions, ViewOptions
@@ -37,14 +37,14 @@ async def convert(request: Request) -> Response:
     options = StreamOptions.from_json({**given, "mode": view.modes})
     [work] = await hub.schemas.rendering(options, view)
     try:
-        intake = intake_for(media_type(request), options.input, hub.config.record_bytes)
+        intake = intake_for(media_type(request), options.input, config_of(request).record_bytes)
     except BadBody as bad:
         raise Problem(bad.status, bad.code, bad.message) from bad
     return ByteStreamResponse(
-        _converted(request, intake, work, hub.config.stream_bytes),
-        heartbeat=hub.config.heartbeat,
-        send_timeout=hub.config.send_timeout,
-        max_seconds=hub.config.max_connection,
+        _converted(request, intake, work, hub.settings.stream_bytes),
+        heartbeat=hub.settings.heartbeat,
+        send_timeout=hub.settings.send_timeout,
+        max_seconds=hub.settings.max_connection,
         # The body is read from the same connection: its end is reported to that reader.
         listen=False,
         # Nothing is stored, so that no format can resume.

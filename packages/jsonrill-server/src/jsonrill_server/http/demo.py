@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from jsonrill.testing.script import EVENT_STREAM
 
-from ..access.permissions import hub_of, require_subject
+from ..access.permissions import config_of, require_subject
 from ..demo.generations import Demo, read_order
 from ..demo.upstream import Steps, response_to
 from . import relay, subscribe
@@ -58,8 +58,8 @@ async def chat(request: Request) -> Response:
 async def directly(request: Request) -> Response:
     """A request to a provider's API, answered by a simulated model and stored nowhere."""
     require_subject(request)
-    hub, agent = hub_of(request), request.headers.get("user-agent", "")
-    body = await read_body(request, hub.config.body_bytes)
+    agent = request.headers.get("user-agent", "")
+    body = await read_body(request, config_of(request).body_bytes)
     script = response_to(request.method, request.scope["path"], body, agent)
     if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
         # Without comments, which Google's client does not read.

@@ -20,7 +20,15 @@ from starlette.responses import Response
 from jsonrill.eventstream import media_type
 from jsonrill.ext.tasks import stop
 
-from ..access.permissions import Allowed, hub_of, is_revoked, owned, readable, require_holder
+from ..access.permissions import (
+    Allowed,
+    config_of,
+    hub_of,
+    is_revoked,
+    owned,
+    readable,
+    require_holder,
+)
 from ..problems import Problem
 from ..runs.answer import ReaderSource
 from ..runs.durable import (
@@ -88,14 +96,14 @@ async def create(request: Request) -> Response:
         )
     except BadRequest as bad:
         raise Problem(400, "BAD_REQUEST", str(bad)) from bad
-    body = await read_body(request, hub.config.body_bytes)
-    records = await _records(body, settings, hub) if body else []
+    body = await read_body(request, config_of(request).body_bytes)
+    records = await _records(request, body, settings) if body else []
     while True:
         try:
             status = await hub.store.acquire(
                 stream,
                 "",
-                lease=settings.lease(hub.config.keep_open),
+                lease=settings.lease(hub.settings.keep_open),
                 owner=owner,
                 meta=settings.to_options().to_bytes(),
                 ttl=settings.seconds(),
@@ -139,18 +147,18 @@ async def append(request: Request) -> Response:
         message = "this stream was created by POST /v1/streams: append with POST …/chunks"
         raise Problem(405, "METHOD", message, {"allow": "GET, HEAD, DELETE"})
     turn, closes = turn_of(request), _closes(request)
-    body = await read_body(request, hub.config.body_bytes)
+    body = await read_body(request, config_of(request).body_bytes)
     records = []
     if body:
         _check_type(request, settings)
-        records = await _records(body, settings, hub)
+        records = await _records(request, body, settings)
     if not records and (body or not closes):
         raise Problem(400, "EMPTY", "there is nothing to append")
     try:
         tail = await hub.write(
             allowed.stream,
             records,
-            lease=settings.lease(hub.config.keep_open),
+            lease=settings.lease(hub.settings.keep_open),
             turn=turn,
             order=request.headers.get("stream-seq", "").encode("latin-1"),
             end=CLOSED.to_bytes() if closes else None,
@@ -201,7 +209,7 @@ async def read(request: Request) -> Response:
     start = _start(offsets[0] if offsets else "-1", status)
     page = await _page(hub, allowed.stream, *start)
     if settings.ttl is not None:
-        await hub.store.touch(allowed.stream, settings.lease(hub.config.keep_open))
+        await hub.store.touch(allowed.stream, settings.lease(hub.settings.keep_open))
     if live == "sse":
         return await _events(request, allowed, settings, page)
     if live and not page.data and not page.closed:
@@ -259,7 +267,7 @@ async def _with_all(hub: Hub, stream: str, page: Page) -> Page:
 async def _awaited(request: Request, hub: Hub, allowed: Allowed, page: Page) -> Page:
     """Return the next page as soon as there is one, or the same one when the time is over."""
     clock = asyncio.get_running_loop().time
-    until = clock() + hub.config.long_poll
+    until = clock() + config_of(request).long_poll
     with hub.counted(allowed.stream):
         reading = hub.store.read(allowed.stream, *page.tail)
         waiting = asyncio.ensure_future(anext(reading, []))
@@ -345,7 +353,7 @@ class Events(ReaderSource):
         while True:
             await asyncio.sleep(self._settings.seconds() / 3)
             with suppress(StoreError):
-                lease = self._settings.lease(self._hub.config.keep_open)
+                lease = self._settings.lease(self._hub.settings.keep_open)
                 await self._hub.store.touch(self._stream, lease)
 
     async def aclose(self) -> None:
@@ -373,8 +381,8 @@ async def _readable(request: Request) -> Allowed:
     return await (_owned if "path" in request.path_params else readable)(request)
 
 
-async def _records(body: bytes, settings: Settings, hub: Hub) -> list[bytes]:
-    most, limit = hub.config.stream_entries, hub.config.record_bytes
+async def _records(request: Request, body: bytes, settings: Settings) -> list[bytes]:
+    most, limit = config_of(request).stream_entries, config_of(request).record_bytes
     reading = Steps().of(records_of(body, settings, limit, most), len(body))
     try:
         return [record async for part in reading for record in part]

@@ -14,6 +14,7 @@ from jsonrill import eventstream
 
 from ..access import tickets
 from ..access.permissions import (
+    config_of,
     credentials_of,
     hub_of,
     owned,
@@ -21,8 +22,8 @@ from ..access.permissions import (
     require_holder,
     require_subject,
 )
+from ..config import Config
 from ..problems import Problem
-from ..runs.config import Config
 from ..runs.durable import Settings
 from ..runs.options import StreamOptions, ViewOptions
 from ..runs.positions import Position
@@ -36,7 +37,7 @@ from .producers import accepted, check_repeated, turn_of
 async def create(request: Request) -> Response:
     """POST /v1/streams: options in, the id and its URLs out."""
     hub, owner = hub_of(request), require_subject(request)
-    body = await read_body(request, hub.config.record_bytes)
+    body = await read_body(request, config_of(request).record_bytes)
     options = await hub.schemas.in_turn(lambda: StreamOptions.from_json(_from_json(request, body)))
     view = ViewOptions.from_query({}, options)
     # Whatever is asked for later must not find these options wrong.
@@ -44,7 +45,7 @@ async def create(request: Request) -> Response:
     await hub.schemas.rendering(options, *formats)
     if turn_of(request) is not None:
         raise Problem(400, "HEADER", "Producer-Seq numbers requests that append to a stream")
-    stream = await hub.create(owner, options, "", options.lease or hub.config.lease)
+    stream = await hub.create(owner, options, "", options.lease or config_of(request).lease)
     urls = urls_of(request, stream)
     return JSONResponse({"id": stream, "urls": urls}, 201, {"location": urls["stream"]})
 
@@ -62,12 +63,12 @@ async def append(request: Request) -> Response:
     if Settings.in_options(options) is not None:
         message = "this stream was created by PUT /v1/durable/…: append with POST there"
         raise Problem(405, "METHOD", message, {"allow": ""})
-    turn, limit = turn_of(request), hub.config.record_bytes
+    turn, limit = turn_of(request), config_of(request).record_bytes
     intake = _intake(request, options, limit)
-    lease = options.lease or hub.config.lease
+    lease = options.lease or config_of(request).lease
     if turn is not None or allowed.status.closed or _is_short(request, limit):
         # All of it or nothing: a short body with a fault in it leaves no trace.
-        records = await _all_records(request, intake, hub.config)
+        records = await _all_records(request, intake, config_of(request))
         try:
             last = await hub.append(allowed.stream, "", records, turn=turn, lease=lease)
         except TurnRefused as refused:
@@ -175,14 +176,14 @@ async def value(request: Request) -> Response:
 
 async def ticket(request: Request) -> Response:
     """POST /v1/tickets: a ticket to read one stream, for an EventSource."""
-    hub, holder = hub_of(request), require_holder(request)
+    holder = require_holder(request)
     given = await json_body(request, 64 * 1024)
     stream = given.get("stream") if isinstance(given, dict) and len(given) == 1 else None
     if not isinstance(stream, str):
         raise Problem(422, "BAD_OPTION", 'a ticket is for a stream: {"stream": id}')
     request.path_params["id"] = stream
     await owned(request)
-    seconds = hub.config.ticket_seconds
+    seconds = config_of(request).ticket_seconds
     key = credentials_of(request).keys(holder.mark)[0]
     made = tickets.issue(key, "ticket", stream, holder.mark, seconds)
     return JSONResponse({"ticket": made, "seconds": seconds}, 201)

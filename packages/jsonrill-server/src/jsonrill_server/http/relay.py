@@ -30,7 +30,7 @@ from jsonrill.ext.tasks import stop
 from jsonrill.jsontext import dumps, without_constants
 from jsonrill.options import Wire
 
-from ..access.permissions import Allowed, hub_of, require_subject
+from ..access.permissions import Allowed, config_of, hub_of, require_subject
 from ..runs.claim import Claim
 from ..runs.hub import Hub
 from ..runs.options import VIEW, BadOption, StreamOptions, ViewOptions
@@ -128,7 +128,7 @@ async def _relay(request: Request, api: Api) -> Response:
         return await _as_it_is(hub_of(request), await _send(request, asked))
     while True:
         try:
-            claim = await _create(hub_of(request), asked)
+            claim = await _create(request, asked)
         except StreamTaken:
             again = await _again(request, asked)
             if again is None:
@@ -140,10 +140,10 @@ async def _relay(request: Request, api: Api) -> Response:
 
 async def _read(request: Request, api: Api) -> Asked:
     """Return the request with the upstream for its model; raises Refused."""
-    hub, owner, upstreams = hub_of(request), require_subject(request), upstreams_of(request)
+    owner, upstreams = require_subject(request), upstreams_of(request)
     if not upstreams.all:
         raise Refused(404, "no upstream is configured", "not_configured")
-    body = await read_body(request, hub.config.body_bytes)
+    body = await read_body(request, config_of(request).body_bytes)
     value = json_object(body) if media_type(request) == "application/json" else None
     if value is None:
         raise Refused(400, "the body must be a JSON object (application/json)", "invalid_body")
@@ -198,12 +198,13 @@ async def _send(request: Request, asked: Asked) -> Received:
     )
 
 
-async def _create(hub: Hub, asked: Asked) -> Claim:
+async def _create(request: Request, asked: Asked) -> Claim:
     """A new run, and the claim to it. The limits of streams are checked here."""
+    hub = hub_of(request)
     if hub.stopping:
         raise Refused(503, "the server is stopping", "stopping")
     producer, options = secrets.token_hex(8), asked.options()
-    lease = hub.config.relay_lease
+    lease = config_of(request).relay_lease
     stream = await hub.create(asked.owner, options, producer, lease, asked.run)
     return Claim(hub, stream, producer, lease, options)
 

@@ -81,7 +81,7 @@ class RelayRun:
             await self._cancel()
 
     async def _records(self, received: Received) -> AsyncGenerator[list[Record]]:
-        limit = self.hub.config.record_bytes
+        limit = self.upstreams.config.record_bytes
         incoming = Incoming(limit, self.provider, self.choices, after=self.number)
         async with aclosing(incoming.records(received)) as found:
             async for records in found:
@@ -181,7 +181,8 @@ async def take_over(hub: Hub, upstreams: Upstreams, stream: str, status: Status)
     if hub.stopping:
         return True  # another one does
     try:
-        claim = await Claim.take(hub, stream, secrets.token_hex(8), hub.config.relay_lease)
+        lease = upstreams.config.relay_lease
+        claim = await Claim.take(hub, stream, secrets.token_hex(8), lease)
     except (StreamTaken, LogClosed):
         return True  # another one was faster
     run = RelayRun(hub, upstreams, upstream, claim, RESPONSES.provider, background=True)

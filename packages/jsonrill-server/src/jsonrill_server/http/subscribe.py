@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from jsonrill.ext.starlette import ByteStreamResponse, response_of
 
-from ..access.permissions import Allowed, hub_of, is_revoked, readable
+from ..access.permissions import Allowed, config_of, hub_of, is_revoked, readable
 from ..problems import Problem
 from ..runs.answer import BadPosition, ReaderSource, has_all, position_of, reply
 from ..runs.options import StreamOptions, ViewOptions
@@ -45,14 +45,14 @@ async def ai_sdk(request: Request) -> Response:
     position, has_it_all = _position(request, allowed.status)
     if has_it_all or (position is None and request.method == "GET" and allowed.status.closed):
         return _nothing_more(request, allowed)
-    await read_body(request, hub_of(request).config.body_bytes)
+    await read_body(request, config_of(request).body_bytes)
     return await answer(request, allowed, _dialect(request, allowed, "ai-sdk"), position)
 
 
 async def ag_ui(request: Request) -> Response:
     """GET or POST /v1/streams/{id}/ag-ui: AG-UI events; the run is named as the client names it."""
     allowed = await readable(request)
-    body = await read_body(request, hub_of(request).config.body_bytes)
+    body = await read_body(request, config_of(request).body_bytes)
     options = _dialect(request, allowed, "ag-ui")
     thread, run = _run_of(body)
     position, has_it_all = _position(request, allowed.status)

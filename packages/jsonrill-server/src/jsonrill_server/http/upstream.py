@@ -16,7 +16,7 @@ from jsonrill.providers import Reader
 from jsonrill.providers.fields import as_error, as_index
 from jsonrill.providers.statements import Begin, Ending, Finish
 
-from ..runs.config import Config
+from ..config import Config
 from ..runs.producer import Failed
 from ..runs.records import CLOSED, End, Record
 

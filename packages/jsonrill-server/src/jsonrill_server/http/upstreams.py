@@ -31,7 +31,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from ..runs.config import Config, ConfigError, lines_of
+from ..config import Config, lines_of
+from ..runs.settings import ConfigError
 from .upstream import Client, Received, UpstreamFailed
 
 AUTHS: Final = ("bearer", "x-api-key")
@@ -101,6 +102,7 @@ class Upstreams:
     """All upstreams, and the client that they share."""
 
     def __init__(self, config: Config, demo: httpx2.AsyncBaseTransport | None = None) -> None:
+        self.config = config
         self.all = read_table(config)
         if not self.all and demo is not None:
             self.all = [Upstream(name="demo", url=DEMO)]

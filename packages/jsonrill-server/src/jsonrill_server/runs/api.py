@@ -41,10 +41,10 @@ from ..store import (
     StoreUnavailable,
     StreamTaken,
     UnknownStream,
+    open_store,
 )
 from .answer import BadPosition, has_all, position_of, problem, reply
 from .claim import Claim
-from .config import Config
 from .elements import called, check, records_of
 from .hub import Hub
 from .options import EventOptions, RunOptions, StreamOptions, TooMany, ViewOptions
@@ -52,6 +52,7 @@ from .positions import START
 from .producer import PAUSE, produce
 from .records import CANCELLED, LOST, REPLACED, STOPPED, WAITING, End, Record, from_entry
 from .render import rendering
+from .settings import Settings
 from .signals import before_the_end
 from .value import read_log
 from .waiting import WaitingCalls, decision_record, until_it_waits
@@ -214,14 +215,13 @@ class Runs:
         _functions(on_end=on_end, resume=again, **named)
         refuse_unknown(given, RunSettings.__annotations__, "Runs has no setting")
         for ours, theirs in (("owner_streams", "total_streams"), ("owner_bytes", "total_bytes")):
-            given[ours] = given.get(theirs, Config.__dataclass_fields__[theirs].default)
-        if isinstance(store, str):
-            given["store"] = store
-        config = Config(**given)
+            given[ours] = given.get(theirs, Settings.__dataclass_fields__[theirs].default)
+        limits = Settings(**given)
         times: tuple[object, ...] = (lease, takeover)
         if not all(isinstance(it, int | float) for it in times) or not (lease > 0 <= takeover):
             raise ValueError("lease and takeover are seconds, and a lease is longer than none")
-        self._hub = Hub(config, None if isinstance(store, str) else store)
+        kept = open_store(store, limits.bounds()) if isinstance(store, str) else store
+        self._hub = Hub(limits, kept)
         self._lease = lease
         self._takeover = takeover
         self._resume: ResumeKey | None = again

@@ -29,9 +29,7 @@ from ..store import (
     Tail,
     Turn,
     UnknownStream,
-    open_store,
 )
-from .config import Config
 from .descriptors import bounded
 from .metrics import Metrics
 from .options import StreamOptions, TooMany, ViewOptions
@@ -51,6 +49,7 @@ from .records import (
 )
 from .render import Rendering, rendering
 from .schemas import Schemas
+from .settings import Settings
 from .view import OTHER_LOG, YOUNG, View, Views
 
 log = logging.getLogger("jsonrill_server")
@@ -108,16 +107,16 @@ class _Followed:
 class Hub:
     """Opened by the first request, or by the app's lifespan; used in one event loop."""
 
-    def __init__(self, config: Config, store: Store | None = None) -> None:
-        self.config = config
-        self.store = store or open_store(config.store, config.bounds())
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self.settings = settings
+        self.store = store
         self.metrics = Metrics()
         self.readiness = Readiness(self.store)
-        self.most_readers = bounded(config.readers, 1.0)
-        if self.most_readers < config.readers:
+        self.most_readers = bounded(settings.readers, 1.0)
+        if self.most_readers < settings.readers:
             log.warning(
                 "readers is %d, but the limit of open files allows %d: raise it (ulimit -n)",
-                config.readers,
+                settings.readers,
                 self.most_readers,
             )
         self.schemas = Schemas()
@@ -164,7 +163,7 @@ class Hub:
     def stop(self) -> None:
         """Begin to shut down: end the responses of readers, which resume at another process."""
         if not self.stopping:
-            self._end_at = asyncio.get_running_loop().time() + self.config.grace
+            self._end_at = asyncio.get_running_loop().time() + self.settings.grace
         self.draining = self.stopping = True
         self.store.stop()
         for view in self._views():
@@ -392,7 +391,7 @@ class Hub:
     def counted(self, stream: str) -> Iterator[None]:
         """Count a reader of this stream inside the block; TooMany at the limit of readers."""
         mine = self._readers.get(stream, 0)
-        if mine >= self.config.readers_per_stream:
+        if mine >= self.settings.readers_per_stream:
             raise TooMany("this stream has too many readers")
         if self.metrics.get("readers") >= self.most_readers:
             raise TooMany("this server has too many readers")
