@@ -13,6 +13,7 @@ The folders are the journey of a record. A part imports only from parts above it
     runs/        a log with a producer and readers, in formats; `Runs`
     client/      the client of the server: publishes, and reads with resume
     demo/        simulated models
+    config.py    the settings of the server
     logs.py      what the server logs
     problems.py  errors as HTTP answers
     access/      tokens, tickets, limits, origins

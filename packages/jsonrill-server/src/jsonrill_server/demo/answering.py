@@ -173,7 +173,9 @@ def _calls(asked: Asked, tool: str, names: list[str]) -> list[tuple[str, Any]]:
     """The calls of one tool: one for each name in the prompt for which they differ."""
     calls: list[tuple[str, Any]] = []
     for at in range(min(len(names), MOST_CALLS) or 1):
-        schema = {"type": "object", **asked.tools[tool]}
+        # A tool that says nothing of its arguments is asked about the place.
+        usual = {"properties": {"city": {"type": "string"}}} if names else {}
+        schema = {"type": "object", **usual, **asked.tools[tool]}
         arguments = _example(schema, names[at:] + names[:at], f"the schema of {tool}")
         if (tool, arguments) not in calls:
             calls.append((tool, arguments))
