@@ -46,8 +46,8 @@ SEARCHED = frozenset(
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.
 PYTHON_ONLY = frozenset(("LIST_IN_LIST", "HAS_DOUBTFUL", "HAS_RARE"))
-# Not in JavaScript: the error of the chunker, and a base of others.
-PYTHON_ERRORS = frozenset(("RevisionError", "_ParseError"))
+# Not in JavaScript: a base of others.
+PYTHON_ERRORS = frozenset(("_ParseError",))
 # A reader gives up a connection when so many heartbeats in a row did not come.
 HEARTBEATS = 3
 WORD = r"\p{L}\p{N}_"

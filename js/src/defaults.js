@@ -12,6 +12,7 @@ export const CODES = {
   InvalidSchema: "INVALID_SCHEMA",
   FieldNotFound: "FIELD_NOT_FOUND",
   FragmentError: "INVALID_FRAGMENT",
+  RevisionError: "REVISION",
   StreamClosed: "CLOSED",
   SourceFailed: "SOURCE_FAILED",
   UnknownSource: "UNKNOWN_SOURCE",

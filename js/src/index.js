@@ -31,7 +31,7 @@ export { Parts } from "./answers/parts.js";
 export { PartialStream } from "./partial-stream/stream.js";
 export { formatPath, fromPointer, parsePath, PathError, toPointer } from "./paths.js";
 export { Rebuilder } from "./build/rebuilder.js";
-export { SourceFailed, UnknownSource } from "./sources/failures.js";
+export { RevisionError, SourceFailed, UnknownSource } from "./sources/failures.js";
 export { fields, fragments, loads, partial, select, states, text, texts, updates, values } from "./streams/functions.js";
 export { ToolCall, ToolCalls } from "./toolcalls/toolcalls.js";
 export { parse, stringify } from "./jsontext.js";

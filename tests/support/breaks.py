@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from jsonrill import Document
+from jsonrill import Document, unbroken
 from jsonrill.continuing import SoFar
 from jsonrill.testing import Answer, Call, call_stream
 
@@ -253,7 +253,8 @@ def _last_delta(events: list[Any]) -> int:
         said = json.dumps(event)
         kind = event.get("type", "")
         if any(mark in said for mark in marks) and not any(it in kind for it in ends):
-            if not (event.get("choices") or [{}])[0].get("finish_reason"):
+            choice = (event.get("choices") or event.get("candidates") or [{}])[0]
+            if not choice.get("finish_reason") and not choice.get("finishReason"):
                 found = at
     return found
 
@@ -307,6 +308,32 @@ def _members(has: Any, wants: Any) -> str:
         lacks = [json.dumps(it) for it in wants[len(has) :]]
     comma = ", " if has and lacks else ""
     return comma + ", ".join(lacks) + ("}" if isinstance(wants, dict) else "]")
+
+
+def unbroken_streams() -> dict[str, list[Any]]:
+    """The events of `unbroken` for a text, for calls, and for answers that begin again."""
+    value = {"city": "Rome", "days": [1, 2.5, None], "note": "línea 😀"}
+    other = {**value, "city": "Oslo"}
+    text, again = json.dumps(value), json.dumps(other)
+    first, second = Call("plan", value), Call("plan", other)
+    calls = call_stream("openai_chat", [first, second], size=5)
+    call = call_stream("anthropic", [first], size=5)
+    restarted = [*(call_stream("anthropic", [second], size=5) for _ in range(2))]
+
+    def events(*answers: Any, **options: Any) -> list[Any]:
+        streams = iter(answers)
+        return [*unbroken(lambda so_far: next(streams), stall=None, backoff=0, **options)]
+
+    return {
+        "unbroken-text": events(
+            _events("openai_chat", text[:30], "lost"), _events("anthropic", text[30:], "complete")
+        ),
+        "unbroken-calls": events(calls[: len(calls) // 2], calls),
+        "unbroken-restart": events([text[:30]], [again], [again], on_contradiction="restart"),
+        "unbroken-restarted-call": events(
+            call[: len(call) // 2], *restarted, on_contradiction="restart"
+        ),
+    }
 
 
 # ---- what must hold ----

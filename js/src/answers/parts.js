@@ -258,6 +258,8 @@ export class Parts {
         this.usage = { ...this.usage, ...said.counts };
         this.#calls.read([said]);
         return [];
+      case "break":
+        return [];
       default: {
         const cut = this.#ending.cut(this.#choice, said.kind === "finish");
         const parts = [...this.#endText(), ...this.#changes(this.#calls.read([said]), cut)];

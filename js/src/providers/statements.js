@@ -59,7 +59,12 @@ import { MEANINGS, REASONS, WORDS } from "./finish-reasons.js";
  * @typedef {{kind: "aggregate", message: string | null, calls: CallDelta[]}} Aggregate
  */
 /** The token counts, as the provider wrote them. @typedef {{kind: "usage", counts: {[name: string]: any}}} Usage */
-/** @typedef {Begin | Said | CallDelta | Result | Aggregate | Usage | Finish} Statement */
+/**
+ * An answer that several requests make broke off, and goes on. With a `contradiction` (a path, what
+ * was written there, what came) it begins again: what came before is void.
+ * @typedef {{kind: "break", reason: string, contradiction?: [any[], any, any]}} Break
+ */
+/** @typedef {Begin | Said | CallDelta | Result | Aggregate | Usage | Finish | Break} Statement */
 /** @typedef {(event: any) => Statement[]} Translate */
 
 /**
@@ -183,6 +188,7 @@ export class Watch {
     for (const one of said) {
       if (one.kind === "usage") Object.assign(this.#counts, one.counts);
       else if (one.kind === "text" && (one.choice ?? 0) === this.#choice) this.#answer.add(one.text);
+      else if (one.kind === "break") this.#answer.broke(one.reason, !!one.contradiction);
     }
     this.#ending.feed(said);
     this.#answer.finish = this.#ending.of(this.#choice);

@@ -8,7 +8,7 @@ import { EventText } from "./event-text.js";
 import { isEventStream, isLines } from "../eventstream/media.js";
 import { Reader } from "../providers/index.js";
 import { Ending, ofChoice, Watch } from "../providers/statements.js";
-import { SourceFailed, UnknownSource } from "./failures.js";
+import { RevisionError, SourceFailed, UnknownSource } from "./failures.js";
 import { isPiece } from "./reading.js";
 import { isObject } from "../parse/values.js";
 
@@ -269,6 +269,9 @@ class AnswerDecoder {
         yield piece;
       }
       for (const one of ofChoice(said, this.#choice)) {
+        if (one.kind === "break" && one.contradiction) {
+          throw new RevisionError(...one.contradiction);
+        }
         if (one.kind === "finish" && one.reason === "error") {
           this.#watch?.end(true);
           throw new SourceFailed(`the provider reported an error: ${one.detail}`);

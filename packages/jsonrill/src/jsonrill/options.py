@@ -29,6 +29,7 @@ Null = Literal["value", "placeholder"]
 Missing = Literal["none", "zero"]
 Numbers = Literal["growing", "final"]
 OnRevision = Literal["raise", "keep"]
+OnContradiction = Literal["raise", "restart"]
 OnViolation = Literal["stop", "next"] | None
 Input = Literal["text", "snapshots", "events"]
 Dialect = Literal["jsonrill", "juf"]
@@ -119,6 +120,7 @@ class UnbrokenOptions(TypedDict, total=False):
     stall: float | None
     backoff: float
     budget: int | None
+    on_contradiction: OnContradiction
     before: Iterable[dict[str, Any]]
     provider: Provider
 
@@ -380,6 +382,7 @@ _REALTIME: Final[tuple[Mode, ...]] = ("REALTIME",)
 _ATTEMPTS: Final = "Answers in a row that may bring nothing new."
 _STALL: Final = "Seconds of silence after which the source is closed; None: however long it takes."
 _BACKOFF: Final = "Seconds before the second attempt in vain; then twice as many each time."
+_ON_CONTRADICTION: Final = "When an answer contradicts what is complete: stop, or begin again."
 _BEFORE: Final = "Events that another process has yielded of this answer."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _MISSING: Final = "What fields of a partial model are that have not come: None, or zeros."
@@ -436,6 +439,7 @@ TABLE: Final[dict[str, Option]] = {
         Option("stall", float | None, 20.0, _UNBROKEN, _STALL, least=0),
         Option("backoff", float, 0.5, _UNBROKEN, _BACKOFF, least=0),
         Option("budget", int | None, None, _UNBROKEN, "Tokens that may be written.", least=1),
+        Option("on_contradiction", OnContradiction, "raise", _UNBROKEN, _ON_CONTRADICTION),
         Option("before", Iterable[dict[str, Any]], (), _UNBROKEN, _BEFORE),
         # Of the server alone: of a stream, and of a reader's view of it.
         Option("input", Input, "text", ("stream",), "What is published."),

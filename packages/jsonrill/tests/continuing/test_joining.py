@@ -95,6 +95,9 @@ def test_what_is_not_certain_is_not_joined(first: str, answer: str) -> None:
         ('{"a": "hel', 'lo"}', {"a": "hello"}),
         ('{"a": 1', '2, "b": 3}', {"a": 12, "b": 3}),
         ('{"a": -', "1.5e3}", {"a": -1500.0}),
+        # Half a number is not repeated.
+        ('{"a": 2000', '0000.0, "b": 1}', {"a": 20000000.0, "b": 1}),
+        ("[12.12", "12, 3]", [12.1212, 3]),
         ('{"a": tr', "ue}", {"a": True}),
         (r'{"a": "\u00', 'e9"}', {"a": "é"}),
         (r'{"a": "\ud83d', r'\ude00"}', {"a": "😀"}),
@@ -137,6 +140,37 @@ def test_what_is_complete_stays(first: str, answer: str, path: Any) -> None:
     joiner.flush()
     assert joiner.way is None and joiner.contradiction is not None
     assert joiner.contradiction.path == path
+
+
+@pytest.mark.parametrize(
+    ("first", "answer"),
+    [
+        # It may be the next member, and stopped early.
+        ('{"¶":', ' [], "é": "Wind'),
+        ('{"title": {"a": 1}, "x": [', '{"title": 11, "price": "The'),
+    ],
+)
+def test_a_text_that_stopped_early_contradicts_nothing(first: str, answer: str) -> None:
+    joined = JoinedText()
+    joined.add(first)
+    joiner = Joiner([joined])
+    joiner.feed(answer)
+    joiner.flush()
+    assert joiner.way is None and joiner.contradiction is None
+
+
+def test_who_goes_on_with_a_prefill_repeats_nothing() -> None:
+    for first, answer, value in (
+        ("[1, 1", "1, 2]", [1, 11, 2]),
+        ('["the', ' the end"]', ["the the end"]),
+        ('{"a": "the ', 'the end"}', {"a": "the the end"}),
+    ):
+        joined = JoinedText()
+        joined.add(first)
+        joiner = Joiner([joined], dropped="")
+        joiner.feed(answer)
+        joiner.flush()
+        assert joiner.way is not None and json.loads(joiner.way.joined.text) == value
 
 
 def test_a_schema_decides_what_syntax_does_not() -> None:

@@ -295,6 +295,121 @@ def test_an_answer_that_contradicts_is_a_revision_error() -> None:
     assert (error.path, error.written, error.now) == (("city",), "Rome", "Oslo")
 
 
+def test_an_answer_whose_joint_is_not_certain_is_asked_for_again_as_a_whole() -> None:
+    text = json.dumps({"a": "the the end"})
+    cut = text.index("the end")
+    asked = Asked([text[:cut]], ['the end"}'], [text])
+    *_, value = jsonrill.values(jsonrill.unbroken(asked, stall=None, backoff=0))
+    assert value == {"a": "the the end"}
+    so_far = asked.so_far[-1]
+    assert so_far is not None and so_far.reason == "unclear"
+    assert "Write all of it again" in json.dumps(so_far.messages("Go", "openai"))
+
+
+def test_the_rest_of_a_text_may_begin_with_a_colon() -> None:
+    cut = TEXT.index(":")
+    assert [*jsonrill.values(source([TEXT[:cut]], [TEXT[cut:]]))][-1] == VALUE
+
+
+# ---- a new start ----
+
+OTHER = {**VALUE, "city": "Oslo"}
+
+
+def contradicted(**options: Any) -> Any:
+    """Breaks off, is contradicted, and begins again."""
+    other = json.dumps(OTHER)
+    return source(
+        broken(TEXT[:30]), events(other), events(other), on_contradiction="restart", **options
+    )
+
+
+READERS: dict[str, Callable[..., Any]] = {
+    "values": jsonrill.values,
+    "updates": jsonrill.updates,
+    "fields": lambda source, **options: jsonrill.fields(source, Trip, **options),
+    "fragments": jsonrill.fragments,
+    "select": lambda source, **options: jsonrill.select(source, "city", **options),
+    "texts": lambda source, **options: jsonrill.texts(source, "city", **options),
+    "content": jsonrill.content,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_new_start_is_told_and_then_read_on(name: str) -> None:
+    read, reading, answer = READERS[name], contradicted(), jsonrill.Answer()
+    before = []
+    with pytest.raises(jsonrill.RevisionError) as raised:
+        before += read(reading, answer=answer)
+    assert (raised.value.path, raised.value.now) == (("city",), "Oslo")
+    assert answer.breaks == ["lost", "contradiction"] and answer.text == ""
+    again = [*read(reading, answer=answer)]
+    assert answer.text == json.dumps(OTHER) and answer.breaks == []
+    assert repr(again) == repr([*read(source(events(json.dumps(OTHER))))])
+
+
+def test_a_new_start_is_told_of_an_async_source_too() -> None:
+    streams = iter([broken(TEXT[:30]), *[events(json.dumps(OTHER))] * 2])
+
+    async def ask(so_far: SoFar | None) -> Any:
+        return next(streams)
+
+    async def main() -> Any:
+        reading = jsonrill.unbroken(ask, on_contradiction="restart")
+        with pytest.raises(jsonrill.RevisionError):
+            async for _ in jsonrill.values(reading):
+                pass
+        return [it async for it in jsonrill.values(reading)][-1]
+
+    assert asyncio.run(main()) == OTHER
+
+
+def test_parts_before_a_new_start_end_as_lost() -> None:
+    parts = [*jsonrill.parts(contradicted())]
+    ends = [part for part in parts if part.complete or part.error]
+    assert [(it.index, it.complete, it.error is not None) for it in ends] == [
+        (0, False, True),
+        (1, True, False),
+    ]
+    assert json.loads(ends[1].text) == OTHER
+
+
+def test_a_call_that_is_contradicted_begins_again() -> None:
+    first, other = Call("plan", VALUE), Call("plan", OTHER)
+    for provider in ("openai_chat", "anthropic"):
+        whole = call_events(provider, first)
+        reading = source(
+            whole[: len(whole) // 2],
+            *(call_events(provider, other) for _ in range(2)),
+            on_contradiction="restart",
+        )
+        calls = jsonrill.ToolCalls()
+        [*jsonrill.tool_calls(reading, calls=calls)]
+        assert [call.status for call in calls.calls] == ["truncated", "complete"]
+        assert calls.calls[-1].args == OTHER
+
+
+def test_ask_learns_of_a_contradiction() -> None:
+    asked = Asked(broken(TEXT[:30]), *[events(json.dumps(OTHER))] * 2)
+    reading = jsonrill.unbroken(asked, stall=None, backoff=0, on_contradiction="restart")
+    [*jsonrill.parts(reading)]
+    so_far = asked.so_far[-1]
+    assert so_far is not None and (so_far.reason, so_far.text) == ("contradiction", "")
+    assert isinstance(so_far.error, jsonrill.RevisionError)
+    assert so_far.messages("A trip", "openai") == [{"role": "user", "content": "A trip"}]
+
+
+def test_another_process_goes_on_after_a_new_start() -> None:
+    whole = [*contradicted()]
+    other = json.dumps(OTHER)
+    begun = next(at for at, it in enumerate(whole) if "path" in it.get("break", {}))
+    for size in range(begun + 1, len(whole)):
+        log = whole[:size]
+        known = "".join(it.get("text", "") for it in log[begun:])
+        rest = [*source(events(other[len(known) :]), before=log)]
+        assert [*jsonrill.values([*whole[begun + 1 : size], *rest])][-1] == OTHER, size
+
+
 def test_another_process_goes_on_from_the_log() -> None:
     whole = [*source(events(TEXT))]
     value = json.dumps({"n": 12, "m": [1, 2], "s": "end"})

@@ -98,7 +98,7 @@ class JoinedText:
 
     def mark_shown(self) -> None:
         """Another process has shown all of it, and knew that a number at its end is complete."""
-        if self.outline.in_word:
+        if self.outline.word:
             self.add(" ")
         self._rest = ""
 

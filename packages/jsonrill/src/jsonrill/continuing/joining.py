@@ -243,19 +243,20 @@ class Joiner:
     """Joins the text of an answer to what has arrived before it.
 
     That may be one of several texts (`firsts`), if it is not certain how the answers before joined.
-    `dropped` is the white space at the end that the model did not get to see.
+    `dropped` is the white space at the end that was left out of a text that the model was to go on
+    with; None if it was asked in another way.
     """
 
-    def __init__(self, firsts: list[JoinedText], *, dropped: str = "") -> None:
+    def __init__(self, firsts: list[JoinedText], *, dropped: str | None = None) -> None:
         self._firsts = firsts
+        self._prefilled = dropped is not None
         self._text = ""
         # Where the text begins that is tried.
         self._at = 0
-        self._starts = [_Start(first, dropped=dropped) for first in firsts]
+        self._starts = [_Start(first, dropped=dropped or "") for first in firsts]
         self.way: Way | None = None
         # True if no way is left.
         self.failed = False
-        self.contradiction: Contradiction | None = None
 
     @property
     def begun(self) -> bool:
@@ -283,10 +284,17 @@ class Joiner:
                 self._flush_starts()
             alive = [way for way in self._alive if way.joined.complete or way.joined.plain]
             readings = {way.reading: way for way in alive}
-            if len(readings) == 1:
+            if len(readings) > 1 and self._prefilled and self._starts[0].ways[0] in alive:
+                # Nothing else is possible for a model that goes on with its own words.
+                self.way = self._starts[0].ways[0]
+            elif len(readings) == 1:
                 [self.way] = readings.values()
             elif not alive:
-                self.contradiction = self.contradiction or self._contradicting
+                # A text that stopped early may still go on with the first; a value does not.
+                value = Outline()
+                end = self._at + value.feed(self._text[self._at :])
+                is_value = value.done and _TALK.match(self._text, end) is not None
+                self.failed = is_value or not self._alive
         if self.way is not None:
             self.way.joined.ended = True
 
@@ -304,6 +312,13 @@ class Joiner:
         in_text = all(first.outline.in_text for first in self._firsts)
         is_any = in_text and all(isinstance(it, GoesOn) and not it.progress for it in alive)
         return [way.joined for way in alive] if is_one or (alive and is_any) else self._firsts
+
+    @property
+    def contradiction(self) -> Contradiction | None:
+        """What contradicts the first text, if that is all that there is."""
+        if self.way is not None:
+            return self.way.contradiction
+        return self._contradicting if self.failed else None
 
     @property
     def _alive(self) -> list[Way]:
@@ -343,8 +358,7 @@ class Joiner:
 
     def _next_start(self) -> bool:
         """Go on behind a sentence or the beginning of a fence; False if there is none so far."""
-        self.contradiction = self.contradiction or self._contradicting
-        if self.contradiction or self._is_plain or len(self._text) > 2 * _LONGEST_LEAD:
+        if self._contradicting or self._is_plain or len(self._text) > 2 * _LONGEST_LEAD:
             self.failed = True
             return False
         in_text = any(first.outline.in_text for first in self._firsts)
@@ -399,6 +413,8 @@ def _may_repeat(first: JoinedText, size: int) -> bool:
     repeated = text[-size:]
     if size == len(text):
         return True
+    if size < len(first.outline.word):
+        return False  # who repeats a number does not begin in the middle of it
     if size == 1:
         return repeated.isalnum() and not text[-2].isalnum()
     return first.plain or first.outline.in_text or not repeated.isspace()

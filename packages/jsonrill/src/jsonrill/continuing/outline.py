@@ -43,14 +43,13 @@ class Outline(Sink):
     @property
     def done(self) -> bool:
         """True if the value is complete."""
-        number = self._machine.pending_text
-        is_number = number is not None and NUMBER.fullmatch(number) is not None
+        is_number = NUMBER.fullmatch(self.word) is not None
         return self._end >= 0 or (is_number and not self._keys)
 
     @property
-    def in_word(self) -> bool:
-        """True inside of a number or a literal."""
-        return self._machine.pending_text is not None
+    def word(self) -> str:
+        """The number or literal that has not ended; "" if there is none."""
+        return self._machine.pending_text or ""
 
     @property
     def in_text(self) -> bool:

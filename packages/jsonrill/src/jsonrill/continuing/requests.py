@@ -23,12 +23,17 @@ class RestRequest(NamedTuple):
     feedback: str | None
     # The schema of what is missing, if that is to be asked for.
     missing: Any
+    # True if the last words were not enough to know how the rest joins.
+    again: bool = False
 
 
 def messages_for(
     provider: str, prompt: str | list[Any], request: RestRequest, prefill: bool
-) -> tuple[list[Any], str]:
-    """The messages, and the white space at the end of the text that had to be left out."""
+) -> tuple[list[Any], str | None]:
+    """The messages, and the white space that was left out at the end of a text to go on with.
+
+    None if the text is not given to the model to go on with.
+    """
     form = _FORMS.get(_NAMES.get(provider, provider))
     if form is None:
         known = ", ".join([*_FORMS, *_NAMES])
@@ -36,14 +41,14 @@ def messages_for(
     asked = [form.said("user", prompt)] if isinstance(prompt, str) else [*prompt]
     text = request.text
     if not text.strip() and not request.calls and request.tool is None:
-        return asked, ""
+        return asked, None
     may_prefill = request.tool is None and not request.calls and request.feedback is None
     if prefill and form.prefill is not None and may_prefill:
         # Anthropic refuses a text that ends with white space.
         kept = text.rstrip() if form.strips else text
         return [*asked, form.prefill(kept)], text[len(kept) :]
     broken = [form.said("assistant", text)] if request.tool is None and text.strip() else []
-    return [*asked, *broken, form.said("user", _asking(request))], ""
+    return [*asked, *broken, form.said("user", _asking(request))], None
 
 
 def _asking(request: RestRequest) -> str:
@@ -63,6 +68,11 @@ def _asking(request: RestRequest) -> str:
         said.append(
             "Your answer broke off. Answer with one JSON object that has only the fields that are"
             f" missing, by this schema, and nothing else:\n{dumps(request.missing)}"
+        )
+    elif request.again and request.text.strip():
+        said.append(
+            "Your answer broke off, and it is not clear how the rest joins it. Write all of it"
+            " again, from its beginning, keep what is there as it is, and write nothing else."
         )
     elif request.text.strip():
         last = request.text[-_LAST:]

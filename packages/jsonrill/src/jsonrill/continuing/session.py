@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..errors import CutShort, InvalidSchema, RevisionError
 from ..jsontext import dumps
 from ..options import Provider, Rules, Tool
-from ..providers.jsonrill import ANSWER
+from ..providers.jsonrill import ANSWER, CONTRADICTION
 from ..providers.statements import (
     Ending,
     Finish,
@@ -50,7 +50,7 @@ class Track:
         way = None if self.joiner is None else self.joiner.way
         return self._candidates[0] if way is None else way.joined
 
-    def begin(self, dropped: str = "") -> None:
+    def begin(self, dropped: str | None = None) -> None:
         """Another attempt goes on with it; `dropped` is that of `Joiner`."""
         is_blank = not self.joined.text.strip()
         self.joiner = None if is_blank else Joiner(self._candidates, dropped=dropped)
@@ -129,10 +129,15 @@ class Call:
 class Session:
     """The answer as it is put together, and the attempt at hand."""
 
-    def __init__(self, provider: Provider, attempts: int, budget: int | None) -> None:
+    def __init__(
+        self, provider: Provider, attempts: int, budget: int | None, *, restarts: bool = False
+    ) -> None:
         self._provider = provider
         self._attempts = attempts
         self._budget = budget
+        self._restarts = restarts
+        # True while readers have been told that the answer begins again, and it has not.
+        self.restarted = False
         # What the readers of the answer ask for.
         self.schema: Any = None
         self.repair: Rules = False
@@ -150,6 +155,8 @@ class Session:
         self.reason: str | None = None
         self.error: Exception | None = None
         self.over = False
+        # True if the source of this attempt, or of the one before it, is the answer's text.
+        self._is_text = self.was_text = False
 
     def take_up(self, before: list[Event]) -> list[Event]:
         """Go on with what another process has yielded; the events that it has not."""
@@ -158,6 +165,9 @@ class Session:
         self.begin()
         for event in before:
             self.feed(event)
+            if event.get("break", {}).get("reason") == CONTRADICTION:
+                self._restart()
+        self.restarted = False
         tracks = [self.text, *(call.track for call in self.calls)]
         for track in tracks:
             track.joined.mark_shown()
@@ -168,10 +178,11 @@ class Session:
 
     # ---- an attempt ----
 
-    def begin(self, dropped: str = "") -> None:
+    def begin(self, dropped: str | None = None) -> None:
         """Another attempt begins."""
         if not self.asked:
-            self.text = Track(None if self.tool else self.schema, self.repair)
+            self.text = self._new_text()
+        self.restarted = False
         self.asked += 1
         self.text.begin(dropped)
         self._before = self._size
@@ -180,8 +191,8 @@ class Session:
         self._counts: dict[str, Any] = {}
         self._characters = 0
         self._of_number: dict[int, Call] = {}
-        self._is_text = self._has_begun = False
-        self.stalled = False
+        self.was_text, self._is_text = self._is_text, False
+        self._has_begun = self.stalled = False
         self._detail: str | None = None
 
     @property
@@ -365,10 +376,29 @@ class Session:
         if reason is None or reason in _FINAL or not self._may_ask:
             yield from self._finish(cut, reason, error)
             return
-        if contradiction is not None and not got_on:
-            raise RevisionError(contradiction.path, contradiction.written, contradiction.now)
         self.reason, self.error = reason, error or self.violation
-        yield self._event(**{"break": {"reason": reason, "attempt": self.asked}})
+        told: dict[str, Any] = {"attempt": self.asked}
+        if contradiction is not None and not got_on:
+            known = (contradiction.path, contradiction.written, contradiction.now)
+            self.reason, self.error = CONTRADICTION, RevisionError(*known)
+            if not self._restarts:
+                raise self.error
+            self._restart()
+            told |= {"path": [*known[0]], "written": known[1], "now": known[2]}
+        yield self._event(**{"break": {"reason": self.reason, **told}})
+        if self.restarted:
+            yield self._event(begins=True)
+
+    def _new_text(self) -> Track:
+        return Track(None if self.tool else self.schema, self.repair)
+
+    def _restart(self) -> None:
+        """Forget what is not complete; calls that are have been told, and may have been run."""
+        self.restarted = True
+        self._ending = Ending()
+        self.text = self._new_text()
+        self.calls = [call for call in self.calls if call.complete]
+        self._text_ended = bool(self.calls)
 
     def _cut(self, error: Exception | None, done: bool) -> CutShort | None:
         if error is not None or self._detail is not None:
@@ -385,8 +415,8 @@ class Session:
         self.violation: InvalidSchema | None = None
         unclear, contradiction = False, None
         for track in (self.text, *(call.track for call in self._of_number.values())):
-            if track.unclear and track.joiner is not None:
-                unclear = True
+            unclear = unclear or track.unclear
+            if track.joiner is not None:
                 contradiction = contradiction or track.joiner.contradiction
             self.violation = track.end(cut=cut is not None) or self.violation
         return unclear, contradiction

@@ -28,10 +28,10 @@ class SoFar:
 
     `text` is what has arrived: of the call that broke off (`tool` is its name) its arguments, else
     the answer's text. `reason` is why it broke off: `lost`, `stalled`, `length`, `ended` (the
-    answer stopped before its value did), `violation` (of the schema), or `unclear` (it was not
-    certain how the last answer joins). `error` is what was raised, if anything was. `attempts` is
-    how often the program has asked, `usage` the token counts of all attempts, `calls` are the calls
-    that need not be asked for again.
+    answer stopped before its value did), `violation` (of the schema), `contradiction` (it begins
+    again), or `unclear` (it was not certain how the last answer joins). `error` is what was raised,
+    if anything was. `attempts` is how often the program has asked, `usage` the token counts of all
+    attempts, `calls` are the calls that need not be asked for again.
     """
 
     def __init__(self, session: Session) -> None:
@@ -47,8 +47,8 @@ class SoFar:
         self._joined = joined
         wanted = session.tool is None if last is None else session.tool in (True, last.name)
         self._schema = session.schema if wanted else None
-        # White space at the end that a request had to leave out.
-        self._dropped = ""
+        # White space that a request left out at the end of a text to go on with.
+        self._dropped: str | None = None
 
     @cached_property
     def _document(self) -> Document:
@@ -115,8 +115,8 @@ class SoFar:
         `prompt` is the text or the messages of the first request. The provider is `openai_chat`
         (or `openai`), `openai_responses` (`responses`), `anthropic`, `gemini`, `mistral`, `ollama`
         or `bedrock`. Where it can go on with a text that is given to it, it gets that, unless
-        `prefill` is False; else it is asked to continue after the last words, or with a schema for
-        what is missing.
+        `prefill` is False; else it is asked to continue after the last words. If it was not certain
+        how that joins, it is asked for what is missing by the schema, or for all of it again.
         """
         schema = (
             self.missing_schema() if self.reason in ("unclear", "violation") or self.tool else None
@@ -127,6 +127,7 @@ class SoFar:
             calls=[(call.name, call.args) for call in self.calls],
             feedback=self.feedback,
             missing=schema,
+            again=self.reason == "unclear",
         )
         messages, self._dropped = messages_for(provider, prompt, request, prefill)
         return messages

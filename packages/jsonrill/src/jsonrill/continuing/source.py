@@ -92,7 +92,9 @@ class _Elements:
         if isinstance(first, _TEXT):
             begin = first.encode() if isinstance(first, str) else bytes(first)
             named = self._provider != "auto"
-            if not (source.sse or source.lines or named or looks_like_events(begin[:100])):
+            # The rest of a text may begin as events do: with a colon.
+            is_event = looks_like_events(begin[:100]) and not self._session.was_text
+            if not (source.sse or source.lines or named or is_event):
                 return None
         return EventDecoder(self._provider, source.sse)
 
@@ -108,7 +110,12 @@ class _Asking:
         self._ask = ask
         self._provider = given["provider"]
         self._stall, self._backoff = given["stall"], given["backoff"]
-        self._session = Session(self._provider, given["attempts"], given["budget"])
+        self._session = Session(
+            self._provider,
+            given["attempts"],
+            given["budget"],
+            restarts=given["on_contradiction"] == "restart",
+        )
         self._session.schema = given["schema"]
         self._before = [*given["before"]]
 
@@ -131,7 +138,7 @@ class _Asking:
         return SoFar(self._session) if self._session.asked else None
 
     def _begin(self, so_far: SoFar | None) -> None:
-        self._session.begin("" if so_far is None else so_far._dropped)
+        self._session.begin(None if so_far is None else so_far._dropped)
 
     def _wait(self) -> float:
         """Seconds before the next attempt: none if the last one got on, or was not lost."""
@@ -153,8 +160,8 @@ class Unbroken(_Asking):
         return self._run
 
     def close(self) -> None:
-        """Close the source that is read."""
-        if self._run is not None:
+        """Close the source that is read, unless its answer begins again: it can be read on."""
+        if self._run is not None and not self._session.restarted:
             self._run.close()
 
     def _events(self) -> Generator[Event]:
@@ -206,8 +213,8 @@ class AsyncUnbroken(_Asking):
         return self._run
 
     async def aclose(self) -> None:
-        """Close the source that is read."""
-        if self._run is not None:
+        """Close the source that is read, unless its answer begins again: it can be read on."""
+        if self._run is not None and not self._session.restarted:
             await self._run.aclose()
 
     async def _events(self) -> AsyncGenerator[Event]:
@@ -282,8 +289,9 @@ def unbroken(ask: Callable[[SoFar | None], Any], **options: Unpack[UnbrokenOptio
     the second attempt in vain, twice as many before the next one.
 
     `schema` is for readers that have none of their own. An answer that contradicts what is complete
-    is a `RevisionError`. `before` are the events that another process has yielded of this answer,
-    and which are not yielded again.
+    is a `RevisionError`; with `on_contradiction="restart"` the source can be read on after it, and
+    begins again (`parts` and `tool_calls` just go on). `before` are the events that
+    another process has yielded of this answer, and which are not yielded again.
     """
     if not callable(ask):
         raise TypeError(f"unbroken calls a function that asks, not {type(ask).__name__}: {ask!r}")

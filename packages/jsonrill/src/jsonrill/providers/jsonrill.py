@@ -19,6 +19,7 @@ from .finish import REASONS
 from .statements import (
     Aggregate,
     Begin,
+    Break,
     CallDelta,
     End,
     Finish,
@@ -32,6 +33,8 @@ from .statements import (
 UPDATES: Final = ("tools_call_update", "tool_call_update")
 RESULTS: Final = ("tool_result", "tool_call_result")
 ANSWER: Final = "answer"
+# The reason of a break after which an answer begins again.
+CONTRADICTION: Final = "contradiction"
 KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate", ANSWER)
 ENDED = ("complete", "error", "truncated")
 # With each chunk the public server puts another time into the id of the message.
@@ -88,7 +91,9 @@ def _result(result: dict[str, Any]) -> Result:
 def _answer(event: dict[str, Any]) -> list[Statement]:
     """One change of an answer."""
     choice = as_index(event.get("choice")) or 0
-    said: list[Statement] = [Begin()] if "restart" in event else []
+    said: list[Statement] = [Begin()] if event.get("begins") is True else []
+    if broke := as_object(event.get("break")):
+        said += _break(broke)
     if (text := as_text(event.get("text"))) is not None:
         said.append(Text(text, choice))
     if (text := as_text(event.get("reasoning"))) is not None:
@@ -103,6 +108,16 @@ def _answer(event: dict[str, Any]) -> list[Statement]:
     if (reason := event.get("finish")) in REASONS:
         said.append(Finish(None, None, reason, as_text(event.get("detail")), last=True))
     return said
+
+
+def _break(broke: dict[str, Any]) -> list[Statement]:
+    """The answer broke off; after a contradiction what came before it has ended."""
+    reason = as_text(broke.get("reason")) or "lost"
+    if reason != CONTRADICTION:
+        return [Break(reason)]
+    path = broke.get("path")
+    known = (tuple(path) if isinstance(path, list) else (), broke.get("written"), broke.get("now"))
+    return [Finish(reason="lost", detail="another answer contradicts it"), Break(reason, known)]
 
 
 def _growing(call: dict[str, Any], choice: int) -> CallDelta:

@@ -8,10 +8,11 @@ another one.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ..errors import CUTS
 from .fields import ABSENT, as_id, as_index, as_object, as_text
+from .finish import Reason
 from .statements import (
     Begin,
     CallDelta,
@@ -66,8 +67,9 @@ class PartEvents:
         elif delta is not None or event.get("complete") is True:
             make = Reasoning if kind == "reasoning" else Text
             said.append(make(delta or "", block=index, ends=event.get("complete") is True))
-        if (reason := event.get("reason")) in CUTS:
-            said.append(Finish(reason=reason, detail=_detail(event, CUTS[reason])))
+        if (reason := as_text(event.get("reason"))) in CUTS:
+            detail = _detail(event, CUTS[reason])
+            said.append(Finish(reason=cast(Reason, reason), detail=detail))
         return said
 
     def _begins_turn(self, kind: str, index: int, id: str | None, event: dict[str, Any]) -> bool:
@@ -110,7 +112,7 @@ class PartEvents:
 def _has_ended(kind: str, call: dict[str, Any], event: dict[str, Any]) -> bool:
     if kind == "call":
         return call.get("status") not in ("streaming", None)
-    return event.get("complete") is True or event.get("reason") in CUTS
+    return event.get("complete") is True or as_text(event.get("reason")) in CUTS
 
 
 def _detail(event: dict[str, Any], meaning: str) -> str | None:

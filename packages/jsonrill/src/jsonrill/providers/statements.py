@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, assert_never
 
 from ..answer import Answer
 from ..errors import CUTS, CutShort, Problem
+from ..paths import Path
 from .fields import ABSENT, as_error
 from .finish import Reason, finish_reason, is_complete, worse
 
@@ -214,7 +215,20 @@ class Aggregate:
     calls: list[CallDelta]
 
 
-Statement = Begin | Text | Reasoning | Keep | CallDelta | Result | Aggregate | Usage | Finish
+@dataclass(slots=True)
+class Break:
+    """An answer that several requests make broke off, and goes on.
+
+    With a `contradiction` (as `RevisionError` has it) it begins again: what came before is void.
+    """
+
+    reason: str
+    contradiction: tuple[Path, Any, Any] | None = None
+
+
+Statement = (
+    Begin | Text | Reasoning | Keep | CallDelta | Result | Aggregate | Usage | Finish | Break
+)
 Translate = Callable[[dict[str, Any]], Sequence[Statement]]
 
 
@@ -296,7 +310,7 @@ class Ending:
             elif isinstance(statement, Aggregate):
                 cut = any(call.status == "truncated" for call in statement.calls)
                 self._finish(Finish(reason="lost" if cut else None))
-            elif not isinstance(statement, (Keep, Usage)):
+            elif not isinstance(statement, (Keep, Usage, Break)):
                 assert_never(statement)
 
     @property
@@ -375,6 +389,8 @@ class Watch:
         for one in said:
             if isinstance(one, Usage):
                 self._counts.update(one.counts)
+            elif isinstance(one, Break):
+                self._answer.broke(one.reason, again=one.contradiction is not None)
 
     def end(self, *, ends: bool) -> None:
         """The stream has been read to its end; `ends` is that of `Ending.cut`."""

@@ -20,6 +20,7 @@ from ..providers.fields import ABSENT
 from ..providers.statements import (
     Aggregate,
     Begin,
+    Break,
     CallDelta,
     Finish,
     Keep,
@@ -259,7 +260,7 @@ class ToolCalls:
             self._result(statement)
         elif isinstance(statement, Aggregate):
             self._aggregate(statement.message, statement.calls)
-        elif not isinstance(statement, (Text, Reasoning, Keep)):
+        elif not isinstance(statement, (Text, Reasoning, Keep, Break)):
             assert_never(statement)
 
     def _call(self, delta: CallDelta) -> None:
