@@ -24,7 +24,7 @@ export function translation() {
   let isOpen = false;
   return (/** @type {Fields} */ event) => {
     const said = statements(event);
-    if (said.length === 0 && !accepts(event)) return said; // an event of somebody else
+    if (said.length === 0 && !accepts(event)) return said; // an event of another provider
     if (!isOpen) said.unshift({ kind: "begin" });
     isOpen = said.at(-1)?.kind !== "finish";
     return said;

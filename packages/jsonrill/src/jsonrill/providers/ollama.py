@@ -40,7 +40,7 @@ class Ollama:
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         said = _statements(event)
         if not said and not accepts(event):
-            return said  # an event of somebody else
+            return said  # an event of another provider
         if not self._is_open:
             said.insert(0, Begin())
         self._is_open = not (said and isinstance(said[-1], Finish))
