@@ -387,7 +387,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-class Reasoning(TagReader):
+class ReasoningTags(TagReader):
     kind = "reasoning"
 
     def __init__(self, close: str) -> None:
@@ -399,7 +399,7 @@ class Reasoning(TagReader):
         self._say(closed=True)
 
 
-class OpenReasoning(Reasoning):
+class OpenReasoning(ReasoningTags):
     """Reasoning from the beginning of the text on: the prompt had its opening tag."""
 
     def _script(self) -> Iterator[None]:
@@ -516,7 +516,7 @@ class Function(TagReader):
         yield from self._function()
 
 
-class Mistral(TagReader):
+class MistralTags(TagReader):
     """`[TOOL_CALLS]`: a list of objects, or NAME[ARGS]{…}, or NAME{…}."""
 
     def _script(self) -> Iterator[None]:

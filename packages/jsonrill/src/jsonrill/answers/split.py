@@ -209,14 +209,14 @@ def _python_call(rest: str) -> bool | None:
 
 
 READERS: Final[dict[str, Callable[..., TagReader]]] = {
-    "reasoning": readers.Reasoning,
+    "reasoning": readers.ReasoningTags,
     "open reasoning": readers.OpenReasoning,
     "json": readers.Json,
     "fence": readers.Fence,
     "objects": readers.Objects,
     "tool call": readers.ToolCallTag,
     "function": readers.Function,
-    "mistral": readers.Mistral,
+    "mistral": readers.MistralTags,
     "llama": readers.Llama,
     "deepseek": readers.DeepSeek,
     "kimi": readers.Kimi,

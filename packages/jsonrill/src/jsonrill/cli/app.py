@@ -42,7 +42,7 @@ from ..wire import CompactEncoder, to_wire
 from .elsewhere import ELSEWHERE, not_installed
 from .input import BadInput, Source
 from .options import LIMITS, Own, flagged, made, own_flags
-from .output import BadOutput, Sink, write_utf8
+from .output import BadOutput, Output, write_utf8
 
 app = typer.Typer(
     name="jsonrill",
@@ -63,7 +63,7 @@ CHECKED = tuple(option.name for option in taken_by("checked"))
 
 def command(
     make: Callable[..., Any], *, options_of: Stage | None = None, **argument: str
-) -> Callable[[Callable[[Any, Source, Own, Sink], None]], None]:
+) -> Callable[[Callable[[Any, Source, Own, Output], None]], None]:
     """Add a filter: a function of its stage (made by `make`), a file, its flags and its output.
 
     Each file gets a stage of its own. `options_of` is the stage, if it has not the name of the
@@ -71,7 +71,7 @@ def command(
     has one.
     """
 
-    def add(work: Callable[[Any, Source, Own, Sink], None]) -> None:
+    def add(work: Callable[[Any, Source, Own, Output], None]) -> None:
         stage_name: Any = options_of or work.__name__
         # Such a command reads the text of a provider's answer, too, or of calls; some only of one.
         reads_text = stage_name in TEXT_STAGES
@@ -95,7 +95,7 @@ def command(
                     sink.close()
                 return all(good)
 
-            def _filter(source: Source, sink: Sink) -> bool:
+            def _filter(source: Source, sink: Output) -> bool:
                 stage, source.reading = stage_of()
                 try:
                     try:
@@ -130,7 +130,7 @@ def _document(schema: Any = None, check_formats: bool = False, **options: Any) -
 
 
 @command(_document)
-def values(document: Document, source: Source, own: Own, sink: Sink) -> None:
+def values(document: Document, source: Source, own: Own, sink: Output) -> None:
     """Write the value of a JSON text: on a terminal after each piece that changed it, else once.
 
     With --many it is written once for each document. If the text is wrong or ends early, the value
@@ -198,7 +198,7 @@ def _repairing(repair: Any, many: bool, **options: Any) -> Any:
 
 
 @command(_repairing, options_of="values")
-def repair(document: Document, source: Source, own: Own, sink: Sink) -> None:
+def repair(document: Document, source: Source, own: Own, sink: Output) -> None:
     """Write the JSON that a text was meant to be, once and whole; --report lists the repairs.
 
     Example: echo "Sure: {'name': 'Ada', langs: ['en',]}" | jsonrill repair --report
@@ -212,7 +212,7 @@ def repair(document: Document, source: Source, own: Own, sink: Sink) -> None:
 
 
 @command(Selection, field="A path or pattern, such as results[*] or days[*].title.")
-def select(selection: Selection, source: Source, own: Own, sink: Sink) -> None:
+def select(selection: Selection, source: Source, own: Own, sink: Output) -> None:
     """Write each value at a path of a JSON text when it is complete; keep nothing else.
 
     An array at the path stands for its elements.
@@ -224,7 +224,7 @@ def select(selection: Selection, source: Source, own: Own, sink: Sink) -> None:
 
 
 @command(TextSelection, field="The path of a string, such as answer or steps[0].title.")
-def text(selection: TextSelection, source: Source, own: Own, sink: Sink) -> None:
+def text(selection: TextSelection, source: Source, own: Own, sink: Output) -> None:
     """Write one string of a JSON text while it arrives, as plain text.
 
     Example: echo '{"answer": "It is four.", "sources": [1]}' | jsonrill text answer
@@ -235,7 +235,7 @@ def text(selection: TextSelection, source: Source, own: Own, sink: Sink) -> None
 
 
 @command(PartialStream)
-def updates(stream: PartialStream, source: Source, own: Own, sink: Sink) -> None:
+def updates(stream: PartialStream, source: Source, own: Own, sink: Output) -> None:
     """Write updates of the entities in a JSON text: the Partial Stream Spec in five modes.
 
     Example: echo '{"colors": [{"hex": "#94"}, {"hex": "#1' | jsonrill updates --entity colors
@@ -250,7 +250,7 @@ def updates(stream: PartialStream, source: Source, own: Own, sink: Sink) -> None
 
 
 @command(Parser)
-def fragments(parser: Parser, source: Source, own: Own, sink: Sink) -> None:
+def fragments(parser: Parser, source: Source, own: Own, sink: Output) -> None:
     """Write a JSON text as fragments, one a line (--compact: one list for each piece).
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments --compact
@@ -274,7 +274,7 @@ def fragments(parser: Parser, source: Source, own: Own, sink: Sink) -> None:
 
 
 @command(Rebuilder)
-def rebuild(rebuilder: Rebuilder, source: Source, own: Own, sink: Sink) -> None:
+def rebuild(rebuilder: Rebuilder, source: Source, own: Own, sink: Output) -> None:
     """Write the value that fragments describe: the inverse of `fragments`.
 
     On a terminal it is written after each line, else once.
@@ -293,7 +293,7 @@ def rebuild(rebuilder: Rebuilder, source: Source, own: Own, sink: Sink) -> None:
 
 
 @command(Chunker)
-def chunks(chunker: Chunker, source: Source, own: Own, sink: Sink) -> None:
+def chunks(chunker: Chunker, source: Source, own: Own, sink: Output) -> None:
     """Turn complete JSON snapshots, one a line, into chunks whose joined text is the last one.
 
     Example: printf '{"a":"He"}\\n{"b":1,"a":"Hello"}\\n' | jsonrill chunks
@@ -312,7 +312,7 @@ def chunks(chunker: Chunker, source: Source, own: Own, sink: Sink) -> None:
 
 
 @command(ToolCalls)
-def calls(live: ToolCalls, source: Source, own: Own, sink: Sink) -> None:
+def calls(live: ToolCalls, source: Source, own: Own, sink: Output) -> None:
     """Write the tool calls in a provider's stream, after each event that changed one.
 
     The input is one event a line, or the event stream as it came over HTTP. A complete answer,

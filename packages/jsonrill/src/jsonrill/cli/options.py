@@ -16,7 +16,7 @@ import typer
 from ..errors import DEFAULT_LIMITS, Limits
 from ..options import Entity, Modes, Option, Patterns, Rules, Schemas, Tool, modes_of
 from .input import Source
-from .output import Sink
+from .output import Output
 
 _TEXTS: Final = ("values", "updates", "fragments", "select", "text", "repair")
 _REPAIRING: Final = (*_TEXTS, "calls")
@@ -103,9 +103,9 @@ class Own(SimpleNamespace):
         for file in self.files or ["-"]:
             yield Source(Path(file), tokens, delay, self.sse or self.sse_in)
 
-    def sink(self) -> Sink:
+    def sink(self) -> Output:
         pretty, color = vars(self).get("pretty", False), vars(self).get("color")
-        return Sink(pretty=pretty, color=color, sse=self.sse or self.sse_out)
+        return Output(pretty=pretty, color=color, sse=self.sse or self.sse_out)
 
 
 def json_file(path: str | None) -> Any:

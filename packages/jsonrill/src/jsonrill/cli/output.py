@@ -45,7 +45,7 @@ def write_utf8() -> None:
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
-class Sink:
+class Output:
     """Writes values to standard output; `close` ends an event stream."""
 
     def __init__(

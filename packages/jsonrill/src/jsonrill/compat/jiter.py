@@ -34,7 +34,7 @@ _FLOATS: Final[dict[Any, Any]] = {
 _REMEMBERED: Final = {"allow_inf_nan", "cache_mode", "float_mode"}
 
 
-class Options(TypedDict, total=False):
+class JiterOptions(TypedDict, total=False):
     """Options of jiter that are rarely passed."""
 
     allow_inf_nan: bool
@@ -50,7 +50,7 @@ def from_json(
     partial_mode: Literal[True, False, "off", "on", "trailing-strings"] = False,
     strict: bool = False,
     share: bool = False,
-    **options: Unpack[Options],
+    **options: Unpack[JiterOptions],
 ) -> Any:
     """As `jiter.from_json`.
 

@@ -118,7 +118,7 @@ class ResponseState:
         return self.value(status="failed", error=error)
 
 
-class Responses(Dialect):
+class NativeResponses(Dialect):
     """OpenAI Responses. Events are numbered from 0, whatever numbers the provider gave them."""
 
     def __init__(self, settings: Settings) -> None:
@@ -158,7 +158,7 @@ class Responses(Dialect):
         yield from ()
 
 
-class Messages(Dialect):
+class NativeMessages(Dialect):
     """Anthropic Messages."""
 
     def __init__(self, settings: Settings) -> None:
@@ -189,4 +189,7 @@ def _openai_error(problem: Problem) -> Json:
 
 
 # By the name of the provider. Chat completions have a dialect that writes those of any provider.
-NATIVE: Final[dict[str, type[Dialect]]] = {"openai_responses": Responses, "anthropic": Messages}
+NATIVE: Final[dict[str, type[Dialect]]] = {
+    "openai_responses": NativeResponses,
+    "anthropic": NativeMessages,
+}

@@ -42,7 +42,7 @@ PROVIDERS.update(
         "openai_chat": Provider(openai_chat.accepts, openai_chat.Chat),
         "anthropic": Provider(anthropic.accepts, lambda: anthropic.translate),
         "openai_realtime": Provider(openai_realtime.accepts, openai_realtime.Realtime),
-        "openai_responses": Provider(openai_responses.accepts, openai_responses.Responses),
+        "openai_responses": Provider(openai_responses.accepts, openai_responses.ResponsesReader),
         "jsonrill": Provider(jsonrill.accepts, lambda: jsonrill.translate),
         "parts": Provider(parts.accepts, parts.PartEvents, ends=False),
         "gemini": Provider(gemini.accepts, lambda: gemini.translate),

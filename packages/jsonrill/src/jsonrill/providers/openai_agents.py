@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .fields import as_id, as_object, as_text, items, typed
-from .openai_responses import Responses, item_statements
+from .openai_responses import ResponsesReader, item_statements
 from .statements import Finish, Result, Statement, Text
 
 NO_ID = "__fake_id__"
@@ -21,7 +21,7 @@ class OpenAIAgents:
     """Translates events; remembers if the responses were streamed."""
 
     def __init__(self) -> None:
-        self._responses = Responses()
+        self._responses = ResponsesReader()
         self._streamed = False
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
@@ -42,7 +42,7 @@ class OpenAIAgents:
         self._streamed = True
         if data.get("type") == "response.created":
             # Each response counts its events from 0.
-            self._responses = Responses()
+            self._responses = ResponsesReader()
         said = self._responses(_without_fake_ids(data))
         for one in said:
             if isinstance(one, Finish):

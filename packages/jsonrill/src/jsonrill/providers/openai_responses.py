@@ -50,7 +50,7 @@ def accepts(event: dict[str, Any]) -> bool:
     return _is_response(event) and "event_id" not in event
 
 
-class Responses:
+class ResponsesReader:
     """Translates events; remembers the last `sequence_number` to skip events that come again."""
 
     def __init__(self) -> None:

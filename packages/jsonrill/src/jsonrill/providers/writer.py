@@ -31,7 +31,7 @@ _STEP: Final = re.compile(
 
 
 @dataclass(slots=True)
-class _Container:
+class _Open:
     """An open container: the step that leads to it, and what it has so far."""
 
     step: str | int | None
@@ -49,7 +49,7 @@ class Writer:
     __slots__ = ("_open", "_started", "_string")
 
     def __init__(self) -> None:
-        self._open: list[_Container] = []
+        self._open: list[_Open] = []
         self._string: Path | None = None
         self._started = False
 
@@ -144,7 +144,7 @@ class Writer:
         return f"{comma}{quoted(step)}:"
 
     def _begin(self, step: str | int | None, is_object: bool) -> str:
-        self._open.append(_Container(step, is_object))
+        self._open.append(_Open(step, is_object))
         return "{" if is_object else "["
 
     def _close_to(self, count: int) -> str:

@@ -55,7 +55,7 @@ from .shapes import (
     ROOT,
     VALUES,
     WITHIN,
-    Field,
+    FieldShape,
     Shape,
     zero,
 )
@@ -348,7 +348,7 @@ class Compiler:
                 keys = frozenset(path[0] for path in paths)
                 members.required.append((keys, f"{shown(paths[0][0])} is missing"))
             default = self._default_of(field["schema"], config)
-            shape.fields.append(Field(name, value, default, field.get("required", True)))
+            shape.fields.append(FieldShape(name, value, default, field.get("required", True)))
             for rank, path in enumerate(paths if nodes else ()):
                 # A path into another value is looked up when all is complete.
                 if len(path) == 1:

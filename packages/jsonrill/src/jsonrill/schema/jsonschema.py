@@ -82,10 +82,12 @@ _REFERENCES: Final = ("$ref", *DYNAMIC)
 
 def compile_schema(source: Mapping[str, Any] | bool, check_formats: bool = False) -> Node:
     """The node of a whole JSON Schema; `ValueError` if it is none."""
-    return Compiler(source if isinstance(source, bool) else dict(source), check_formats).root
+    return JsonSchemaCompiler(
+        source if isinstance(source, bool) else dict(source), check_formats
+    ).root
 
 
-class Compiler:
+class JsonSchemaCompiler:
     """One schema document: its nodes by place, each made once, so that it may refer to itself."""
 
     def __init__(self, source: Schema | bool, check_formats: bool) -> None:

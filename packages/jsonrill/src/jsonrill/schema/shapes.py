@@ -26,7 +26,7 @@ VALUES: Final = "values"  # members of a dict
 _CONTENT: Final = {FIELDS: OBJECT, VALUES: OBJECT, ITEMS: ARRAY}
 
 
-class Field:
+class FieldShape:
     """One field of a class: its name, where it is, and its default as pydantic makes it."""
 
     __slots__ = ("default", "name", "node", "required")
@@ -66,7 +66,7 @@ class Shape:
         # Of fields: all of them in order; for each key the names it stands for, each with its
         # node and its rank among the keys of that field; keys into whose values a field's path
         # leads; whether other keys are kept.
-        self.fields: list[Field] = []
+        self.fields: list[FieldShape] = []
         self.names: dict[str, list[tuple[str, Node, int]]] = {}
         self.deep: set[str] = set()
         self.extra = False
@@ -170,7 +170,7 @@ def missing(shape: Shape, around: tuple[Any, ...] | None) -> dict[str, Any]:
     return {field.name: _before(field, around) for field in shape.fields}
 
 
-def _before(field: Field, around: tuple[Any, ...] | None) -> Any:
+def _before(field: FieldShape, around: tuple[Any, ...] | None) -> Any:
     try:
         if field.default is not None:
             return field.default()

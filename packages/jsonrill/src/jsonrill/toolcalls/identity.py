@@ -22,7 +22,7 @@ All of it within one response and choice, a *scope*. For example, of five deltas
 
 A call whose id is taken gets another, made of that one, so that each result has its call.
 
-Identity sees of a call only what the protocol `Call` names: neither its text nor how it ends.
+Identity sees of a call only what the protocol `Identified` names: neither its text nor how it ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from ..providers.statements import CallDelta
 
 
-class Call(Protocol):
+class Identified(Protocol):
     """The fields of a call that identity reads and writes."""
 
     id: str
@@ -55,7 +55,7 @@ class Call(Protocol):
     def settled(self) -> bool: ...  # complete or truncated
 
 
-C = TypeVar("C", bound=Call)
+C = TypeVar("C", bound=Identified)
 
 
 @dataclass(slots=True, eq=False)
@@ -319,7 +319,7 @@ def _among(scope: Scope[C], delta: CallDelta) -> C | None:
     return None if call.args_ended or call.name != name else call
 
 
-def _shares_id(call: Call, delta: CallDelta) -> bool:
+def _shares_id(call: Identified, delta: CallDelta) -> bool:
     """True if a delta with the id of this call is about another one."""
     if delta.name is None or call.name is None or delta.received or delta.alias in call.ids:
         return False
@@ -328,7 +328,7 @@ def _shares_id(call: Call, delta: CallDelta) -> bool:
     return call.args_ended and delta.name != call.name
 
 
-def _takes_id(call: Call, scope: Scope[Any], delta: CallDelta) -> bool:
+def _takes_id(call: Identified, scope: Scope[Any], delta: CallDelta) -> bool:
     """True if an id that is new belongs to this call, decided by what a receiver sees too."""
     name = delta.name
     if call.settled or scope.ended:
@@ -340,7 +340,7 @@ def _takes_id(call: Call, scope: Scope[Any], delta: CallDelta) -> bool:
     return call.name is None or (call.name == name and not call.args_ended)
 
 
-def _is_another(call: Call, scope: Scope[Any], name: str) -> bool:
+def _is_another(call: Identified, scope: Scope[Any], name: str) -> bool:
     """True if a name that comes at the index of this call is that of another call."""
     if call.args_ended or not call.open:
         return name != call.name or not scope.has_ids
