@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from jsonrill.eventstream import SSEEvent
+from jsonrill_server.runs.records import LOST
 from support import SLACK, numbered
 from support.processes import Events, Server, all_events
 
@@ -303,7 +304,7 @@ def test_a_lost_producer_ends_the_stream(server: Server, client: httpx2.Client) 
     updates = datas(read(server, stream))
     assert updates[-1] == {
         "status": "ERROR",
-        "error": {"code": "PRODUCER_LOST", "message": "the producer has gone"},
+        "error": {"code": "PRODUCER_LOST", "message": LOST.message},
     }
     assert time.monotonic() - begun < 6 * SLACK  # the lease, and at most two looks
     # One that nobody reads is found lost by whoever asks next.

@@ -16,6 +16,7 @@ from jsonrill.sources import Reading
 from jsonrill.streams.driving import END, drive
 
 from ..runs.elements import records
+from ..runs.failures import end_of
 from ..runs.threads import in_thread
 
 # What one request carries, and what may wait for the next one before the source waits, too.
@@ -131,4 +132,5 @@ def code_of(error: BaseException) -> tuple[str, str]:
     """What readers are told when a source has failed: details only if they are about the data."""
     if isinstance(error, JsonrillError):
         return error.code, error.message
-    return "SOURCE_FAILED", "the source failed"
+    end = end_of(error)
+    return end.code, end.message

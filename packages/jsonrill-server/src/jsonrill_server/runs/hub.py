@@ -31,6 +31,7 @@ from ..store import (
     UnknownStream,
 )
 from .descriptors import bounded
+from .failures import KINDS
 from .metrics import Metrics
 from .options import StreamOptions, TooMany, ViewOptions
 from .positions import START, Position
@@ -64,7 +65,7 @@ CHECK_EVERY = 1.0
 # Ends that are counted by name; a producer's own codes are `FAILED`.
 ENDS = frozenset(
     (
-        *(end.code for end in (CANCELLED, LOST, LOG_LOST, STOPPED, RELAY_STOPPED)),
+        *(end.code for end in (CANCELLED, LOST, LOG_LOST, STOPPED, RELAY_STOPPED, *KINDS)),
         "LIMIT_EXCEEDED",
         *("UPSTREAM_ERROR", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT"),
     )

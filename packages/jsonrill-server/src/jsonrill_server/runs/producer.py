@@ -29,6 +29,7 @@ from ..store import (
     UnknownStream,
 )
 from .claim import Claim
+from .failures import end_of
 from .hub import Hub
 from .records import CLOSED, LOG_LOST, REPLACED, STOPPED, WAITING, End, Record, Started
 
@@ -170,7 +171,7 @@ async def _read_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -
 
 def _source_failed(error: BaseException) -> End:
     log.error("the source of a run failed", exc_info=error)
-    return End("error", "SOURCE_FAILED", "the source failed")
+    return end_of(error)
 
 
 async def _close(source: AsyncGenerator[Sequence[Record]]) -> None:

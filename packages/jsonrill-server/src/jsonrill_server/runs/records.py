@@ -63,13 +63,25 @@ CLOSED: Final = End("closed")
 CANCELLED: Final = End("cancelled", "CANCELLED", "the stream was cancelled")
 # Its lease ran out; it was told to stop; another one has the log, because it was halted for longer
 # than its lease.
-LOST: Final = End("error", "PRODUCER_LOST", "the producer has gone")
-STOPPED: Final = End("error", "PRODUCER_STOPPED", "the producer was stopped")
+LOST: Final = End(
+    "error",
+    "PRODUCER_LOST",
+    "the program that wrote this is gone, and will not go on: it is safe to ask again",
+)
+STOPPED: Final = End(
+    "error",
+    "PRODUCER_STOPPED",
+    "the program that wrote this was stopped before the end: it is safe to ask again",
+)
 REPLACED: Final = End("error", "PRODUCER_REPLACED", "another producer has gone on with this stream")
 LOG_LOST: Final = End("error", "LOG_LOST", "the store lost records of this stream")
 # Nothing is written to the log: it goes on when a person has decided.
 WAITING: Final = End("closed", "WAITING", "a person has to decide")
-RELAY_STOPPED: Final = End("error", "RELAY_STOPPED", "the relay was stopped")
+RELAY_STOPPED: Final = End(
+    "error",
+    "RELAY_STOPPED",
+    "the server was stopped before the end of the answer: it is safe to ask again",
+)
 
 
 def to_bytes(record: Record) -> bytes:
