@@ -459,6 +459,31 @@ def test_a_call_that_was_complete_is_not_asked_for_again() -> None:
             assert "do not make them again" in told and "Rome" in told
 
 
+def spoken(*texts: str, call: Call) -> list[Any]:
+    """A text, a call, and another text that follows its result, as an agent's stream has them."""
+    before, after = ([{"kind": "answer", "text": it} for it in text.split("|")] for text in texts)
+    return [
+        *before,
+        {"kind": "answer", "call": {"id": "1", "index": 0, "name": call.name, "text": call.text}},
+        {"kind": "answer", "call": {"id": "1", "index": 0, "complete": True}},
+        {"kind": "answer", "id": "1", "result": "rain"},
+        *after,
+        {"kind": "answer", "finish": "complete"},
+    ]
+
+
+def test_a_text_that_follows_calls_is_not_lost() -> None:
+    call = Call("weather", {"city": "Rome"})
+    whole = spoken("Let me |look|.", "It rains| in |Rome.", call=call)
+    for cut in range(1, len(whole) + 1):
+        parts = jsonrill.Parts()
+        for event in source(whole[:cut], whole):
+            parts.feed(event)
+        parts.flush()
+        assert parts.text == "Let me look.It rains in Rome.", cut
+        assert [(call.args, call.result) for call in parts.calls] == [({"city": "Rome"}, "rain")]
+
+
 # ---- what the program learns ----
 
 

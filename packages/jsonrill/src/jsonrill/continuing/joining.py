@@ -424,6 +424,8 @@ def _is_repetition(first: JoinedText, size: int) -> bool:
     """True if no text says the end of this one twice: it is long, and has a word of its own."""
     text = first.text
     repeated = text[-size:]
+    if first.plain and _FEW <= size == len(text):
+        return True  # prose that begins as the first one did begins again
     if size < _CERTAIN or not (first.plain or (first.outline.in_string and '"' not in repeated)):
         return False
     words = set(_LONG_WORD.findall(repeated))

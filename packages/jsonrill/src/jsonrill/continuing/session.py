@@ -145,8 +145,8 @@ class Session:
         self.tool: Tool = None
         self.text = Track()
         self.calls: list[Call] = []
-        # True if a call has followed the text.
-        self._text_ended = False
+        # True if a call has followed the text; if the text at hand has followed a call.
+        self._text_ended = self._is_later = False
         self.asked = 0
         self.in_vain = 0
         self._tokens = 0
@@ -191,6 +191,8 @@ class Session:
         self._counts: dict[str, Any] = {}
         self._characters = 0
         self._of_number: dict[int, Call] = {}
+        # Text that goes on with what followed the calls, unless these come again behind it.
+        self._held = ""
         self.was_text, self._is_text = self._is_text, False
         self._has_begun = self.stalled = False
         self._detail: str | None = None
@@ -233,8 +235,18 @@ class Session:
         return {"kind": ANSWER, **({"choice": self.choice} if self.choice else {}), **fields}
 
     def _text(self, piece: str) -> Iterator[Event]:
+        if self._text_ended and self._of_number:
+            self.text, self._text_ended, self._is_later = self._new_text(), False, True
+        elif self._is_later and self.text.joiner is not None and not self._of_number:
+            self._held += piece
+            return
         # What comes again before a call is known.
         if not self._text_ended and (text := self.text.feed(piece)):
+            yield self._event(text=text)
+
+    def _end_text(self) -> Iterator[Event]:
+        """The text at hand is complete: a call follows it, or nothing."""
+        if not self._text_ended and (text := self.text.flush()):
             yield self._event(text=text)
 
     # ---- calls ----
@@ -251,6 +263,9 @@ class Session:
         if call is None:
             if found.name is None and found.open:
                 return
+            if not self._of_number:
+                self._held = ""
+                yield from () if self._is_later else self._end_text()
             call = self._of_number[found.number] = self._matched(found)
             piece = found.raw
         if found.is_placeholder and found.open:
@@ -353,9 +368,10 @@ class Session:
 
     def _end(self, error: Exception | None, done: bool) -> Iterator[Event]:
         cut = self._cut(error, done)
+        if text := self.text.feed(self._held) if self._held else "":
+            yield self._event(text=text)
         if cut is None or cut.reason in _FINAL:
-            if text := self.text.flush() if not self._text_ended else "":
-                yield self._event(text=text)
+            yield from self._end_text()
         for update in self._reading.flush():
             yield from self._call(update)
         if cut is None:
@@ -398,7 +414,7 @@ class Session:
         self._ending = Ending()
         self.text = self._new_text()
         self.calls = [call for call in self.calls if call.complete]
-        self._text_ended = bool(self.calls)
+        self._text_ended, self._is_later = bool(self.calls), False
 
     def _cut(self, error: Exception | None, done: bool) -> CutShort | None:
         if error is not None or self._detail is not None:
