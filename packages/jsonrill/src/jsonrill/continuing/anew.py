@@ -217,6 +217,8 @@ class Anew(Sink):
     def _check_kind(self, kind: type) -> None:
         first = self._open[len(self._frames)]
         if not isinstance(first, kind):
+            if not self._frames:
+                raise NotJoined  # half of the first answer may begin so, when it is repeated
             raise Contradiction(self._path[: len(self._frames)], first, kind())
 
     def _compare(self) -> None:

@@ -23,14 +23,7 @@ from typing import Any, Final, Unpack, overload
 from ..errors import JsonrillError, SourceFailed
 from ..eventstream import looks_like_events
 from ..opening import open_source
-from ..options import (
-    Provider,
-    Rules,
-    Tool,
-    UnbrokenOptions,
-    refuse_unknown,
-    taken_by,
-)
+from ..options import Provider, Rules, Tool, UnbrokenOptions, refuse_unknown, taken_by
 from ..sources import Opened
 from ..sources.decoding import EventDecoder
 from ..sources.failures import FailedResponse
