@@ -72,13 +72,9 @@ class SoFar:
             return [] if not self._document.started else [()]
         complete: list[Path] = []
         for depth in range(len(path) + 1):
-            steps = (
-                value
-                if isinstance(value, dict)
-                else range(len(value))
-                if isinstance(value, list)
-                else ()
-            )
+            if isinstance(value, str):
+                break
+            steps = value if isinstance(value, dict) else range(len(value))
             child = path[depth] if depth < len(path) else None
             complete += [(*path[:depth], step) for step in steps if step != child]
             value = None if child is None else value[child]

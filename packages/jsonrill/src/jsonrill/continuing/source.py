@@ -130,9 +130,6 @@ class _Asking:
     def _so_far(self) -> SoFar | None:
         return SoFar(self._session) if self._session.asked else None
 
-    def _begin(self, so_far: SoFar | None) -> None:
-        self._session.begin(None if so_far is None else so_far._dropped)
-
     def _wait(self) -> float:
         """Seconds before the next attempt: none if the last one got on, or was not lost."""
         session = self._session
@@ -167,10 +164,10 @@ class Unbroken(_Asking):
             try:
                 source = self._ask(so_far)
             except Exception as error:
-                self._begin(None)
+                session.begin()
                 yield from session.end(_lost(error))
                 continue
-            self._begin(so_far)
+            session.begin(None if so_far is None else so_far._dropped)
             yield from self._attempt(_opened(source, is_async=False))
 
     def _attempt(self, source: Opened) -> Iterator[Event]:
@@ -222,11 +219,11 @@ class AsyncUnbroken(_Asking):
                 answer = self._ask(so_far)
                 source = await answer if isawaitable(answer) else answer
             except Exception as error:
-                self._begin(None)
+                session.begin()
                 for event in session.end(_lost(error)):
                     yield event
                 continue
-            self._begin(so_far)
+            session.begin(None if so_far is None else so_far._dropped)
             async for event in self._attempt(_opened(source, is_async=True)):
                 yield event
 
