@@ -45,12 +45,17 @@ class Trips:
         self.asked: list[list[Any]] = []
         self._calls = calls or (BOOK,)
         self._threads = threads
+        # Set when a booking begins, which takes long then.
+        self.began: asyncio.Event | None = None
         self.pay: Any = lambda sum: f"paid {sum}"
 
     def __call__(self, run: Run) -> Any:
         @tool(approve=True)
-        def book(city: str) -> str:
+        async def book(city: str) -> str:
             self.ran.append(city)
+            if self.began is not None:
+                self.began.set()
+                await asyncio.sleep(3600)
             return f"booked {city}"
 
         @tool(effects=True)
@@ -311,6 +316,27 @@ def test_a_tool_whose_process_is_gone_is_run_again_only_if_it_may(
         runs = await stack.enter_async_context(Runs(shared, lease=0.5, resume={"trip": second}))
         assert results(await rest(runs, "a")) == [result]
         assert (len(first.asked), len(second.asked)) == (1, 1)
+
+    run(work)
+
+
+def test_a_decision_lets_a_call_run_once(shared: str) -> None:
+    """The process is gone while the tool runs that a person had approved."""
+
+    async def work(stack: AsyncExitStack) -> None:
+        started = asyncio.Event()
+        first, second = Trips([]), Trips([])
+        first.began = started
+        gone = await stack.enter_async_context(Runs(shared, lease=0.5, resume={"trip": first}))
+        await gone.start("a", resume="trip")
+        await until(gone, "a", "waiting")
+        await gone.decide("a", "b1", True)
+        await started.wait()
+        for task in gone._running.values():
+            task.cancel()  # it goes without a word
+        runs = await stack.enter_async_context(Runs(shared, lease=0.5, resume={"trip": second}))
+        assert results(await rest(runs, "a")) == ["interrupted"]
+        assert (first.ran, second.ran) == (["Rome"], [])
 
     run(work)
 

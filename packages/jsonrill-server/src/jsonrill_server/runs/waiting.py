@@ -24,7 +24,7 @@ from .producer import Failed
 from .records import WAITING, Record
 
 # What has one of these in it may say something of a call that waits; the rest is not read.
-_WORDS: Final = ('"waiting"', '"result"', '"decision"')
+_WORDS: Final = ('"waiting"', '"started"', '"result"', '"decision"')
 
 
 class WaitingCalls:
@@ -57,7 +57,11 @@ class WaitingCalls:
         match event:
             case {"kind": "call", "status": "waiting", "call": {"id": str(id)}}:
                 self.calls[id] = None
-            case {"kind": "result", "call": {"id": str(id)}}:
+            # A decision lets a call run once: one that was started is not decided any more.
+            case {"kind": "call", "status": "started", "call": {"id": str(id)}} | {
+                "kind": "result",
+                "call": {"id": str(id)},
+            }:
                 self.calls.pop(id, None)
                 self.decisions.pop(id, None)
             case {"kind": "decision", "call": str(id), "decision": decision}:
