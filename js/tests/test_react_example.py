@@ -6,7 +6,6 @@ With SCREENSHOTS=folder the pictures of the documentation are put there.
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from support import PYTHONPATH, ROOT, SLACK, need_command
-from support.npm import installed, project
+from support.npm import built_page
 from support.processes import free_port
 
 EXAMPLE = ROOT / "examples" / "react-fastapi"
@@ -30,16 +29,7 @@ SECONDS = 20 * SLACK
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page, after its types were checked."""
-    folder = tmp_path_factory.mktemp("example")
-    shutil.copytree(EXAMPLE / "web", folder, dirs_exist_ok=True)
-    project(folder, installed(EXAMPLE / "web", "react-example") / "node_modules")
-    for name in ("typescript/bin/tsc", "vite/bin/vite.js build"):
-        script, *words = name.split()
-        command = [need_command("node"), str(folder / "node_modules" / script), *words]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "dist"
+    return built_page(EXAMPLE, tmp_path_factory.mktemp("example"))
 
 
 @pytest.fixture(scope="module")

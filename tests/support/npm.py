@@ -96,3 +96,17 @@ def project(folder: Path, modules: Path) -> Path:
         archive.extractall(ours, filter="data")
     (ours / "package").rename(ours / "jsonrill")
     return folder
+
+
+def built_page(example: Path, folder: Path) -> Path:
+    """The page of an example with React, made by Vite in this folder; its types are checked."""
+    shutil.copytree(example / "web", folder, dirs_exist_ok=True)
+    # All examples have the packages of this one.
+    packages = ROOT / "examples" / "react-fastapi" / "web"
+    project(folder, installed(packages, "react-example") / "node_modules")
+    for name in ("typescript/bin/tsc", "vite/bin/vite.js build"):
+        script, *words = name.split()
+        command = [need_command("node"), str(folder / "node_modules" / script), *words]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "dist"
