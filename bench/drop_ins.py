@@ -106,6 +106,10 @@ def seconds(package: str, run: Program, cut: list[str], way: str) -> float:
     from jsonrill import compat
     from jsonrill.compat import patching
 
+    def nothing(*_: Any, **options: Any) -> dict[str, Any]:
+        """Of no module: `_rebind` would find it there by its name, and put it back as a parser."""
+        return {}
+
     known = patching.KNOWN[package]
     if way != "original":
         compat.install(package, share=way == "shared")
@@ -120,10 +124,6 @@ def seconds(package: str, run: Program, cut: list[str], way: str) -> float:
         if way == "nothing":
             patching._rebind(nothing, parser)
         compat.uninstall()
-
-
-def nothing(*_: Any, **options: Any) -> dict[str, Any]:
-    return {}
 
 
 def openai_helper(cut: list[str]) -> None:

@@ -450,12 +450,14 @@ def javascript(found: Results) -> str:
 
 The npm package beside others, in node: microseconds for one piece of {PIECE} characters. `values()`
 and jsonriver wait for each piece, the others are fed in a plain loop; `value` and `values()` give
-values that are safe to keep, the others one that changes.
+values that are safe to keep, the others one that changes. partial-json is called with all the text
+so far; `jsonrill/partial-json` is the [drop-in](coming-from.md#one-import) for it.
 
 {table(("", *FAMILY), speed)}
 
-`Document.live` takes {worst[0]:.2f}× the time of the fastest rival where it is slowest beside one,
-{worst[1]}. Of the prefixes [above](#right-besides-fast): {_wrong_in_node(results["correctness"])}.
+`Document.live` takes {worst[0]:.2f}× the time of the fastest rival where it is slowest beside one
+({worst[1]}). Of the prefixes [above](#right-besides-fast):
+{_wrong_in_node(results["correctness"])}.
 
 {versions}. What a page loads is on [the page of the package](javascript.md#size-and-speed).
 """

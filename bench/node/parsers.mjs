@@ -4,6 +4,7 @@
 import { JSONParser } from "@streamparser/json";
 import { parse as river } from "jsonriver";
 import { Allow, parse as partialJson } from "partial-json";
+import { parse as dropIn } from "../../js/src/compat/partial-json.js";
 import { Document, values } from "../../js/src/index.js";
 
 class OutOfTime extends Error {}
@@ -60,16 +61,20 @@ const CONTESTANTS = {
     }
     return latest;
   },
-  "partial-json": async ({ cut, check }) => {
-    let text = "";
-    let latest;
-    for (const piece of cut) {
-      check();
-      latest = partialJson((text += piece), Allow.ALL);
-    }
-    return latest;
-  },
+  "partial-json": (asked) => allSoFar(partialJson, asked),
+  "jsonrill/partial-json": (asked) => allSoFar(dropIn, asked),
 };
+
+/** The text so far, parsed again after each piece. */
+async function allSoFar(parse, { cut, check }) {
+  let text = "";
+  let latest;
+  for (const piece of cut) {
+    check();
+    latest = parse((text += piece), Allow.ALL);
+  }
+  return latest;
+}
 
 /** Seconds of one run; how far it came. */
 async function once(read, cut, cap, clock) {

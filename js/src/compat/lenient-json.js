@@ -1,5 +1,7 @@
 /** The parser of `partial-json` for a text that is read once: it takes what it can, and stops. */
 
+import { put } from "../parse/values.js";
+
 /** What may be incomplete. */
 export const STR = 1;
 export const NUM = 2;
@@ -60,7 +62,7 @@ export class OneText {
     if (first === '"') return this.#string();
     if (first === "{") return this.#object();
     if (first === "[") return this.#array();
-    for (const [word, value, allowed, least] of WORDS) {
+    for (const [word, value, allowed, least] of first >= "0" && first <= "9" ? [] : WORDS) {
       const rest = text.slice(this.#at, this.#at + word.length);
       const half = rest.length < word.length && rest.length >= least && word.startsWith(rest);
       if (rest === word || (half && this.#allow & allowed)) {
@@ -100,19 +102,22 @@ export class OneText {
     this.#skipSpace();
     /** @type {any} */
     const object = {};
+    const isAllowed = (this.#allow & OBJ) !== 0;
     try {
       while (this.#text[this.#at] !== "}") {
         this.#skipSpace();
+        // What would throw here is caught below; an error costs more than a small text.
+        if (isAllowed && this.#isAtEnd) return object;
         const key = this.#string();
         this.#skipSpace();
         this.#at += 1; // a colon
-        const value = this.value();
-        Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+        if (isAllowed && this.#isAtEnd) return object;
+        put(object, key, this.value());
         this.#skipSpace();
         if (this.#text[this.#at] === ",") this.#at += 1;
       }
     } catch {
-      if (this.#allow & OBJ) return object;
+      if (isAllowed) return object;
       this.#partial("Expected '}' at end of object");
     }
     this.#at += 1;
@@ -125,6 +130,8 @@ export class OneText {
     const array = [];
     try {
       while (this.#text[this.#at] !== "]") {
+        this.#skipSpace();
+        if (this.#allow & ARR && this.#isAtEnd) return array;
         array.push(this.value());
         this.#skipSpace();
         if (this.#text[this.#at] === ",") this.#at += 1;
@@ -173,6 +180,10 @@ export class OneText {
       }
       return this.#malformed(String(error));
     }
+  }
+
+  get #isAtEnd() {
+    return this.#at >= this.#text.length;
   }
 
   #skipSpace() {

@@ -23,7 +23,7 @@ from .tree import Tree
 # As many texts are remembered, and as many bytes with their values.
 MOST_TEXTS: Final = 16
 MOST_BYTES: Final = 4 * 2**20 - 2**19
-# A text is weighed again when it has grown by this many characters: hence the half MiB above.
+# A text is weighed when it has grown by this many characters: hence the half MiB above.
 WEIGHED: Final = 4096
 # What a container and a leaf take beside their text, roughly.
 CONTAINER_SIZE: Final = 200
@@ -120,8 +120,8 @@ class Remembered:
         self.kind = kind
         self.spent = 0
         self.reader: GrowingText | None = None
-        # The length at which it is weighed again.
-        self.weighed = 0
+        # The length at which it is weighed, and then weighed again.
+        self.weighed = WEIGHED
         # About how many bytes it keeps, when it was weighed last.
         self.size = 0
 
