@@ -61,8 +61,8 @@ def deeper(value: Any, depth: int, brackets: int) -> bool:
 
 
 def crowded(value: Any, keys: int, colons: int) -> bool:
-    """True if an object in this value, read from a text with so many colons, may have had more
-    than `keys` keys; one that came twice counts twice."""
+    """True if an object in this value, whose text has `colons` colons, may have more than `keys`
+    keys; one that came twice counts twice."""
     if colons <= keys:
         return False
     sizes = [len(it) for level in _levels(value) for it in level if type(it) is dict]
