@@ -145,17 +145,9 @@ def refuse(*_: Any, **__: Any) -> Any:
     raise AssertionError("a value that may be shared was changed")
 
 
-WRITES = ("__setitem__", "__delitem__", "__ior__", "__iadd__", "__imul__", "append", "clear")
-WRITES += (
-    "extend",
-    "insert",
-    "pop",
-    "popitem",
-    "remove",
-    "reverse",
-    "setdefault",
-    "sort",
-    "update",
+WRITES: tuple[str, ...] = (
+    *("__setitem__", "__delitem__", "__ior__", "__iadd__", "__imul__", "append", "clear"),
+    *("extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "sort", "update"),
 )
 FrozenDict = type("FrozenDict", (dict,), {name: refuse for name in WRITES if hasattr(dict, name)})
 FrozenList = type("FrozenList", (list,), {name: refuse for name in WRITES if hasattr(list, name)})
@@ -180,7 +172,8 @@ def anthropic_message() -> list[Any]:
     for piece in pieces():
         delta = {"type": "input_json_delta", "partial_json": piece}
         events.append({"type": "content_block_delta", "index": 0, "delta": delta})
-    snapshot, buffers, shown = None, {}, []
+    snapshot, shown = None, []
+    buffers: dict[int, bytes] = {}
     for event in TypeAdapter(list[RawMessageStreamEvent]).validate_python(events):
         snapshot = anthropic_messages.accumulate_event(
             event=event, current_snapshot=snapshot, json_bufs=buffers
