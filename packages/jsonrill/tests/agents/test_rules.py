@@ -241,7 +241,7 @@ def test_leaving_the_loop_tells_the_tools() -> None:
 
 
 def test_a_cancelled_loop_cancels_its_tools() -> None:
-    told, began = threading.Event(), threading.Event()
+    told, began, waited = threading.Event(), threading.Event(), threading.Event()
     cancelled: list[str] = []
 
     def slow(context: ToolContext) -> None:
@@ -250,6 +250,7 @@ def test_a_cancelled_loop_cancels_its_tools() -> None:
             told.set()
 
     async def waits() -> None:
+        waited.set()
         try:
             await asyncio.sleep(20 * SLACK)
         except asyncio.CancelledError:
@@ -265,7 +266,7 @@ def test_a_cancelled_loop_cancels_its_tools() -> None:
                 pass
 
         task = asyncio.create_task(loop())
-        while not began.is_set():
+        while not (began.is_set() and waited.is_set()):
             await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
