@@ -13,25 +13,21 @@ _A_DIGIT: Final = re.compile("[-+.0-9eE]")
 
 
 @lru_cache(8)
-def scanner(
-    parse_float: Callable[[str], Any], each_key_once: bool = False
-) -> Callable[[str, int], tuple[Any, int]]:
-    """A function that reads the value at an index, and refuses constants that are not JSON; with
-    `each_key_once` also objects in which a key comes twice."""
+def scanner(parse_float: Callable[[str], Any], hook: Any = None) -> Any:
+    """A function that reads the value at an index, and refuses constants that are not JSON."""
 
     def refuse(name: str) -> Any:
         raise ValueError(f"{name} is not JSON: the machine walks")
 
     # With `int` and `float` themselves the scanner makes numbers without calling Python.
-    hook = _once if each_key_once else None
     decoder: Any = JSONDecoder(
         parse_float=parse_float, parse_constant=refuse, object_pairs_hook=hook
     )
-    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
-    return scan
+    return decoder.scan_once
 
 
-def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def each_key_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A hook of `scanner`: the object, unless a key comes twice in it."""
     value = dict(members)
     if len(value) < len(members):
         raise ValueError("a key comes twice: the machine walks")
@@ -61,8 +57,7 @@ def deeper(value: Any, depth: int, brackets: int) -> bool:
 
 
 def crowded(value: Any, keys: int, colons: int) -> bool:
-    """True if an object in this value, whose text has `colons` colons, may have more than `keys`
-    keys; one that came twice counts twice."""
+    """True if an object in this value may have more than `keys` keys: its text has the colons."""
     if colons <= keys:
         return False
     sizes = [len(it) for level in _levels(value) for it in level if type(it) is dict]

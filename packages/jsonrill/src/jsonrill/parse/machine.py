@@ -54,7 +54,7 @@ from ..errors import (
     truncated,
 )
 from ..options import Duplicates, ParseFloat, check
-from .c_scanner import crowded, deeper, has_longer, scanner
+from .c_scanner import crowded, deeper, each_key_once, has_longer, scanner
 from .expected import Guide
 from .grammar import (
     CUT_ESCAPE,
@@ -439,7 +439,7 @@ class Machine(Position):
 
     def read_keys_once(self) -> None:
         """Walk objects in which a key comes twice: the sink needs each of its values."""
-        self._decoder = scanner(self._parse_float, each_key_once=True)
+        self._decoder = scanner(self._parse_float, each_key_once)
 
     def limit_text(self, offset: int, size: int) -> None:
         """Allow `size` characters from the one at `offset` on; no piece may be longer than that."""
