@@ -4,7 +4,7 @@ import { formatNumber, shorten, skipCharacters } from "./escaping.js";
 import { LIMITS } from "../js/src/defaults.js";
 import { LimitExceeded, Truncated } from "../js/src/errors.js";
 import { PathError, formatPath, parsePath } from "../js/src/paths.js";
-import { isObject } from "../js/src/parse/values.js";
+import { isObject, own } from "../js/src/parse/values.js";
 
 /** What each limit of the page means. @type {Record<string, string>} */
 const LIMIT_WORDS = {
@@ -13,6 +13,17 @@ const LIMIT_WORDS = {
   string: `a string is longer than ${formatNumber(LIMITS.string)} characters, and is not read further`,
   number: `a number has more than ${LIMITS.number} digits, and is not read further`,
   keys: `an object has more than ${formatNumber(LIMITS.keys)} keys, and is not read further`,
+};
+
+/** Why an answer broke off and was asked for again. @type {Record<string, string>} */
+const BREAK_WORDS = {
+  lost: "connection lost here",
+  stalled: "nothing more came here",
+  length: "token limit reached here",
+  ended: "ended too early here",
+  violation: "schema violated here",
+  unclear: "unclear what follows here",
+  contradiction: "contradicted here",
 };
 
 /** The code of what a provider says went wrong. */
@@ -108,6 +119,11 @@ export function describe({ message, line, column, path }) {
   const where = shorten(formatPath(path), 60);
   if (line !== undefined) return sentence(`line ${line}, column ${column}${path.length ? ` in ${where}` : ""}: ${shorten(message)}`);
   return path.length ? `${where}: ${shorten(message)}.` : sentence(shorten(message));
+}
+
+/** A break of an answer, by its reason. @param {string} reason */
+export function describeBreak(reason) {
+  return own(BREAK_WORDS, reason) ?? `broke off here (${shorten(reason)})`;
 }
 
 /** @param {string} text */

@@ -1,6 +1,6 @@
 /**
- * The text of a recording, in colours, as it was at any moment; errors and repairs are marked at their
- * characters. Text nodes only.
+ * The text of a recording, in colours, as it was at any moment; errors, repairs and breaks are marked at
+ * their characters. Text nodes only.
  *
  * The text is drawn in blocks of about 1 000 characters, which the browser lays out separately. Only
  * some blocks are in the page: those around what is looked at, usually the last ones. Copying gives
@@ -11,12 +11,12 @@ import { AutoScroll } from "./autoscroll.js";
 import { button, make } from "./dom.js";
 import { escapeText, formatCount } from "./escaping.js";
 import { lex, newLexer } from "./lexer.js";
-import { describe } from "./errors.js";
+import { describe, describeBreak } from "./errors.js";
 import { RULES } from "./tools/rules.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./lexer.js").LexerState} LexerState */
-/** @typedef {{offset: number, end: number, kind: "error" | "repair", note: string}} Mark */
+/** A break is before its character; the others are on theirs. @typedef {{offset: number, end: number, kind: "error" | "repair" | "break", note: string}} Mark */
 
 const BLOCK = 1024;
 // How many blocks are in the page, and how many more when the user asks.
@@ -78,7 +78,16 @@ class Block {
     const onRun = (/** @type {number} */ from, /** @type {number} */ to, /** @type {string} */ colour) => {
       let at = from;
       for (const mark of marks) {
-        if (mark.offset < at || mark.offset >= to) continue;
+        if (mark.offset >= to || mark.offset < (mark.kind === "break" ? from : at)) continue;
+        if (mark.kind === "break") {
+          // Never inside of another mark.
+          const place = Math.max(at, mark.offset);
+          this._run(element, text, at, place, colour, places);
+          element.append(marked(mark, `${mark.note}, continued`));
+          this._last = null;
+          at = place;
+          continue;
+        }
         const first = mark.offset + ((text.codePointAt(mark.offset) ?? 0) > 0xffff ? 2 : 1);
         const after = Math.max(first, Math.min(mark.end, to));
         this._run(element, text, at, mark.offset, colour, places);
@@ -164,6 +173,8 @@ export class RawText {
   _lexer = newLexer();
   /** How many frames had few new characters. */
   _calm = CALM;
+  /** The notes of the marks behind the text. */
+  _finalNotes = "";
   /** An error that has to be scrolled into view. @type {number | null} */
   _showMark = null;
 
@@ -309,23 +320,32 @@ export class RawText {
     const after = this._end - Math.min(this._end, last?.end ?? 0);
     place(this._later, after > 0, () => this.scroller.append(this._later));
     this._later.textContent = `Show the ${formatCount(after, "character")} after this`;
-    const final = isLast ? this._marks.filter(({ offset }) => offset >= this._end) : [];
+    const final = this._marks.filter(({ offset, kind }) => offset >= this._end && (isLast || kind === "break"));
     place(this._finalMarks, final.length > 0, () => this.scroller.append(this._finalMarks));
-    if (final.length !== this._finalMarks.querySelectorAll("mark").length) {
-      this._finalMarks.replaceChildren(...final.map((mark) => marked(mark, "end of text")));
-    }
+    const notes = final.map(({ note }) => note).join("\n");
+    if (notes === this._finalNotes) return;
+    this._finalNotes = notes;
+    this._finalMarks.replaceChildren(...final.map((mark) => marked(mark, mark.kind === "break" ? `${mark.note}, asked again` : "end of text")));
   }
 
   /** @param {number} moment */
   _updateMarks(moment) {
-    const { outline } = this.recording;
+    const { outline, answer } = this.recording;
     const errors = this.recording.textErrors.filter((one) => one.offset !== null && one.piece <= moment);
     const repairs = outline.repairs.filter((one) => one.piece <= moment);
-    if (errors.length + repairs.length === this._marked) return;
+    const breaks = (answer?.breaks ?? []).filter((one) => one.piece <= moment);
+    const count = errors.length + repairs.length + breaks.length;
+    if (count === this._marked) return;
     const isFirst = this._marked === -1;
     const before = this._marks;
-    this._marked = errors.length + repairs.length;
+    this._marked = count;
     this._marks = [
+      ...breaks.map(({ offset, reason }) => ({
+        offset,
+        end: offset,
+        kind: /** @type {const} */ ("break"),
+        note: escapeText(describeBreak(reason)),
+      })),
       ...errors.map((one) => ({
         offset: one.offset ?? 0,
         end: 0,

@@ -122,11 +122,15 @@ export class Answer {
   calls = [];
   /** What the provider says went wrong. @type {Fault[]} */
   errors = [];
+  /** Where the text broke off, and why it was asked for again. @type {{piece: number, offset: number, reason: string}[]} */
+  breaks = [];
   /** Token counts, as the provider wrote them. @type {{[name: string]: any} | null} */
   usage = null;
   /** Which parts the pieces changed. @type {Journal<TimedCall | TimedText>} */
   journal = new Journal();
   _ending = new Ending();
+  /** How long the text is. */
+  _length = 0;
   /** @type {TimedText | null} */
   _open = null;
   /** @type {Map<ToolCall, TimedCall>} */
@@ -172,6 +176,8 @@ export class Answer {
       if (one.kind === "text" || one.kind === "reasoning") {
         this._say(one, piece);
         if (one.kind === "text") text += one.text;
+      } else if (one.kind === "break") {
+        this.breaks.push({ piece, offset: this._length + text.length, reason: one.reason });
       } else if (one.kind === "usage") {
         this.usage = { ...this.usage, ...one.counts };
       } else if (one.kind === "finish" && one.reason === "error") {
@@ -180,6 +186,7 @@ export class Answer {
     }
     if (this.provider === null) this._fail(event, piece);
     this._update(this._calls.read(said), piece);
+    this._length += text.length;
     return text;
   }
 

@@ -1,0 +1,108 @@
+"""Answers that went on: after a break, and after a person's decision."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from playwright.sync_api import expect
+
+import jsonrill
+from support.broken_streams import sse
+from support.look import Shown
+
+
+def chunk(text: str, finish: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    return {"object": "chat.completion.chunk", "choices": [choice]}
+
+
+def lost(text: str) -> Iterator[dict[str, Any]]:
+    yield chunk(text)
+    raise ConnectionResetError("the connection was reset")
+
+
+def ask(so_far: Any) -> Iterator[dict[str, Any]]:
+    if so_far is None:
+        return lost('{"title": "Storm", ')
+    if so_far.reason == "lost":
+        return iter([chunk('"size": 12, "names": ["Ada"', "length")])
+    return iter([chunk(', "Bo"]}', "stop")])
+
+
+def test_the_breaks_of_an_answer_are_marked_where_they_were(shown: Shown) -> None:
+    page = shown.page
+    events = list(jsonrill.unbroken(ask, backoff=0))
+    text = "".join(event.get("text", "") for event in events)
+    words = ["connection lost here, continued", "token limit reached here, continued"]
+    marks = page.locator("#raw mark.break")
+    shown.paste(sse(*events))
+    shown.done()
+    expect(page.locator("#state")).to_have_text("Complete")
+    expect(marks).to_have_text(words)
+    assert marks.first.is_visible()
+    assert shown.value("names") == "[2]"
+    raw = shown.raw()
+    for word, before in zip(words, breaks_in(events), strict=True):
+        assert raw.partition(word)[0].replace(words[0], "") == before
+    # What is copied is what the model wrote.
+    page.locator("#raw").evaluate("(raw) => getSelection().selectAllChildren(raw)")
+    page.keyboard.press("Control+c")
+    assert json.loads(shown.copied()) == json.loads(text)
+    # A break is there from the moment on at which it happened, before the answer goes on.
+    first = next(at for at, event in enumerate(events) if "break" in event)
+    shown.slide("#scrub", first)
+    expect(marks).to_have_text([])
+    shown.slide("#scrub", first + 1)
+    expect(marks).to_have_text(["connection lost here, asked again"])
+    shown.to_end()
+    expect(marks).to_have_text(words)
+
+
+def breaks_in(events: list[Any]) -> Iterator[str]:
+    """The text before each break."""
+    text = ""
+    for event in events:
+        text += event.get("text", "")
+        if "break" in event:
+            yield text
+
+
+def test_every_reason_of_a_break_is_said_in_words(shown: Shown) -> None:
+    reasons = {
+        "lost": "connection lost here",
+        "stalled": "nothing more came here",
+        "length": "token limit reached here",
+        "ended": "ended too early here",
+        "violation": "schema violated here",
+        "unclear": "unclear what follows here",
+        "other": "broke off here (other)",
+    }
+    events: list[dict[str, Any]] = [{"kind": "answer", "text": "[0"}]
+    for attempt, reason in enumerate(reasons, 1):
+        events.append({"kind": "answer", "break": {"reason": reason, "attempt": attempt}})
+        # The first two come at the same place.
+        events.append({"kind": "answer", "text": "" if attempt == 1 else f", {attempt}"})
+    events += [{"kind": "answer", "text": "]"}, {"kind": "answer", "finish": "complete"}]
+    shown.paste(sse(*events))
+    shown.done()
+    words = [f"{word}, continued" for word in reasons.values()]
+    expect(shown.page.locator("#raw mark.break")).to_have_text(words)
+    expect(shown.page.locator("#state")).to_have_text("Complete")
+
+
+def test_a_break_after_which_nothing_came_is_not_called_continued(shown: Shown) -> None:
+    shown.paste(
+        sse(
+            {"kind": "answer", "text": '{"title": "Sto'},
+            {"kind": "answer", "break": {"reason": "lost", "attempt": 1}},
+            {"kind": "answer", "break": {"reason": "stalled", "attempt": 2}},
+            {"kind": "answer", "finish": "lost"},
+        )
+    )
+    shown.done()
+    marks = shown.page.locator("#raw mark.break")
+    words = ["connection lost here, asked again", "nothing more came here, asked again"]
+    expect(marks).to_have_text(words)
+    expect(shown.page.locator("#state")).to_have_text("Cut off (no end)")
