@@ -1,4 +1,4 @@
-/** Errors in the events of a stream, as the page shows them. */
+/** Errors, breaks and decisions in the events of a stream, as the page shows them. */
 
 import { formatNumber, shorten, skipCharacters } from "./escaping.js";
 import { LIMITS } from "../js/src/defaults.js";
@@ -124,6 +124,13 @@ export function describe({ message, line, column, path }) {
 /** A break of an answer, by its reason. @param {string} reason */
 export function describeBreak(reason) {
   return own(BREAK_WORDS, reason) ?? `broke off here (${shorten(reason)})`;
+}
+
+/** What a person decided of a call. @param {any} decision */
+export function describeDecision(decision) {
+  if (isObject(decision)) return `decided: other arguments, ${shorten(JSON.stringify(decision))}`;
+  if (decision === true) return "decided: yes";
+  return typeof decision === "string" && decision !== "" ? `decided: no, ${shorten(decision)}` : "decided: no";
 }
 
 /** @param {string} text */

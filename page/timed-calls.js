@@ -4,7 +4,7 @@ import { parse } from "../js/src/jsontext.js";
 import { Calls } from "../js/src/toolcalls/calls.js";
 import { Reader } from "../js/src/providers/index.js";
 import { Ending, ofChoice } from "../js/src/providers/statements.js";
-import { PROVIDER, reportedError } from "./errors.js";
+import { PROVIDER, describeDecision, reportedError } from "./errors.js";
 import { Growth, Journal, countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
 
@@ -14,8 +14,10 @@ import { Outline } from "./outline.js";
 /**
  * What is known of a call from a piece on, until the next entry.
  * @typedef {{piece: number, name: string | null, status: Status, complete: boolean,
- *   answered: boolean}} Entry
+ *   answered: boolean, note: string}} Entry
  */
+
+const STATES = ["started", "waiting"];
 
 /** A call and its past. */
 export class TimedCall {
@@ -27,6 +29,10 @@ export class TimedCall {
   /** @type {any} */
   result = undefined;
   resultIsError = false;
+  /** Of an agent: its tool was started, or a person has to decide. @type {string | null} */
+  state = null;
+  /** What the person decided: yes, no, why not, or other arguments. @type {any} */
+  decision = undefined;
   /** @type {Fault | null} */
   error = null;
 
@@ -53,13 +59,22 @@ export class TimedCall {
     const complete = call.completeArgs;
     const last = this.history.at(-1);
     if (last?.piece === piece) this.history.pop();
-    this.history.push({ piece, name, status, complete, answered });
+    this.history.push({ piece, name, status, complete, answered, note: this._note() });
     if (status !== "streaming" && this.ended === Infinity) {
       this.ended = piece;
       this.outline.flush(piece);
     }
     if (answered) Object.assign(this, { result: call.result, resultIsError: call.resultIsError });
     if (call.error !== null && this.error === null) this._fail(call.error, piece);
+  }
+
+  /** What a person has to do, or did, and whether the tool was interrupted. */
+  _note() {
+    const { answered, result, resultIsError } = this.call;
+    const words = this.decision === undefined ? [] : [describeDecision(this.decision)];
+    if (!answered && this.state === "waiting") words.push("waits for a person");
+    if (answered && resultIsError && result === "interrupted") words.push("interrupted");
+    return words.join("; ");
   }
 
   /**
@@ -186,8 +201,36 @@ export class Answer {
     }
     if (this.provider === null) this._fail(event, piece);
     this._update(this._calls.read(said), piece);
+    for (const one of said) {
+      if (one.kind === "call" && STATES.includes(one.status ?? "")) this._change(one.id, { state: one.status }, piece);
+    }
+    if (this.provider === "parts") this._decide(event, piece);
     this._length += text.length;
     return text;
+  }
+
+  /**
+   * A decision is in the log of a run, between the parts of its agent.
+   * @param {unknown} event
+   * @param {number} piece
+   */
+  _decide(event, piece) {
+    if (typeof event !== "string" || !event.includes('"decision"')) return;
+    const { kind, call, decision } = parse(event) ?? {};
+    if (kind === "decision") this._change(call, { state: null, decision }, piece);
+  }
+
+  /**
+   * @param {any} id
+   * @param {{state?: any, decision?: any}} news
+   * @param {number} piece
+   */
+  _change(id, news, piece) {
+    const call = typeof id === "string" ? this._calls.get(id) : null;
+    const timed = call && this._timed.get(call);
+    if (!timed) return;
+    Object.assign(timed, news).update(piece);
+    this.journal.touch(timed);
   }
 
   /**

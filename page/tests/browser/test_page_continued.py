@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 import jsonrill
+from jsonrill.agents import state_of
 from support.broken_streams import sse
 from support.look import Shown
 
@@ -106,3 +109,73 @@ def test_a_break_after_which_nothing_came_is_not_called_continued(shown: Shown) 
     words = ["connection lost here, asked again", "nothing more came here, asked again"]
     expect(marks).to_have_text(words)
     expect(shown.page.locator("#state")).to_have_text("Cut off (no end)")
+
+
+QUESTION = {"role": "user", "content": "Book Rome"}
+
+
+@jsonrill.tool(approve=True)
+def book(city: str) -> str:
+    return f"booked {city}"
+
+
+def wish(messages: list[Any]) -> Iterator[dict[str, Any]]:
+    """The model: it wants to book, and is content with any result."""
+    if len(messages) > 1:
+        return iter([chunk("Well.", "stop")])
+    function = {"name": "book", "arguments": '{"city": "Rome"}'}
+    call = {"index": 0, "id": "call_7", "type": "function", "function": function}
+    event = chunk("", "tool_calls")
+    event["choices"][0]["delta"] = {"tool_calls": [call]}
+    return iter([event])
+
+
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        (True, "decided: yes"),
+        (False, "decided: no"),
+        ("too far away", "decided: no, too far away"),
+        ({"city": "Oslo"}, 'decided: other arguments, {"city":"Oslo"}'),
+    ],
+    ids=["yes", "no", "reason", "arguments"],
+)
+def test_a_call_waits_for_a_person_who_decides(shown: Shown, decision: Any, words: str) -> None:
+    tools = {"book": book}
+    asked = jsonrill.agent(wish, tools, messages=[QUESTION])
+    before = [part.to_dict() for part in asked]
+    decisions = {"call_7": decision}
+    told = {"kind": "decision", "call": "call_7", "decision": decision}
+    goes_on = jsonrill.agent(wish, tools, state=asked.state(), decisions=decisions)
+    events = [*before, told, *(part.to_dict() for part in goes_on)]
+    note = shown.page.locator(".call .person")
+    shown.paste(sse(*events))
+    shown.done()
+    shown.view("calls")
+    expect(note).to_have_text(words)
+    expect(note).to_be_visible()
+    expect(shown.page.locator(".call .result")).to_be_visible()
+    shown.slide("#scrub", len(before))
+    expect(note).to_have_text("waits for a person")
+    expect(shown.page.get_by_label("waits for a person")).to_be_visible()
+    shown.slide("#scrub", len(before) + 1)
+    expect(note).to_have_text(words)
+    expect(shown.page.locator(".call .result")).to_be_hidden()
+
+
+def test_a_tool_that_was_interrupted_says_so(shown: Shown) -> None:
+    tools = {"book": lambda city: city}
+    log = []
+    with contextlib.closing(jsonrill.agent(wish, tools, messages=[QUESTION])) as killed:
+        for part in killed:
+            log.append(part.to_dict(state=True))
+            if part.status == "started":
+                break
+    goes_on = jsonrill.agent(wish, tools, state=state_of(log, [QUESTION]))
+    shown.paste(sse(*log, *(part.to_dict() for part in goes_on)))
+    shown.done()
+    shown.view("calls")
+    note = shown.page.locator(".call .person")
+    expect(note).to_have_text("interrupted")
+    shown.slide("#scrub", len(log))
+    expect(note).to_be_hidden()
