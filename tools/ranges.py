@@ -47,6 +47,12 @@ GROUPS: Final = {
         (f"{LIBRARY}/tests/schema/test_schema.py",),
         ("pydantic",),
     ),
+    "opentelemetry": Group(
+        ("opentelemetry-api",),
+        (f"{LIBRARY}[opentelemetry,pydantic]",),
+        (f"{LIBRARY}/tests/ext/test_opentelemetry.py",),
+        ("opentelemetry-sdk",),
+    ),
     "cli": Group(
         ("typer", "rich"),
         (f"{LIBRARY}[cli,pydantic,jsonschema]", BATCH),

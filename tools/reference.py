@@ -72,6 +72,7 @@ PUBLIC: Final = {
     "jsonrill.testing": "",
     "jsonrill.ext.starlette": "",
     "jsonrill.ext.langchain": "",
+    "jsonrill.ext.opentelemetry": "opentelemetry",
     "jsonrill_server.store": "server",
 }
 # A module without `__all__` has these public names.

@@ -17,6 +17,7 @@ from contextlib import aclosing, closing
 from inspect import isasyncgenfunction, isawaitable
 from typing import Any, Literal, Unpack, overload
 
+from ..answer import Answer
 from ..answers import Part, turns
 from ..answers.saving import restore, unpacked
 from ..jsontext import dumps
@@ -57,6 +58,7 @@ class _Conversation:
         self._form: str | None = None
         self._tools = digests(run.signatures)
         self._recorder = Recorder(self._tools)
+        self._answers: list[Answer] = []
         self._outcome: Outcome | None = None
         # The stream of the first answer, which was opened to see whether it is async.
         self._unread: Any = None
@@ -75,6 +77,11 @@ class _Conversation:
         """The text of the last answer."""
         entries = self._run.parts.entries[self._first :]
         return "".join([entry.text for entry in entries if entry.kind == "text"])
+
+    @property
+    def answers(self) -> list[Answer]:
+        """What is known of each answer that was asked for here: its text, end and token counts."""
+        return self._answers
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -132,6 +139,8 @@ class _Conversation:
             self._turn += 1
         self._open, self._form, self._saved_outcome = True, None, None
         self._run.begin()
+        self._answers.append(Answer())
+        self._run.parts.tell(self._answers[-1])
         self._first = len(self._run.parts.entries)
         return [*self._messages, *self._added]
 
