@@ -137,7 +137,8 @@ class _Writer:
     def _array(self, found: Json, spot: Spot) -> list[Any]:
         prefix, items = found.get("prefixItems", []), found.get("items", True)
         least = found.get("minItems", 0)
-        count = min(max(least, len(prefix) or 2), found.get("maxItems", MOST))
+        short = isinstance(items, dict) and items.get("type") in ("string", "integer", "number")
+        count = min(max(least, len(prefix) or 2 + short), found.get("maxItems", MOST))
         name = re.sub(r"ie$", "y", spot.name.removesuffix("s"))
         written: list[Any] = []
         for number in range(count):
