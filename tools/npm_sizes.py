@@ -28,14 +28,14 @@ MOST: Final = {
     "updates": 16_900,
     "open": 15_800,
     "repair, values, text": 30_600,
-    "content": 20_400,
-    "toolCalls, parts": 32_700,
-    "split, parts": 40_400,
+    "content": 20_900,
+    "toolCalls, parts": 33_100,
+    "split, parts": 40_800,
     "observe: observeStream": 12_000,
     "react: useStream": 12_800,
     "react: useRun": 18_400,
-    "react: useParts": 35_000,
-    "react: useRunParts": 37_700,
+    "react: useParts": 35_400,
+    "react: useRunParts": 38_100,
 }
 ROW: Final = re.compile(
     r"^\| `.+` \| `jsonrill.*?` \| [0-9.]+ kB \| [0-9.]+ kB \|$\n", re.MULTILINE
