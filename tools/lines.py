@@ -45,7 +45,7 @@ class Package(NamedTuple):
 
 
 PACKAGES: Final = {
-    "library": Package("packages/jsonrill/src", 19_000, 29_140),
+    "library": Package("packages/jsonrill/src", 19_000, 29_150),
     "server": Package("packages/jsonrill-server/src", 7_000, 12_300),
     "batch": Package("packages/jsonrill-batch/src", 2_300, 2_900),
     "js": Package("js/src", 9_000, 12_900),

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import jsonrill
 from jsonrill.continuing import SoFar
-from jsonrill_server import Runs
+from jsonrill_server import Run, Runs
+from support import SLACK
 
 TEXT = json.dumps({"city": "Rome", "stops": ["the Forum", "the Vatican"]})
 
@@ -51,6 +55,116 @@ def test_another_process_goes_on_from_the_log() -> None:
 
     run = asyncio.run(main())
     assert (run.status, run.text) == ("complete", TEXT)
+
+
+def test_the_text_of_a_run_that_began_again_is_that_of_the_last_start() -> None:
+    other = TEXT.replace("Rome", "Oslo")
+    answers = iter([[TEXT[:30]], [other], [other]])
+
+    async def main() -> Any:
+        async with Runs("memory:") as runs:
+            ended: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            source = jsonrill.unbroken(lambda _: next(answers), on_contradiction="restart")
+            await runs.start("trip", source, on_end=_told(ended))
+            return await asyncio.wait_for(ended, 60)
+
+    assert asyncio.run(main()).text == other
+
+
+# ---- a function by name, in another replica ----
+
+FORMATS = ("raw", "chunks", "updates", "openai")
+DIES_AT = TEXT.index("ican")
+
+
+def value_of(format: str, events: list[Any]) -> Any:
+    """What a reader of this format has in the end."""
+    if format == "raw":
+        return [*jsonrill.values(events)][-1]
+    if format == "updates":
+        assert events[-1]["status"] == "COMPLETED"
+        return events[-1]["data"]
+    if format == "chunks":
+        return json.loads("".join(events))
+    return [*jsonrill.values(events)][-1]
+
+
+class Replica:
+    """A model that writes up to a place, and then nothing, with what it was asked and wrote."""
+
+    def __init__(self, end: int = len(TEXT)) -> None:
+        self.end = end
+        self.asked: list[SoFar | None] = []
+        self.written = ""
+
+    def __call__(self, run: Run) -> Any:
+        return jsonrill.unbroken(self._ask, before=run.events, stall=None)
+
+    async def _ask(self, so_far: SoFar | None) -> AsyncIterator[Any]:
+        self.asked.append(so_far)
+        begun = "" if so_far is None else os.path.commonprefix([TEXT, so_far.text])
+        for piece in TEXT[len(begun) : self.end]:
+            self.written += piece
+            yield chunk(piece)
+            await asyncio.sleep(0)
+        if self.end < len(TEXT):
+            await asyncio.sleep(3600)
+        yield chunk("", "stop")
+
+
+async def read_all(runs: Runs, format: str, begun: Callable[[], None] = lambda: None) -> list[Any]:
+    events: list[Any] = []
+    async with aclosing(runs.read("trip", format=format)) as reading:
+        async for event in reading:
+            events.append(event.data)
+            begun()
+    return events
+
+
+async def die(runs: Runs) -> None:
+    """It goes without a word: nothing renews the lease any more, and it continues nothing."""
+    runs._named.clear()
+    running = [*runs._running.values()]
+    for task in running:
+        task.cancel()
+    await asyncio.wait(running)
+
+
+def test_another_replica_goes_on_with_an_answer_by_name(tmp_path: Path) -> None:
+    dying, living = Replica(DIES_AT), Replica()
+    store = f"sqlite:///{tmp_path}/log.db"
+
+    async def main() -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+        async with (
+            asyncio.timeout(60 * SLACK),
+            Runs(store, lease=0.5, resume={"answer": dying}) as first,
+            Runs(store, lease=0.5, resume={"answer": living}) as second,
+        ):
+            await first.start("trip", resume="answer")
+            begun = {format: asyncio.Event() for format in FORMATS}
+            reading = {
+                format: asyncio.create_task(read_all(second, format, begun[format].set))
+                for format in FORMATS
+            }
+            for event in begun.values():
+                await event.wait()
+            await die(first)
+            early = {format: await task for format, task in reading.items()}
+            return early, {format: await read_all(second, format) for format in FORMATS}
+
+    early, late = asyncio.run(main())
+    for format in FORMATS:
+        assert value_of(format, early[format]) == json.loads(TEXT), format
+        assert value_of(format, late[format]) == json.loads(TEXT), format
+    assert early["raw"] == late["raw"]
+    told = [it["break"] for it in early["raw"] if "break" in it]
+    assert told == [{"reason": "lost", "attempt": 1}]
+    # The second one is asked once, for what the log does not have, and nothing is paid twice.
+    at = next(at for at, it in enumerate(early["raw"]) if "break" in it)
+    logged = "".join(it.get("text", "") for it in early["raw"][:at])
+    assert dying.asked == [None] and logged and dying.written.startswith(logged)
+    assert [it and it.text.rstrip() for it in living.asked] == [logged.rstrip()]
+    assert logged + living.written == TEXT
 
 
 def _told(ended: asyncio.Future[Any]) -> Any:

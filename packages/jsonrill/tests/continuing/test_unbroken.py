@@ -423,6 +423,48 @@ def test_another_process_goes_on_from_the_log() -> None:
             assert read[-1] == json.loads(text), size
 
 
+def test_another_process_reads_the_log_whoever_it_asks() -> None:
+    log = [*source(events(TEXT))][:3]
+    rest = source(events(TEXT), provider="openai_chat", before=log)
+    assert [*jsonrill.values([*log, *rest])][-1] == VALUE
+
+
+def test_a_break_that_is_in_the_log_is_not_told_again() -> None:
+    whole = [*source(broken(TEXT[:30]), events("never"), events(TEXT))]
+    breaks = [at for at, it in enumerate(whole) if "break" in it]
+    assert [whole[at]["break"]["reason"] for at in breaks] == ["lost", "unclear"]
+    for count, at in enumerate(breaks, start=1):
+        asked = Asked(events(TEXT))
+        rest = [*jsonrill.unbroken(asked, stall=None, before=whole[: at + 1])]
+        assert not any("break" in it for it in rest)
+        so_far = asked.so_far[0]
+        assert so_far is not None and so_far.attempts == count
+        assert so_far.reason == whole[at]["break"]["reason"]
+        assert [*jsonrill.values([*whole[: at + 1], *rest])][-1] == VALUE
+
+
+def test_a_new_start_that_is_in_the_log_is_told_once() -> None:
+    whole = [*contradicted()]
+    begun = next(at for at, it in enumerate(whole) if "begins" in it)
+    for size in (begun, begun + 1):
+        asked = Asked(events(json.dumps(OTHER)))
+        log = [*whole[:size], *jsonrill.unbroken(asked, stall=None, before=whole[:size])]
+        assert [it for it in log if "break" in it or "begins" in it] == [
+            it for it in whole if "break" in it or "begins" in it
+        ]
+        so_far = asked.so_far[0]
+        assert so_far is not None and (so_far.reason, so_far.text) == ("contradiction", "")
+        assert json.loads([*jsonrill.parts(log)][-1].text) == OTHER
+
+
+@pytest.mark.parametrize("other", ["{", chunk("{"), 1], ids=["text", "provider", "number"])
+def test_the_log_of_another_source_is_refused(other: Any) -> None:
+    own = {"type": "progress", "done": 1}
+    jsonrill.unbroken(Asked(), before=[own]).close()
+    with pytest.raises(TypeError, match="before are events that unbroken has yielded, not"):
+        jsonrill.unbroken(Asked(), before=[own, other])
+
+
 # ---- tool calls ----
 
 

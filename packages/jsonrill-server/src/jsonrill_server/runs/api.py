@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, NamedTuple, TypedDict, Unpack
 
 from jsonrill.agents import state_of
+from jsonrill.answer import Answer
 from jsonrill.answers import Parts
 from jsonrill.answers.turns import messages
 from jsonrill.dialects import DIALECTS
@@ -28,8 +29,9 @@ from jsonrill.errors import JsonrillError
 from jsonrill.eventstream import SSEDecoder, ends_stream
 from jsonrill.ext.event_stream import Reply
 from jsonrill.options import refuse_unknown
+from jsonrill.providers import Reader
 from jsonrill.providers.finish import Reason
-from jsonrill.sources.answer import AnswerText
+from jsonrill.providers.statements import Watch
 from jsonrill.streams.driving import close_async_source
 from jsonrill.toolcalls import ToolCall
 
@@ -146,10 +148,14 @@ class Run:
     @cached_property
     def text(self) -> str:
         """The text of the answer; of a run of pieces of text, these joined."""
-        answer = AnswerText(self._options.provider)
-        return "".join(
-            [it.body if it.input == "text" else answer.feed(it.body) for it in self._records]
-        )
+        answer, reader = Answer(), Reader(self._options.provider)
+        watch = Watch(answer)
+        for it in self._records:
+            if it.input == "text":
+                answer.add(it.body)
+            else:
+                watch.read(reader.feed(it.body))
+        return answer.text
 
     @property
     def outcome(self) -> Reason | None:

@@ -163,18 +163,27 @@ class Session:
         if not before:
             return []
         self.begin()
+        # They are events of our own, of whatever provider the rest is.
+        self._reading = ToolCalls("jsonrill")
         for event in before:
             self.feed(event)
-            if event.get("break", {}).get("reason") == CONTRADICTION:
-                self._restart()
-        self.restarted = False
-        tracks = [self.text, *(call.track for call in self.calls)]
-        for track in tracks:
+            if broke := event.get("break"):
+                self.asked, self.reason = self.asked + 1, broke["reason"]
+                if self.reason == CONTRADICTION:
+                    self._restart()
+        for track in (self.text, *(call.track for call in self.calls)):
             track.joined.mark_shown()
         if self._ending.of(self.choice) is not None:
             self.over = True
             return []
-        return self.end()
+        begun, self.restarted = bool(before[-1].get("begins")), False
+        if not begun and not before[-1].get("break"):
+            return self.end()
+        # The break has been told, and nothing came behind it.
+        self.asked -= 1
+        self._settle(CutShort("lost"))
+        self._count()
+        return [] if begun or self.reason != CONTRADICTION else [self._event(begins=True)]
 
     # ---- an attempt ----
 

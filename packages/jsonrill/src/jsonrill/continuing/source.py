@@ -24,6 +24,7 @@ from ..errors import JsonrillError, SourceFailed
 from ..eventstream import looks_like_events
 from ..opening import open_source
 from ..options import Provider, Rules, Tool, UnbrokenOptions, refuse_unknown, taken_by
+from ..providers import recognise
 from ..sources import Opened
 from ..sources.decoding import EventDecoder
 from ..sources.failures import FailedResponse
@@ -111,6 +112,9 @@ class _Asking:
         )
         self._session.schema = given["schema"]
         self._before = [*given["before"]]
+        for event in self._before:
+            if not isinstance(event, dict) or recognise(event) not in (None, "jsonrill"):
+                raise TypeError(f"before are events that unbroken has yielded, not {event!r}")
 
     def read_for(
         self, *, schema: Any = None, repair: Rules = False, choice: int = 0, tool: Tool = None
