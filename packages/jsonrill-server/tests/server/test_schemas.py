@@ -117,3 +117,23 @@ def test_what_compiles_too_long_is_refused_and_so_is_who_waits_for_it(
         assert await schemas.rendering(heavy, ViewOptions())
 
     asyncio.run(main())
+
+
+def test_others_have_their_turn_between_two_large_schemas() -> None:
+    events: list[str] = []
+
+    def read() -> StreamOptions:
+        events.append("read")
+        return StreamOptions()
+
+    async def others() -> None:
+        while events.count("read") < 4:
+            events.append("other")
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        schemas = Schemas()
+        await asyncio.gather(*[schemas.in_turn(read) for _ in range(4)], others())
+
+    asyncio.run(main())
+    assert "read read" not in " ".join(events)

@@ -51,9 +51,10 @@ class Claim:
 
     async def append(self, records: Sequence[Record], hold: float = 0.0) -> None:
         """Append records, and renew the lease. StreamTaken if there is a later claim."""
-        more = {"turn": self._turn, "lease": self.lease, "hold": hold}
         try:
-            await self.hub.append(self.stream, self.producer, records, **more)  # type: ignore[arg-type]
+            await self.hub.append(
+                self.stream, self.producer, records, turn=self._turn, lease=self.lease, hold=hold
+            )
         except TurnRefused as refused:
             if refused.epoch > self._turn.epoch:
                 raise StreamTaken("another producer has gone on with this stream") from None

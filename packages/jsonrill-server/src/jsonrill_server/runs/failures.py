@@ -16,9 +16,7 @@ RATE_LIMITED: Final = End(
 UNAUTHORIZED: Final = End(
     "error", "UNAUTHORIZED", "the provider refused the server's key: asking again does not help"
 )
-TIMED_OUT: Final = End(
-    "error", "SOURCE_TIMEOUT", "the provider did not answer in time: it is safe to ask again"
-)
+TIMED_OUT: Final = End("error", "SOURCE_TIMEOUT", "the provider did not answer in time: ask again")
 REFUSED: Final = End(
     "error", "SOURCE_REFUSED", "the provider refused the request: asking again does not help"
 )

@@ -66,12 +66,12 @@ CANCELLED: Final = End("cancelled", "CANCELLED", "the stream was cancelled")
 LOST: Final = End(
     "error",
     "PRODUCER_LOST",
-    "the program that wrote this is gone, and will not go on: it is safe to ask again",
+    "the program that wrote this is gone: ask again, unless a tool of it has changed things",
 )
 STOPPED: Final = End(
     "error",
     "PRODUCER_STOPPED",
-    "the program that wrote this was stopped before the end: it is safe to ask again",
+    "the program that wrote this was stopped: ask again, unless a tool of it has changed things",
 )
 REPLACED: Final = End("error", "PRODUCER_REPLACED", "another producer has gone on with this stream")
 LOG_LOST: Final = End("error", "LOG_LOST", "the store lost records of this stream")
