@@ -14,12 +14,12 @@ import { InvalidJSON } from "../../errors.js";
 import { AFTER, Machine, NEXT_KEY, VALUE } from "../machine.js";
 import { Brackets } from "./brackets.js";
 import { Comments } from "./comments.js";
-import { Ending } from "./ending.js";
+import { TextEnd } from "./ending.js";
 import { Prose } from "./prose.js";
 import { Quotes } from "./quotes.js";
 import { ruleNames } from "./rules.js";
 import { BEFORE } from "./states.js";
-import { Text } from "./strings.js";
+import { Strings } from "./strings.js";
 import { REACH } from "./tables.js";
 import { Tokens } from "./tokens.js";
 import { Words } from "./words.js";
@@ -59,11 +59,11 @@ export class Leniency extends Machine {
     this.prose = new Prose();
     this.comments = new Comments();
     this.words = new Words();
-    this.text = new Text();
+    this.text = new Strings();
     this.quotes = new Quotes();
     this.brackets = new Brackets();
     this.tokens = new Tokens();
-    this.ending = new Ending();
+    this.ending = new TextEnd();
   }
 
   /**

@@ -49,7 +49,7 @@ const STRICT = {
 };
 
 /** Ends a text, wherever it stops. */
-export class Ending {
+export class TextEnd {
   /** @param {Leniency} m */
   finish(m) {
     m._last = m._flushing = true;

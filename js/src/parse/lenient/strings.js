@@ -73,7 +73,7 @@ const NOWHERE = -1e9;
 const LONGEST_TAIL = 200;
 
 /** Reads strings in any quotes, and their text as it is written. */
-export class Text {
+export class Strings {
   inner = false;
   // The quote that opened an odd string.
   opened = "";

@@ -831,9 +831,9 @@ def _is_django(request: Any) -> bool:
 def _deferred(request: Any, make: Callable[[], Awaitable[Reply]]) -> Any:
     """The response of the request's framework, which is made when it is sent."""
     if _is_django(request):
-        from jsonrill.ext.django import DeferredResponse as ForDjango
+        from jsonrill.ext.django import DeferredHttpResponse
 
-        return ForDjango(make)
+        return DeferredHttpResponse(make)
     from jsonrill.ext.starlette import DeferredResponse
 
     return DeferredResponse(make)

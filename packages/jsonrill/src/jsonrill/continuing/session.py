@@ -104,7 +104,7 @@ class Track:
         return self.joined.take() if len(self._candidates) == 1 else ""
 
 
-class Call:
+class AnswerCall:
     """A call of the answer."""
 
     def __init__(self, id: str, call: LiveCall, track: Track) -> None:
@@ -144,7 +144,7 @@ class Session:
         self.choice = 0
         self.tool: Tool = None
         self.text = Track()
-        self.calls: list[Call] = []
+        self.calls: list[AnswerCall] = []
         # True if a call has followed the text; if the text at hand has followed a call.
         self._text_ended = self._is_later = False
         self.asked = 0
@@ -199,7 +199,7 @@ class Session:
         self._ending = Ending()
         self._counts: dict[str, Any] = {}
         self._characters = 0
-        self._of_number: dict[int, Call] = {}
+        self._of_number: dict[int, AnswerCall] = {}
         # Text that goes on with what followed the calls, unless these come again behind it.
         self._held = ""
         self.was_text, self._is_text = self._is_text, False
@@ -284,7 +284,7 @@ class Session:
         if not found.open:
             yield from self._close(call, found)
 
-    def _matched(self, found: LiveCall) -> Call:
+    def _matched(self, found: LiveCall) -> AnswerCall:
         """The call that goes on, or a new one.
 
         One that may be another that is complete is held back until that is known.
@@ -298,23 +298,23 @@ class Session:
         track = Track(self.schema if wanted else None, self.repair)
         ids = {call.id for call in self.calls}
         id = found.id if found.id not in ids else f"{found.id}-{self.asked}"
-        call = Call(id, found, track)
+        call = AnswerCall(id, found, track)
         call.waits = not is_new
         if is_new:
             self._add(call)
         return call
 
-    def _others(self, name: str) -> list[Call]:
+    def _others(self, name: str) -> list[AnswerCall]:
         """The calls of a tool that have not come in this attempt."""
         came = [*self._of_number.values()]
         return [call for call in self.calls if call.name == name and call not in came]
 
-    def _add(self, call: Call) -> None:
+    def _add(self, call: AnswerCall) -> None:
         call.index = len(self.calls)
         self.calls.append(call)
         self._text_ended = True
 
-    def _grow(self, call: Call, text: str) -> Iterator[Event]:
+    def _grow(self, call: AnswerCall, text: str) -> Iterator[Event]:
         if call.waits or call.complete or (call.told and not text):
             return
         fields: dict[str, Any] = {"id": call.id, "index": call.index}
@@ -325,7 +325,7 @@ class Session:
         call.told = True
         yield self._event(call={**fields, **({"text": text} if text else {})})
 
-    def _close(self, call: Call, found: LiveCall) -> Iterator[Event]:
+    def _close(self, call: AnswerCall, found: LiveCall) -> Iterator[Event]:
         """The provider has ended a call, or its response."""
         if call.waits:
             yield from self._decide(call, found.number, found.status == "complete")
@@ -336,7 +336,7 @@ class Session:
         if is_complete and not call.complete:
             yield from self._complete(call)
 
-    def _decide(self, call: Call, number: int, complete: bool) -> Iterator[Event]:
+    def _decide(self, call: AnswerCall, number: int, complete: bool) -> Iterator[Event]:
         """A call that was held back is one that was complete, goes on with another, or is new."""
         others = self._others(call.name)
         said = dumps(call.args)
@@ -357,7 +357,7 @@ class Session:
             yield from self._grow(call, text)
             yield from self._complete(call)
 
-    def _complete(self, call: Call) -> Iterator[Event]:
+    def _complete(self, call: AnswerCall) -> Iterator[Event]:
         call.complete = True
         yield self._event(call={"id": call.id, "index": call.index, "complete": True})
 

@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from .event_stream import HEADERS, Reply, with_heartbeats
 
 
-class DeferredResponse(HttpResponseBase):  # type: ignore[misc]  # Django has no types
+class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django has no types
     """A response that Django makes when the view has returned; or the view, with `await`.
 
     Headers and cookies that are set on it are those of the response.

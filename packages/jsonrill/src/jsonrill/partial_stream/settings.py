@@ -26,7 +26,7 @@ from .schemas import schemas
 _DEFAULTS: Final[dict[str, Any]] = {it.name: it.default for it in taken_by("updates")}
 
 
-class Settings:
+class StreamSettings:
     """The options of a `PartialStream` in the form in which it uses them."""
 
     __slots__ = ("data", "delta", "document_schema", "entities", "literals", "sees_pending", "mode",

@@ -27,7 +27,7 @@ from ..paths import Path, Place, path_of, without
 from .codes import UNREAD
 from .entities import CheckedFinder, Declared, Entity, Finder
 from .log import FinishedLog, Held, Log, Whole
-from .settings import Settings
+from .settings import StreamSettings
 from .update import Status, Update
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class PartialStream:
     def __init__(
         self, mode: Modes = "REALTIME", *, schema: Any = None, **options: Unpack[UpdateOptions]
     ) -> None:
-        settings = Settings(mode, schema, options)
+        settings = StreamSettings(mode, schema, options)
         self._settings = settings
         self.mode = settings.mode
         self.ended = False

@@ -31,35 +31,37 @@ from . import (
     vercel,
 )
 from .objects import plain
-from .reader import PROVIDERS, Provider, Reader, recognise
+from .reader import PROVIDERS, ProviderPage, Reader, recognise
 
-__all__ = ["PROVIDERS", "Provider", "Reader", "plain", "recognise"]
+__all__ = ["PROVIDERS", "ProviderPage", "Reader", "plain", "recognise"]
 
 
 # An event is offered to them in this order: those that recognise theirs most surely come first.
 PROVIDERS.update(
     {
-        "openai_chat": Provider(openai_chat.accepts, openai_chat.Chat),
-        "anthropic": Provider(anthropic.accepts, lambda: anthropic.translate),
-        "openai_realtime": Provider(openai_realtime.accepts, openai_realtime.Realtime),
-        "openai_responses": Provider(openai_responses.accepts, openai_responses.ResponsesReader),
-        "jsonrill": Provider(jsonrill.accepts, lambda: jsonrill.translate),
-        "parts": Provider(parts.accepts, parts.PartEvents, ends=False),
-        "gemini": Provider(gemini.accepts, lambda: gemini.translate),
-        "bedrock": Provider(bedrock.accepts, lambda: bedrock.translate),
-        "mistral": Provider(mistral.accepts, lambda: mistral.translate),
-        "ag_ui": Provider(ag_ui.accepts, lambda: ag_ui.translate),
-        "cohere": Provider(cohere.accepts, lambda: cohere.translate),
-        "vercel": Provider(vercel.accepts, lambda: vercel.translate),
-        "ollama": Provider(ollama.accepts, ollama.Ollama),
-        "gemini_live": Provider(gemini_live.accepts, gemini_live.GeminiLive),
-        "google_adk": Provider(google_adk.accepts, google_adk.GoogleADK),
-        "openai_agents": Provider(openai_agents.accepts, openai_agents.OpenAIAgents),
-        "claude_code": Provider(claude_code.accepts, claude_code.ClaudeCode),
-        "pydantic_ai": Provider(pydantic_ai.accepts, pydantic_ai.PydanticAI),
-        "langchain": Provider(langchain.accepts, langchain.LangChain),
-        "llama_index": Provider(llama_index.accepts, llama_index.LlamaIndex),
-        "langgraph": Provider(langgraph.accepts, langgraph.LangGraph),
+        "openai_chat": ProviderPage(openai_chat.accepts, openai_chat.ChatReader),
+        "anthropic": ProviderPage(anthropic.accepts, lambda: anthropic.translate),
+        "openai_realtime": ProviderPage(openai_realtime.accepts, openai_realtime.Realtime),
+        "openai_responses": ProviderPage(
+            openai_responses.accepts, openai_responses.ResponsesReader
+        ),
+        "jsonrill": ProviderPage(jsonrill.accepts, lambda: jsonrill.translate),
+        "parts": ProviderPage(parts.accepts, parts.PartEvents, ends=False),
+        "gemini": ProviderPage(gemini.accepts, lambda: gemini.translate),
+        "bedrock": ProviderPage(bedrock.accepts, lambda: bedrock.translate),
+        "mistral": ProviderPage(mistral.accepts, lambda: mistral.translate),
+        "ag_ui": ProviderPage(ag_ui.accepts, lambda: ag_ui.translate),
+        "cohere": ProviderPage(cohere.accepts, lambda: cohere.translate),
+        "vercel": ProviderPage(vercel.accepts, lambda: vercel.translate),
+        "ollama": ProviderPage(ollama.accepts, ollama.Ollama),
+        "gemini_live": ProviderPage(gemini_live.accepts, gemini_live.GeminiLive),
+        "google_adk": ProviderPage(google_adk.accepts, google_adk.GoogleADK),
+        "openai_agents": ProviderPage(openai_agents.accepts, openai_agents.OpenAIAgents),
+        "claude_code": ProviderPage(claude_code.accepts, claude_code.ClaudeCode),
+        "pydantic_ai": ProviderPage(pydantic_ai.accepts, pydantic_ai.PydanticAI),
+        "langchain": ProviderPage(langchain.accepts, langchain.LangChain),
+        "llama_index": ProviderPage(llama_index.accepts, llama_index.LlamaIndex),
+        "langgraph": ProviderPage(langgraph.accepts, langgraph.LangGraph),
     }
 )
 allow("provider", ["auto", *PROVIDERS])

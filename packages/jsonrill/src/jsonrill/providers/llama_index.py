@@ -31,7 +31,7 @@ class LlamaIndex:
 
     def __init__(self) -> None:
         self._pages: list[tuple[Any, Translate]] = [
-            (openai_chat.accepts, openai_chat.Chat()),
+            (openai_chat.accepts, openai_chat.ChatReader()),
             (openai_responses.accepts, openai_responses.ResponsesReader()),
             (anthropic.accepts, anthropic.translate),
             (gemini.accepts, gemini.translate),

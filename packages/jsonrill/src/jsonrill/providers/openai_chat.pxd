@@ -3,7 +3,7 @@ cimport cython
 from .fields cimport as_dict, as_id, as_index, as_text, either
 from .statements cimport CallDelta
 
-cdef class Chat:
+cdef class ChatReader:
     cdef object _id, _message
     cdef set _seen
     cdef bint _changing, _ended

@@ -26,7 +26,7 @@ def accepts(event: dict[str, Any]) -> bool:
 _MOST: Final = 1000
 
 
-class Chat:
+class ChatReader:
     """Translates chunks; remembers their ids, to see if they are those of responses.
 
     An id that has not come before begins a response, unless its chunk can only continue one. From

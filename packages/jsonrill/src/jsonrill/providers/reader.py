@@ -10,7 +10,7 @@ from .objects import plain
 from .statements import Statement, Translate, failed
 
 
-class Provider(NamedTuple):
+class ProviderPage(NamedTuple):
     """What a module has: `accepts` tells if an event is its provider's, `translation` makes a new
     translation of such events."""
 
@@ -21,7 +21,7 @@ class Provider(NamedTuple):
 
 
 # All that are known, in the order in which an event is offered to them; `__init__.py` lists them.
-PROVIDERS: Final[dict[str, Provider]] = {}
+PROVIDERS: Final[dict[str, ProviderPage]] = {}
 
 
 class Reader:

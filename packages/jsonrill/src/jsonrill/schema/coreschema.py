@@ -56,7 +56,7 @@ from .shapes import (
     VALUES,
     WITHIN,
     FieldShape,
-    Shape,
+    TypeShape,
     zero,
 )
 from .validators import PydanticValidator, bounds_of, known_field, next_known
@@ -141,7 +141,7 @@ class Compiler:
 
     def _fill(self, node: Node, core: Core, config: Config) -> None:
         name = core["type"]
-        node.maker = shape = Shape()
+        node.maker = shape = TypeShape()
         shape.functions = partial(self._has_functions, core)
         shape.zero = _ZEROS.get(name)
         if name in LEAVES:
@@ -226,7 +226,7 @@ class Compiler:
     def _nullable(self, node: Node, core: Core, config: Config) -> None:
         null = Node(NULL)
         null.natural = NULL
-        null.maker = Shape()
+        null.maker = TypeShape()
         null.maker.as_is = NULL
         self._choice(node, None, (null, self._node(core["schema"], config)))
 

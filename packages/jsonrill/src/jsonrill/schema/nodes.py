@@ -266,7 +266,7 @@ class Node:
         # True if no rule for a container is left out here: `end_validator` knows the others.
         self.is_described = False
         # Not for validation: the kinds this is written as, what it looks like, and of a pydantic
-        # type what becomes of a value (a `Shape`).
+        # type what becomes of a value (a `TypeShape`).
         self.natural = EVERY
         # The kinds that a schema without a type has keywords for.
         self.about = 0

@@ -40,7 +40,7 @@ class FieldShape:
         self.required = required
 
 
-class Shape:
+class TypeShape:
     """The shape of one node. Filled by the compiler, then only read."""
 
     __slots__ = ("_alone", "_contents", "_prefilled", "as_is", "before", "cls", "collect", "deep",
@@ -115,7 +115,7 @@ def contents(node: Node, kind: int) -> list[tuple[Node, bool]]:
     return found
 
 
-def _contents(node: Node, shape: Shape, kind: int) -> Iterator[tuple[Node, bool]]:
+def _contents(node: Node, shape: TypeShape, kind: int) -> Iterator[tuple[Node, bool]]:
     if _CONTENT.get(shape.role) == kind:
         yield node, False
     elif shape.role == CHOICE:
@@ -132,7 +132,7 @@ def zero(node: Node, around: tuple[Any, ...] = ()) -> Any:
 
     `around` are the classes that it is inside of: one that contains itself ends there.
     """
-    shape: Shape | None = node.maker
+    shape: TypeShape | None = node.maker
     if shape is None or shape.zero is not None:
         return None if shape is None or shape.zero is None else shape.zero()
     if shape.role == FIELDS:
@@ -151,7 +151,7 @@ def _is_instance(value: Any) -> bool:
     return getattr(type(value), "__partial_of__", None) is not None
 
 
-def _instance(shape: Shape, around: tuple[Any, ...]) -> Any:
+def _instance(shape: TypeShape, around: tuple[Any, ...]) -> Any:
     """The partial instance of a class of which nothing has arrived."""
     assert shape.inner is not None
     if shape.role == ROOT:
@@ -165,7 +165,7 @@ def _instance(shape: Shape, around: tuple[Any, ...]) -> Any:
     return partial_dataclass(shape.cls, values)
 
 
-def missing(shape: Shape, around: tuple[Any, ...] | None) -> dict[str, Any]:
+def missing(shape: TypeShape, around: tuple[Any, ...] | None) -> dict[str, Any]:
     """The fields before they have come: their defaults, else None, or with `around` zeros."""
     return {field.name: _before(field, around) for field in shape.fields}
 

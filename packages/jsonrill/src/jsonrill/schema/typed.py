@@ -40,7 +40,7 @@ from .shapes import (
     ROOT,
     SCALAR,
     WITHIN,
-    Shape,
+    TypeShape,
     contents,
     missing,
     zero,
@@ -50,7 +50,7 @@ from .walk import NESTED_VALIDATIONS, Frame, Walk
 
 # What a key is that no field has, or an element that no schema describes.
 _ANYTHING: Final = Node()
-_ANYTHING.maker = Shape()
+_ANYTHING.maker = TypeShape()
 _ANYTHING.maker.as_is, _ANYTHING.maker.grows = EVERY, True
 
 Slot = tuple[Any, Node, int]
@@ -75,7 +75,7 @@ class KnownPart:
     def __init__(self, node: Node, branch: Branch | None, unsure: bool, zeros: bool) -> None:
         self._zeros = zeros
         self.node = node
-        self.shape: Shape = node.maker
+        self.shape: TypeShape = node.maker
         self.branch = branch
         # A function of the user's may change the container before it is validated.
         self.unsure = unsure
@@ -449,7 +449,7 @@ class TypedCheck(Check):
         """A complete value as this node has it; `ABSENT` if it cannot be told yet."""
         if node in self._results:
             return self._results[node]
-        shape: Shape = node.maker
+        shape: TypeShape = node.maker
         if shape.role == WITHIN:
             assert shape.inner is not None
             return self._converted(shape.inner, value, kind, frame)
@@ -506,7 +506,7 @@ def _without_choices(nodes: Iterable[Node]) -> list[Node]:
     return [node for node in found if node.maker.role != CHOICE and node.full_validator is not None]
 
 
-def _alternative(shape: Shape, value: Any, kind: int, frame: TypedFrame | None) -> Node | None:
+def _alternative(shape: TypeShape, value: Any, kind: int, frame: TypedFrame | None) -> Node | None:
     """The only node of a choice that a value can still be; None if there are several."""
     if shape.tag is not None and isinstance(value, dict):
         tag = value.get(shape.tag)
@@ -525,7 +525,7 @@ def _is_left(node: Node, frame: TypedFrame) -> bool:
 
 def _grown(node: Node, text: str) -> Any:
     """A string that grows as this node has it; `ABSENT` unless it is taken as it is."""
-    shape: Shape = node.maker
+    shape: TypeShape = node.maker
     if shape.role == SCALAR:
         return text if shape.grows else ABSENT
     if shape.role == WITHIN or shape.role == ROOT:
@@ -537,7 +537,7 @@ def _grown(node: Node, text: str) -> Any:
     return _grown_choice(shape, text) if shape.role == CHOICE else ABSENT
 
 
-def _grown_choice(shape: Shape, text: str) -> Any:
+def _grown_choice(shape: TypeShape, text: str) -> Any:
     fits = [one for one in shape.nodes if may_be(one, STRING)]
     if len(fits) == 1:
         return _grown(fits[0], text)
@@ -574,7 +574,7 @@ def _made_by(plan: Plan, wants: list[Node], text: str | None) -> dict[Node, Any]
 
 def _maker(node: Node, level: Level) -> Maker | None:
     """What makes an open container as this node has it; None if it is not shown yet."""
-    shape: Shape = node.maker
+    shape: TypeShape = node.maker
     frame = level[0]
     if shape.role == CHOICE:
         one = _alternative(shape, frame.raw, frame.kind, frame)

@@ -7,7 +7,7 @@ from .nodes cimport Elements, Members, Node
 
 cdef int ARRAY, FALSE, FRACTION, INTEGER, NULL, NUMBER, OBJECT, STRING, TRUE
 
-cdef class Text:
+cdef class TextCheck:
     cdef public Branch branch
     cdef public Node node
     cdef Py_ssize_t _end, _first, _length
@@ -40,7 +40,7 @@ cdef class Walk(PlacedSink):
     cpdef key(self, str key, Py_ssize_t offset)
     @cython.locals(frame=Frame, active=list, refused=list, node=Node)
     cpdef start_string(self, Py_ssize_t offset)
-    @cython.locals(active=list, texts=list, refused=list, place=Place, offset=Py_ssize_t, text=Text)
+    @cython.locals(active=list, texts=list, refused=list, place=Place, offset=Py_ssize_t, text=TextCheck)
     cpdef end_string(self)
     @cython.locals(active=list, refused=list, first=list, place=Place, kind=int)
     cpdef scalar(self, object value, object text, Py_ssize_t offset)
@@ -53,7 +53,7 @@ cdef class Walk(PlacedSink):
     cdef Place _started(self, Py_ssize_t offset)
     @cython.locals(active=list, refused=list, place=Place, outer=Frame, frame=Frame)
     cdef bint _start(self, int kind, step, Py_ssize_t offset) except -1
-    @cython.locals(text=Text)
+    @cython.locals(text=TextCheck)
     cdef bint _read(self, str run) except -1
     @cython.locals(frame=Frame, node=Node, branch=Branch, members=Members, found=list)
     cdef bint _allows_beginning(self, str key, Py_ssize_t offset) except -1

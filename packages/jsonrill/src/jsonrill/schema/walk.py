@@ -56,7 +56,7 @@ DEEPEST: Final = 500
 _FIRST: Final = {"t": TRUE, "f": FALSE, "n": NULL, **dict.fromkeys("-0123456789", NUMBER)}
 
 
-class Text:
+class TextCheck:
     """One obligation of an open string, read run by run."""
 
     __slots__ = ("_end", "_first", "_length", "branch", "node")
@@ -160,7 +160,7 @@ class Walk(PlacedSink):
         # Obligations of the member whose key came last and of the open string; its text, if needed.
         self._member: list[Obligation] = []
         self._active: list[Obligation] = []
-        self._texts: list[Text] = []
+        self._texts: list[TextCheck] = []
         self._text: TextBuffer | None = None
         self._string: Place | None = None
         self._offset = 0
@@ -218,7 +218,7 @@ class Walk(PlacedSink):
         self._active, self._offset = active, offset
         self._string = self._started(offset)
         self._texts = [
-            Text(node, branch)
+            TextCheck(node, branch)
             for node, branch in active
             if node.texts is not None or node.max_length is not None
         ]

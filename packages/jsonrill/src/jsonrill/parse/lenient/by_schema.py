@@ -77,7 +77,7 @@ class BySchema:
         m._sink.end_string()
 
 
-class ValueSink(Sink):
+class RereadSink(Sink):
     """Builds one value, for a string that is read again."""
 
     __slots__ = ("_key", "_spine", "_text", "root")

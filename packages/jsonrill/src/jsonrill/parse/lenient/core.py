@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from .brackets import Brackets
     from .by_schema import BySchema
     from .comments import Comments
-    from .ending import Ending
+    from .ending import TextEnd
     from .prose import Prose
     from .quotes import Quotes
-    from .strings import Text
+    from .strings import Strings
     from .tokens import Tokens
     from .words import Words
 
@@ -81,11 +81,11 @@ class Leniency(Machine):
         self.comments: Comments = later
         self.schema: BySchema = later
         self.words: Words = later
-        self.text: Text = later
+        self.text: Strings = later
         self.quotes: Quotes = later
         self.brackets: Brackets = later
         self.tokens: Tokens = later
-        self.ending: Ending = later
+        self.ending: TextEnd = later
         # The repair that was reported last has not ended.
         self._passes = False
         # How many repairs this document has, and if a key without quotes is among them.

@@ -7,7 +7,7 @@ cdef int ASIDE, BARE_KEY, BARE_VALUE, BEFORE, BLOCK_COMMENT, BLOCK_STRING, CLOSI
 cdef int FENCE, FIRST_ELEMENT, IGNORED, KEY, LENIENT, LINE_COMMENT, ODD_KEY, ODD_STRING, PROSE
 cdef int STRING, THOUGHTS, VALUE
 
-cdef class Ending:
+cdef class TextEnd:
     cpdef finish(self, Leniency m)
     cpdef refuse_second(self, Leniency m)
     cpdef end_curly(self, Leniency m)

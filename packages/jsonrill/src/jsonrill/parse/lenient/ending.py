@@ -33,7 +33,7 @@ from ..states import (
 )
 from . import patterns
 from .brackets import ANY_CLOSER
-from .by_schema import ValueSink, fits
+from .by_schema import RereadSink, fits
 from .words import ALL_WORDS
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _STRICT: Final = {
 }
 
 
-class Ending:
+class TextEnd:
     """Ends a text, wherever it stops."""
 
     __slots__ = ()
@@ -177,7 +177,7 @@ class Ending:
 
     def read_again(self, m: Leniency, string: str, asked: Expected) -> tuple[bool, Any]:
         """True and the value that a string is nearly the JSON of, if a schema asks for it."""
-        value = ValueSink()
+        value = RereadSink()
         machine = type(m)(value, rules=m._rules - _NOT_IN_STRINGS, limits=m._limits)
         try:
             machine.feed(string)

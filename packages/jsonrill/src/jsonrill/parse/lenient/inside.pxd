@@ -3,13 +3,13 @@ from ..machine cimport Machine
 from .brackets cimport Brackets
 from .core cimport Leniency
 from .quotes cimport Quotes
-from .strings cimport Text
+from .strings cimport Strings
 
 cdef int END, STRING, DIGITS, LENIENT, BEFORE, PROSE, THOUGHTS, FENCE, IGNORED, LINE_COMMENT
 cdef int BLOCK_COMMENT, BARE_KEY, ODD_STRING, ODD_KEY, CLOSING, BLOCK_STRING, BARE_VALUE, CODE, ASIDE
 cdef int GUIDED
 
 cdef class LenientMachine(Leniency):
-    cdef Text _text
+    cdef Strings _text
     cdef Quotes _quotes
     cdef Brackets _brackets

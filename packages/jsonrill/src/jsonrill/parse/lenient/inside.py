@@ -51,10 +51,10 @@ from .brackets import Brackets
 from .by_schema import BySchema
 from .comments import Comments
 from .core import Leniency
-from .ending import Ending
+from .ending import TextEnd
 from .prose import Prose
 from .quotes import Quotes
-from .strings import Text
+from .strings import Strings
 from .tokens import Tokens
 from .words import Words
 
@@ -86,8 +86,8 @@ class LenientMachine(Leniency):
     def __init__(self, sink: Sink, **options: Any) -> None:
         super().__init__(sink, **options)
         self.prose, self.comments, self.schema = Prose(), Comments(), BySchema()
-        self.words, self.text, self.quotes = Words(), Text(), Quotes()
-        self.brackets, self.tokens, self.ending = Brackets(), Tokens(), Ending()
+        self.words, self.text, self.quotes = Words(), Strings(), Quotes()
+        self.brackets, self.tokens, self.ending = Brackets(), Tokens(), TextEnd()
         # Those that nearly every string and bracket passes, once more: typed for the compiler.
         self._text, self._quotes, self._brackets = self.text, self.quotes, self.brackets
         self._start_document()

@@ -14,7 +14,7 @@ cdef bint is_usual(str run, bint plain) except -1
 @cython.locals(at=Py_ssize_t, char=Py_UCS4)
 cdef bint ends_simply(str run) except -1
 
-cdef class Text:
+cdef class Strings:
     cdef public bint after_comma, after_value, closed_in_text, curly, drive, glued, info, inner, low
     cdef public bint inches, mixed, nest_string, quotation, quoted
     cdef public Py_ssize_t backslash_at, comma_at, doubtful_at, inner_at, inner_run, nest

@@ -52,7 +52,7 @@ _REMEMBERED: Final = 64
 _COMPILED: Final = not __file__.endswith(".py")
 
 
-class Text:
+class Strings:
     """Reads strings in any quotes, and their text as it is written."""
 
     __slots__ = (
