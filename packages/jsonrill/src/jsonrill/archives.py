@@ -68,38 +68,38 @@ class Expander:
 
     def feed(self, piece: bytes) -> bytes:
         """The content of one more piece."""
-        made: list[bytes] = []
+        output: list[bytes] = []
         try:
-            self._expand(piece, made)
+            self._expand(piece, output)
         except self._frames.error as error:
             self.damage = str(error)
-        return b"".join(made)
+        return b"".join(output)
 
     def end(self) -> None:
         """Note that nothing more comes."""
         if self._frame is not None:
             self.damage = "the file is cut off"
 
-    def _expand(self, piece: bytes, made: list[bytes]) -> None:
+    def _expand(self, piece: bytes, output: list[bytes]) -> None:
         while piece:
             if self._frame is None:
                 piece = piece.lstrip(self._frames.padding) if self._frames.padding else piece
                 if not piece:
                     return
                 self._frame = self._frames.make()
-            self._decompress(piece, made)
+            self._decompress(piece, output)
             piece = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
                 self._frame = None
 
-    def _decompress(self, piece: bytes, made: list[bytes]) -> None:
+    def _decompress(self, piece: bytes, output: list[bytes]) -> None:
         spare: Any = self._frame.copy() if hasattr(self._frame, "copy") else None
         try:
-            made.append(self._frame.decompress(piece))
+            output.append(self._frame.decompress(piece))
         except self._frames.error:
             # zlib discards the good start of a damaged piece; fed byte by byte, it does not.
             for at in range(len(piece)) if spare is not None else ():
-                made.append(spare.decompress(piece[at : at + 1]))
+                output.append(spare.decompress(piece[at : at + 1]))
             raise
 
 

@@ -105,13 +105,13 @@ class JsonrillError(Exception):
         """What to tell the model, to ask again: what is wrong, where, and what was good before."""
         place = short_path(self.path or ())
         at = "" if not self.path or place in self.message else f" (at {place})"
-        said = [f"Your answer was not accepted: {_FOR_PROGRAMS.sub('', self.message)}{at}."]
+        lines = [f"Your answer was not accepted: {_FOR_PROGRAMS.sub('', self.message)}{at}."]
         good = (self.text or "")[: self.offset]
         if good.strip():
             shown = good if len(good) <= _GOOD else "…" + good[-_GOOD:]
-            said.append(f"Up to there it was good:\n{shown}")
-        said.append("Answer again, with the complete JSON and nothing else.")
-        return "\n".join(said)
+            lines.append(f"Up to there it was good:\n{shown}")
+        lines.append("Answer again, with the complete JSON and nothing else.")
+        return "\n".join(lines)
 
     def to_dict(self) -> Problem:
         """The error for JSON: `code`, `message`, and of its place what is known, `path` as text."""
@@ -163,8 +163,8 @@ class CutShort(NamedTuple):
     detail: str | None = None
 
     def __str__(self) -> str:
-        said = CUTS.get(self.reason, self.reason)
-        return said if self.detail is None else f"{said}: {self.detail}"
+        words = CUTS.get(self.reason, self.reason)
+        return words if self.detail is None else f"{words}: {self.detail}"
 
 
 class Truncated(InvalidJSON):
@@ -186,8 +186,8 @@ def truncated(cut: CutShort, error: InvalidJSON | None = None) -> Truncated:
     """The error of an answer that was cut, where the reader of its text found another one."""
     place = {} if error is None else {it: getattr(error, it) for it in JsonrillError._fields}
     expected = "" if error is None else error.expected
-    said = str(cut) if not expected else f"{cut}; {error}"
-    return Truncated(said, reason=cut.reason, expected=expected, **place)
+    message = str(cut) if not expected else f"{cut}; {error}"
+    return Truncated(message, reason=cut.reason, expected=expected, **place)
 
 
 class LimitExceeded(_ParseError):

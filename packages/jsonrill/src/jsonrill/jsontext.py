@@ -135,7 +135,7 @@ def quoted(text: str) -> str:
 
 def escape_surrogates(text: str) -> str:
     """JSON text in which each surrogate is an escape such as `\\ud83d`."""
-    return SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def write(value: Any, scalar: Callable[[Any], str]) -> str:

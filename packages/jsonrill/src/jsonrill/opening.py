@@ -85,8 +85,8 @@ def _streams_inside(source: Any) -> Iterator[Any]:
     inside = source
     while inside is not None:
         yield inside
-        found = (getattr(inside, name, None) for name in _INSIDE)
-        inside = next((it for it in found if it is not None), None)
+        inner = (getattr(inside, name, None) for name in _INSIDE)
+        inside = next((it for it in inner if it is not None), None)
 
 
 def _sync_elements(source: Any) -> Iterator[Any]:
@@ -94,8 +94,8 @@ def _sync_elements(source: Any) -> Iterator[Any]:
     try:
         yield from iter(source)
     finally:
-        found = (getattr(it, "close", None) for it in _streams_inside(source))
-        if (close := next(filter(callable, found), None)) is not None:
+        methods = (getattr(it, "close", None) for it in _streams_inside(source))
+        if (close := next(filter(callable, methods), None)) is not None:
             close()
 
 

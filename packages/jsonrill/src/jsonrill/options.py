@@ -497,18 +497,18 @@ def taken_by(*stages: str) -> Iterator[Option]:
 
 def offered(front: Front, *stages: str) -> list[Option]:
     """The options of these stages (default: all) that a front offers."""
-    found = taken_by(*stages or get_args(Stage))
-    return [it for it in found if front not in NOT_OFFERED.get(it.name, ((), ""))[0]]
+    taken = taken_by(*stages or get_args(Stage))
+    return [it for it in taken if front not in NOT_OFFERED.get(it.name, ((), ""))[0]]
 
 
-def of_stage(stage: Stage, given: Mapping[str, Any]) -> dict[str, Any]:
+def of_stage(stage: Stage, options: Mapping[str, Any]) -> dict[str, Any]:
     """The given options that the stage takes."""
-    return {it.name: given[it.name] for it in taken_by(stage) if it.name in given}
+    return {it.name: options[it.name] for it in taken_by(stage) if it.name in options}
 
 
-def check(**given: Any) -> None:
+def check(**options: Any) -> None:
     """`ValueError` if one of these options has a value that is not allowed."""
-    for name, value in given.items():
+    for name, value in options.items():
         TABLE[name].check(value)
 
 
@@ -534,19 +534,19 @@ def is_used(option: Option, modes: Iterable[str]) -> bool:
     return not option.modes or not set(modes).isdisjoint(option.modes)
 
 
-def refuse_unused(modes: Iterable[str], **given: Any) -> None:
+def refuse_unused(modes: Iterable[str], **options: Any) -> None:
     """`ValueError` for an option that is not at its default and that none of these modes uses."""
-    for name, value in given.items():
+    for name, value in options.items():
         option = TABLE[name]
         if value != option.default and not is_used(option, modes):
             these = " and ".join(mode for mode in get_args(Mode) if mode in modes)
             raise ValueError(f"{name} is for {option.used_in}, not for {these}")
 
 
-def refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> None:
+def refuse_unknown(names: Iterable[str], known: Iterable[str], what: str) -> None:
     """`TypeError` for an unknown name; the message suggests the most similar known one."""
     known = list(known)
-    for name in given:
+    for name in names:
         if name not in known:
             from difflib import get_close_matches
 

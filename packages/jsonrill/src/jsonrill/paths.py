@@ -133,16 +133,16 @@ def parse_pattern(text: str) -> Pattern:
     steps: list[str | int | Wildcard] = []
     at = 0
     while at < len(rest):
-        found = _STEP.match(rest, at)
-        if found is None:
+        step = _STEP.match(rest, at)
+        if step is None:
             start = max(0, at + len(text) - len(rest))
             raise ValueError(f"not a path: {text!r}{_remedy(text, start)}")
-        at = found.end()
-        match found.lastgroup:
+        at = step.end()
+        match step.lastgroup:
             case "name":
-                steps.append(found["name"])
+                steps.append(step["name"])
             case "index":
-                steps.append(int(found["index"]))
+                steps.append(int(step["index"]))
             case "quote":
                 key, at = _unquoted(rest, at)
                 steps.append(key)

@@ -31,7 +31,7 @@ class Screen(Console):
 
 def safe(text: str) -> str:
     """Text with the characters that control a terminal written as JSON escapes."""
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def watched(

@@ -88,11 +88,11 @@ class Chunker:
             if text is not None:
                 self._alone = True
             else:
-                found = self._spine.diff(tree) if self._gone else self._spine.grow(tree)
-                if isinstance(found, SnapshotDiff):
-                    text = self._settle(tree, found)
+                grown = self._spine.diff(tree) if self._gone else self._spine.grow(tree)
+                if isinstance(grown, SnapshotDiff):
+                    text = self._settle(tree, grown)
                 else:
-                    text = found
+                    text = grown
                     # If the open string is also the last value of the text, it may grow alone.
                     self._alone = bool(prefix and prefix.open_path == self._spine.open_path)
         except RecursionError:
@@ -109,12 +109,12 @@ class Chunker:
         if self._closed or self._last is ABSENT:
             self._closed = True
             return ""
-        missing = [found for found in self._gone if not self._is_known(found.path)]
+        missing = [difference for difference in self._gone if not self._is_known(difference.path)]
         if missing and not self._keep and not self._warned:
             self._warned = True
             raise _error(missing[0], self._rules)
-        for found in missing:
-            self._note(_error(found, self._rules))
+        for difference in missing:
+            self._note(_error(difference, self._rules))
         self._closed = True
         text = self._spine.finish(self._last)
         if self._verify:
@@ -150,10 +150,10 @@ class Chunker:
     def _contradictions(
         self, diff: SnapshotDiff
     ) -> list[tuple[RevisionError, Frame | Leaf | None]]:
-        found = [(it, at) for it, at in diff.revised if not self._is_known(it.path)]
-        if found and not self._keep:
-            raise _error(found[0][0], self._rules)
-        return [(_error(it, self._rules), at) for it, at in found]
+        unknown = [(it, at) for it, at in diff.revised if not self._is_known(it.path)]
+        if unknown and not self._keep:
+            raise _error(unknown[0][0], self._rules)
+        return [(_error(it, self._rules), at) for it, at in unknown]
 
     def _is_known(self, path: Path) -> bool:
         """True if a revision was noted at this path or above it."""
@@ -170,19 +170,22 @@ class Chunker:
             written = decode(text)
         except RecursionError:
             raise too_deep() from None
-        for found in differences(written, self._last, placeholder=False):
-            if not self._is_known(found.path):
-                raise _error(found, self._rules)
+        for difference in differences(written, self._last, placeholder=False):
+            if not self._is_known(difference.path):
+                raise _error(difference, self._rules)
 
 
-def _error(found: Difference, rules: Rules) -> RevisionError:
-    written, now = _value(found.was), None if found.now is ABSENT else _value(found.now)
-    shown = "missing" if found.now is ABSENT else reprlib.repr(now)
-    message = (
-        f"{format_path(found.path)} was written as {reprlib.repr(written)} and is now {shown}; "
-        f"written text cannot be taken back. To try: {', '.join(_ways_out(found, rules))}"
+def _error(change: Difference, rules: Rules) -> RevisionError:
+    written, now = (
+        _value(change.was),
+        None if change.now is ABSENT else _value(change.now),
     )
-    return RevisionError(found.path, written, now, message)
+    shown = "missing" if change.now is ABSENT else reprlib.repr(now)
+    message = (
+        f"{format_path(change.path)} was written as {reprlib.repr(written)} and is now {shown}"
+        f"; written text cannot be taken back. To try: {', '.join(_ways_out(change, rules))}"
+    )
+    return RevisionError(change.path, written, now, message)
 
 
 def _value(tree: Tree) -> Any:
@@ -192,11 +195,11 @@ def _value(tree: Tree) -> Any:
         return whole(tree)
 
 
-def _ways_out(found: Difference, rules: Rules) -> Iterator[str]:
-    if not rules.placeholder and None in (found.was, found.now):
+def _ways_out(difference: Difference, rules: Rules) -> Iterator[str]:
+    if not rules.placeholder and None in (difference.was, difference.now):
         yield 'null="placeholder" (a null means "not yet")'
-    if bytes in rules.atoms and type(found.was) is bytes and type(found.now) is bytes:
+    if bytes in rules.atoms and type(difference.was) is bytes and type(difference.now) is bytes:
         yield 'numbers="growing" (if numbers get more digits)'
-    if not found.gone:
+    if not difference.gone:
         yield f"patience={rules.patience + 1} (if values grow side by side)"
     yield 'on_revision="keep" (what is written stays)'

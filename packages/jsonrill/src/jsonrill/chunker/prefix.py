@@ -176,12 +176,12 @@ def _end_of_head(text: str) -> tuple[int, str]:
         return len(core) - 1, ""
     if last == "{" or last == "[":
         return len(core), ""
-    found = _SCALAR.search(core, max(len(core) - 65, 0))
-    if found is None:
+    match = _SCALAR.search(core, max(len(core) - 65, 0))
+    if match is None:
         return 0, ""
-    scalar = found.group()
+    scalar = match.group()
     if scalar in _LITERALS or NUMBER.fullmatch(scalar):
-        return found.start(), scalar
+        return match.start(), scalar
     return 0, ""
 
 

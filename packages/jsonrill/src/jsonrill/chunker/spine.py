@@ -229,8 +229,8 @@ class Spine:
         child = frame.child(value)
         if child is not ABSENT and not (child is None and self._rules.placeholder):
             return child
-        found = Difference(self._path(level + 1), self._so_far(level + 1), child, True)
-        diff.gone.append(found)
+        removed = Difference(self._path(level + 1), self._so_far(level + 1), child, True)
+        diff.gone.append(removed)
         diff.lost = len(self._frames)
         return ABSENT
 
@@ -245,20 +245,20 @@ class Spine:
             diff.deepest = len(self._frames)
 
     def _revise(self, level: int, at: Frame | Leaf, value: Tree, diff: SnapshotDiff) -> None:
-        found = Difference(self._path(level), self._so_far(level), value, False)
-        diff.revised.append((found, at))
+        revision = Difference(self._path(level), self._so_far(level), value, False)
+        diff.revised.append((revision, at))
 
     def _disagree(self, level: int, value: Tree, diff: SnapshotDiff) -> None:
         """Add the closed values that are missing or changed to the diff."""
         path = self._path(level)
         for key, was, now in self._frames[level].closed(value):
             at = (*path, key) if level else ()
-            for found in differences(was, now, placeholder=self._rules.placeholder, at=at):
-                if found.gone:
-                    diff.gone.append(found)
+            for difference in differences(was, now, placeholder=self._rules.placeholder, at=at):
+                if difference.gone:
+                    diff.gone.append(difference)
                     diff.lost = level
                 else:
-                    diff.revised.append((found, None))
+                    diff.revised.append((difference, None))
 
     def _path(self, level: int) -> Path:
         """The path of the frame at that level; the root frame is outside of the document."""

@@ -100,7 +100,9 @@ def text_to_values(stage: Stage) -> None:
 
 
 def _modes(shown: str, last: dict[str, Any], counts: dict[str, int]) -> RenderableType:
-    said = Panel(Text(safe(shown) + CARET), title="the model writes", border_style="dim", height=9)
+    answer = Panel(
+        Text(safe(shown) + CARET), title="the model writes", border_style="dim", height=9
+    )
     panels = [
         Panel(
             rendered(update.data, update.open_path) if update else Text(""),
@@ -110,7 +112,7 @@ def _modes(shown: str, last: dict[str, Any], counts: dict[str, int]) -> Renderab
         )
         for mode, update in last.items()
     ]
-    return Group(said, _side_by_side(panels))
+    return Group(answer, _side_by_side(panels))
 
 
 def _side_by_side(panels: list[Panel]) -> Table:

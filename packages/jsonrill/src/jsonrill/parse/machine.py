@@ -528,12 +528,12 @@ class Machine(Position):
 
     def _skip(self, text: str, pos: int) -> int:
         """In the rest of a line that was given up."""
-        found = RECORD_END.search(text, pos)
-        if found is None:
+        match = RECORD_END.search(text, pos)
+        if match is None:
             return len(text)
         self._state = self._fresh
-        self._begin_at(self._offset + found.end())
-        return found.end()
+        self._begin_at(self._offset + match.end())
+        return match.end()
 
     def _closes(self, char: str, state: int) -> bool:
         """True if this bracket may close the open container now."""
@@ -890,15 +890,15 @@ class Machine(Position):
         self._token = self._offset + pos
         self._stop = self._token + self._number_limit
         if not _COMPILED and len(text) - pos > 6:
-            found = NUMBER.match(text, pos)
-            if found is not None:
-                end = found.end()
+            match = NUMBER.match(text, pos)
+            if match is not None:
+                end = match.end()
                 if (
                     end < len(text)
                     and text[end] in ",]} \t\n\r"
                     and self._offset + end <= self._stop
                 ):
-                    self._finish_number(found.group(), found.lastindex is None, text, end)
+                    self._finish_number(match.group(), match.lastindex is None, text, end)
                     return end
         self._state = DIGITS
         self._number_state = START

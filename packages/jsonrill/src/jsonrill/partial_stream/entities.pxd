@@ -6,7 +6,7 @@ from ..paths cimport Place
 cdef class Finder(PlacedSink):
     cdef bint _begun, _whole
     cdef Py_ssize_t _skipped
-    cdef object _found, _next_document, _start
+    cdef object _on_entity, _next_document, _start
     @cython.locals(place=Place)
     cpdef start_object(self, Py_ssize_t offset)
     @cython.locals(place=Place)

@@ -63,18 +63,18 @@ def _declared(entity: Any) -> list[Declared]:
     if entity is None:
         return [Declared(None, (), "root")]
     if isinstance(entity, str):
-        found = [_one(entity)]
+        entities = [_one(entity)]
     elif isinstance(entity, Mapping):
-        found = [_one(text, name) for name, text in entity.items()]
+        entities = [_one(text, name) for name, text in entity.items()]
     elif isinstance(entity, Sequence) and not isinstance(entity, bytes):
-        found = [_one(text) for text in entity]
+        entities = [_one(text) for text in entity]
     else:
         raise TypeError(f"an entity is a name, a pattern, or several, not {entity!r}")
-    if not found:
+    if not entities:
         raise ValueError("no entity is declared; leave `entity` out to get the default")
-    if len(found) == 1 and len(found[0].pattern) == 1 and isinstance(found[0].pattern[0], str):
-        found[0].root_array = True
-    return found
+    if list(map(type, entities[0].pattern)) == [str] and len(entities) == 1:
+        entities[0].root_array = True
+    return entities
 
 
 def _one(text: Any, name: Any = None) -> Declared:
@@ -113,17 +113,17 @@ class Finder(PlacedSink):
     With `whole`, an entity may come as one value instead of event by event.
     """
 
-    __slots__ = ("_begun", "_found", "_next_document", "_skipped", "_start", "_whole")
+    __slots__ = ("_begun", "_on_entity", "_next_document", "_skipped", "_start", "_whole")
 
     def __init__(
         self,
         entities: Entities,
-        found: Callable[[Declared, Place | None, int], Sink],
+        on_entity: Callable[[Declared, Place | None, int], Sink],
         next_document: Callable[[], None],
         whole: bool,
     ) -> None:
         PlacedSink.__init__(self)
-        self._found = found
+        self._on_entity = on_entity
         self._next_document = next_document
         self._whole = whole
         # Inside a container: what may be in it, and what each of its elements is.
@@ -219,7 +219,7 @@ class Finder(PlacedSink):
         return self._entity(self._alive(place)), place
 
     def _found_one(self, declared: Declared, place: Place | None, offset: int) -> Sink:
-        return self._found(declared, place, offset)
+        return self._on_entity(declared, place, offset)
 
     def _alive(self, place: Place | None) -> Alive:
         """The patterns that a value at this place of the open container may still fit."""
@@ -267,17 +267,17 @@ class CheckedFinder(Finder):
     def __init__(
         self,
         entities: Entities,
-        found: Callable[[Declared, Place | None, int], Sink],
+        on_entity: Callable[[Declared, Place | None, int], Sink],
         next_document: Callable[[], None],
         whole: bool,
     ) -> None:
-        Finder.__init__(self, entities, found, next_document, whole)
+        Finder.__init__(self, entities, on_entity, next_document, whole)
         self._is_entity = False
         self.check: DocumentCheck | None = None
 
     def _found_one(self, declared: Declared, place: Place | None, offset: int) -> Sink:
         self._is_entity = True
-        return self._found(declared, place, offset)
+        return self._on_entity(declared, place, offset)
 
     def start_object(self, offset: int) -> None:
         self._is_entity = False

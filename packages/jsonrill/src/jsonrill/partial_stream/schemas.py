@@ -29,14 +29,14 @@ def schemas(
         raise ValueError("give `schema` for one entity or `document_schema` for all, not both")
     from ..schema import Schema
 
-    made = partial(Schema, check_formats=check_formats, zeros=zeros)
+    make = partial(Schema, check_formats=check_formats, zeros=zeros)
     if document_schema is not None:
-        document = made(document_schema)
+        document = make(document_schema)
         return _parts_of(document), document
     if _is_by_name(schema, entities):
-        by_name = {name: made(one) for name, one in schema.items()}
+        by_name = {name: make(one) for name, one in schema.items()}
         return lambda declared, place: by_name.get(declared.name), None
-    whole = made(schema)
+    whole = make(schema)
     if entities.is_default and whole.describes_arrays():
         return _parts_of(whole), whole
     return lambda declared, place: whole, None

@@ -61,8 +61,8 @@ class StreamSettings:
         self.only_complete = tuple(map(pattern_of, [only] if isinstance(only, str) else only))
         self.rules = rule_names(value["repair"])
         # The names, since the option may be an iterator, which is read once.
-        given = {**options, "repair": self.rules}
-        self.parsing = cast(ParseOptions, {name: given[name] for name in PARSE & given.keys()})
+        reading = {**options, "repair": self.rules}
+        self.parsing = cast(ParseOptions, {name: reading[name] for name in PARSE & reading.keys()})
         self.parse_float = value["parse_float"]
         # A number that is cut off is dropped by that repair, so it is shown when it is complete.
         self.numbers: bool = value["partial_numbers"] and "cut-off" not in self.rules

@@ -293,8 +293,8 @@ class PartialStream:
     def _find_violations(self) -> None:
         """Set the errors of violations in this piece, with line and column."""
         for violation, update in self._violations:
-            found = self._machine.line_and_column(violation.offset)
-            violation.line, violation.column = found
+            place = self._machine.line_and_column(violation.offset)
+            violation.line, violation.column = place
             update.error = violation.to_dict()
         self._violations.clear()
         self.ended = self.ended or self._is_refused
@@ -362,10 +362,10 @@ class PartialStream:
         schema = None if self._entity is None else self._entity.schema
         # A model has a number when it is complete, and so does the data beside it.
         is_shown = self._settings.numbers and (schema is None or not schema.is_typed)
-        found = NUMBER.match(text) if is_shown else None
-        if found is None:
+        match = NUMBER.match(text) if is_shown else None
+        if match is None:
             return False
-        number = found.group()
+        number = match.group()
         with suppress(ValueError):  # sys.set_int_max_str_digits
             log.show(
                 int(number)

@@ -75,13 +75,13 @@ def tool_calls(
                 if failure is not None:
                     raise SourceFailed(failure)
                 return
-            said = reading.reader.feed(event)
+            statements = reading.reader.feed(event)
             if watch is not None:
-                watch.read(said)
-            for statement in said:
+                watch.read(statements)
+            for statement in statements:
                 if type(statement) is Finish and statement.reason == "error":
                     failure = failure or statement.detail
-            for update in reading.read(said):
+            for update in reading.read(statements):
                 seen.add(update.message_id)
                 yield update
 

@@ -83,10 +83,10 @@ def values(
     With `many=True` a document that is not JSON does not stop the others; the first such error is
     raised at the end of the source.
     """
-    reading, given = take_options("values", options, "schema", "live", "missing")
+    reading, parsing = take_options("values", options, "schema", "live", "missing")
     if live and schema is not None:
         raise TypeError("live=True shows plain values: leave out live or schema")
-    document = _document(schema, given, missing)
+    document = _document(schema, parsing, missing)
     reading.schema = schema
     return drive(value_stage(document, live, reading), source, reading=reading)
 
@@ -142,8 +142,8 @@ def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     `schema` and options are those of `values`. A field that did not come is not yielded. One that
     changes after it was yielded (a key that comes twice, a validator of the whole) comes again.
     """
-    reading, given = take_options("values", options, "schema")
-    document = _with_schema(schema, given)
+    reading, parsing = take_options("values", options, "schema")
+    document = _with_schema(schema, parsing)
     reading.schema = schema
     if not document.has_fields:
         raise TypeError("the schema has no fields: use values(…) for what is no object")

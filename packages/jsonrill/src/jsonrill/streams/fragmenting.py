@@ -28,8 +28,8 @@ def fragments(
 ) -> AsyncGenerator[Fragment]: ...
 def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
     """Yield the fragments of a text, each as soon as it is certain. Options: those of `Parser`."""
-    reading, given = take_options("fragments", options)
-    parser = Parser(**given)
+    reading, parsing = take_options("fragments", options)
+    parser = Parser(**parsing)
 
     def run(pieces: Iterable[Text]) -> Iterator[Fragment]:
         for piece in pieces:

@@ -52,8 +52,8 @@ def select(
     end stands for its elements (`"results"`), a null for nothing. With a `schema` each value is of
     its type. `limits.text` counts for each value. `FieldNotFound` at the end if nothing was there.
     """
-    reading, given = take_options("select", options, "schema")
-    stage = selection_stage(Selection(field, schema=schema, **given), reading)
+    reading, parsing = take_options("select", options, "schema")
+    stage = selection_stage(Selection(field, schema=schema, **parsing), reading)
     return drive(stage, source, reading=reading)
 
 
@@ -98,14 +98,14 @@ def text(
     or is no string. When it is complete, the source is closed; with `read_all` it is read to its
     end, and errors in the rest are raised. Nothing of the rest is kept.
     """
-    reading, given = take_options("text", options, "read_all", first=True)
+    reading, parsing = take_options("text", options, "read_all", first=True)
     if isinstance(field, str):
         try:
             parse_path(field)
         except ValueError as error:
             parse_pattern(field)
             raise ValueError(f"{error}: use texts(source, {field!r})") from None
-    selection = TextSelection(field, **given)
+    selection = TextSelection(field, **parsing)
 
     def over() -> bool:
         return selection.ended and not read_all
@@ -143,6 +143,6 @@ def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) 
     The fields are paths or patterns: `"title"`, `"items[*].summary"`. `FieldNotFound` at the end if
     one of them never came, or is no string.
     """
-    reading, given = take_options("text", options, first=True)
-    stage = selection_stage(TextSelection(*fields, **given), reading)
+    reading, parsing = take_options("text", options, first=True)
+    stage = selection_stage(TextSelection(*fields, **parsing), reading)
     return drive(stage, source, reading=reading)

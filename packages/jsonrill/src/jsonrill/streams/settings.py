@@ -10,9 +10,9 @@ from ..parse.lenient.rules import rule_names
 from ..sources import Reading
 
 
-def refuse_other(stage: Stage, given: Mapping[str, object], *own: str) -> None:
-    if given:
-        refuse_unknown(given, [*own, *(it.name for it in taken_by(stage))], "unknown option")
+def refuse_other(stage: Stage, unknown: Mapping[str, object], *own: str) -> None:
+    if unknown:
+        refuse_unknown(unknown, [*own, *(it.name for it in taken_by(stage))], "unknown option")
 
 
 def take_options(
@@ -23,14 +23,14 @@ def take_options(
         return Reading(first=first), {}
     stages = ("source",) if stage is None else (stage, "source")
     refuse_unknown(options, [*own, *(it.name for it in taken_by(*stages))], "unknown option")
-    given = dict(options)
-    wanted = {name: given.pop(name) for name in SourceOptions.__annotations__ if name in given}
-    parsing = {name: given[name] for name in ("repair", "many", "prefix") if name in given}
+    rest = dict(options)
+    wanted = {name: rest.pop(name) for name in SourceOptions.__annotations__ if name in rest}
+    parsing = {name: rest[name] for name in ("repair", "many", "prefix") if name in rest}
     reading = Reading(**wanted, **parsing, first=first)
     if reading.many:
-        given["many"] = True
+        rest["many"] = True
     # The provider says whether a call is complete.
-    return reading, given if reading.tool is None else without_cut_off(given)
+    return reading, rest if reading.tool is None else without_cut_off(rest)
 
 
 def without_cut_off(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,12 +72,12 @@ def updates(
     A sync source blocks while it waits, so there it is emitted with the next piece after it is due.
     An async source is read in a task of its own, by asyncio.
     """
-    reading, given = take_options("updates", options, "every")
+    reading, settings = take_options("updates", options, "every")
     if isinstance(mode, type):
         raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
-    stream = PartialStream(mode, schema=schema, **given)
+    stream = PartialStream(mode, schema=schema, **settings)
     # With entities the schema is that of each of them.
-    reading.schema = given.get("document_schema") if given.get("entity") else schema
+    reading.schema = settings.get("document_schema") if settings.get("entity") else schema
 
     def run(pieces: Iterable[Text]) -> Iterator[Update]:
         for piece in pieces:

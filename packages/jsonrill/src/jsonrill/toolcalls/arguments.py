@@ -207,12 +207,12 @@ class JsonArguments(Arguments):
         self._raw.add(text)
         if len(text) <= _PART:
             return self._parse(text)
-        found: list[Fragment] = []
+        fragments: list[Fragment] = []
         # In parts, so that other threads can run in between: compiled code does not let them.
         for at in range(0, len(text), _PART):
             if self.error is None:
-                found += self._parse(text[at : at + _PART])
-        return found
+                fragments += self._parse(text[at : at + _PART])
+        return fragments
 
     def _parse(self, text: str) -> list[Fragment]:
         try:

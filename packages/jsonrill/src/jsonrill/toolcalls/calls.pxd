@@ -18,7 +18,7 @@ cdef class ToolCalls:
     cdef dict _early
     cdef list _updates
     cdef Py_ssize_t _counted, _event
-    cpdef read(self, said)
+    cpdef read(self, statements)
     cdef _act(self, statement)
     cdef list _take(self)
     @cython.locals(call=LiveCall, update=ToolCallUpdate)

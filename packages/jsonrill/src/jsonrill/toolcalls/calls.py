@@ -102,8 +102,8 @@ class ToolCallUpdate:
 
     def __repr__(self) -> str:
         shown = (self.function_name, self.function_args, self.status)
-        said = " ".join(repr(part) for part in shown if part is not None)
-        return f"<ToolCallUpdate {self.tool_call_id} {said}>"
+        words = " ".join(repr(part) for part in shown if part is not None)
+        return f"<ToolCallUpdate {self.tool_call_id} {words}>"
 
 
 class ToolCalls:
@@ -182,18 +182,18 @@ class ToolCalls:
 
     def feed(self, event: Any) -> list[ToolCallUpdate]:
         """The updates that one event makes: a dict, JSON text, or an object of a client library."""
-        said = self.reader.feed(event)
+        statements = self.reader.feed(event)
         if self._unknown is not None:
-            self._count(bool(said))
-        return self.read(said)
+            self._count(bool(statements))
+        return self.read(statements)
 
-    def read(self, said: Iterable[Statement]) -> list[ToolCallUpdate]:
+    def read(self, statements: Iterable[Statement]) -> list[ToolCallUpdate]:
         """The updates that statements make; `self.reader` turns an event into statements."""
         if self.ended:
             self.ended = []
             self._evict()
         self._event += 1
-        for statement in said:
+        for statement in statements:
             self._act(statement)
         return self._take()
 
@@ -234,10 +234,10 @@ class ToolCalls:
         """This many responses were read elsewhere: ids that are made up are none of theirs."""
         self._identity.skip(responses)
 
-    def _count(self, said: bool) -> None:
+    def _count(self, known: bool) -> None:
         """Notice the first event that is recognised: it says something, or is of a provider."""
-        found = said or (self.reader.given == "auto" and self.reader.provider is not None)
-        self._unknown = None if found else (self._unknown or 0) + 1
+        known = known or (self.reader.given == "auto" and self.reader.provider is not None)
+        self._unknown = None if known else (self._unknown or 0) + 1
 
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []
@@ -409,9 +409,9 @@ def _fed(call: LiveCall, delta: CallDelta) -> News:
 
 def _says_nothing(delta: CallDelta) -> bool:
     """True for a delta without an id, an index, a name and content: noise."""
-    said = delta.text or delta.parts or delta.end or delta.fragments
+    content = delta.text or delta.parts or delta.end or delta.fragments
     named = delta.id or delta.name or delta.alias or delta.index is not None
-    return not (said or named) and delta.value is ABSENT
+    return not (content or named) and delta.value is ABSENT
 
 
 def _compiled(schemas: Mapping[str, Any], check_formats: bool) -> dict[str, Schema]:

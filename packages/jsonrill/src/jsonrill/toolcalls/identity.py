@@ -237,16 +237,16 @@ class Identity(Generic[C]):
         scope.ended = False
         scope.count += 1
         # At an index that is taken, a made id is all that tells two calls apart: it stays.
-        given = id is not None or index in scope.indices
+        id_stays = id is not None or index in scope.indices
         taken = None
         if id in scope.ids:
             id, taken = f"{id}#{scope.count}", id
         if id is None:
             # Made of what a receiver sees too, so that both ends make the same one.
             id = f"{scope.message_id}:" + ("" if index is None else str(index))
-            id += f"#{scope.count}" if index is None or given else ""
+            id += f"#{scope.count}" if index is None or id_stays else ""
         call = self._make(id, index, scope.message_id)
-        call.given = given
+        call.given = id_stays
         self._opened += 1
         call.number = self._opened
         scope.calls[call.number] = call

@@ -254,8 +254,8 @@ class LiveCall(ToolCall):
         except RecursionError:  # too deep to compare is not different
             fits = True
         if not fits:
-            said = "the arguments stated at the end are not those that were streamed"
-            self._fail(_problem("ARGUMENTS_DIFFER", said))
+            message = "the arguments stated at the end are not those that were streamed"
+            self._fail(_problem("ARGUMENTS_DIFFER", message))
 
     def _fits(self, text: str | None, value: Any) -> bool:
         if self.encoding == "text":
