@@ -214,6 +214,16 @@ def test_the_public_names_stand_on_the_core() -> None:
     assert asked <= set(CORE)
 
 
+def test_only_the_application_imports_the_relay() -> None:
+    asking = {
+        part
+        for part in MAPS["jsonrill_server"]
+        for name, _, _ in part_imports(part, "jsonrill_server")
+        if name.split(".")[:2] == ["jsonrill_server", "relay"]
+    }
+    assert asking - {"relay"} == {"app"}
+
+
 @pytest.mark.parametrize("folder", FOLDERS, ids="/".join)
 def test_no_import_inside_a_folder_goes_in_a_circle(folder: tuple[str, ...]) -> None:
     graph = children(folder)

@@ -18,6 +18,7 @@ The folders are the journey of a record. A part imports only from parts above it
     problems.py  errors as HTTP answers
     access/      tokens, tickets, limits, origins
     http/        the routes
+    relay/       the routes of models' APIs, relayed to an upstream; a room of its own
     app.py       the ASGI application
     run.py       the server as a process, or several
     cli.py       the command `jsonrill serve`

@@ -24,21 +24,11 @@ from .access.permissions import config_of, hub_of, require_subject
 from .config import Config
 from .demo.generations import Demo
 from .demo.upstream import SimulatedModels
-from .http import (
-    convert,
-    demo,
-    durable,
-    pages,
-    publish,
-    relay,
-    relay_models,
-    relay_responses,
-    subscribe,
-)
+from .http import convert, demo, durable, pages, publish, subscribe
 from .http.openapi import document
-from .http.relay_run import take_over
-from .http.upstreams import Upstreams
 from .problems import KNOWN, answer
+from .relay import ROUTES as RELAY
+from .relay import Upstreams, take_over
 from .runs.hub import Hub
 from .runs.signals import before_the_end
 from .store import Store, open_store
@@ -98,14 +88,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("PUT", "/v1/durable/{path:path}", durable.create),
     ("POST", "/v1/tickets", publish.ticket),
     ("POST", "/v1/convert", convert.convert),
-    ("POST", "/v1/chat/completions", relay.chat_completions),
-    ("POST", "/v1/responses", relay.responses),
-    ("GET", "/v1/responses/{id}", relay_responses.retrieve),
-    ("DELETE", "/v1/responses/{id}", relay_responses.delete),
-    ("POST", "/v1/responses/{id}/cancel", relay_responses.cancel),
-    ("POST", "/v1/messages", relay.messages),
-    ("GET", "/v1/models", relay_models.list_models),
-    ("GET", "/v1/models/{name:path}", relay_models.one_model),
+    *RELAY,
     ("GET", "/livez", live),
     ("GET", "/readyz", ready),
     ("GET", "/healthz", ready),
@@ -150,7 +133,10 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
         before.append(_cors(config))
     handlers: dict[Any, Any] = dict.fromkeys(KNOWN, answer)
     app = Starlette(
-        routes=_routes(config), middleware=before, exception_handlers=handlers, lifespan=lifespan
+        routes=_routes(config, upstreams.is_demo),
+        middleware=before,
+        exception_handlers=handlers,
+        lifespan=lifespan,
     )
     # A path is that of a route or of none: `/web` is not `/web/`.
     app.router.redirect_slashes = False
@@ -166,13 +152,16 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     return app
 
 
-def _routes(config: Config) -> list[Route]:
+def _routes(config: Config, simulated: bool) -> list[Route]:
     """Return one route per path, so that a wrong method gets 405 and a wrong path 404."""
     by_path: dict[str, dict[str, Handler]] = {}
     more = [*(PAGE if config.page else ()), *(demo.ROUTES if config.demo else ())]
     for methods, path, handler in (*ROUTES, *more):
         for method in methods.split(","):
             by_path.setdefault(path, {})[method] = handler
+    if simulated:
+        chat = by_path["/v1/chat/completions"]
+        chat["POST"] = demo.with_mistral(chat["POST"])
     return [
         Route(path, _by_method(path, found), methods=[*found]) for path, found in by_path.items()
     ]

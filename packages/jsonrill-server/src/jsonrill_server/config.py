@@ -25,7 +25,7 @@ _OF_KUBERNETES: Final = re.compile(
     r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)"
 )
 _ADDRESS: Final = re.compile(r"(tcp|udp|sctp)://")
-_UPSTREAM: Final = re.compile(r"https?://[^/\s]+")
+BASE_URL: Final = r"^https?://[^/\s]+"
 # What a browser sends as Origin: a scheme and a host, nothing behind them.
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\s*@?#]+")
 _HOST: Final = re.compile(r"[^/\s*@?#]+")
@@ -94,7 +94,7 @@ class Config(Settings):
         for name in ("tokens", "secret", "upstream_key"):
             if getattr(self, name) and getattr(self, f"{name}_file"):
                 raise ConfigError(f"set {name} or {name}_file, not both")
-        if self.upstream and not _UPSTREAM.match(self.upstream):
+        if self.upstream and not re.match(BASE_URL, self.upstream):
             raise ConfigError("upstream is the base URL of a server, such as https://host/v1")
         for origin in self.origins:
             if not _ORIGIN.fullmatch(origin):

@@ -13,7 +13,7 @@ import pytest
 
 from jsonrill.testing import Answer, Provider, Script, Upstream
 from jsonrill_server import Config, ConfigError
-from jsonrill_server.http.upstreams import read_table
+from jsonrill_server.relay.upstreams import read_table
 from support.processes import Server
 
 TABLE = """
@@ -172,7 +172,7 @@ def test_without_an_upstream_there_are_no_models(tmp_path: Path) -> None:
         ("", "no table"),
         ("[a", "cannot be read"),
         ("a = 1", "is a table"),
-        ("[a]\nurl = 1", "url is a text"),
+        ("[a]\nurl = 1", "url is the base URL"),
         ("[a]\nmodels = ['x']", "url is the base URL"),
         ("[a]\nurl = 'ftp://x/'", "url is the base URL"),
         ("[a]\nurl = 'http://x'\nmodels = 'gpt'", "models is a list"),
@@ -182,6 +182,8 @@ def test_without_an_upstream_there_are_no_models(tmp_path: Path) -> None:
         ("[a]\nurl = 'http://x'\nmodel = ['k']", "no field model"),
         ("[a]\nurl = 'http://x'\nkey_env = 'RELAY_TEST_UNSET'", "is not set"),
         ("[a]\nurl = 'http://x'\nkey_file = '/nowhere'", "cannot be read"),
+        ("[a]\nurl = 'http://x'\nprefix = ''", "prefix is the beginning"),
+        ("[a]\nurl = 'http://x'\nname = 'x'", "no field name"),
         ("[a]\nurl = 'http://x'\nauth = 'basic'", "bearer or x-api-key"),
         ("[a]\nurl = 'http://x'\nkey_env = 'HOME'\nkey_file = 'x'", "not both"),
     ],

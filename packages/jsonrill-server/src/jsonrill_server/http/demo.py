@@ -6,6 +6,8 @@ Mistral, which are answered here.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
@@ -14,8 +16,10 @@ from jsonrill.testing.script import EVENT_STREAM
 from ..access.permissions import config_of, require_subject
 from ..demo.generations import Demo, read_order
 from ..demo.upstream import Steps, response_to
-from . import relay, subscribe
+from . import subscribe
 from .publish import json_body, read_body, urls_of
+
+Handler = Callable[[Request], Awaitable[Response]]
 
 
 def demo_of(request: Request) -> Demo:
@@ -47,12 +51,14 @@ async def events(request: Request) -> Response:
     return response
 
 
-async def chat(request: Request) -> Response:
+def with_mistral(relayed: Handler) -> Handler:
     """POST /v1/chat/completions. Mistral's client wants other events than the relay sends."""
-    is_mistral = "mistral" in request.headers.get("user-agent", "")
-    if is_mistral and relay.upstreams_of(request).is_demo:
-        return await directly(request)
-    return await relay.chat_completions(request)
+
+    async def chat(request: Request) -> Response:
+        is_mistral = "mistral" in request.headers.get("user-agent", "")
+        return await (directly if is_mistral else relayed)(request)
+
+    return chat
 
 
 async def directly(request: Request) -> Response:
@@ -72,7 +78,6 @@ ROUTES = (
     ("GET", "/demo/models", list_models),
     ("POST", "/demo/streams", start),
     ("GET", "/v1/streams/{id}/events", events),
-    ("POST", "/v1/chat/completions", chat),
     *(
         ("POST", f"/{version}/models/{{model}}:{method}", directly)
         for version in ("v1", "v1beta")

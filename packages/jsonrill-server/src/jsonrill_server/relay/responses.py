@@ -18,9 +18,9 @@ from ..runs.options import StreamOptions
 from ..runs.positions import START, Position
 from ..runs.records import CANCELLED
 from ..store import Status, UnknownStream
-from .relay import current, json_response, read_run, response_of, upstreams_of
-from .relay_apis import RESPONSES, Refused, in_form
-from .relay_run import cancel_response, delete_response
+from .apis import RESPONSES, Refused, in_form
+from .generation import cancel_response, delete_response
+from .requests import current, json_response, read_run, response_of, upstreams_of
 
 TRUE: Final = ("true", "1")
 

@@ -24,39 +24,54 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 import httpx2
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from ..config import Config, lines_of
+from ..config import BASE_URL, Config, lines_of
 from ..runs.settings import ConfigError
 from .upstream import Client, Received, UpstreamFailed
 
-AUTHS: Final = ("bearer", "x-api-key")
-# The fields of a table; all are texts but `models`.
-FIELDS: Final = ("url", "models", "prefix", "key_env", "key_file", "auth")
 VERSION: Final = {"anthropic-version": "2023-06-01"}
 # Headers of a request that reach the upstream.
 PASSED: Final = ("anthropic-version", "anthropic-beta", "openai-beta")
 # Where the simulated models answer instead of a server.
 DEMO: Final = "http://demo.invalid/v1"
+Text = Annotated[str, Field(min_length=1)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Upstream:
+class Table(BaseModel):
+    """The table of an upstream in the file; what a field is, is also said of one that is wrong."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    url: str = Field(
+        pattern=BASE_URL, description="the base URL of a server, such as https://host/v1"
+    )
+    models: list[Text] = Field([], min_length=1, description="a list of names, such as gpt-*")
+    prefix: Text = Field("", description="the beginning of the names of its models")
+    key_env: Text = Field("", description="the environment variable that has its key")
+    key_file: Text = Field("", description="the file that has its key")
+    auth: Literal["", "bearer", "x-api-key"] = Field("", description="bearer or x-api-key")
+
+    @model_validator(mode="after")
+    def _has_its_key(self) -> Self:
+        if self.key_env and self.key_file:
+            raise ConfigError("set key_env or key_file, not both")
+        if self.key_env and not os.environ.get(self.key_env):
+            raise ConfigError(f"{self.key_env}, which has its key, is not set")
+        if self.key_file and not lines_of(self.key_file):
+            raise ConfigError(f"there is no key in {self.key_file}")
+        return self
+
+
+class Upstream(Table):
     """One upstream: where it is, which models it has, and where its key is found."""
 
     name: str
-    url: str
-    models: tuple[str, ...] = ()
-    prefix: str = ""
-    key: str = ""
-    key_env: str = ""
-    key_file: str = ""
-    auth: str = ""
+    key: str = Field("", repr=False)
 
     def takes(self, model: str) -> bool:
         if self.prefix and not model.startswith(self.prefix):
@@ -105,7 +120,7 @@ class Upstreams:
         self.config = config
         self.all = read_table(config)
         if not self.all and demo is not None:
-            self.all = [Upstream(name="demo", url=DEMO)]
+            self.all = [_made("demo", url=DEMO)]
         self._client = Client(config, demo if self.is_demo else None)
 
     @property
@@ -148,43 +163,36 @@ def read_table(config: Config) -> list[Upstream]:
         key, file = config.upstream_key, config.upstream_key_file
         if file:
             lines_of(file)
-        return [Upstream(name="upstream", url=config.upstream, key=key, key_file=file)]
+        return [_made("upstream", url=config.upstream, key=key, key_file=file)]
     if not config.upstreams:
         return []
     try:
-        tables = tomllib.loads(Path(config.upstreams).read_text("utf-8"))
+        found = tomllib.loads(Path(config.upstreams).read_text("utf-8"))
+        tables = TypeAdapter(dict[str, Table]).validate_python(found)
+    except ValidationError as error:
+        raise ConfigError(f"upstreams: {_wrong(error)}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"upstreams: {config.upstreams} cannot be read: {error}") from None
     if not tables:
         raise ConfigError(f"upstreams: there is no table in {config.upstreams}")
-    return [_upstream(name, table) for name, table in tables.items()]
+    return [_made(name, **dict(table)) for name, table in tables.items()]
 
 
-def _upstream(name: str, table: Any) -> Upstream:
-    where = f"upstreams: [{name}]"
-    if not isinstance(table, dict):
-        raise ConfigError(f"{where} is a table with url, models and a key")
-    for field, value in table.items():
-        if field not in FIELDS:
-            hint = ": a key comes from key_env or key_file" if field == "key" else ""
-            raise ConfigError(f"{where} has no field {field}; fields are {', '.join(FIELDS)}{hint}")
-        texts = value if field == "models" and isinstance(value, list) else [value]
-        if not texts or not all(isinstance(text, str) and text for text in texts):
-            raise ConfigError(
-                f"{where}: {field} is {'a list of texts' if field == 'models' else 'a text'}"
-            )
-        if field == "models" and not isinstance(value, list):
-            raise ConfigError(f"{where}: models is a list of texts")
-    url = urlsplit(table.get("url", ""))
-    if url.scheme not in ("http", "https") or not url.netloc:
-        raise ConfigError(f"{where}: url is the base URL of a server, such as https://host/v1")
-    if table.get("auth", "bearer") not in AUTHS:
-        raise ConfigError(f"{where}: auth is {' or '.join(AUTHS)}")
-    if "key_env" in table and "key_file" in table:
-        raise ConfigError(f"{where}: set key_env or key_file, not both")
-    if (variable := table.get("key_env")) and not os.environ.get(variable):
-        raise ConfigError(f"{where}: {variable}, which has its key, is not set")
-    if "key_file" in table and not lines_of(table["key_file"]):
-        raise ConfigError(f"{where}: there is no key in {table['key_file']}")
-    given = {**table, "models": tuple(table.get("models", ()))}
-    return Upstream(name=name, **given)
+def _made(name: str, **fields: Any) -> Upstream:
+    """An upstream of fields that are known to be right."""
+    return Upstream.model_construct(name=name, **fields)
+
+
+def _wrong(error: ValidationError) -> str:
+    """The first thing that is wrong with the tables, in words."""
+    first = error.errors()[0]
+    name, *field = first["loc"]
+    if "error" in (context := first.get("ctx", {})):
+        return f"[{name}]: {context['error']}"
+    if not field:
+        return f"[{name}] is a table with url, models and a key"
+    known = Table.model_fields.get(str(field[0]))
+    if known is not None:
+        return f"[{name}]: {field[0]} is {known.description}"
+    hint = ": a key comes from key_env or key_file" if field[0] == "key" else ""
+    return f"[{name}] has no field {field[0]}; fields are {', '.join(Table.model_fields)}{hint}"

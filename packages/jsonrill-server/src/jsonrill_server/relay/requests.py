@@ -31,6 +31,8 @@ from jsonrill.jsontext import dumps, without_constants
 from jsonrill.options import Wire
 
 from ..access.permissions import Allowed, config_of, hub_of, require_subject
+from ..http.publish import media_type, read_body
+from ..http.subscribe import answer
 from ..runs.claim import Claim
 from ..runs.hub import Hub
 from ..runs.options import VIEW, BadOption, StreamOptions, ViewOptions
@@ -38,11 +40,9 @@ from ..runs.positions import START, Position
 from ..runs.producer import HOLD
 from ..runs.records import CLOSED, End, Record, from_entry
 from ..store import StoreError, StreamTaken, UnknownStream
-from .publish import media_type, read_body
-from .relay_apis import CHAT, MESSAGES, RESPONSES, Api, Refused, in_form, note
-from .relay_references import check_references
-from .relay_run import RelayRun
-from .subscribe import answer
+from .apis import CHAT, MESSAGES, RESPONSES, Api, Refused, in_form, note
+from .generation import RelayRun
+from .references import check_references
 from .upstream import Received, UpstreamFailed, check_answer, json_object
 from .upstreams import Upstream, Upstreams
 
@@ -111,7 +111,7 @@ async def chat_completions(request: Request) -> Response:
 
 
 @in_form(RESPONSES.error)
-async def responses(request: Request) -> Response:
+async def create_response(request: Request) -> Response:
     """POST /v1/responses, as OpenAI's clients send it."""
     return await _relay(request, RESPONSES)
 

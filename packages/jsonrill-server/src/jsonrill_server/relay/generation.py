@@ -23,7 +23,7 @@ from ..runs.options import StreamOptions
 from ..runs.producer import Failed, produce
 from ..runs.records import RELAY_STOPPED, End, Record, from_entry
 from ..store import LogClosed, Status, StreamTaken, UnknownStream
-from .relay_apis import RESPONSES, note
+from .apis import RESPONSES, note
 from .upstream import Incoming, Received, UpstreamFailed, json_object, next_number
 from .upstreams import Upstream, Upstreams
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..access.permissions import hub_of, require_subject
-from .relay import json_response, upstreams_of
-from .relay_apis import Refused, anthropic_error, in_form, note, openai_error
+from .apis import Refused, anthropic_error, in_form, note, openai_error
+from .requests import json_response, upstreams_of
 from .upstream import UpstreamFailed, json_object
 from .upstreams import Upstream, Upstreams
 

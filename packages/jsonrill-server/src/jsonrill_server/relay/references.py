@@ -19,7 +19,7 @@ from ..access.permissions import credentials_of, hub_of
 from ..runs.options import StreamOptions
 from ..runs.records import Record, from_entry
 from ..store import UnknownStream
-from .relay_apis import RESPONSES, Refused
+from .apis import RESPONSES, Refused
 from .upstream import json_object
 
 
