@@ -81,6 +81,8 @@ def test_only_the_missing_fields(cut: int) -> None:
         ('[{"id": 7}, {"id": 7}, ', '{"id": 7}, {"id": 8}]'),
         # One word twice.
         ('{"a": "the ', 'the end"}'),
+        # An empty string that is repeated, or its quote.
+        ('["", "", "', '"", "one"]'),
         # A line break in a string, and no word of an announcement.
         ('{"a": "one', 'two\nthree"}'),
     ],
@@ -115,6 +117,17 @@ def test_what_is_not_certain_is_not_joined(first: str, answer: str) -> None:
         ('{"a": ', '{"b": 1}}', {"a": {"b": 1}}),
         ("[", "[1, 2], [3]]", [[1, 2], [3]]),
         ('{"a": "```', 'py"}', {"a": "```py"}),
+        # One character comes again.
+        ('{"a": 1, "', '"b": 2}', {"a": 1, "b": 2}),
+        ('{"a"', '": 1}', {"a": 1}),
+        ('{"a": 1,', ', "b": 2}', {"a": 1, "b": 2}),
+        ('{"a": {', '{"b": 2}}', {"a": {"b": 2}}),
+        # The sentence before the rest begins as the string ends.
+        (
+            '{"a": "No. Here is the rest',
+            'Here is the rest of the JSON:\n\n of it", "b": 2}',
+            {"a": "No. Here is the rest of it", "b": 2},
+        ),
     ],
 )
 def test_places_that_are_hard_to_cut(first: str, answer: str, value: Any) -> None:

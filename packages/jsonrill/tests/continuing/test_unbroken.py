@@ -306,6 +306,19 @@ def test_an_answer_whose_joint_is_not_certain_is_asked_for_again_as_a_whole() ->
     assert "Write all of it again" in json.dumps(so_far.messages("Go", "openai"))
 
 
+def test_a_number_that_was_cut_is_not_complete() -> None:
+    for cut in (1, 3, 5, 6):
+        *_, value = jsonrill.values(source(broken("123.45"[:cut]), events("123.45"[cut:])))
+        assert value == 123.45, cut
+
+
+def test_an_answer_that_does_not_join_was_not_lost() -> None:
+    asked = Asked(broken(TEXT[:25]), events("]" * 900), events(TEXT))
+    *_, value = jsonrill.values(jsonrill.unbroken(asked, stall=None, backoff=0))
+    assert value == VALUE
+    assert [it and it.reason for it in asked.so_far] == [None, "lost", "unclear"]
+
+
 def test_the_rest_of_a_text_may_begin_with_a_colon() -> None:
     cut = TEXT.index(":")
     assert [*jsonrill.values(source([TEXT[:cut]], [TEXT[cut:]]))][-1] == VALUE

@@ -343,7 +343,8 @@ class Joiner:
             return not way.is_sure
         if self._contradicting:
             return True  # it may be the first answer again, with something else in it
-        if self._is_plain or (isinstance(way, GoesOn) and way.overlap >= _CERTAIN):
+        is_repetition = isinstance(way, GoesOn) and way.overlap >= _CERTAIN
+        if self._is_plain or (is_repetition and not _opens_talk(self._text[self._at :])):
             return False
         return way.progress < _TOKENS and len(self._text) - self._at < _LONGEST_LEAD
 
@@ -416,7 +417,9 @@ def _may_repeat(first: JoinedText, size: int) -> bool:
     if size < len(first.outline.word):
         return False  # who repeats a number does not begin in the middle of it
     if size == 1:
-        return repeated.isalnum() and not text[-2].isalnum()
+        is_word = repeated.isalnum() and not text[-2].isalnum()
+        in_text = first.plain or first.outline.in_text
+        return is_word or repeated == '"' or (repeated in ",:{" and not in_text)
     return first.plain or first.outline.in_text or not repeated.isspace()
 
 

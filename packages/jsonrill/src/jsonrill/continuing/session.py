@@ -390,10 +390,12 @@ class Session:
                     yield from self._decide(call, number, False)
                 elif call.track.joiner is not None:
                     yield from self._grow(call, call.track.flush())
+        was_stopped = self.stopped
         unclear, contradiction = self._settle(cut)
         yield from self._rest()
         self._count()
-        reason = self._reason(cut, unclear)
+        # It is not the connection that ended what does not join.
+        reason = self._reason(None if unclear and was_stopped else cut, unclear)
         if self.stalled and reason == "lost":
             reason = "stalled"
         got_on = self._size != self._before
@@ -466,7 +468,8 @@ class Session:
         text = self.text.joined
         is_json = text.begin is not None and not text.plain
         if not self.calls and is_json:
-            if self.text.complete:
+            # A number that was cut may have more digits.
+            if self.text.complete and not (cut is not None and text.outline.word):
                 return None
             if cut is None:
                 lenient = bool(self.repair) and self.asked == 1
