@@ -13,7 +13,7 @@ from collections.abc import (
     Iterable,
     Iterator,
 )
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -25,9 +25,8 @@ from ..eventstream import looks_like_events
 from ..opening import open_source
 from ..options import Provider, Rules, Tool, UnbrokenOptions, refuse_unknown, taken_by
 from ..providers import recognise
-from ..sources import Opened
-from ..sources.decoding import EventDecoder
-from ..sources.failures import FailedResponse
+from ..sources import Decoder, EventReading, Opened
+from ..streams.driving import END, close_async_source, close_source, drive_async, drive_sync
 from .session import Event, Session
 from .so_far import SoFar
 
@@ -41,56 +40,68 @@ class _Stalled(Exception):
     """Nothing has arrived for too long."""
 
 
-class _Elements:
-    """The elements of one attempt, on their way to the session."""
+class _Attempt(EventReading):
+    """One request and its answer, on the way to the session: events, or the text of the answer."""
 
-    def __init__(self, session: Session, source: Opened, provider: Provider) -> None:
+    def __init__(self, session: Session, provider: Provider) -> None:
+        super().__init__(provider, split=True)
         self._session = session
-        self._source = source
-        self._provider = provider
-        self._utf8: Any = getincrementaldecoder("utf-8")("replace")
-        # Any: what decodes events, or reads the body of an error; None for the answer's text.
-        self._decoder: Any = None
+        self.so_far = SoFar(session) if session.asked else None
         self._begun = False
+        self._failure: Exception | None = None
+        self._utf8: Any = getincrementaldecoder("utf-8")("replace")
+        self._is_text = False
 
-    def feed(self, element: Any) -> Iterator[Event]:
-        """The events that an element makes."""
-        if element is None:
-            return
-        if not self._begun:
-            self._begun = True
-            self._decoder = self._decoder_for(element)
-        if self._decoder is None:
-            text = element if isinstance(element, str) else self._utf8.decode(bytes(element))
-            yield from self._session.feed_text(text)
-            return
-        for event in self._decoder.feed(element):
-            yield from self._session.feed(event)
+    def opened(self, source: Any, *, is_async: bool) -> Opened:
+        """The elements of the answer; `TypeError` if it is async where `ask` is not."""
+        self._begin()
+        if not is_async and isawaitable(source):
+            close = getattr(source, "close", None)
+            if callable(close):
+                close()
+            raise TypeError("ask returned something to await: define it with `async def`")
+        opened = open_source(source)
+        if not is_async and isinstance(opened.elements, AsyncIterable):
+            raise TypeError("ask returned an async stream: define it with `async def`")
+        return opened
 
-    def flush(self) -> Iterator[Event]:
-        """The events at the end."""
-        if self._decoder is None and self._source.failure is not None:
-            self._decoder = FailedResponse(*self._source.failure)
-        if self._decoder is not None:
-            for event in self._decoder.flush():
-                yield from self._session.feed(event)
-
-    @property
-    def said_done(self) -> bool:
-        return isinstance(self._decoder, EventDecoder) and self._decoder.said_done
-
-    def _decoder_for(self, first: Any) -> Any:
-        source = self._source
-        if source.failure is not None:
-            return FailedResponse(*source.failure)
+    def decoder(self, first: Any, source: Opened) -> Decoder | None:
+        """As that of `EventReading`; text that looks like events holds them."""
         if isinstance(first, _TEXT):
             begin = first.encode() if isinstance(first, str) else bytes(first)
-            named = self._provider != "auto"
             # The rest of a text may begin as events do: with a colon.
-            is_event = looks_like_events(begin[:100]) and not self._session.was_text
-            if not (source.sse or source.lines or named or is_event):
-                return None
-        return EventDecoder(self._provider, source.sse)
+            self._split = self._session.was_text or not looks_like_events(begin[:100])
+        decoder = super().decoder(first, source)
+        self._is_text = decoder is None
+        return decoder
+
+    def feed(self, piece: Any) -> Iterator[Event]:
+        """The events that a piece of the answer makes."""
+        if piece is END:
+            return iter(())
+        if not self._is_text:
+            return iter(self._session.feed(piece))
+        text = piece if isinstance(piece, str) else self._utf8.decode(bytes(piece))
+        return iter(self._session.feed_text(text))
+
+    def is_over(self) -> bool:
+        """True if no more of the answer is wanted."""
+        return self._session.stopped
+
+    def fail(self, error: Exception) -> None:
+        """Reading or asking raised this; it is raised if another request does not help."""
+        self._begin()
+        self._failure = _lost(error)
+        self._session.stalled = isinstance(error, _Stalled)
+
+    def end(self) -> list[Event]:
+        """The events at the end."""
+        return self._session.end(self._failure, done=self.said_done)
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._session.begin(None if self.so_far is None else self.so_far._dropped)
 
 
 class _Asking:
@@ -131,8 +142,8 @@ class _Asking:
             session.schema = schema
         session.repair, session.choice, session.tool = repair, choice, tool
 
-    def _so_far(self) -> SoFar | None:
-        return SoFar(self._session) if self._session.asked else None
+    def _attempt(self) -> _Attempt:
+        return _Attempt(self._session, self._provider)
 
     def _wait(self) -> float:
         """Seconds before the next attempt: none if the last one got on, or was not lost."""
@@ -162,38 +173,15 @@ class Unbroken(_Asking):
         session = self._session
         yield from session.take_up(self._before)
         while not session.over:
-            if wait := self._wait():
-                sleep(wait)
-            so_far = self._so_far()
+            sleep(self._wait())
+            attempt = self._attempt()
             try:
-                source = self._ask(so_far)
+                source = attempt.opened(self._ask(attempt.so_far), is_async=False)
+                watched = source._replace(elements=_watched(source, self._stall), owner=None)
+                yield from drive_sync(attempt.feed, watched, attempt.is_over, attempt)
             except Exception as error:
-                session.begin()
-                yield from session.end(_lost(error))
-                continue
-            session.begin(None if so_far is None else so_far._dropped)
-            yield from self._attempt(_opened(source, is_async=False))
-
-    def _attempt(self, source: Opened) -> Iterator[Event]:
-        session = self._session
-        elements = _Elements(session, source, self._provider)
-        failure: Exception | None = None
-        ended = False
-        try:
-            for element in _watched(iter(source.elements), self._stall):
-                yield from elements.feed(element)
-                if session.stopped:
-                    break
-            else:
-                ended = True
-                yield from elements.flush()
-        except Exception as error:
-            failure = _lost(error)
-            session.stalled = isinstance(error, _Stalled)
-        finally:
-            if not ended:
-                _close(source)
-        yield from session.end(failure, done=elements.said_done)
+                attempt.fail(error)
+            yield from attempt.end()
 
 
 class AsyncUnbroken(_Asking):
@@ -216,44 +204,21 @@ class AsyncUnbroken(_Asking):
         for event in session.take_up(self._before):
             yield event
         while not session.over:
-            if wait := self._wait():
-                await asyncio.sleep(wait)
-            so_far = self._so_far()
+            await asyncio.sleep(self._wait())
+            attempt = self._attempt()
             try:
-                answer = self._ask(so_far)
-                source = await answer if isawaitable(answer) else answer
+                answer = self._ask(attempt.so_far)
+                answer = await answer if isawaitable(answer) else answer
+                source = attempt.opened(answer, is_async=True)
+                watched = source._replace(elements=_watched_async(source, self._stall), owner=None)
+                driven = drive_async(attempt.feed, watched, attempt.is_over, attempt)
+                async with aclosing(driven) as events:
+                    async for event in events:
+                        yield event
             except Exception as error:
-                session.begin()
-                for event in session.end(_lost(error)):
-                    yield event
-                continue
-            session.begin(None if so_far is None else so_far._dropped)
-            async for event in self._attempt(_opened(source, is_async=True)):
+                attempt.fail(error)
+            for event in attempt.end():
                 yield event
-
-    async def _attempt(self, source: Opened) -> AsyncGenerator[Event]:
-        session = self._session
-        elements = _Elements(session, source, self._provider)
-        failure: Exception | None = None
-        ended = False
-        try:
-            async for element in _watched_async(source.elements, self._stall):
-                for event in elements.feed(element):
-                    yield event
-                if session.stopped:
-                    break
-            else:
-                ended = True
-                for event in elements.flush():
-                    yield event
-        except Exception as error:
-            failure = _lost(error)
-            session.stalled = isinstance(error, _Stalled)
-        finally:
-            if not ended:
-                await _aclose(source)
-        for event in session.end(failure, done=elements.said_done):
-            yield event
 
 
 @overload
@@ -297,19 +262,6 @@ def _is_async(function: Any) -> bool:
     return iscoroutinefunction(function) or isasyncgenfunction(function)
 
 
-def _opened(source: Any, *, is_async: bool) -> Opened:
-    """The elements of an answer; `TypeError` if it is async where `ask` is not."""
-    if not is_async and isawaitable(source):
-        close = getattr(source, "close", None)
-        if callable(close):
-            close()
-        raise TypeError("ask returned something to await: define it with `async def`")
-    opened = open_source(source)
-    if not is_async and isinstance(opened.elements, AsyncIterable):
-        raise TypeError("ask returned an async stream: define it with `async def`")
-    return opened
-
-
 def _lost(error: Exception) -> Exception:
     """The error, if it may be one of the connection or the provider; else it is raised.
 
@@ -331,33 +283,19 @@ def _lost(error: Exception) -> Exception:
     return error
 
 
-def _close(source: Opened) -> None:
-    for it in (source.owner, source.elements):
-        if callable(close := getattr(it, "close", None)):
-            # One that is stuck in another thread cannot be closed; it ends with the thread.
-            with suppress(ValueError):
-                close()
-            return
+def _watched(source: Opened, seconds: float | None) -> Iterator[Any]:
+    """The elements; `_Stalled` if one does not come in time. Afterwards the source is closed."""
+    elements = iter(source.elements)
+    try:
+        yield from elements if seconds is None else _in_time(elements, seconds)
+    finally:
+        # One that is stuck in another thread cannot be closed; it ends with the thread.
+        with suppress(ValueError):
+            close_source(source.owner, elements)
 
 
-async def _aclose(source: Opened) -> None:
-    for it in (source.owner, source.elements):
-        for name in ("aclose", "close"):
-            if callable(close := getattr(it, name, None)):
-                closing = close()
-                if isawaitable(closing):
-                    await closing
-                return
-
-
-def _watched(elements: Iterator[Any], seconds: float | None) -> Iterator[Any]:
-    """The elements; `_Stalled` if one does not come in time.
-
-    They are read in a thread, one at a time: nothing else can leave a read that blocks.
-    """
-    if seconds is None:
-        yield from elements
-        return
+def _in_time(elements: Iterator[Any], seconds: float) -> Iterator[Any]:
+    """The elements, read in a thread, one at a time: nothing else can leave a read that blocks."""
     wanted: SimpleQueue[bool] = SimpleQueue()
     came: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
 
@@ -387,18 +325,22 @@ def _watched(elements: Iterator[Any], seconds: float | None) -> Iterator[Any]:
         wanted.put(False)
 
 
-async def _watched_async(elements: Any, seconds: float | None) -> AsyncGenerator[Any]:
-    if not isinstance(elements, AsyncIterable):
-        for it in elements:
-            yield it
-        return
-    pieces = aiter(elements)
-    while True:
-        try:
-            async with asyncio.timeout(seconds):
-                it = await anext(pieces)
-        except StopAsyncIteration:
+async def _watched_async(source: Opened, seconds: float | None) -> AsyncGenerator[Any]:
+    elements = source.elements
+    try:
+        if not isinstance(elements, AsyncIterable):
+            for it in elements:
+                yield it
             return
-        except TimeoutError:
-            raise _Stalled(f"nothing has arrived for {seconds} seconds") from None
-        yield it
+        pieces = aiter(elements)
+        while True:
+            try:
+                async with asyncio.timeout(seconds):
+                    it = await anext(pieces)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise _Stalled(f"nothing has arrived for {seconds} seconds") from None
+            yield it
+    finally:
+        await close_async_source(source.owner, elements)
