@@ -237,6 +237,12 @@ def test_elements_that_are_searched_in_one_go_give_what_walking_gives(
         assert found == want[0] and str(error) == str(want[1])
 
 
+def test_a_list_that_is_searched_in_one_go_is_taken_in_any_cutting() -> None:
+    text = f'{{"a": {{"k0": [1, 2], "k1": {ELEMENTS[5]}}}}}'
+    for cut in range(1, len(text)):
+        assert list(select([text[:cut], text[cut:]], "a.*.id")) == [1, None, [2]], cut
+
+
 # ---- limits ----
 
 

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from jsonrill import apply_delta
 from jsonrill.partial_stream.delta import difference
@@ -70,6 +70,7 @@ def test_a_number_that_is_equal_but_written_otherwise_is_told_with_the_next_chan
 
 @examples(200)
 @given(old=VALUES, new=VALUES)
+@example(old=[0.0], new=[-0.0])
 def test_the_difference_of_any_two_values(old: Any, new: Any) -> None:
     kept = copy.deepcopy(old)
     delta = json.loads(json.dumps(difference(old, new)))

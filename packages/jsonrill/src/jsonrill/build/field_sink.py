@@ -318,7 +318,7 @@ class ValueSink(FieldSink):
             self.values.append(value)
             if self.places is not None:
                 self.places.append((offset, self.path()))
-        elif self.searches and type(value) is dict:
+        elif self.searches and (type(value) is dict or type(value) is list):
             self._search(value)
 
     def _search(self, value: Any) -> None:

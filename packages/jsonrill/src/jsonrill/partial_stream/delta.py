@@ -29,7 +29,7 @@ def difference(old: Any, new: Any) -> Delta:
         elif type(new) is str and new.startswith(old):
             if new != old:
                 changes.append(change("append", place, new[len(old) :]))
-        elif type(new) in (dict, list) or old != new:
+        elif type(new) in (dict, list) or old != new or repr(old) != repr(new):  # 0.0 and -0.0
             changes.append(change("replace", place, new))
     return changes
 
