@@ -8,15 +8,17 @@ halted for a while (what it should do meanwhile is done later).
 from __future__ import annotations
 
 import asyncio
+import gc
 import heapq
 import logging
 import random
 import sys
+from asyncio.futures import _set_result_unless_cancelled  # type: ignore[attr-defined]
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, ContextVar
 from typing import Any, Final
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 PROCESS: Final[ContextVar[str]] = ContextVar("PROCESS", default="")
 # Steps after which a schedule goes round in circles.
@@ -28,11 +30,11 @@ class Stuck(Exception):
 
 
 class SimulatedLoop(asyncio.BaseEventLoop):
-    """Runs one callback at a time; of those that are ready, the seed chooses one."""
+    """Runs one callback at a time: the seed chooses a process, which goes on where it was.
 
-    # What the base class keeps: callbacks that are ready, and a heap of those that have a time.
-    _ready: Any
-    _scheduled: list[asyncio.TimerHandle]
+    asyncio runs what is ready in order, and code may rely on that within a process. The processes
+    do not wait for each other.
+    """
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -42,10 +44,12 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         # How much faster than the world the clock of a process is.
         self.rates: dict[str, float] = {}
         self._tasks: dict[str, WeakSet[asyncio.Task[Any]]] = {}
-        # The step in which a callback was made ready.
-        self._since: WeakKeyDictionary[asyncio.Handle, int] = WeakKeyDictionary()
+        # Of each process: a heap of what is ready; and a heap of what has a time.
+        self._queues: dict[str, list[tuple[int, int, int, asyncio.Handle]]] = {}
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._count = 0
         self._dead: set[str] = set()
-        self._halted: dict[str, list[asyncio.Handle]] = {}
+        self._halted: set[str] = set()
         # Kept until the end: what is collected would run its `finally`.
         self._buried: list[Any] = []
         self.errors: list[dict[str, Any]] = []
@@ -55,17 +59,19 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     def kill(self, process: str) -> None:
         self._dead.add(process)
-        self._buried += self._halted.pop(process, ())
+        self._buried.append(self._queues.pop(process, None))
         for task in self.tasks_of(process):
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             self._buried.append(task)
 
     def halt(self, process: str) -> None:
-        self._halted.setdefault(process, [])
+        self._halted.add(process)
 
     def resume(self, process: str) -> None:
-        for handle in self._halted.pop(process, ()):
-            self._ready.append(handle)
+        self._halted.discard(process)
+
+    def is_dead(self, process: str) -> bool:
+        return process in self._dead
 
     def tasks_of(self, process: str) -> list[asyncio.Task[Any]]:
         """The tasks of a process that have not ended."""
@@ -84,7 +90,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def create_task(
         self, coro: Any, *, name: object = None, context: Context | None = None
     ) -> asyncio.Task[Any]:
-        task = super().create_task(coro, name=name, context=context)
+        self._count += 1
+        task = asyncio.Task(coro, loop=self, name=str(self._count), context=context)
         process = PROCESS.get() if context is None else context.get(PROCESS, "")
         self._tasks.setdefault(process, WeakSet()).add(task)
         return task
@@ -98,14 +105,18 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
-        handle = super().call_soon(callback, *args, context=context)
-        self._since[handle] = self.steps
+        handle = asyncio.Handle(callback, args, self, context)
+        self._make_ready(handle)
         return handle
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        return super().call_at(when / self._rate(), callback, *args, context=context)
+        when /= self._rate()
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        self._count += 1
+        heapq.heappush(self._timers, (when, self._count, timer))
+        return timer
 
     def call_soon_threadsafe(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
@@ -132,69 +143,60 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def _asyncgen_finalizer_hook(self, agen: Any) -> None:
         self._buried.append(agen)
 
+    def _make_ready(self, handle: asyncio.Handle) -> None:
+        """Put a callback behind those of its process: in order of time. What one step has made
+        ready comes in the order of its tasks: sets, of which it may have taken them, have another
+        order each time."""
+        process = handle._context.get(PROCESS, "")  # type: ignore[attr-defined]
+        if process in self._dead:
+            self._buried.append(handle)
+            return
+        task = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]
+        number = int(task.get_name()) if isinstance(task, asyncio.Task) else 0
+        self._count += 1
+        queue = self._queues.setdefault(process, [])
+        heapq.heappush(queue, (self.steps, number, self._count, handle))
+
     def _run_once(self) -> None:
-        while True:
-            self._due()
-            if (handle := self._chosen()) is not None:
-                break
-            if self._ready:
-                continue  # all of them were put aside
-            if not self._scheduled:
+        while (handle := self._chosen()) is None:
+            if not self._timers:
                 raise Stuck("everything waits")
-            self.now = max(self.now, self._scheduled[0].when())
+            self.now = max(self.now, self._timers[0][0])
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise Stuck("there is no end")
         handle._run()
 
-    def _due(self) -> None:
-        """Make ready what has a time that has come."""
-        while self._scheduled and (
-            self._scheduled[0].cancelled() or self._scheduled[0].when() <= self.now
-        ):
-            timer = heapq.heappop(self._scheduled)
-            timer._scheduled = False  # type: ignore[attr-defined]
-            if not timer.cancelled():
-                self._ready.append(timer)
-
     def _chosen(self) -> asyncio.Handle | None:
-        """Take one that is ready: of a process that lives and is not halted."""
-        handles: list[asyncio.Handle] = []
-        for handle in self._ready:
-            process = handle._context.get(PROCESS, "")  # type: ignore[attr-defined]
-            if process in self._dead:
-                self._buried.append(handle)
-            elif process in self._halted:
-                self._halted[process].append(handle)
-            elif not handle.cancelled():
-                handles.append(handle)
-        self._ready.clear()
-        if not handles:
-            return None
-        # asyncio runs what is ready in order, and code may rely on that within a process. The
-        # processes do not wait for each other.
-        processes = sorted({_process(handle) for handle in handles})
-        process = processes[self.choices.randrange(len(processes))]
-        first = min((it for it in handles if _process(it) == process), key=self._order)
-        handles.remove(first)
-        self._ready.extend(handles)
-        return first
-
-    def _order(self, handle: asyncio.Handle) -> tuple[int, int]:
-        """In order of time. What one step has made ready comes in the order of its tasks: sets,
-        of which it may have taken them, have another order each time."""
-        task = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]
-        number = int(task.get_name()[5:]) if isinstance(task, asyncio.Task) else 0
-        return self._since.get(handle, self.steps), number
-
-
-def _process(handle: asyncio.Handle) -> str:
-    return handle._context.get(PROCESS, "")  # type: ignore[attr-defined,no-any-return]
+        """Take what is next in a process that lives and is not halted."""
+        while self._timers and self._timers[0][0] <= self.now:
+            timer = heapq.heappop(self._timers)[2]
+            if timer.cancelled():
+                continue
+            if timer._callback is _set_result_unless_cancelled:  # type: ignore[attr-defined]
+                # The end of a sleep only makes its task ready, which takes no step of its own.
+                timer._run()
+            else:
+                self._make_ready(timer)
+        while True:
+            queues = [
+                queue
+                for process, queue in self._queues.items()
+                if queue and process not in self._halted
+            ]
+            if not queues:
+                return None
+            queue = queues[int(self.choices.random() * len(queues))]
+            handle = heapq.heappop(queue)[3]
+            if not handle.cancelled():
+                return handle
 
 
 def run(seed: int, main: Callable[[SimulatedLoop], Any]) -> Any:
     """Run `main(loop)` to its end, in simulated time."""
     loop = SimulatedLoop(seed)
+    # What is collected runs code: at the end, and not whenever there is much of it.
+    gc.disable()
     hooks, level = sys.get_asyncgen_hooks(), logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # what fails here fails on purpose
     asyncio.set_event_loop(loop)
@@ -206,3 +208,4 @@ def run(seed: int, main: Callable[[SimulatedLoop], Any]) -> Any:
         asyncio.set_event_loop(None)
         sys.set_asyncgen_hooks(*hooks)
         loop._closed = True  # type: ignore[attr-defined]
+        gc.enable()

@@ -11,13 +11,16 @@ from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, Final, TypeVar
 from unittest import mock
 
+from jsonrill.dialects import DIALECTS
 from jsonrill.eventstream import SSEDecoder
 from jsonrill_server import Run, Runs
 from jsonrill_server.runs import elements, hub, readiness, steps
+from jsonrill_server.runs.options import FORMATS
 from jsonrill_server.runs.records import End, from_entry
 from jsonrill_server.store import Store, StoreError, StoreUnavailable, memory
 
@@ -27,7 +30,6 @@ from .store import KINDS, Kind, SharedLog, SimulatedStore, seconds_of
 
 T = TypeVar("T")
 LEASE: Final = 2.0
-FORMATS: Final = ("raw", "updates", "fragments")
 FAULTS: Final = ("kill", "halt", "cut", "outage", "stop", "failover", "cancel")
 # What happens to a log besides: it is full for a while, expires, or another run takes its key.
 CHANGES: Final = ("full", "expire", "replace")
@@ -35,6 +37,8 @@ CHANGES: Final = ("full", "expire", "replace")
 SOON: Final = 120.0
 # Seconds in which a reader has the end of a log, if nothing is wrong.
 AT_ONCE: Final = 5.0
+# How the last event of other people's formats begins.
+LAST: Final = ('{"error":', '{"type":"RUN_FINISHED"', '{"type":"RUN_ERROR"')
 # Ends of a response, without an id, after which a client comes back.
 AGAIN: Final = ("UNAVAILABLE", "STOPPED")
 
@@ -93,9 +97,11 @@ def seeded(seed: int, kind: str | None = None) -> Schedule:
     draw = random.Random(seed)
     kind = kind or draw.choice([*KINDS])
     replicas = draw.randint(1, 3)
-    sources = tuple(_source(draw, number, replicas) for number in range(draw.randint(1, 2)))
-    clients = tuple(_client(draw, sources) for _ in range(draw.randint(1, 4)))
-    faults = tuple(_fault(draw, replicas, sources, kind) for _ in range(draw.randint(0, 5)))
+    sources = tuple(_source(draw, number, replicas) for number in range(draw.choice((1, 1, 2))))
+    clients = tuple(_client(draw, sources) for _ in range(draw.choice((1, 1, 2, 3))))
+    faults = tuple(
+        _fault(draw, replicas, sources, kind) for _ in range(draw.choice((0, 1, 2, 2, 3, 4)))
+    )
     faults += _changes(random.Random(f"change {seed}"), sources)
     return Schedule(
         seed,
@@ -111,11 +117,11 @@ def seeded(seed: int, kind: str | None = None) -> Schedule:
 
 
 def _source(draw: random.Random, number: int, replicas: int) -> Source:
-    items = [{"n": n, "text": "x" * draw.randint(0, 12)} for n in range(draw.randint(0, 6))]
-    text = json.dumps({"title": f"run {number}", "items": items})
-    size = draw.choice((1, 3, 8, 30, 200))
-    pieces = tuple(text[at : at + size] for at in range(0, len(text), size))
-    slow = min(draw.choice((0.0, 0.01, 0.3, 1.5)), 30.0 / len(pieces))
+    items = [draw.randint(0, 99) for _ in range(draw.randint(0, 3))]
+    text = json.dumps({"run": number, "text": "x" * draw.randint(0, 8), "items": items})
+    cuts = sorted(draw.sample(range(1, len(text)), draw.choice((0, 1, 2, 3, 5, 8))))
+    pieces = tuple(text[a:b] for a, b in pairwise((0, *cuts, len(text))))
+    slow = draw.choice((0.0, 0.01, 0.3, 3.0))
     waits = tuple(draw.uniform(0, slow) for _ in pieces)
     how = draw.choice(("complete", "complete", "complete", "raises", "hangs"))
     at, replica = draw.uniform(0, 2), draw.randrange(replicas)
@@ -123,8 +129,8 @@ def _source(draw: random.Random, number: int, replicas: int) -> Source:
 
 
 def _client(draw: random.Random, sources: tuple[Source, ...]) -> Client:
-    leaves = tuple(sorted(draw.randint(0, 60) for _ in range(draw.randint(0, 3))))
-    return Client(draw.choice(sources).key, draw.choice(FORMATS), draw.uniform(0, 12), leaves)
+    leaves = tuple(sorted(draw.randint(0, 12) for _ in range(draw.choice((0, 0, 1, 2)))))
+    return Client(draw.choice(sources).key, draw.choice(FORMATS), draw.uniform(0, 6), leaves)
 
 
 def _fault(draw: random.Random, replicas: int, sources: tuple[Source, ...], kind: str) -> Fault:
@@ -132,15 +138,18 @@ def _fault(draw: random.Random, replicas: int, sources: tuple[Source, ...], kind
     if what == "failover" and not KINDS[kind].loses_writes:
         what = "kill"
     length = draw.choice((0.3, 1.0, 1.5 * LEASE, 4 * LEASE)) * draw.uniform(0.5, 1.5)
-    key = draw.choice(sources).key
-    return Fault(what, draw.uniform(0, 15), draw.randrange(replicas), length, key)
+    source = draw.choice(sources)
+    # Most while a run is written, and where it is written.
+    at = source.at + draw.uniform(0, 1.2) * sum(source.waits) if draw.random() < 0.7 else 0.0
+    replica = source.replica if draw.random() < 0.5 else draw.randrange(replicas)
+    return Fault(what, at or draw.uniform(0, 8), replica, length, source.key)
 
 
 def _changes(draw: random.Random, sources: tuple[Source, ...]) -> tuple[Fault, ...]:
     if draw.random() < 0.7:
         return ()
     what, key = draw.choice(CHANGES), draw.choice(sources).key
-    return (Fault(what, draw.uniform(0, 15), 0, draw.choice((0.0, 0.3, 3.0)), key),)
+    return (Fault(what, draw.uniform(0, 8), 0, draw.choice((0.0, 0.3, 3.0)), key),)
 
 
 class Replica:
@@ -264,7 +273,8 @@ class World:
     # ---- the network, as stores ask for it ----
 
     def latency(self) -> float:
-        return self.draw.uniform(0, self.kind.latency)
+        """Seconds on the way; none, half of the time."""
+        return max(0.0, self.draw.uniform(-1, 1)) * self.kind.latency
 
     def fails(self) -> bool:
         return self.draw.random() < self.failures
@@ -360,7 +370,7 @@ class World:
 
         async def serve() -> None:
             try:
-                response = runs.response(request, client.key, format=client.format)
+                response = runs.response(request, client.key, format=client.format, replay=True)
                 await response(
                     {"type": "http", "method": "GET"}, connection.receive, connection.send
                 )
@@ -398,17 +408,13 @@ class World:
         if event.id and event.id != seen.after:
             seen.after = event.id
             seen.events.append((event.type, event.data))
-            if event.type == "CLOSE":
+            if _ends(event):
                 seen.end = "END"
             return ""
-        if event.type == "CLOSE":
-            if error not in AGAIN:
-                seen.end = error or "NOTHING"
-            return ""
-        try:
-            return str(json.loads(event.data)["error"]["code"])
-        except (ValueError, TypeError, KeyError):
-            raise Violation(f"an event without an id: {event}") from None
+        error = error or _error_in(event)
+        if (_ends(event) or seen.client.format in DIALECTS) and error not in AGAIN:
+            seen.end = error or "NOTHING"
+        return error
 
     # ---- faults ----
 
@@ -422,7 +428,7 @@ class World:
         elif fault.what == "stop" and replica.lives and replica.ready.done():
             closing = self.spawn(replica.process, replica.ready.result().close())
             replica.lives = False
-            while not closing.done() and replica.process not in self.loop._dead:
+            while not closing.done() and not self.loop.is_dead(replica.process):
                 await asyncio.sleep(0.1)
             replica.gone()
             await self._again(replica, fault.length)
@@ -453,11 +459,15 @@ class World:
         return False
 
     async def _readings(self, key: str) -> dict[str, list[tuple[str, str]]]:
-        """What a reader of each format gets that nothing disturbs."""
-        quiet = {name: Seen(Client(key, name, 0.0, ()), []) for name in FORMATS}
-        for one in quiet.values():
-            await self.spawn("client", self.read(one.client, one))
-        return {name: one.events for name, one in quiet.items()}
+        """The same for each format in which the run is read."""
+        formats = {one.format for one in self.schedule.clients if one.key == key}
+        return {name: await self._reading(key, name) for name in sorted(formats)}
+
+    async def _reading(self, key: str, format: str) -> list[tuple[str, str]]:
+        """What a reader gets that nothing disturbs."""
+        quiet = Seen(Client(key, format, 0.0, ()), [])
+        await self.spawn("client", self.read(quiet.client, quiet))
+        return quiet.events
 
     async def _go(self, fault: Fault) -> None:
         await asyncio.sleep(fault.length)
@@ -492,7 +502,7 @@ class World:
         self.failures = 0.0
         for source in self.schedule.sources:
             if source.how == "hangs":
-                await asyncio.sleep(20.0)
+                await asyncio.sleep(5.0)
                 self.cancelled.add(source.key)
                 await asyncio.gather(*starts)
                 await self.asked(partial(Runs.cancel, key=source.key))
@@ -576,11 +586,9 @@ class World:
             if one.end in ("LOG_LOST", "GONE") and one.client.key in self.failed_over:
                 return
             raise Violation(f"{one.client} ended with {one.end}")
-        quiet = Seen(one.client, [])
-        reading = self.spawn("client", self.read(replace(one.client, at=0.0, leaves=()), quiet))
-        await reading
-        if one.events != quiet.events:
-            raise Violation(f"{one.client} has read {one.events}, not {quiet.events}")
+        expected = await self._reading(one.client.key, one.client.format)
+        if one.events != expected:
+            raise Violation(f"{one.client} has read {one.events}, not {expected}")
         if not (self.schedule.faults or self.schedule.failures or self.schedule.notices):
             late = one.ended_at - max(self.closed_at[f"run:{one.client.key}"], 1000 + one.client.at)
             if late > AT_ONCE:
@@ -600,6 +608,26 @@ class World:
             raise Violation(f"{one.client} has read a part as the whole: {one.events}")
         if one.end not in ("END", "GONE", "LOG_LOST"):
             raise Violation(f"{one.client} ended with {one.end}")
+
+
+def _ends(event: Any) -> bool:
+    """Whether an event is the last of a response, in the words of any format."""
+    if event.type == "CLOSE" or event.data == "[DONE]":
+        return True
+    return str(event.data).startswith(LAST)
+
+
+def _error_in(event: Any) -> str:
+    """The code of an error that has no place in the log."""
+    if event.data == "[DONE]":
+        return ""
+    data = json.loads(event.data)
+    for place in (data.get("error"), data):
+        if isinstance(place, dict) and "code" in place:
+            return str(place["code"])
+    if "errorText" in data:
+        return str(data["errorText"]).partition(":")[0]
+    raise Violation(f"an event without an id: {event}")
 
 
 async def _called(work: Callable[[], Any]) -> Any:
