@@ -76,6 +76,7 @@ compiled: .venv/.stamp-compiled  ## the tests of what is compiled once more, on 
 check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names, lines of code, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python tools/biome.py check
 	$(BIN)/python tools/lines.py
 	$(BIN)/mypy --strict packages/*/src
 	$(BIN)/mypy tests packages/*/tests js/tests page/tests conftest.py tools bench
@@ -88,9 +89,10 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 docs: .venv/.stamp-docs  ## serve the documentation site on this machine, and build it again when a page changes
 	$(MKDOCS) .venv/docs/bin/mkdocs serve $(ARGS)
 
-format: .venv/.stamp-dev  ## let ruff format and fix what it can
+format: .venv/.stamp-dev  ## let ruff and Biome format and fix what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python tools/biome.py format
 
 cover: .venv/.stamp-dev  ## branch coverage of the package and of the tests
 	@$(BIN)/coverage run -m pytest -q $(ARGS)

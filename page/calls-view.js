@@ -154,7 +154,7 @@ class CallCard {
     if (outline !== null && this.view !== null) {
       outline.moveTo(position);
       left = this.view.paint(until);
-      hasTree = outline.root !== null && outline.root.exists;
+      hasTree = outline.root?.exists === true;
     }
     within(this.body, ".arguments").hidden = !hasTree;
     this._drawRaw(entry, position, until, hasTree, isFailed);

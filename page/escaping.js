@@ -6,7 +6,6 @@
 // Control characters except tab and newline; bidirectional controls; zero-width spaces; line
 // separators; lone surrogates; the tag block, which can hide text inside other text.
 const INVISIBLE =
-  // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udc7f]/g;
 
 /**

@@ -50,7 +50,7 @@ function entitiesOf({ outline, options, many }) {
   const isList = (/** @type {import("./tree-node.js").TreeNode} */ node) =>
     node.type === "array" && node.children[0]?.type === "object";
   const list = many ? root : named ?? (isList(root) ? root : root.children.slice(0, 50).find(isList));
-  if (!list || list.type !== "array" || list.children.length > MOST) return [];
+  if (list?.type !== "array" || list.children.length > MOST) return [];
   return list.children;
 }
 

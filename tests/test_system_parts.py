@@ -72,4 +72,4 @@ def test_what_stays_missing_is_named_and_fails_only_in_ci(
         monkeypatch.setenv("CI", "true")
     assert run(tool, tmp_path, monkeypatch, root=root) == int(ci)
     assert not (programs / "gizmo").exists()
-    assert "LEFT OUT: tests that need gizmo (in tests/gizmo)" in capsys.readouterr().err
+    assert "LEFT OUT: what needs gizmo (tests/gizmo)" in capsys.readouterr().err

@@ -1,8 +1,8 @@
-"""Installs, or names, the programs that some tests need and pip cannot install.
+"""Installs, or names, the programs that some tests and checks need and pip cannot install.
 
-`make test` runs this. A program is needed if the tests that use it exist (`needed_by`), so that
-nobody waits for a browser that no test opens. Root installs it with apt-get, if there is one;
-otherwise its name and the tests that will be skipped are printed, a failure only if CI=true.
+`make test` runs this, and `make check` for Biome. A program is needed if what uses it exists
+(`needed_by`), so that nobody waits for a browser that no test opens. Root installs it with apt-get,
+if there is one; otherwise its name and what is left out are printed, a failure only if CI=true.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Part(NamedTuple):
-    """A program: its command, its Debian package, and the tests that need it.
+    """A program: its command, its Debian package, and the tests and settings that need it.
 
     `places` is a pattern of folders in which it may be, if it is not on PATH.
     """
@@ -34,10 +34,13 @@ class Part(NamedTuple):
         return bool(shutil.which(self.command) or glob(f"{self.places}/{self.command}"))
 
 
+# Biome's settings too: it formats and lints JavaScript in `make check`.
+ON_NODE = ("js/tests", "page/tests", "packages/jsonrill-server/tests/clients", "biome.jsonc")
+
 PARTS = (
     Part("chromium", "chromium", ("js/tests", "page/tests")),
-    Part("node", "nodejs", ("js/tests", "page/tests", "packages/jsonrill-server/tests/clients")),
-    Part("npm", "npm", ("js/tests", "page/tests", "packages/jsonrill-server/tests/clients")),
+    Part("node", "nodejs", ON_NODE),
+    Part("npm", "npm", ON_NODE),
     Part(
         "postgres",
         "postgresql",
@@ -82,7 +85,7 @@ def main(parts: Iterable[Part] = PARTS, root: Path = ROOT) -> int:
         lacking = missing(lacking, root)
     for part in lacking:
         print(
-            f"LEFT OUT: tests that need {part.command} (in {', '.join(part.needed_by)});"
+            f"LEFT OUT: what needs {part.command} ({', '.join(part.needed_by)});"
             f" the Debian package is {part.package}",
             file=sys.stderr,
         )

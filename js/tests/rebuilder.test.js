@@ -224,7 +224,7 @@ test("keys like array indices come first, as in every object; nothing is lost", 
 test("numbers that doubles cannot hold stay exact in every form", () => {
   const long = "3.14159265358979323846";
   const full = (textValue, value) => ({ path: "root", kind: "CompleteNumber", textValue, value });
-  for (const item of [[8, null, long], full(long), full(long, 3.141592653589793)]) {
+  for (const item of [[8, null, long], full(long), full(long, Math.PI)]) {
     const rebuilder = new Rebuilder({ numbers: "exact" });
     rebuilder.add(item);
     assert.deepEqual(rebuilder.value, new ExactNumber(long));

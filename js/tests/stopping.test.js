@@ -158,9 +158,9 @@ test("a signal that is never aborted keeps nothing", async () => {
   const { addEventListener: add, removeEventListener: remove } = signal;
   signal.addEventListener = (...words) => void ((listeners += 1), add.apply(signal, words));
   signal.removeEventListener = (...words) => void ((listeners -= 1), remove.apply(signal, words));
-  for await (const _ of values("[1, 2]", { signal })) continue;
+  for await (const _ of values("[1, 2]", { signal }));
   await assert.rejects(async () => {
-    for await (const _ of values("[1, x]", { signal })) continue;
+    for await (const _ of values("[1, x]", { signal }));
   });
   for await (const _ of values(["[1", ", 2]"], { signal })) break;
   assert.equal(listeners, 0);

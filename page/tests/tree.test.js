@@ -24,7 +24,7 @@ function built(items) {
   return tree;
 }
 
-const valueOf = (tree) => (tree.root === null ? null : tree.root.value);
+const shown = (tree) => tree.root?.value ?? null;
 
 function indexed(tree) {
   for (const node of tree.nodes()) {
@@ -38,8 +38,8 @@ for (const one of REBUILT) {
     const reader = new WireReader("jsonrill", "exact");
     one.feeds.forEach((feed, number) => {
       for (const item of feed) tree.apply(reader.read(item));
-      assert.deepEqual(valueOf(tree), one.values[number]);
-      assert.equal(tree.growing && tree.growing.pathText, one.open[number]);
+      assert.deepEqual(shown(tree), one.values[number]);
+      assert.equal(tree.growing?.pathText ?? null, one.open[number]);
     });
     indexed(tree);
   });
@@ -50,7 +50,7 @@ for (const { name, wire, compact, value } of FRAGMENTS) {
   test(`both wire forms: ${name}`, () => {
     for (const form of [wire, compact]) {
       const tree = built(form.flat(1));
-      assert.equal(stringify(valueOf(tree)), stringify(value));
+      assert.equal(stringify(shown(tree)), stringify(value));
       assert.equal(tree.growing, null);
     }
   });
@@ -102,7 +102,7 @@ test("any value may follow any other", () => {
       const tree = new Tree();
       tree.set(before);
       tree.set(after);
-      assert.deepEqual(valueOf(tree), after);
+      assert.deepEqual(shown(tree), after);
       indexed(tree);
     }
   }
@@ -125,7 +125,7 @@ test("keys are data", () => {
   const tree = built(items);
   // In the order in which they came, which a JavaScript object could not keep.
   assert.deepEqual(tree.root.children.map((node) => node.key), keys);
-  assert.equal(Object.hasOwn(valueOf(tree), "__proto__"), true);
+  assert.equal(Object.hasOwn(shown(tree), "__proto__"), true);
   assert.equal({}.polluted, undefined);
   assert.equal(tree.root.child("a.b").pathText, 'root["a.b"]');
   assert.equal(tree.root.child("a.b").pointer, "/a.b");
@@ -134,14 +134,14 @@ test("keys are data", () => {
 
 test("a key that comes again takes the place of the first", () => {
   const tree = built([[0], [4, null, "a"], [2], [8, null, 1], [3], [4, null, "a"], [9, null, true], [1], [11]]);
-  assert.deepEqual(valueOf(tree), { a: true });
+  assert.deepEqual(shown(tree), { a: true });
   indexed(tree);
 });
 
 test("numbers that a double would change stay exact", () => {
   const tree = built([[2], [8, null, "9007199254740993"], [8, null, "1e400"], [3], [11]]);
-  assert.equal(stringify(valueOf(tree)), "[9007199254740993,1e400]");
-  assert.ok(valueOf(tree)[0] instanceof ExactNumber);
+  assert.equal(stringify(shown(tree)), "[9007199254740993,1e400]");
+  assert.ok(shown(tree)[0] instanceof ExactNumber);
 });
 
 test("several documents are elements of one tree, each with paths of its own", () => {
@@ -152,7 +152,7 @@ test("several documents are elements of one tree, each with paths of its own", (
     const reader = new WireReader("jsonrill", "exact");
     for (const item of items) tree.apply(reader.read(item));
   }
-  assert.deepEqual(valueOf(tree), [{ a: 1 }, "x"]);
+  assert.deepEqual(shown(tree), [{ a: 1 }, "x"]);
   assert.equal(tree.root.children[0].child("a").pathText, "root.a");
 });
 

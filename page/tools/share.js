@@ -145,7 +145,7 @@ export function caseOf(recording, where = {}) {
     pieces: pieces.map(({ source }) => source),
     times: pieces.map(({ at }) => (timed ? Math.round(at * 1000) / 1000 : null)),
     options: { repair: repair === true, many, prefix, entity, provider, schema },
-    value: valueOf(recording, kind),
+    value: finalValue(recording, kind),
     error: kind === "calls" ? null : errorOf(recording),
     ...where,
   };
@@ -167,7 +167,7 @@ function kindOf({ input, calls, hasDocument, options, many }) {
  * @param {Recording} recording
  * @param {import("./snippets.js").Kind} kind
  */
-function valueOf(recording, kind) {
+function finalValue(recording, kind) {
   if (kind === "prose") return recording.text;
   const value = kind === "calls"
     ? recording.calls.map(({ call }) => ({ name: call.name, args: call.args ?? null }))

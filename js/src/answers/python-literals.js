@@ -29,7 +29,7 @@ const ESCAPE = /\\(?:([\n\\'"abfnrtv])|\r\n|([0-7]{1,3})|x([\da-fA-F]{2})|u([\da
 /** @type {{[letter: string]: string}} */
 const ESCAPES = {
   "\n": "", "\\": "\\", "'": "'", '"': '"', a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v",
-}; // prettier-ignore
+};
 /** @type {{[name: string]: string}} */
 const NAMED = { True: "true", False: "false", None: "null" };
 

@@ -34,7 +34,7 @@ export function accepts({ choices }) {
  */
 export function translation() {
   /** The last id, and the response that its chunk belongs to. @type {unknown} */
-  let last = undefined;
+  let last;
   /** @type {string | null} */
   let message = null;
   const seen = new Set();

@@ -186,9 +186,9 @@ function readPath(text) {
 /** The key that is written so between quotes. @param {string} text */
 function keyOf(text) {
   if (!text.includes("\\")) return text;
-  const escape = (/** @type {string} */ char) => `\\u00${char.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  const escaped = (/** @type {string} */ char) => `\\u00${char.charCodeAt(0).toString(16).padStart(2, "0")}`;
   try {
-    return /** @type {string} */ (JSON.parse(`"${text.replace(CONTROL, escape)}"`));
+    return /** @type {string} */ (JSON.parse(`"${text.replace(CONTROL, escaped)}"`));
   } catch {
     throw new WriterError(`not a key: ${quoted(text)}`);
   }

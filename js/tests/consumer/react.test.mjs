@@ -11,7 +11,7 @@ Object.assign(globalThis, { window, document: window.document });
 globalThis.navigator ??= window.navigator;
 
 /** Frames that come when the test says so. */
-let waiting = new Map();
+const waiting = new Map();
 let frames = 0;
 globalThis.requestAnimationFrame = (draw) => {
   frames += 1;
@@ -452,12 +452,13 @@ test("stop and restart", async () => {
 });
 
 test("a signal stops a source, a run and a run's parts, also before they begin", async () => {
+  let one = fed();
   for (const use of [
     (options) => useStream(one.source, options),
     (options) => useRun("http://127.0.0.1/runs/1", { ...run(fragmentsOf(), { held: 1 }).options, ...options }),
     (options) => useRunParts("http://127.0.0.1/runs/1", { ...run(CHAT, { held: 2 }).options, ...options }),
   ]) {
-    var one = fed();
+    one = fed();
     const controller = new AbortController();
     const view = mounted(() => use({ signal: controller.signal }));
     await turn(20);

@@ -1,4 +1,4 @@
-import { type DeepPartial } from "jsonrill";
+import type { DeepPartial } from "jsonrill";
 import { type CallState, useRun, useRunParts } from "jsonrill/react";
 import { type FormEvent, memo, useRef, useState } from "react";
 
