@@ -338,9 +338,10 @@ class CallsView {
     const left = this._addCards(answer.parts, position, until) || this._drawCards(position, until);
     const isEmpty = isEnd && answer.parts.length === 0;
     if (isEmpty && this.body.childElementCount === 0) {
-      const text = this._recording.provider || this._recording.errors.length > 0
-        ? "There is neither text nor a tool call in these events."
-        : "The provider of these events was not recognised. The raw text shows them as they came.";
+      const text =
+        this._recording.provider || this._recording.errors.length > 0
+          ? "There is neither text nor a tool call in these events."
+          : "The provider of these events was not recognised. The raw text shows them as they came.";
       this.body.append(make("p", "blank", text));
     }
     if (!isEnd) this.autoScroll.toEnd();

@@ -75,7 +75,9 @@ export class DocumentView {
   _showEnd({ outline, textErrors }) {
     const { view } = this.pane;
     if (view?.tree.root === null) {
-      return this.pane.showBlank(textErrors.length > 0 ? "No value was read before the error." : "There is no JSON value in this stream.");
+      return this.pane.showBlank(
+        textErrors.length > 0 ? "No value was read before the error." : "There is no JSON value in this stream.",
+      );
     }
     const offset = textErrors[0]?.offset ?? null;
     const node = offset === null || !view ? null : outline.nodeAt(Math.min(offset, outline.source.length - 1));

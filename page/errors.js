@@ -87,7 +87,8 @@ export function inWords(error, text) {
   const { expected = "", readings = [] } = /** @type {Partial<import("../js/src/errors.js").InvalidJSON>} */ (error);
   if (error instanceof LimitExceeded) return LIMIT_WORDS[error.limit] ?? withoutPlace(error.message, offset, path);
   if (expected === "") return withoutPlace(error.message, offset, path);
-  if (expected === "one reading") return `this can be read in two ways${readings.length ? `, ${readings.join(" or ")}` : ""}, so it is not read at all`;
+  if (expected === "one reading")
+    return `this can be read in two ways${readings.length ? `, ${readings.join(" or ")}` : ""}, so it is not read at all`;
   if (error instanceof Truncated) return `the text ends here, but ${expected} is missing`;
   const start = skipCharacters(text, offset);
   return `${expected} is expected, but there is ${nameOf(text.slice(start, skipCharacters(text, 1, start)))}`;
@@ -96,7 +97,15 @@ export function inWords(error, text) {
 /** @param {string} character */
 function nameOf(character) {
   /** @type {Record<string, string>} */
-  const names = { "": "nothing", "\n": "a line break", "\r": "a line break", "\t": "a tab", "'": "a single quote", " ": "a space", "`": "a back-tick" };
+  const names = {
+    "": "nothing",
+    "\n": "a line break",
+    "\r": "a line break",
+    "\t": "a tab",
+    "'": "a single quote",
+    " ": "a space",
+    "`": "a back-tick",
+  };
   return names[character] ?? `'${character}'`;
 }
 
@@ -117,7 +126,8 @@ export function withoutPlace(message, offset, path) {
  */
 export function describe({ message, line, column, path }) {
   const where = shorten(formatPath(path), 60);
-  if (line !== undefined) return sentence(`line ${line}, column ${column}${path.length ? ` in ${where}` : ""}: ${shorten(message)}`);
+  if (line !== undefined)
+    return sentence(`line ${line}, column ${column}${path.length ? ` in ${where}` : ""}: ${shorten(message)}`);
   return path.length ? `${where}: ${shorten(message)}.` : sentence(shorten(message));
 }
 

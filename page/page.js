@@ -118,8 +118,7 @@ class Page {
     const isTold = location.hash.length > 1 || history.state !== null;
     const plays = isDemo || this._data.server === "off";
     if (!wantsMotion || !plays || this._starts > 0 || isTold || models.length === 0) return models;
-    byId("lead-text").textContent =
-      "This is JSON as a model writes it: the text as it comes, and the value it already is.";
+    byId("lead-text").textContent = "This is JSON as a model writes it: the text as it comes, and the value it already is.";
     void this._openModel(models[0], true);
     return models;
   }
@@ -698,9 +697,7 @@ class Page {
       ["t", "switch the theme: auto, light, dark", click("#theme")],
       ["?", "show these shortcuts", click("#help")],
     ];
-    const items = shortcuts.map(([key, label]) =>
-      make("div", "", make("dt", "", make("kbd", "", key)), make("dd", "", label)),
-    );
+    const items = shortcuts.map(([key, label]) => make("div", "", make("dt", "", make("kbd", "", key)), make("dd", "", label)));
     byId("shortcuts").prepend(...items);
     const actions = new Map(shortcuts.map(([key, , action]) => [key, action]));
     listenToKeys(() => byId("keys-on", HTMLInputElement).checked, actions);

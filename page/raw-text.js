@@ -325,7 +325,9 @@ export class RawText {
     const notes = final.map(({ note }) => note).join("\n");
     if (notes === this._finalNotes) return;
     this._finalNotes = notes;
-    this._finalMarks.replaceChildren(...final.map((mark) => marked(mark, mark.kind === "break" ? `${mark.note}, asked again` : "end of text")));
+    this._finalMarks.replaceChildren(
+      ...final.map((mark) => marked(mark, mark.kind === "break" ? `${mark.note}, asked again` : "end of text")),
+    );
   }
 
   /** @param {number} moment */
@@ -529,5 +531,5 @@ function place(element, isWanted, add) {
  */
 function* textNodes(root) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) yield /** @type {Text} */ (node);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) yield/** @type {Text} */ (node);
 }

@@ -49,7 +49,7 @@ function entitiesOf({ outline, options, many }) {
   const named = typeof entity === "string" ? root.child(entity.replace(/\[\*\]$/, "")) : undefined;
   const isList = (/** @type {import("./tree-node.js").TreeNode} */ node) =>
     node.type === "array" && node.children[0]?.type === "object";
-  const list = many ? root : named ?? (isList(root) ? root : root.children.slice(0, 50).find(isList));
+  const list = many ? root : (named ?? (isList(root) ? root : root.children.slice(0, 50).find(isList)));
   if (list?.type !== "array" || list.children.length > MOST) return [];
   return list.children;
 }

@@ -50,8 +50,7 @@ class Span {
     while (this._parts[index].start > at) index -= 1;
     const part = this._parts[index];
     if (part.mark !== null && at >= part.end) return part.mark;
-    const shown = (/** @type {number} */ start, /** @type {number} */ end) =>
-      escapeText(this.text.slice(start, end));
+    const shown = (/** @type {number} */ start, /** @type {number} */ end) => escapeText(this.text.slice(start, end));
     const start = skipCharacters(this.text, 1, at);
     const mark = make("mark", "error", shown(at, start));
     const rest = { ...part, start, node: document.createTextNode(shown(start, part.end)) };

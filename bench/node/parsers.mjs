@@ -192,8 +192,7 @@ const shownBy = {
     };
     return every(text, (piece) => (parser.write(piece), latest));
   },
-  "partial-json": (text) =>
-    text.map((_, at) => tried(() => partialJson(text.slice(0, at + 1).join(""), Allow.ALL))),
+  "partial-json": (text) => text.map((_, at) => tried(() => partialJson(text.slice(0, at + 1).join(""), Allow.ALL))),
 };
 
 function tried(work) {

@@ -232,9 +232,7 @@ export function quoted(text) {
     if (char === "'") return mark === char ? "\\'" : char;
     const code = /** @type {number} */ (char.codePointAt(0));
     const [letter, size] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
-    return (
-      /** @type {any} */ (SHORT)[char] ?? `\\${letter}${code.toString(16).padStart(+size, "0")}`
-    );
+    return /** @type {any} */ (SHORT)[char] ?? `\\${letter}${code.toString(16).padStart(+size, "0")}`;
   });
   return mark + inner + mark;
 }

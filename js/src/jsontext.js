@@ -33,10 +33,7 @@ export function parse(text, numbers = "exact") {
  * @returns {string}
  */
 export function stringify(value, indent = 0) {
-  const step =
-    typeof indent === "string"
-      ? indent.slice(0, 10)
-      : " ".repeat(Math.max(0, Math.min(10, indent)));
+  const step = typeof indent === "string" ? indent.slice(0, 10) : " ".repeat(Math.max(0, Math.min(10, indent)));
   /** @type {string[]} */
   const out = [];
   /** @type {Level[]} */

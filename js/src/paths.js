@@ -175,9 +175,7 @@ function unquoted(text, start) {
  * @returns {string}
  */
 export function toPointer(path) {
-  return path
-    .map((step) => "/" + String(step).replaceAll("~", "~0").replaceAll("/", "~1"))
-    .join("");
+  return path.map((step) => "/" + String(step).replaceAll("~", "~0").replaceAll("/", "~1")).join("");
 }
 
 /**

@@ -175,10 +175,12 @@ function useOwn(source, options, reading) {
 
   function make() {
     // Headers may have changed when it begins again.
-    const begin = (/** @type {any} */ first) => (/** @type {[any, any, any]} */ ...words) => {
-      const now = latest.current;
-      return reading.begin(isEndpoint(first) ? now.source : first, now.options)(...words);
-    };
+    const begin =
+      (/** @type {any} */ first) =>
+      (/** @type {[any, any, any]} */ ...words) => {
+        const now = latest.current;
+        return reading.begin(isEndpoint(first) ? now.source : first, now.options)(...words);
+      };
     return observed(source, options, { ...reading, begin });
   }
 }

@@ -54,11 +54,7 @@ test("a delta may be applied twice", () => {
 });
 
 test("nothing is polluted, and inherited members are not there", () => {
-  for (const path of [
-    "/__proto__/polluted",
-    "/constructor/prototype/polluted",
-    "/toString/polluted",
-  ]) {
+  for (const path of ["/__proto__/polluted", "/constructor/prototype/polluted", "/toString/polluted"]) {
     assert.throws(() => applyDelta({}, [{ op: "add", path, value: 1 }]), DeltaError);
   }
   for (const path of ["/constructor", "/__proto__", "/toString"]) {

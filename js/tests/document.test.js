@@ -159,7 +159,10 @@ test("what was good before an error stays, and nothing is taken after it", () =>
   assert.equal(document.flush(), false);
   const parser = new Parser();
   const error = thrown(() => parser.feed("[1, x"));
-  assert.deepEqual(error.fragments.map(({ kind }) => kind), ["StartArray", "CompleteNumber"]);
+  assert.deepEqual(
+    error.fragments.map(({ kind }) => kind),
+    ["StartArray", "CompleteNumber"],
+  );
 });
 
 test("a text that stops early is Truncated, which is InvalidJSON too", () => {
@@ -198,7 +201,10 @@ test("many documents: each by itself, a bad one does not stop the others", () =>
   const { document } = read(['{"a": 1}\n[2]\n{x}\n"last"'], { many: true });
   assert.equal(document.value, "last");
   assert.equal(document.document, 3);
-  assert.deepEqual(document.errors.map(({ name, line }) => [name, line]), [["InvalidJSON", 3]]);
+  assert.deepEqual(
+    document.errors.map(({ name, line }) => [name, line]),
+    [["InvalidJSON", 3]],
+  );
   const feeding = new Document({ many: true });
   feeding.feed("[1]\n[2]\n[3");
   assert.deepEqual(feeding.finished, [[1], [2]]);
@@ -219,7 +225,10 @@ test("numbers are numbers, unless asked for otherwise", () => {
   assert.equal(big, 9007199254740993n);
   assert.equal(tenth, 0.1);
   const exact = read([text], { numbers: "exact" }).document.value;
-  assert.deepEqual(exact.map((one) => one instanceof ExactNumber), [true, false, true, true, false]);
+  assert.deepEqual(
+    exact.map((one) => one instanceof ExactNumber),
+    [true, false, true, true, false],
+  );
   assert.equal(stringify(exact), text.replaceAll(" ", "").replace("-0", "0"));
   assert.throws(() => new Document({ numbers: "decimal" }), TypeError);
 });
@@ -263,7 +272,10 @@ test("live: one object, changed in place, whether or not somebody looks at value
       assert.equal(document.live, live);
     }
     assert.deepEqual(live, ["ab", { c: true }, 2]);
-    assert.deepEqual(versions, [...versions].sort((one, other) => one - other));
+    assert.deepEqual(
+      versions,
+      [...versions].sort((one, other) => one - other),
+    );
     assert.equal(versions.at(-3), versions.at(-2), "a closing bracket changes nothing");
   }
 });
@@ -299,8 +311,33 @@ test("random texts with random looks: values never change and share what is comp
 
 test("nothing but the documented errors, on any text", () => {
   const { below, pick } = chance(6);
-  const parts = ['{"', '": ', ",", "[", "]", "}", '"', "\\", "\\u", "d83d", "1", "-", ".", "e", "tru", "e",
-    "null", " ", "\n", "😀", "\ud83d", "\ude00", "\x00", "\x1e", "é"];
+  const parts = [
+    '{"',
+    '": ',
+    ",",
+    "[",
+    "]",
+    "}",
+    '"',
+    "\\",
+    "\\u",
+    "d83d",
+    "1",
+    "-",
+    ".",
+    "e",
+    "tru",
+    "e",
+    "null",
+    " ",
+    "\n",
+    "😀",
+    "\ud83d",
+    "\ude00",
+    "\x00",
+    "\x1e",
+    "é",
+  ];
   for (let turn = 0; turn < 2000 * HARDER; turn += 1) {
     const pieces = Array.from({ length: below(12) }, () => pick(parts));
     const options = pick([{}, { many: true }, { limits: { text: 9, string: 2, number: 2, depth: 2 } }]);
@@ -336,14 +373,16 @@ test("pending: the number or literal that is being read", () => {
 
 // ---- linear time ----
 
-const drip = (text, look = () => {}) => () => {
-  const document = new Document({ limits: { depth: 1e6, number: 1e7, keys: 1e7 } });
-  for (let from = 0; from < text.length; from += 4) {
-    document.feed(text.slice(from, from + 4));
-    look(document);
-  }
-  document.flush();
-};
+const drip =
+  (text, look = () => {}) =>
+  () => {
+    const document = new Document({ limits: { depth: 1e6, number: 1e7, keys: 1e7 } });
+    for (let from = 0; from < text.length; from += 4) {
+      document.feed(text.slice(from, from + 4));
+      look(document);
+    }
+    document.flush();
+  };
 const live = (document) => document.live;
 const keys = (count) => `{${Array.from({ length: count }, (_, at) => `"key${at}": ${at}`).join(", ")}}`;
 const deep = (levels) => "[".repeat(levels) + "]".repeat(levels);

@@ -30,10 +30,7 @@ test("events come as they are, and CLOSE ends it", async (context) => {
     ["x", "2.0", "data 2.0"],
   ]);
   assert.equal(await stream.done, "CLOSE");
-  assert.deepEqual(
-    [stream.state, stream.events, stream.reconnects, stream.lastEventId],
-    ["closed", 2, 0, "2.0"],
-  );
+  assert.deepEqual([stream.state, stream.events, stream.reconnects, stream.lastEventId], ["closed", 2, 0, "2.0"]);
   assert.ok(stream.bytes > 60);
   assert.equal(requests.length, 1);
   const { accept, authorization, "last-event-id": last } = requests[0].headers;
@@ -41,10 +38,7 @@ test("events come as they are, and CLOSE ends it", async (context) => {
 });
 
 test("callbacks, and states in their order", async (context) => {
-  const { url } = await served(
-    context,
-    answers({ body: event(1) }, { status: 503 }, { body: event(2) + CLOSE }),
-  );
+  const { url } = await served(context, answers({ body: event(1) }, { status: 503 }, { body: event(2) + CLOSE }));
   const seen = [];
   const stream = openEvents(url, {
     ...QUICK,
@@ -91,11 +85,7 @@ test("what came already is not delivered again", async (context) => {
   const replay = event(1) + event(2) + event(3);
   const { url } = await served(
     context,
-    answers(
-      { body: event(1) + event(2) },
-      { body: replay },
-      { body: replay + event(4) + `id: 4\n${CLOSE}` },
-    ),
+    answers({ body: event(1) + event(2) }, { body: replay }, { body: replay + event(4) + `id: 4\n${CLOSE}` }),
   );
   const stream = openEvents(url, { ...QUICK, after: "1" });
   assert.deepEqual((await all(stream)).events, pairs(2, 3, 4));
@@ -113,10 +103,7 @@ test("events without an id of their own are no duplicates", async (context) => {
 });
 
 test("a block that has only an id moves the place to go on from", async (context) => {
-  const { url, requests } = await served(
-    context,
-    answers({ body: `${event(1)}id: 5\n\n` }, { status: 204 }),
-  );
+  const { url, requests } = await served(context, answers({ body: `${event(1)}id: 5\n\n` }, { status: 204 }));
   await all(openEvents(url, QUICK));
   assert.equal(requests[1].headers["last-event-id"], "5");
 });
@@ -157,10 +144,7 @@ for (const status of [408, 429, 500, 502, 503, 504]) {
 test("an answer of another type may be an accident, but not three in a row", async (context) => {
   const page = { headers: { "content-type": "text/html" }, body: "<html>" };
   const good = { body: event(1) };
-  const some = await served(
-    context,
-    answers(page, page, good, page, page, { body: event(2) + CLOSE }),
-  );
+  const some = await served(context, answers(page, page, good, page, page, { body: event(2) + CLOSE }));
   assert.deepEqual((await all(openEvents(some.url, QUICK))).events, pairs(1, 2));
   const never = await served(context, answers(page));
   await assert.rejects(all(openEvents(never.url, QUICK)), /not an event stream but text\/html/);
@@ -213,13 +197,7 @@ test("events that bring no new id do not begin the waiting anew", async (context
 test("what brings no event does not lose the place to go on from", async (context) => {
   const { url, requests } = await served(
     context,
-    answers(
-      { body: event(1) },
-      { body: ": open\nretry: 1\n" },
-      { body: ": hb\n\n\n" },
-      { body: "data: a\n\n" },
-      { status: 204 },
-    ),
+    answers({ body: event(1) }, { body: ": open\nretry: 1\n" }, { body: ": hb\n\n\n" }, { body: "data: a\n\n" }, { status: 204 }),
   );
   const { events } = await all(openEvents(url, QUICK));
   assert.deepEqual(events, [
@@ -235,11 +213,7 @@ test("what brings no event does not lose the place to go on from", async (contex
 test("the server says how long to wait; chance adds up to half of it", async (context) => {
   const { url } = await served(
     context,
-    answers(
-      { body: `retry: 40\n${event(1)}` },
-      { status: 503, headers: { "retry-after": "1" } },
-      { status: 204 },
-    ),
+    answers({ body: `retry: 40\n${event(1)}` }, { status: 503, headers: { "retry-after": "1" } }, { status: 204 }),
   );
   const delays = [];
   const stream = openEvents(url, {
@@ -384,10 +358,7 @@ test("an error of who reads ends it, and is told", async (context) => {
 
 test("what would be the same the next time is not tried again", async (context) => {
   await assert.rejects(openEvents("http://", QUICK).done, TypeError);
-  await assert.rejects(
-    openEvents("http://127.0.0.1:1/", { ...QUICK, headers: { "a b": "c" } }).done,
-    TypeError,
-  );
+  await assert.rejects(openEvents("http://127.0.0.1:1/", { ...QUICK, headers: { "a b": "c" } }).done, TypeError);
   const { url } = await served(context, answers({ body: `data: ${"x".repeat(100)}\n\n` }));
   await assert.rejects(openEvents(url, { ...QUICK, limit: 50 }).done, LimitError);
 });
@@ -418,7 +389,7 @@ for (let seed = 0; seed < 6 * HARDER; seed += 1) {
     const { url, requests } = await served(context, bad.answer);
     // Three pages in a row are no accident: then somebody tries again from where it was.
     const events = [];
-    for (let after = "", reason = ""; reason === "";) {
+    for (let after = "", reason = ""; reason === ""; ) {
       const stream = openEvents(url, {
         ...QUICK,
         retry: 0,

@@ -19,10 +19,7 @@ async function served(context, answer) {
 const pairs = (...ids) => ids.map((id) => [String(id), `data ${id}`]);
 
 test("events and CLOSE", async (context) => {
-  const { url, requests } = await served(
-    context,
-    answers({ body: `${event(1)}event: x\n${event(2)}${event(3)}${CLOSE}` }),
-  );
+  const { url, requests } = await served(context, answers({ body: `${event(1)}event: x\n${event(2)}${event(3)}${CLOSE}` }));
   const states = [];
   const stream = openEventSource(url, {
     ...OPTIONS,
@@ -30,21 +27,14 @@ test("events and CLOSE", async (context) => {
     onState: (state) => states.push(state),
   });
   const { events, reason } = await all(stream);
-  assert.deepEqual(
-    [events, reason, states],
-    [pairs(1, 2, 3), "CLOSE", ["connecting", "open", "closed"]],
-  );
+  assert.deepEqual([events, reason, states], [pairs(1, 2, 3), "CLOSE", ["connecting", "open", "closed"]]);
   assert.deepEqual([stream.events, stream.bytes, stream.reconnects], [3, 18 + 6, 0]);
   assert.equal(requests.length, 1);
 });
 
 test("the browser goes on by itself, and what came already is not delivered again", async (context) => {
   const { url, requests } = await served(context, (_, response, number) => {
-    const parts = [
-      event(1) + event(2),
-      event(2) + event(3),
-      event(1) + event(3) + event(4) + CLOSE,
-    ];
+    const parts = [event(1) + event(2), event(2) + event(3), event(1) + event(3) + event(4) + CLOSE];
     cut(response, parts[number]);
   });
   const stream = openEventSource(url, OPTIONS);
@@ -57,35 +47,21 @@ test("the browser goes on by itself, and what came already is not delivered agai
 });
 
 test("events that share an id are not taken for the same", async (context) => {
-  const { url } = await served(
-    context,
-    answers({ body: `id: 1\ndata: a\n\ndata: b\n\ndata: c\n\n${CLOSE}` }),
-  );
+  const { url } = await served(context, answers({ body: `id: 1\ndata: a\n\ndata: b\n\ndata: c\n\n${CLOSE}` }));
   assert.equal((await all(openEventSource(url, OPTIONS))).events.length, 3);
 });
 
 test("after an error status, at which browsers give up, it goes on", async (context) => {
   const { url, requests } = await served(
     context,
-    answers(
-      { body: event(1) },
-      { status: 503 },
-      { status: 503 },
-      { body: event(2) },
-      { body: event(2) + CLOSE },
-    ),
+    answers({ body: event(1) }, { status: 503 }, { status: 503 }, { body: event(2) }, { body: event(2) + CLOSE }),
   );
   const stream = openEventSource(`${url}?mode=x&after=0`, OPTIONS);
   assert.deepEqual((await all(stream)).events, pairs(1, 2));
   // The EventSource's, its second, a question, and another EventSource's, which goes on after 1.
   assert.deepEqual(
     requests.slice(0, 4).map(({ url: at }) => at),
-    [
-      "/events?mode=x&after=0",
-      "/events?mode=x&after=0",
-      "/events?mode=x&after=0",
-      "/events?mode=x&after=1",
-    ],
+    ["/events?mode=x&after=0", "/events?mode=x&after=0", "/events?mode=x&after=0", "/events?mode=x&after=1"],
   );
   assert.equal(requests[2].headers["last-event-id"], "1");
 });
@@ -98,10 +74,7 @@ test("a 204 ends it, a 404 is told", async (context) => {
   });
   assert.equal(done.requests[0].url, "/events?after=0");
   const wrong = await served(context, answers({ status: 404, headers: {}, body: "nothing here" }));
-  await assert.rejects(
-    all(openEventSource(wrong.url, OPTIONS)),
-    (error) => error instanceof EventsError && error.status === 404,
-  );
+  await assert.rejects(all(openEventSource(wrong.url, OPTIONS)), (error) => error instanceof EventsError && error.status === 404);
   assert.equal(wrong.requests.length, 2);
 });
 
@@ -132,7 +105,7 @@ for (let seed = 0; seed < 4 * HARDER; seed += 1) {
     const bad = nasty(random, 1 + random.below(30), { silent: false });
     const { url } = await served(context, bad.answer);
     const ids = [];
-    for (let after = "", reason = ""; reason === "";) {
+    for (let after = "", reason = ""; reason === ""; ) {
       const stream = openEventSource(url, {
         ...OPTIONS,
         retry: 0,

@@ -66,8 +66,7 @@ export function nasty(random, count, { silent = true } = {}) {
   const log = Array.from({ length: count }, (_, number) => {
     const data = pick(["x", "é😀", "a\ndata: b", '{"a":"\\n"}', "y".repeat(200)]);
     return Buffer.from(
-      pick(["", ": hb\n", "retry: 1\n", ": open\r\n"]) +
-        event(number + 1, data).replaceAll("\n", pick(["\n", "\r\n"])),
+      pick(["", ": hb\n", "retry: 1\n", ": open\r\n"]) + event(number + 1, data).replaceAll("\n", pick(["\n", "\r\n"])),
     );
   });
   const ends = pick(["CLOSE", "204"]);
@@ -79,10 +78,7 @@ export function nasty(random, count, { silent = true } = {}) {
       const after = Number(request.headers["last-event-id"] ?? searchParams.get("after") ?? 0);
       const from = below(4) ? after : Math.max(0, after - below(3));
       if (after === count && ends === "204") return response.writeHead(204).end();
-      const rest = Buffer.concat([
-        ...log.slice(from),
-        Buffer.from(ends === "CLOSE" ? `id: ${count + 1}\n${CLOSE}` : ""),
-      ]);
+      const rest = Buffer.concat([...log.slice(from), Buffer.from(ends === "CLOSE" ? `id: ${count + 1}\n${CLOSE}` : "")]);
       switch (below(9)) {
         case 0:
           return response.writeHead(pick([500, 503, 429, 408]), { "retry-after": "0" }).end();
@@ -93,9 +89,7 @@ export function nasty(random, count, { silent = true } = {}) {
           response.write(rest.subarray(0, below(rest.length + 1)));
           return silent || response.destroy();
         case 3:
-          return below(2)
-            ? response.writeHead(200, { "content-type": "text/html" }).end("<html>")
-            : cut(response, "");
+          return below(2) ? response.writeHead(200, { "content-type": "text/html" }).end("<html>") : cut(response, "");
         case 4:
           return response.writeHead(200, HEAD).end(rest.subarray(0, below(rest.length + 1)));
         case 5:

@@ -63,9 +63,18 @@ for (const [format, events] of Object.entries(FORMATS)) {
     const { asked, options } = served(events, [1]);
     const { found, error } = await all(open("http://server/events", options));
     assert.equal(error, null);
-    assert.deepEqual(found.map(({ value }) => value), [{ title: "T" }, { title: "Tea", items: [1] }, FINAL]);
-    assert.deepEqual(found.map(({ complete }) => complete), [false, false, true]);
-    assert.deepEqual(found.map(({ id }) => id), ["1", "2", "3"]);
+    assert.deepEqual(
+      found.map(({ value }) => value),
+      [{ title: "T" }, { title: "Tea", items: [1] }, FINAL],
+    );
+    assert.deepEqual(
+      found.map(({ complete }) => complete),
+      [false, false, true],
+    );
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ["1", "2", "3"],
+    );
     assert.deepEqual(asked, [0, 1]);
   });
 }
@@ -74,11 +83,14 @@ test("many documents in fragments are values one after the other", async () => {
   const one = new Parser({ many: true });
   const events = ["[1]\n[2", "]\n"].map((text) => one.feed(text).map((fragment) => fragment.toJSON()));
   const { found } = await all(open("http://server/events", served(events).options));
-  assert.deepEqual(found.map(({ value, complete }) => [value, complete]), [
-    [[1], true],
-    [[], false],
-    [[2], true],
-  ]);
+  assert.deepEqual(
+    found.map(({ value, complete }) => [value, complete]),
+    [
+      [[1], true],
+      [[], false],
+      [[2], true],
+    ],
+  );
 });
 
 test("updates of several entities do not mix", async () => {
@@ -89,11 +101,14 @@ test("updates of several entities do not mix", async () => {
     { index: 0, entity: "a", status: "PARTIAL", delta: [{ op: "append", path: "", value: "z" }] },
   ];
   const { found } = await all(open("http://server/events", served(events).options));
-  assert.deepEqual(found.map(({ value, entity, index }) => [value, entity, index]), [
-    ["x", "a", 0],
-    ["y", "a", 1],
-    ["xz", "a", 0],
-  ]);
+  assert.deepEqual(
+    found.map(({ value, entity, index }) => [value, entity, index]),
+    [
+      ["x", "a", 0],
+      ["y", "a", 1],
+      ["xz", "a", 0],
+    ],
+  );
 });
 
 test("an error that the server reports is thrown as it was sent", async () => {

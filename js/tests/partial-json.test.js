@@ -35,7 +35,11 @@ test("a growing text gives what a text that is read once gives", () => {
       for (const allow of end % 2 === 0 ? [Allow.ALL] : ALLOWED) {
         const beginning = text.slice(0, end);
         const expected = outcome(() => once(beginning, allow));
-        assert.deepEqual(outcome(() => parse(beginning, allow)), expected, `${allow} ${beginning.slice(-30)}`);
+        assert.deepEqual(
+          outcome(() => parse(beginning, allow)),
+          expected,
+          `${allow} ${beginning.slice(-30)}`,
+        );
       }
     }
   }
@@ -86,7 +90,10 @@ test("a key that comes again, and __proto__, are ordinary", () => {
   for (let end = 1990; end <= text.length; end += 1) parse(text.slice(0, end));
   const { a, c } = parse(text);
   assert.deepEqual(a, { b: [1] });
-  assert.deepEqual(Object.entries(c[0]), [["d", [3]], ["__proto__", ["f"]]]);
+  assert.deepEqual(Object.entries(c[0]), [
+    ["d", [3]],
+    ["__proto__", ["f"]],
+  ]);
 });
 
 test("many streams that begin alike, and no more memory than promised", async () => {

@@ -3,13 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  PathError,
-  fromPointer,
-  parsePath,
-  toPointer,
-  formatPath,
-} from "../src/paths.js";
+import { PathError, fromPointer, parsePath, toPointer, formatPath } from "../src/paths.js";
 import { lookup } from "../src/build/lookup.js";
 import { Place } from "../src/parse/place.js";
 import { ExactNumber } from "../src/parse/values.js";

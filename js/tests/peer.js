@@ -249,16 +249,12 @@ const jobs = {
   /** The value after each delta. */
   deltas({ previous, deltas }) {
     let value = previous;
-    return deltas.map((delta) =>
-      tried(() => text((value = frozen(applyDelta(value, frozen(delta)))))),
-    );
+    return deltas.map((delta) => tried(() => text((value = frozen(applyDelta(value, frozen(delta)))))));
   },
 
   events({ pieces }) {
     const decoder = new SSEDecoder();
-    const found = pieces.map((piece) =>
-      decoder.feed(Buffer.from(piece, "base64")).map(({ type, data, id }) => [type, data, id]),
-    );
+    const found = pieces.map((piece) => decoder.feed(Buffer.from(piece, "base64")).map(({ type, data, id }) => [type, data, id]));
     return [found, decoder.lastEventId, decoder.retry];
   },
 

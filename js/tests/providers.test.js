@@ -33,9 +33,7 @@ import { Reader, recognise } from "../src/providers/index.js";
 import { ROOT, cases, chance, frozen } from "./support.js";
 
 const FILES = readdirSync(join(ROOT, "cases", "providers"));
-const RECORDED = Object.fromEntries(
-  FILES.map((name) => [name.replace(".json", ""), cases(join("providers", name))]),
-);
+const RECORDED = Object.fromEntries(FILES.map((name) => [name.replace(".json", ""), cases(join("providers", name))]));
 // The rows of the documentation's table of providers: their names, and if JavaScript reads them.
 const PAGE = readFileSync(join(ROOT, "docs", "values.md"), "utf8");
 const ROWS = [...PAGE.matchAll(/^\| .*\(((?:`\w+`(?:, )?)+)\) \|.*\| (\S+) \|$/gm)].flatMap(([, names, cell]) =>
@@ -246,7 +244,8 @@ test("loads reads a text that is complete", () => {
 });
 
 test("partial with a schema: a complete text is validated, an unfinished one is not", async () => {
-  const validate = (value) => (value.n > 0 ? { value: { n: value.n, isChecked: true } } : { issues: [{ message: "n is missing" }] });
+  const validate = (value) =>
+    value.n > 0 ? { value: { n: value.n, isChecked: true } } : { issues: [{ message: "n is missing" }] };
   const schema = { "~standard": { version: 1, vendor: "test", validate } };
   assert.deepEqual(await partial('{"n": 5}', { schema }), { n: 5, isChecked: true });
   assert.deepEqual(await partial('{"a": "x', { schema }), { a: "x" });
@@ -284,7 +283,10 @@ for (const { name, events, calls, errors = {}, statuses = {} } of cases("calls.j
   test(`${name}: calls of an odd server`, async () => {
     const kept = new ToolCalls();
     await all(toolCalls(events, { calls: kept }));
-    assert.deepEqual(kept.calls.map((call) => [call.name, call.args ?? null]), calls);
+    assert.deepEqual(
+      kept.calls.map((call) => [call.name, call.args ?? null]),
+      calls,
+    );
     for (const [at, call] of kept.calls.entries()) {
       assert.equal(call.error?.code ?? null, errors[at] ?? null);
       assert.equal(call.status, statuses[at] ?? (errors[at] ? "error" : "complete"));
@@ -382,7 +384,10 @@ test("text, texts, select, fragments and updates read the answer, and another ch
   ];
   assert.deepEqual((await all(text(events, "a"))).found, ["x", "y"]);
   assert.deepEqual((await all(text(events, "a", { choice: 1 }))).found, ["other"]);
-  assert.deepEqual((await all(texts(events, "a"))).found.map(([, piece]) => piece), ["x", "y"]);
+  assert.deepEqual(
+    (await all(texts(events, "a"))).found.map(([, piece]) => piece),
+    ["x", "y"],
+  );
   assert.deepEqual((await all(select(events, "b"))).found, [1, 2]);
   assert.equal((await all(fragments(events))).found.at(-1).kind, "JsonComplete");
   assert.deepEqual((await all(updates(events))).found.at(-1).data, { a: "xy", b: [1, 2] });
@@ -571,7 +576,10 @@ test("only own properties of events are read as their content", () => {
       throw new Error("it makes something up");
     }
   }
-  assert.deepEqual(new Reader().feed(new Event()).map(({ text: said }) => said), ["a"]);
+  assert.deepEqual(
+    new Reader().feed(new Event()).map(({ text: said }) => said),
+    ["a"],
+  );
 });
 
 // ---- parts ----

@@ -3,14 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  ExactNumber,
-  FragmentError,
-  Rebuilder,
-  WireReader,
-  stringify,
-  formatPath,
-} from "../src/build/rebuilder.js";
+import { ExactNumber, FragmentError, Rebuilder, WireReader, stringify, formatPath } from "../src/build/rebuilder.js";
 import { HARDER, cases, chance, frozen, within } from "./support.js";
 
 const CASES = cases("rebuilder.json").cases;
@@ -18,12 +11,7 @@ const SENT = cases("fragments.json").cases;
 
 const shown = (rebuilder) => rebuilder.value ?? null;
 const state = (rebuilder) =>
-  JSON.stringify([
-    stringify(shown(rebuilder)),
-    rebuilder.openPath,
-    rebuilder.complete,
-    rebuilder.started,
-  ]);
+  JSON.stringify([stringify(shown(rebuilder)), rebuilder.openPath, rebuilder.complete, rebuilder.started]);
 
 /** Feed; was it refused? */
 function refused(rebuilder, items) {
@@ -182,22 +170,10 @@ test("whenever one looks, only what changed is new", () => {
 });
 
 test("keys of every kind are own keys, in their order, and pollute nothing", () => {
-  const keys = [
-    "__proto__",
-    "constructor",
-    "toString",
-    "hasOwnProperty",
-    "",
-    "01",
-    "-1",
-    "1.0",
-    "valueOf",
-    "__proto__x",
-  ];
+  const keys = ["__proto__", "constructor", "toString", "hasOwnProperty", "", "01", "-1", "1.0", "valueOf", "__proto__x"];
   const rebuilder = new Rebuilder();
   rebuilder.add([0]);
-  for (const key of keys)
-    rebuilder.feed([compact.key(key), [0], compact.key(key), ...text("v"), [1]]);
+  for (const key of keys) rebuilder.feed([compact.key(key), [0], compact.key(key), ...text("v"), [1]]);
   frozen(rebuilder.value);
   rebuilder.feed([compact.key("__proto__"), ...text("twice"), [1], [11]]);
   const { value } = rebuilder;
@@ -212,12 +188,7 @@ test("keys of every kind are own keys, in their order, and pollute nothing", () 
 
 test("keys like array indices come first, as in every object; nothing is lost", () => {
   const rebuilder = new Rebuilder();
-  rebuilder.feed([
-    [0],
-    ...["b", "1", "0", "01"].flatMap((key) => [compact.key(key), [10]]),
-    [1],
-    [11],
-  ]);
+  rebuilder.feed([[0], ...["b", "1", "0", "01"].flatMap((key) => [compact.key(key), [10]]), [1], [11]]);
   assert.deepEqual(Object.keys(rebuilder.value), ["0", "1", "b", "01"]);
 });
 
@@ -229,11 +200,7 @@ test("numbers that doubles cannot hold stay exact in every form", () => {
     rebuilder.add(item);
     assert.deepEqual(rebuilder.value, new ExactNumber(long));
   }
-  for (const item of [
-    [8, null, new ExactNumber("1e400")],
-    full("1e400"),
-    full("1e400", new ExactNumber("1e400")),
-  ]) {
+  for (const item of [[8, null, new ExactNumber("1e400")], full("1e400"), full("1e400", new ExactNumber("1e400"))]) {
     const rebuilder = new Rebuilder({ numbers: "exact" });
     rebuilder.add(item);
     assert.equal(stringify(rebuilder.value), "1e400");
@@ -262,9 +229,7 @@ test("whether a value is whole", () => {
   assert.deepEqual([rebuilder.isComplete([]), rebuilder.isComplete()], [false, false]);
   rebuilder.feed([[0], [4, null, "a"], [2], [10], [5]]);
   assert.deepEqual(
-    ["root", "root.a", "root.a[0]", "root.a[1]", "root.a[2]", "root.b"].map((path) =>
-      rebuilder.isComplete(path),
-    ),
+    ["root", "root.a", "root.a[0]", "root.a[1]", "root.a[2]", "root.b"].map((path) => rebuilder.isComplete(path)),
     [false, false, true, false, false, false],
   );
   assert.equal(rebuilder.isComplete(["a", "0"]), false);
@@ -281,24 +246,18 @@ test("add gives the fragment, with its place", () => {
   const rebuilder = new Rebuilder();
   rebuilder.feed([[0], [4, null, "a b"], [2], [10]]);
   const { kind, path, pathText, value } = rebuilder.add([8, null, "1.50"]);
-  assert.deepEqual(
-    [kind, path, pathText, value],
-    ["CompleteNumber", ["a b", 1], 'root["a b"][1]', 1.5],
-  );
+  assert.deepEqual([kind, path, pathText, value], ["CompleteNumber", ["a b", 1], 'root["a b"][1]', 1.5]);
   assert.equal(new Rebuilder({ dialect: "juf" }).add({ kind: "JsonComplete" }), null);
 });
 
 test("a reader alone", () => {
   const reader = new WireReader();
   const found = [[2], [5], "x", [7, null, 1], [3], [11]].map((item) => reader.read(item));
-  assert.deepEqual(
-    found.map(({ kind, pathText, text, value }) => [kind, pathText, text, value]).slice(1, 4),
-    [
-      ["StartString", "root[0]", undefined, undefined],
-      ["PartialString", "root[0]", "x", undefined],
-      ["CompleteString", "root[0]", undefined, "x"],
-    ],
-  );
+  assert.deepEqual(found.map(({ kind, pathText, text, value }) => [kind, pathText, text, value]).slice(1, 4), [
+    ["StartString", "root[0]", undefined, undefined],
+    ["PartialString", "root[0]", "x", undefined],
+    ["CompleteString", "root[0]", undefined, "x"],
+  ]);
   assert.ok(reader.complete);
 });
 
@@ -306,18 +265,7 @@ test("what one reader has read, another one takes", () => {
   for (const dialect of ["jsonrill", "juf"]) {
     const reader = new WireReader();
     const rebuilder = new Rebuilder({ dialect, numbers: "exact" });
-    const items = [
-      [2],
-      [5],
-      "x",
-      [7, null, 1],
-      [8, null, "1.50"],
-      [8, null, "1e400"],
-      [10],
-      [9, null, false],
-      [3],
-      [11],
-    ];
+    const items = [[2], [5], "x", [7, null, 1], [8, null, "1.50"], [8, null, "1e400"], [10], [9, null, false], [3], [11]];
     rebuilder.feed(items.map((item) => reader.read(item)));
     assert.deepEqual(rebuilder.value, ["x", 1.5, new ExactNumber("1e400"), null, false]);
     assert.ok(rebuilder.complete);
@@ -380,12 +328,7 @@ const string = (count) => [
 ];
 const list = (count) => [
   [2],
-  ...Array.from({ length: count }, (_, number) => [
-    [0],
-    [4, null, "n"],
-    [8, null, number],
-    [1],
-  ]).flat(),
+  ...Array.from({ length: count }, (_, number) => [[0], [4, null, "n"], [8, null, number], [1]]).flat(),
   [3],
   [11],
 ];
@@ -397,11 +340,7 @@ const paths = (count) => [
     value: number,
   })),
 ];
-const deep = (depth) => [
-  ...Array.from({ length: depth }, () => [2]),
-  ...Array.from({ length: depth }, () => [3]),
-  [11],
-];
+const deep = (depth) => [...Array.from({ length: depth }, () => [2]), ...Array.from({ length: depth }, () => [3]), [11]];
 
 for (const [name, make, size] of [
   ["a string", string, 15_000],

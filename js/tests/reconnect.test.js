@@ -18,12 +18,10 @@ async function served(context, answer) {
 }
 
 /** A server of which each request fails in another way, after `body`. */
-const failing =
-  (body) =>
-  (_, response, number) => {
-    if (body === "" && number % 2) response.writeHead(500).end();
-    else cut(response, body);
-  };
+const failing = (body) => (_, response, number) => {
+  if (body === "" && number % 2) response.writeHead(500).end();
+  else cut(response, body);
+};
 
 /**
  * The seconds at which requests were made to a source that always fails, in the first minute.
@@ -108,28 +106,19 @@ for (const [name, opened] of [
   });
 
   test(`${name}: with ids it goes on`, async (context) => {
-    const { url, requests } = await served(
-      context,
-      answers({ body: event(1) }, { body: event(2) + CLOSE }),
-    );
+    const { url, requests } = await served(context, answers({ body: event(1) }, { body: event(2) + CLOSE }));
     assert.equal((await all(opened(url, DEFAULT))).reason, "CLOSE");
     assert.equal(requests.length, 2);
   });
 
   test(`${name}: reconnect: false requests once, ids or not`, async (context) => {
     const { url, requests } = await served(context, answers({ body: event(1) }));
-    await assert.rejects(
-      all(opened(url, { ...DEFAULT, reconnect: false })),
-      /the connection ended \(reconnect is false\)/,
-    );
+    await assert.rejects(all(opened(url, { ...DEFAULT, reconnect: false })), /the connection ended \(reconnect is false\)/);
     assert.equal(requests.length, 1);
   });
 
   test(`${name}: reconnect: true goes on without ids`, async (context) => {
-    const { url } = await served(
-      context,
-      answers({ body: WITHOUT_IDS }, { status: 503 }, { body: event(1) + CLOSE }),
-    );
+    const { url } = await served(context, answers({ body: WITHOUT_IDS }, { status: 503 }, { body: event(1) + CLOSE }));
     assert.equal((await all(opened(url, { ...DEFAULT, ...QUICK }))).events.length, 3);
   });
 }
@@ -150,10 +139,7 @@ test("an EventSource that brings no new ids is waited for longer and longer", as
 });
 
 test("a POST is not repeated, unless told to", async (context) => {
-  const { url, requests } = await served(
-    context,
-    answers({ body: event(1) }, { body: event(2) + CLOSE }),
-  );
+  const { url, requests } = await served(context, answers({ body: event(1) }, { body: event(2) + CLOSE }));
   const init = { method: "post", body: "{}" };
   await assert.rejects(
     all(openEvents(url, { ...DEFAULT, init })),

@@ -213,9 +213,7 @@ test("P9: nothing but the documented errors", () => {
     ...["😀", "\ud83d", "\ude00", "\x1e", "\x00", '"""', "Sure: ", "\\u00", "\\ud83d"],
   ];
   for (let round = 0; round < 5_000 * HARDER; round += 1) {
-    const pieces = Array.from({ length: below(9) }, () =>
-      Array.from({ length: below(5) }, () => pick(tokens)).join(""),
-    );
+    const pieces = Array.from({ length: below(9) }, () => Array.from({ length: below(5) }, () => pick(tokens)).join(""));
     const repair = pick([true, true, RULES, [pick(RULES)], RULES.filter(() => pick([true, false]))]);
     read(pieces, { repair, many: pick([true, false, false]), prefix: pick(["", "", "{", "["]) });
   }
@@ -236,21 +234,27 @@ test("every function takes repair", async () => {
   assert.deepEqual((await all(values(ANSWER, options))).at(-1), tea);
   assert.deepEqual(await all(textOf(ANSWER, "title", options)), ["Tea"]);
   const pieces = await all(texts(ANSWER, "steps[*]", options));
-  assert.deepEqual(pieces.map(([path, piece]) => [...path, piece]), [
-    ["steps", 0, "boil"],
-    ["steps", 1, "pour"],
-  ]);
+  assert.deepEqual(
+    pieces.map(([path, piece]) => [...path, piece]),
+    [
+      ["steps", 0, "boil"],
+      ["steps", 1, "pour"],
+    ],
+  );
   assert.deepEqual(await all(select(ANSWER, "steps", options)), ["boil", "pour"]);
   assert.deepEqual(partial("{'a': [1, 2", options), { a: [1] });
   const found = await all(updates(ANSWER, { ...options, entity: "steps", mode: "ONE-BY-ONE" }));
-  assert.deepEqual(found.map(({ data }) => data), ["boil", "pour"]);
+  assert.deepEqual(
+    found.map(({ data }) => data),
+    ["boil", "pour"],
+  );
   const rules = (repairs) => repairs.map(({ rule }) => rule);
   assert.deepEqual(rules(found[0].repairs), ["leading-text", "fences", "bare-keys", "single-quotes"]);
 });
 
 test("updates have the repairs of their document, and numbers only when they are complete", () => {
   const stream = new PartialStream({ repair: true, many: true });
-  const found = ['{a: 1', "2}\n{'b'", ": 3}"].flatMap((piece) => stream.feed(piece));
+  const found = ["{a: 1", "2}\n{'b'", ": 3}"].flatMap((piece) => stream.feed(piece));
   const last = [...found, ...stream.flush()];
   assert.deepEqual(
     last.map(({ data, repairs }) => [data, repairs.map(short)]),
@@ -259,7 +263,10 @@ test("updates have the repairs of their document, and numbers only when they are
       [{ b: 3 }, [["single-quotes", 9]]],
     ],
   );
-  assert.deepEqual(stream.repairs.map(short), [["bare-keys", 1], ["single-quotes", 9]]);
+  assert.deepEqual(stream.repairs.map(short), [
+    ["bare-keys", 1],
+    ["single-quotes", 9],
+  ]);
 });
 
 test("a prefix is read before the text, and does not count for offsets", () => {

@@ -23,19 +23,12 @@ const some = (after, count, before = 0) =>
 
 const cases = {
   close: (response, after) =>
-    after < LAST
-      ? cut(response, "retry: 5\n" + some(after, 3))
-      : response.writeHead(200, HEAD).end(`id: 11\n${CLOSE}`),
-  nothing: (response, after) =>
-    after < LAST ? cut(response, "retry: 5\n" + some(after, 4)) : response.writeHead(204).end(),
+    after < LAST ? cut(response, "retry: 5\n" + some(after, 3)) : response.writeHead(200, HEAD).end(`id: 11\n${CLOSE}`),
+  nothing: (response, after) => (after < LAST ? cut(response, "retry: 5\n" + some(after, 4)) : response.writeHead(204).end()),
   again: (response, after) =>
-    after < LAST
-      ? cut(response, "retry: 5\n" + some(after, 3, 3))
-      : response.writeHead(200, HEAD).end(CLOSE),
-  errors: (response, after, number) =>
-    number % 3 === 1 ? response.writeHead(503).end() : cases.close(response, after),
-  missing: (response) =>
-    response.writeHead(404, { "content-type": "text/plain" }).end("no such stream"),
+    after < LAST ? cut(response, "retry: 5\n" + some(after, 3, 3)) : response.writeHead(200, HEAD).end(CLOSE),
+  errors: (response, after, number) => (number % 3 === 1 ? response.writeHead(503).end() : cases.close(response, after)),
+  missing: (response) => response.writeHead(404, { "content-type": "text/plain" }).end("no such stream"),
   inside: (response, after) => {
     const bytes = Buffer.from("retry: 5\n" + some(after, LAST) + `id: 11\n${CLOSE}`);
     cut(response, bytes.subarray(0, Math.min(bytes.length, 9 + 30 + 7 * after)));
@@ -49,8 +42,7 @@ const server = createServer((request, response) => {
     const file = join(ROOT, "js", "src", pathname.slice("/web/".length));
     return response.writeHead(200, { "content-type": "text/javascript" }).end(readFileSync(file));
   }
-  if (pathname !== "/events")
-    return response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>");
+  if (pathname !== "/events") return response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>");
   const key = request.url.replace(/[?&]after=[^&]*/, "");
   const number = asked.get(key) ?? 0;
   asked.set(key, number + 1);

@@ -62,7 +62,10 @@ const SOURCES = {
 for (const [name, [source, options]] of Object.entries(SOURCES)) {
   test(`split reads ${name}`, async () => {
     const found = shown(await all(source(), { split: true, ...options }));
-    assert.deepEqual(found, [["reasoning", "a"], ["text", "b"]]);
+    assert.deepEqual(found, [
+      ["reasoning", "a"],
+      ["text", "b"],
+    ]);
   });
 }
 

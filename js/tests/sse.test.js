@@ -8,9 +8,7 @@ import { cases, cuttings, within } from "./support.js";
 
 const decode = (pieces, options) => {
   const decoder = new SSEDecoder(options);
-  return pieces
-    .flatMap((piece) => decoder.feed(piece))
-    .map(({ type, data, id }) => [type, data, id]);
+  return pieces.flatMap((piece) => decoder.feed(piece)).map(({ type, data, id }) => [type, data, id]);
 };
 
 function everyCutting(bytes, events) {
@@ -20,8 +18,7 @@ function everyCutting(bytes, events) {
 for (const { name, text, base64, events } of cases("sse.json").cases) {
   test(name, () => {
     everyCutting(base64 === undefined ? Buffer.from(text) : Buffer.from(base64, "base64"), events);
-    if (text !== undefined)
-      for (const pieces of cuttings(text)) assert.deepEqual(decode(pieces), events);
+    if (text !== undefined) for (const pieces of cuttings(text)) assert.deepEqual(decode(pieces), events);
   });
 }
 
@@ -32,9 +29,7 @@ test("the vectors of a browser", () => {
 
 test("an event comes with its blank line and not later", () => {
   const decoder = new SSEDecoder();
-  const counts = ["data: a\r", "\r", "\ndata: b\r\n", "\r", "\n"].map(
-    (piece) => decoder.feed(piece).length,
-  );
+  const counts = ["data: a\r", "\r", "\ndata: b\r\n", "\r", "\n"].map((piece) => decoder.feed(piece).length);
   assert.deepEqual(counts, [0, 1, 0, 1, 0]);
 });
 
@@ -53,9 +48,7 @@ test("where to go on", () => {
 
 test("an id is the event's own, or one before it", () => {
   const decoder = new SSEDecoder({ lastEventId: "5" });
-  const events = decoder.feed(
-    "data: a\n\nid: 6\ndata: b\n\ndata: c\n\nid: 7\n\ndata: d\n\nid: 8\x00\ndata: e\n\n",
-  );
+  const events = decoder.feed("data: a\n\nid: 6\ndata: b\n\ndata: c\n\nid: 7\n\ndata: d\n\nid: 8\x00\ndata: e\n\n");
   assert.deepEqual(
     events.map(({ id, ownId }) => [id, ownId]),
     [
@@ -70,8 +63,7 @@ test("an id is the event's own, or one before it", () => {
 
 test("a line and an event are bounded; what came before is not lost", () => {
   for (const text of ["data: aaaaaaaaaaa", ": aaaaaaaaaaaaaaaa", "data: aaaa\ndata: bbbb\n"]) {
-    for (const pieces of cuttings(text))
-      assert.throws(() => decode(pieces, { limit: 15 }), LimitError);
+    for (const pieces of cuttings(text)) assert.throws(() => decode(pieces, { limit: 15 }), LimitError);
   }
   assert.equal(decode(["data: aaaa\n\n: comment\n".repeat(50)], { limit: 15 }).length, 50);
   const decoder = new SSEDecoder({ limit: 15 });

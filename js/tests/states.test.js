@@ -43,16 +43,22 @@ test("states: each value with the open path and what is complete, also of nested
 
 test("states: of many documents, and with a schema", async () => {
   const { found } = await all(states('{"a": 1} {"a": "x', { many: true }));
-  assert.deepEqual(found.map(({ value, complete }) => [value, complete]), [
-    [{ a: 1 }, true],
-    [{ a: "x" }, false],
-  ]);
+  assert.deepEqual(
+    found.map(({ value, complete }) => [value, complete]),
+    [
+      [{ a: 1 }, true],
+      [{ a: "x" }, false],
+    ],
+  );
   const schema = standard((value) => ({ value: { a: value.a + 1 } }));
   const last = (await all(states('{"a": 1}', { schema }))).found;
-  assert.deepEqual(last.map(({ value, complete }) => [value, complete]), [
-    [{ a: 1 }, false],
-    [{ a: 2 }, true],
-  ]);
+  assert.deepEqual(
+    last.map(({ value, complete }) => [value, complete]),
+    [
+      [{ a: 1 }, false],
+      [{ a: 2 }, true],
+    ],
+  );
 });
 
 test("open: what is complete in chunks, updates and a provider's events", async () => {
@@ -152,7 +158,7 @@ test("a tuple: an element is validated where it is", async () => {
     return issues.length ? { issues } : { value };
   });
   assert.deepEqual((await all(values([...'[1, "a", true]'], { schema: tuple }))).found.at(-1), [1, "a", true]);
-  assert.deepEqual((await all(values([...'[1, 2, true]'], { schema: tuple }))).error.path, [1]);
+  assert.deepEqual((await all(values([..."[1, 2, true]"], { schema: tuple }))).error.path, [1]);
 });
 
 test("a schema with code that needs the complete value is asked at the end", async () => {
@@ -190,13 +196,22 @@ test("what is wrong before a wrong field, and behind it", async () => {
 test("fields: name and value of each field when it is complete", async () => {
   const pieces = [...'{"n": 5, "list": [1, {"x": 2}], "s": "yes", "n": 6}'];
   const { found } = await all(fields(pieces));
-  assert.deepEqual(found, [["n", 5], ["list", [1, { x: 2 }]], ["s", "yes"], ["n", 6]]);
+  assert.deepEqual(found, [
+    ["n", 5],
+    ["list", [1, { x: 2 }]],
+    ["s", "yes"],
+    ["n", 6],
+  ]);
   const wrong = await all(fields(counted([...'{"list": [1], "n": "5", "last": 1}']), SCHEMA));
   assert.deepEqual(wrong.found, [["list", [1]]]);
   assert.deepEqual(wrong.error.path, ["n"]);
   // What the schema makes of the complete value comes again.
   const schema = standard((value) => ({ value: { ...value, a: value.a * 2 } }));
-  assert.deepEqual((await all(fields('{"a": 1, "b": [2]}', { schema }))).found, [["a", 1], ["b", [2]], ["a", 2]]);
+  assert.deepEqual((await all(fields('{"a": 1, "b": [2]}', { schema }))).found, [
+    ["a", 1],
+    ["b", [2]],
+    ["a", 2],
+  ]);
   assert.ok((await all(fields("[1]"))).error instanceof FieldNotFound);
 });
 

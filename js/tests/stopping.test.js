@@ -3,19 +3,7 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";
-import {
-  content,
-  fragments,
-  open,
-  openEvents,
-  parts,
-  select,
-  text,
-  texts,
-  toolCalls,
-  updates,
-  values,
-} from "../src/index.js";
+import { content, fragments, open, openEvents, parts, select, text, texts, toolCalls, updates, values } from "../src/index.js";
 
 const FIRST = '{"a": [1, 2], "b": "x';
 const DELTA = { choices: [{ index: 0, delta: { content: FIRST } }] };
@@ -170,9 +158,15 @@ test("several steps at once are answered in order, and each when the loop is lef
   const { source } = SOURCES.Response("[1, 2, ");
   const reading = select(source, "root");
   const steps = [reading.next(), reading.next(), reading.next(), reading.next()];
-  assert.deepEqual([await steps[0], await steps[1]].map(({ value }) => value), [1, 2]);
+  assert.deepEqual(
+    [await steps[0], await steps[1]].map(({ value }) => value),
+    [1, 2],
+  );
   await reading.return();
-  assert.deepEqual([await steps[2], await steps[3]].map(({ done }) => done), [true, true]);
+  assert.deepEqual(
+    [await steps[2], await steps[3]].map(({ done }) => done),
+    [true, true],
+  );
 });
 
 for (const read of [open, openEvents]) {
@@ -180,7 +174,7 @@ for (const read of [open, openEvents]) {
     let asked;
     const fetch = async (_url, { signal }) => {
       asked = signal;
-      const body = new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode('id: 1\ndata: [[0]]\n\n')) });
+      const body = new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode("id: 1\ndata: [[0]]\n\n")) });
       return new Response(body, { headers: { "content-type": "text/event-stream" } });
     };
     const reading = read("http://test/", { fetch })[Symbol.asyncIterator]();

@@ -145,7 +145,10 @@ test("an error of the text closes the source, after what was good", async () => 
   assert.ok(error instanceof InvalidJSON);
   assert.equal(closed, 1);
   const seen = await all(fragments("[1, x"));
-  assert.deepEqual(seen.found.map(({ kind }) => kind), ["StartArray", "CompleteNumber"]);
+  assert.deepEqual(
+    seen.found.map(({ kind }) => kind),
+    ["StartArray", "CompleteNumber"],
+  );
   assert.ok(seen.error instanceof InvalidJSON);
 });
 
@@ -161,12 +164,7 @@ test("a source that fails is not flushed, its error passes through", async () =>
 
 test("values: one for each piece that changed something, safe to keep, what is complete is shared", async () => {
   const found = await good(values(['{"a": {"x": 1}', " ", ', "b": "', "c", 'd"}']));
-  assert.deepEqual(found, [
-    { a: { x: 1 } },
-    { a: { x: 1 }, b: "" },
-    { a: { x: 1 }, b: "c" },
-    { a: { x: 1 }, b: "cd" },
-  ]);
+  assert.deepEqual(found, [{ a: { x: 1 } }, { a: { x: 1 }, b: "" }, { a: { x: 1 }, b: "c" }, { a: { x: 1 }, b: "cd" }]);
   assert.ok(found.every(({ a }) => a === found[0].a));
 });
 
@@ -211,7 +209,10 @@ test("select: each value when it is complete, and nothing else", async () => {
     for (const piece of by(10, TEXT)) yield (seen.push(null), piece);
   })();
   for await (const one of select(pieces, "items")) seen.push(one);
-  assert.deepEqual(seen.filter((one) => one !== null), FINAL.items);
+  assert.deepEqual(
+    seen.filter((one) => one !== null),
+    FINAL.items,
+  );
   assert.ok(seen.indexOf(seen.find((one) => one !== null)) < 8, "the first one came early");
   assert.deepEqual(await good(select(TEXT, "items[*].n")), [1]);
   assert.deepEqual(await good(select(TEXT, "title")), ["Tea"]);

@@ -46,9 +46,7 @@ const update = (...updates) => ({
 test("an event says which calls it changed", () => {
   const calls = new ToolCalls({ numbers: "exact" });
   const [first] = calls.add(update({ tool_call_id: "a", index: 0, function_name: "f" }));
-  const [same, second] = calls.add(
-    update({ index: 0, function_args: "{", json_update_fragments: [[0]] }, { index: 1 }),
-  );
+  const [same, second] = calls.add(update({ index: 0, function_args: "{", json_update_fragments: [[0]] }, { index: 1 }));
   assert.equal(first, same);
   assert.equal(calls.get("a"), first);
   assert.deepEqual(calls.calls, [first, second]);
@@ -104,9 +102,7 @@ test("dangerous keys in arguments, results and events pollute nothing", () => {
     }),
   );
   calls.add(
-    JSON.parse(
-      `{"kind": "tool_result", "tool_call_id": "__proto__", "result": ${text}, "__proto__": {"is_error": true}}`,
-    ),
+    JSON.parse(`{"kind": "tool_result", "tool_call_id": "__proto__", "result": ${text}, "__proto__": {"is_error": true}}`),
   );
   const call = calls.get("__proto__");
   assert.deepEqual(Object.keys(call.args), ["__proto__", "constructor"]);
@@ -178,8 +174,7 @@ test("nothing is thrown on any event", () => {
     "result",
     "is_error",
   ];
-  const call = () =>
-    Object.fromEntries(fields.filter(() => below(2)).map((name) => [name, pick(words)]));
+  const call = () => Object.fromEntries(fields.filter(() => below(2)).map((name) => [name, pick(words)]));
   for (let round = 0; round < 100 * HARDER; round += 1) {
     const calls = new ToolCalls({ keep: 3 });
     for (let count = 0; count < 30; count += 1) {
@@ -249,9 +244,7 @@ test("linear: text in tiny pieces, whatever it is", () => {
   const run = (text) => () => {
     const calls = new ToolCalls({ numbers: "exact" });
     for (let at = 0; at < text.length; at += 4) {
-      const [call] = calls.add(
-        update({ tool_call_id: "a", function_args: text.slice(at, at + 4) }),
-      );
+      const [call] = calls.add(update({ tool_call_id: "a", function_args: text.slice(at, at + 4) }));
       call.args;
     }
   };
@@ -277,9 +270,7 @@ test("which arguments are complete, while they grow and after they were cut off"
   calls.add(update({ tool_call_id: "a", function_name: "f" }));
   const [call] = calls.calls;
   assert.deepEqual([call.openPath, call.isComplete()], [null, false]);
-  calls.add(
-    update({ tool_call_id: "a", function_args: text, json_update_fragments: fragments }),
-  );
+  calls.add(update({ tool_call_id: "a", function_args: text, json_update_fragments: fragments }));
   const seen = () => ["city", "to", [], "days"].map((path) => call.isComplete(path));
   assert.deepEqual([call.openPath, seen()], [["to"], [true, false, false, false]]);
   calls.flush();

@@ -3,21 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  PartialStream,
-  Update,
-  applyDelta,
-  formatPath,
-  stringify,
-  updates,
-} from "../src/index.js";
+import { PartialStream, Update, applyDelta, formatPath, stringify, updates } from "../src/index.js";
 import { HARDER, cases, chance, cuttings, frozen, within } from "./support.js";
 
 const MODES = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"];
 /** A name as Python spells it → as JavaScript does. */
 const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
-const spelled = (options) =>
-  Object.fromEntries(Object.entries(options).map(([name, value]) => [camel(name), value]));
+const spelled = (options) => Object.fromEntries(Object.entries(options).map(([name, value]) => [camel(name), value]));
 const ALSO = {
   path: ({ path }) => formatPath(path),
   open_path: ({ openPath }) => openPath && formatPath(openPath),
@@ -73,10 +65,7 @@ for (const { name, entity, chunks, modes } of cases("updates.json").cases) {
 for (const { name, pieces, deltas, data } of cases("delta.json").streams) {
   test(`deltas: ${name}`, () => {
     const found = run(pieces, { send: "both", numbers: "exact" }).map(({ update }) => update);
-    assert.deepEqual(
-      found.map(({ delta }) => delta).slice(0, deltas.length),
-      deltas,
-    );
+    assert.deepEqual(found.map(({ delta }) => delta).slice(0, deltas.length), deltas);
     assert.deepEqual(found[deltas.length - 1].data, data);
   });
 }
@@ -154,7 +143,10 @@ test("__proto__ is an ordinary key, also of a number that grows", () => {
 
 test("bytes are read, cut anywhere", () => {
   const bytes = new TextEncoder().encode('["é", "😀"]');
-  const found = run([...bytes].map((byte) => Uint8Array.of(byte)), { mode: "ONE-BY-ONE" });
+  const found = run(
+    [...bytes].map((byte) => Uint8Array.of(byte)),
+    { mode: "ONE-BY-ONE" },
+  );
   assert.deepEqual(
     found.map(({ update }) => update.data),
     ["é", "😀"],
@@ -175,7 +167,10 @@ test("updates() reads any source, and closes it after an error of the stream", a
   const found = await all(updates(source(), { mode: "ONE-BY-ONE" }));
   assert.deepEqual(
     found.map(({ status, data }) => [status, data]),
-    [["COMPLETED", { a: 1 }], ["ERROR", {}]],
+    [
+      ["COMPLETED", { a: 1 }],
+      ["ERROR", {}],
+    ],
   );
   const { error } = found[1];
   assert.deepEqual([error.code, error.offset, error.path], ["INVALID_JSON", 17, "root[1].a"]);
@@ -263,7 +258,13 @@ test("wrong use is a TypeError that names the remedy", () => {
 
 /** Four times as much must take less than twelve times as long. */
 const linear = (work, size) => {
-  assert.ok(within(12, () => work(size), () => work(4 * size)));
+  assert.ok(
+    within(
+      12,
+      () => work(size),
+      () => work(4 * size),
+    ),
+  );
 };
 
 test("P8: unread updates and read deltas cost the same per piece however long the text is", () => {
@@ -289,9 +290,7 @@ test("P9: no text throws", () => {
   const { pick, below } = chance(7);
   const tokens = ["{", "}", "[", "]", '"', ":", ",", "1", "-", "tr", "\\", "u", "\n", "😀", "\ud83d", "a"];
   for (let round = 0; round < 3_000 * HARDER; round += 1) {
-    const pieces = Array.from({ length: below(8) }, () =>
-      Array.from({ length: below(4) }, () => pick(tokens)).join(""),
-    );
+    const pieces = Array.from({ length: below(8) }, () => Array.from({ length: below(4) }, () => pick(tokens)).join(""));
     const options = { mode: pick(MODES), many: pick([true, false]), entity: pick([null, "a", "[*]"]) };
     for (const { update } of run(pieces, { ...options, send: "both" })) JSON.stringify(update);
   }
@@ -302,11 +301,14 @@ test("P9: no text throws", () => {
 test("with every, updates in between are merged into one, and the end is not held back", async () => {
   const pieces = [...'[{"a": "abcdefghij"}, {"b": [1, 2]}]'];
   const found = await all(updates(pieces, { every: 60_000, send: "both" }));
-  assert.deepEqual(found.map(({ index, status }) => [index, status]), [
-    [0, "PARTIAL"],
-    [0, "COMPLETED"],
-    [1, "COMPLETED"],
-  ]);
+  assert.deepEqual(
+    found.map(({ index, status }) => [index, status]),
+    [
+      [0, "PARTIAL"],
+      [0, "COMPLETED"],
+      [1, "COMPLETED"],
+    ],
+  );
   const data = [];
   for (const { index, delta } of found) data[index] = applyDelta(data[index], delta);
   assert.deepEqual(data, [{ a: "abcdefghij" }, { b: [1, 2] }]);

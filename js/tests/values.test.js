@@ -93,9 +93,7 @@ test("JSON.stringify never rounds one: exact if the engine can, else a string", 
 });
 
 test("with JSON.rawJSON it is written as the number", () => {
-  const script = `import { parse } from ${JSON.stringify(
-    new URL("../src/jsontext.js", import.meta.url).href,
-  )};
+  const script = `import { parse } from ${JSON.stringify(new URL("../src/jsontext.js", import.meta.url).href)};
     if (JSON.rawJSON) console.log(JSON.stringify(parse('[9007199254740993, "é", 1e400]')));`;
   const flags = ["--harmony-json-parse-with-source", "--input-type=module"];
   let said = "";
@@ -160,20 +158,7 @@ test("stringify is JSON.stringify in all else", () => {
     { "": 1, '"': 2 },
   ];
   for (const value of values) {
-    for (const indent of [
-      undefined,
-      0,
-      1,
-      2,
-      2.9,
-      12,
-      -1,
-      NaN,
-      Infinity,
-      "\t",
-      "",
-      "0123456789abc",
-    ]) {
+    for (const indent of [undefined, 0, 1, 2, 2.9, 12, -1, NaN, Infinity, "\t", "", "0123456789abc"]) {
       assert.equal(stringify(value, indent), JSON.stringify(value, null, indent));
     }
   }
@@ -196,8 +181,7 @@ test("random documents come back as they were written", () => {
     const kind = below(depth > 4 ? 4 : 6);
     if (kind === 0) return pick([...HELD.slice(2), ...LOST]);
     if (kind === 1) return pick(["true", "false", "null"]);
-    if (kind < 4)
-      return JSON.stringify(pick(["", "a", "1e400", '"', "\\", "\u2028", "😀", "\ud83d"]));
+    if (kind < 4) return JSON.stringify(pick(["", "a", "1e400", '"', "\\", "\u2028", "😀", "\ud83d"]));
     const items = Array.from({ length: below(4) }, () => write(depth + 1));
     if (kind === 4) return `[${items}]`;
     const keys = ["a", "", "__proto__", "constructor", "01", "1e999", '"', "b"];
@@ -216,8 +200,7 @@ test("random documents come back as they were written", () => {
 });
 
 test("linear in the size of the text", () => {
-  const text = (count) =>
-    `[${Array.from({ length: count }, (_, n) => `{"a":"x${n}","b":${n}e5}`)}]`;
+  const text = (count) => `[${Array.from({ length: count }, (_, n) => `{"a":"x${n}","b":${n}e5}`)}]`;
   const [small, large] = [text(1500), text(6000)];
   assert.ok(
     within(

@@ -42,7 +42,10 @@ export const EXPORTED = {
   "events that are repaired": [chat(["```json\n", "{'a': 1}", "\n```"], "stop"), { repair: true }],
   "events that are cut off": [chat(['{"a', '": "it'], "length"), {}],
   "events with a schema": [chat(['{"a', '": 1}'], "stop"), { schema: SCHEMA }],
-  "an error of the provider": [`data: ${JSON.stringify({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })}\n\n`, {}],
+  "an error of the provider": [
+    `data: ${JSON.stringify({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })}\n\n`,
+    {},
+  ],
   prose: [chat(["Hello ", "there."], "stop"), {}],
   calls: [CALLS, {}],
 };
@@ -50,7 +53,10 @@ export const EXPORTED = {
 /** What a program prints. @param {string} code @param {string} name */
 async function printed(code, name) {
   const file = join(mkdtempSync(join(tmpdir(), "exported-")), `${name.replaceAll(" ", "-")}.mjs`);
-  writeFileSync(file, code.replaceAll(/"jsonrill(\/repair)?"/g, (_, part) => `"${LIBRARY}${part ? "repair.js" : "index.js"}"`));
+  writeFileSync(
+    file,
+    code.replaceAll(/"jsonrill(\/repair)?"/g, (_, part) => `"${LIBRARY}${part ? "repair.js" : "index.js"}"`),
+  );
   const lines = /** @type {string[]} */ ([""]);
   const { log } = console;
   const { write } = process.stdout;
@@ -73,9 +79,23 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const { recording } = build(text, { title: '"""\u202e\\' }, wishes);
     const shown = caseOf(recording, { server: process.argv[2] });
     const { kind, error, value } = shown;
-    const programs = { python: asPython(shown), pytest: asPythonTest(shown), javascript: asJavaScript(shown), curl: asCurl(shown), node: asJavaScriptTest(shown) };
+    const programs = {
+      python: asPython(shown),
+      pytest: asPythonTest(shown),
+      javascript: asJavaScript(shown),
+      curl: asCurl(shown),
+      node: asJavaScriptTest(shown),
+    };
     const run = await printed(programs.javascript, name);
-    all.push({ name, kind, error: error?.code ?? null, value: stringify(value ?? null), ...programs, printed: run.lines, thrown: run.code });
+    all.push({
+      name,
+      kind,
+      error: error?.code ?? null,
+      value: stringify(value ?? null),
+      ...programs,
+      printed: run.lines,
+      thrown: run.code,
+    });
   }
   console.log(JSON.stringify(all));
 }

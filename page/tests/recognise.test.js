@@ -21,14 +21,19 @@ const FORMATS = [
   ["plain words\nand more", "text", [], null],
   ["12", "text", [], null],
   ['Here it is:\n```json\n{"a": 1}\n```', "text", [], null],
-  ['[\n1,\n2\n,]', "text", [], null],
+  ["[\n1,\n2\n,]", "text", [], null],
   ['{"a":1}\n{"b":2}', "many", [], null],
   ["1\n2\n3", "many", [], null],
   ['{"a":1}\n{"b":2}\n{"c', "many", [], null],
   ['{"a":1}\noops\n{"c":3}', "many", [], null],
   ['{"a":1}\noops\nand more', "text", [], null],
   // Lines with the same fields are a log, not one value that grows.
-  ['{"ts":1,"level":"info","msg":"a"}\n{"ts":2,"level":"info","msg":"ab"}\n{"ts":3,"level":"info","msg":"abc"}', "many", [], null],
+  [
+    '{"ts":1,"level":"info","msg":"a"}\n{"ts":2,"level":"info","msg":"ab"}\n{"ts":3,"level":"info","msg":"abc"}',
+    "many",
+    [],
+    null,
+  ],
   ['{"type":"Feature","id":1}\n{"type":"Feature","id":2}', "many", [], null],
   ['{"name":"Ann"}\n{"name":"Bea"}\n{"name":"Cora","age":3}', "many", [], null],
   ['{"a":1}\n{"a":1}\n{"a":1}', "many", [], null],
@@ -45,7 +50,12 @@ const FORMATS = [
   [SSE.slice(0, -30), "events", ["sse"], "openai_chat"],
   [`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n${SSE}`, "events", ["http", "sse"], "openai_chat"],
   [`HTTP/1.1 100 Continue\n\nHTTP/2 200 \nDate: now\n\n${SSE}`, "events", ["http", "http", "sse"], "openai_chat"],
-  [`* Connected\n> POST /v1 HTTP/2\n> accept: */*\n< HTTP/2 200\n< content-type: text/event-stream\n< \n${SSE}`, "events", ["http", "sse"], "openai_chat"],
+  [
+    `* Connected\n> POST /v1 HTTP/2\n> accept: */*\n< HTTP/2 200\n< content-type: text/event-stream\n< \n${SSE}`,
+    "events",
+    ["http", "sse"],
+    "openai_chat",
+  ],
   [`content-type: application/json\nserver: x\n\n{"a": 1}`, "text", ["http"], null],
   [SSE.replaceAll("\n\n", "\n"), "events", ["sse"], "openai_chat"],
   ['data: {"a":\ndata: 1}\n', "text", ["sse"], null],
@@ -53,7 +63,12 @@ const FORMATS = [
   ['data: "{\\"a\\": "\n\ndata: "1}"\n\n', "text", ["sse", "pieces"], null],
   ['data: {"x":1}\n\ndata: {"y":2}\n\n', "many", ["sse"], null],
   [`0.10 ${CHAT[0]}\n0.25 ${CHAT[1]}`, "events", ["times"], "openai_chat"],
-  [`[12:00:01.100] data: ${CHAT[0]}\n[12:00:01.100]\n[12:00:01.350] data: ${CHAT[1]}\n`, "events", ["times", "sse"], "openai_chat"],
+  [
+    `[12:00:01.100] data: ${CHAT[0]}\n[12:00:01.100]\n[12:00:01.350] data: ${CHAT[1]}\n`,
+    "events",
+    ["times", "sse"],
+    "openai_chat",
+  ],
   ["1.25\n2.50\n3.75", "many", [], null],
   [JSON.stringify(SSE), "events", ["sse"], "openai_chat"],
   ['"just a text"', "text", [], null],
@@ -104,13 +119,17 @@ test("times are those of the lines, from the first one on", () => {
   const { items, timed } = recognise(`2026-01-01T10:00:00.100Z ${CHAT[0]}\n2026-01-01T10:00:00.350Z ${CHAT[1]}`);
   assert.deepEqual([timed, items.map(({ at }) => at)], [true, [0, 250]]);
   const sse = recognise(`1700000000.100 data: ${CHAT[0]}\n1700000000.100 \n1700000000.350 data: ${CHAT[1]}\n1700000000.900 \n`);
-  assert.deepEqual(sse.items.map(({ at }) => Math.round(at)), [0, 250]);
+  assert.deepEqual(
+    sse.items.map(({ at }) => Math.round(at)),
+    [0, 250],
+  );
   // Times that go back are no times.
   assert.equal(recognise(`5.00 ${CHAT[0]}\n1.00 ${CHAT[1]}`).timed, false);
 });
 
 test("events that state their times have them", () => {
-  const line = (content, at) => JSON.stringify({ model: "m", created_at: `2026-01-01T10:00:0${at}Z`, message: { role: "assistant", content }, done: false });
+  const line = (content, at) =>
+    JSON.stringify({ model: "m", created_at: `2026-01-01T10:00:0${at}Z`, message: { role: "assistant", content }, done: false });
   const { provider, timed, items } = recognise(`${line("{", "0.5")}\n${line("}", "1.75")}`);
   assert.deepEqual([provider, timed, items.map(({ at }) => at)], ["ollama", true, [0, 1250]]);
 });
@@ -124,12 +143,19 @@ const entry = (url, text, more = {}) => ({
 });
 
 test("a HAR file: the response with a provider's events, its times, and the others to choose from", () => {
-  const entries = [entry("https://x.test/style.css?key=secret", "p {}"), entry("https://x.test/v1/chat", btoa(SSE), { encoding: "base64" }), entry("https://x.test/image", "")];
+  const entries = [
+    entry("https://x.test/style.css?key=secret", "p {}"),
+    entry("https://x.test/v1/chat", btoa(SSE), { encoding: "base64" }),
+    entry("https://x.test/image", ""),
+  ];
   const har = JSON.stringify({ log: { version: "1.2", entries } });
   const found = recognise(har);
   assert.deepEqual([found.format, found.wrappings, found.provider], ["events", ["har", "sse"], "openai_chat"]);
   assert.deepEqual(found.span, { first: 400, total: 1500 });
-  assert.deepEqual(found.responses.map(({ title }) => title), ["POST x.test/style.css · 200", "POST x.test/v1/chat · 200"]);
+  assert.deepEqual(
+    found.responses.map(({ title }) => title),
+    ["POST x.test/style.css · 200", "POST x.test/v1/chat · 200"],
+  );
   assert.equal(found.response, 1);
   assert.equal(recognise(har, { response: 0 }).items[0].data, "p {}");
   assert.ok(!JSON.stringify(found.responses.map(({ title }) => title)).includes("secret"));
@@ -137,20 +163,43 @@ test("a HAR file: the response with a provider's events, its times, and the othe
 });
 
 test("a HAR file: the messages of a web socket with their times", () => {
-  const messages = CHAT.map((data, at) => ({ type: "receive", time: Date.parse("2026-01-01T10:00:00.000Z") / 1000 + 0.5 * (at + 1), opcode: 1, data }));
-  const har = JSON.stringify({ log: { entries: [{ ...entry("wss://x.test/", ""), _webSocketMessages: [{ type: "send", time: 1, data: "{}" }, ...messages] }] } });
+  const messages = CHAT.map((data, at) => ({
+    type: "receive",
+    time: Date.parse("2026-01-01T10:00:00.000Z") / 1000 + 0.5 * (at + 1),
+    opcode: 1,
+    data,
+  }));
+  const har = JSON.stringify({
+    log: {
+      entries: [{ ...entry("wss://x.test/", ""), _webSocketMessages: [{ type: "send", time: 1, data: "{}" }, ...messages] }],
+    },
+  });
   const { format, items, timed } = recognise(har);
   assert.deepEqual([format, timed, items.map(({ at }) => Math.round(at))], ["events", true, [500, 1000]]);
 });
 
 test("a recording of the page is read as it was, piece by piece", () => {
-  const recording = { recording: 1, title: "Mine", input: "text", options: { repair: true }, records: [{ at: 0, data: "{" }, { at: 40, data: "}" }] };
+  const recording = {
+    recording: 1,
+    title: "Mine",
+    input: "text",
+    options: { repair: true },
+    records: [
+      { at: 0, data: "{" },
+      { at: 40, data: "}" },
+    ],
+  };
   const { format, title, options, items, timed } = recognise(JSON.stringify(recording, null, 1));
   assert.deepEqual([format, title, options, timed], ["text", "Mine", { repair: true }, true]);
-  assert.deepEqual(items, [{ data: "{", at: 0 }, { data: "}", at: 40 }]);
+  assert.deepEqual(items, [
+    { data: "{", at: 0 },
+    { data: "}", at: 40 },
+  ]);
   const many = recognise(JSON.stringify({ ...recording, options: { many: true } }));
   assert.deepEqual([many.format, many.items.map(({ data }) => data)], ["many", ["{", "}"]]);
-  const events = recognise(JSON.stringify({ ...recording, input: "events", records: CHAT.map((data) => ({ at: null, data: JSON.parse(data) })) }));
+  const events = recognise(
+    JSON.stringify({ ...recording, input: "events", records: CHAT.map((data) => ({ at: null, data: JSON.parse(data) })) }),
+  );
   assert.deepEqual([events.format, events.provider, events.timed], ["events", "openai_chat", false]);
 });
 
@@ -172,7 +221,19 @@ test("one sentence says what was recognised", () => {
 });
 
 test("no text makes it fail", () => {
-  const parts = [...FORMATS.map(([text]) => text), "\u0000", "\ud800", "HTTP/1.1 200 OK\n\n", '{"log":{"entries":[null,1,{}]}}', "data", "data:", "[", "[{", '"', "\ufeff"];
+  const parts = [
+    ...FORMATS.map(([text]) => text),
+    "\u0000",
+    "\ud800",
+    "HTTP/1.1 200 OK\n\n",
+    '{"log":{"entries":[null,1,{}]}}',
+    "data",
+    "data:",
+    "[",
+    "[{",
+    '"',
+    "\ufeff",
+  ];
   let seed = 7;
   const random = (most) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % most;
   for (let round = 0; round < 600; round += 1) {

@@ -23,7 +23,7 @@ function dice(seed) {
 
 function anyValue(roll, depth = 0) {
   const kind = roll(depth > 4 ? 5 : 8);
-  if (kind < 2) return ["", "a\n\"b\\", "waves 🌊 and 🐚", "é", "x".repeat(roll(40))][roll(5)];
+  if (kind < 2) return ["", 'a\n"b\\', "waves 🌊 and 🐚", "é", "x".repeat(roll(40))][roll(5)];
   if (kind < 5) return [0, -1.5, 12345678901234, true, false, null][roll(6)];
   if (kind < 6) return Array.from({ length: roll(4) }, () => anyValue(roll, depth + 1));
   return Object.fromEntries(
@@ -107,17 +107,33 @@ test("the clock goes back and forth", () => {
 
 test("a key that comes again", () => {
   const recording = made(['{"a":{"x":1},', '"a":{"y":2},', '"a":3}']);
-  assert.deepEqual([1, 2, 3].map((piece) => recording.valueAt(piece)), [{ a: { x: 1 } }, { a: { y: 2 } }, { a: 3 }]);
+  assert.deepEqual(
+    [1, 2, 3].map((piece) => recording.valueAt(piece)),
+    [{ a: { x: 1 } }, { a: { y: 2 } }, { a: 3 }],
+  );
   recording.outline.moveTo(2);
-  assert.deepEqual([...recording.outline.nodes()].map((node) => node.key), ["", "a", "y"]);
+  assert.deepEqual(
+    [...recording.outline.nodes()].map((node) => node.key),
+    ["", "a", "y"],
+  );
 });
 
 test("of many documents the broken ones are marked", () => {
   const recording = made(['{"a": 1}\n{"b": {"c": [1', ',, 2]}}\n{"d": 1}\noops', "\n[2"], { many: true });
   assert.deepEqual(recording.valueAt(3), [{ a: 1 }, { b: { c: [1] } }, { d: 1 }, []]);
-  assert.deepEqual(recording.errors.map(({ piece, offset }) => [piece, offset]), [[2, 24], [2, 40], [3, 47]]);
+  assert.deepEqual(
+    recording.errors.map(({ piece, offset }) => [piece, offset]),
+    [
+      [2, 24],
+      [2, 40],
+      [3, 47],
+    ],
+  );
   recording.outline.moveTo(3);
-  assert.deepEqual([...recording.outline.nodes()].filter((node) => node.shownBadge).map((node) => node.key), ["c", 3]);
+  assert.deepEqual(
+    [...recording.outline.nodes()].filter((node) => node.shownBadge).map((node) => node.key),
+    ["c", 3],
+  );
   recording.outline.moveTo(1);
   assert.ok([...recording.outline.nodes()].every((node) => !node.shownBadge));
 });
@@ -144,17 +160,38 @@ test("calls are shown at any moment", () => {
 
 test("snapshots are values of their own", () => {
   const recording = made(['{"a": "x"}', '{"b": 1, "a": "xy"}'], { input: "snapshots" });
-  assert.deepEqual([0, 1, 2].map((piece) => recording.valueAt(piece)), [undefined, { a: "x" }, { b: 1, a: "xy" }]);
+  assert.deepEqual(
+    [0, 1, 2].map((piece) => recording.valueAt(piece)),
+    [undefined, { a: "x" }, { b: 1, a: "xy" }],
+  );
 });
 
 test("what grows in a snapshot is what the next one changes, or what it changed itself", () => {
   const grows = (snapshots, isOpen = false) => {
-    const recording = made(snapshots.map((it) => JSON.stringify(it)), { input: "snapshots" });
+    const recording = made(
+      snapshots.map((it) => JSON.stringify(it)),
+      { input: "snapshots" },
+    );
     if (isOpen) recording.state = "open";
     return snapshots.map((_, at) => recording.growingAt(at + 1));
   };
-  assert.deepEqual(grows([{ a: "h", b: "x" }, { a: "he", b: "x" }]), [["a"], null]);
-  assert.deepEqual(grows([{ a: "h", b: "x" }, { a: "he", b: "x" }], true), [["a"], ["a"]]);
+  assert.deepEqual(
+    grows([
+      { a: "h", b: "x" },
+      { a: "he", b: "x" },
+    ]),
+    [["a"], null],
+  );
+  assert.deepEqual(
+    grows(
+      [
+        { a: "h", b: "x" },
+        { a: "he", b: "x" },
+      ],
+      true,
+    ),
+    [["a"], ["a"]],
+  );
   assert.deepEqual(grows([{ a: "h" }, { a: "h", b: [1, { c: "x" }] }], true), [[], ["b", 1, "c"]]);
   assert.deepEqual(grows([["x"], ["x"], ["xy"]], true), [[0], [0], [0]]);
   assert.deepEqual(grows([{ a: [{ b: 1 }] }], true), [["a", 0, "b"]]);
@@ -168,6 +205,9 @@ test("a series of snapshots ends without an error", () => {
 
 test("a character leads to its piece, its line and its column", () => {
   const recording = made(["ab", "", "c\nd", "e"], { many: true });
-  assert.deepEqual([0, 1, 2, 4, 5].map((offset) => recording.pieceOf(offset)), [1, 1, 3, 3, 4]);
+  assert.deepEqual(
+    [0, 1, 2, 4, 5].map((offset) => recording.pieceOf(offset)),
+    [1, 1, 3, 3, 4],
+  );
   assert.deepEqual(recording.positionOf(4), { line: 2, column: 1 });
 });

@@ -17,7 +17,12 @@ function recorded(pieces, options = {}) {
 }
 
 const short = ({ label, depth, start, end }) => [label, depth, start, end];
-const PIECES = [[100, '{"title": "St'], [200, 'orm", "tags": ['], [400, '"a", "b"'], [900, '], "size": 12}']];
+const PIECES = [
+  [100, '{"title": "St'],
+  [200, 'orm", "tags": ['],
+  [400, '"a", "b"'],
+  [900, '], "size": 12}'],
+];
 
 test("a lane is from the piece in which a value begins to the one in which it ends", () => {
   const { lanes, deepest } = lanesOf(recorded(PIECES), 100, 9);
@@ -45,15 +50,34 @@ test("the figures of a stream, at its end and on the way", () => {
   const recording = recorded(PIECES);
   const tally = tallyOf(recording);
   const figures = figuresOf(recording, tally, 4);
-  assert.deepEqual(figures, { firstToken: 100, firstField: 100, total: 900, rate: (50 - 13) / 0.8, characters: 50, fields: 3, calls: 0 });
-  assert.deepEqual(figuresOf(recording, tally, 2), { firstToken: 100, firstField: 100, total: 200, rate: 150, characters: 28, fields: 2, calls: 0 });
+  assert.deepEqual(figures, {
+    firstToken: 100,
+    firstField: 100,
+    total: 900,
+    rate: (50 - 13) / 0.8,
+    characters: 50,
+    fields: 3,
+    calls: 0,
+  });
+  assert.deepEqual(figuresOf(recording, tally, 2), {
+    firstToken: 100,
+    firstField: 100,
+    total: 200,
+    rate: 150,
+    characters: 28,
+    fields: 2,
+    calls: 0,
+  });
   const untimed = recorded(PIECES, { timed: false });
   const { firstToken, total, rate, fields } = figuresOf(untimed, tally, 4);
   assert.deepEqual([firstToken, total, rate, fields], [null, null, null, 3]);
   const empty = recorded([]);
   assert.deepEqual(figuresOf(empty, tallyOf(empty), 0).characters, 0);
   // Times that begin with the first piece say nothing about the first token.
-  const late = recorded([[0, '{"a": '], [500, "1}"]]);
+  const late = recorded([
+    [0, '{"a": '],
+    [500, "1}"],
+  ]);
   assert.deepEqual([figuresOf(late, tallyOf(late), 2).firstToken, figuresOf(late, tallyOf(late), 2).firstField], [null, 500]);
 });
 
@@ -79,9 +103,21 @@ const CALLS = [
 test("texts and calls have lanes, with the arguments below", () => {
   const { recording } = build(CALLS.join("\n"), {});
   const { lanes } = lanesOf(recording, 100, 9);
-  assert.deepEqual(lanes.map(({ label, depth }) => [label, depth]), [["text", 0], ["weather()", 0], ["city", 1], ["weather()", 0], ["city", 1]]);
+  assert.deepEqual(
+    lanes.map(({ label, depth }) => [label, depth]),
+    [
+      ["text", 0],
+      ["weather()", 0],
+      ["city", 1],
+      ["weather()", 0],
+      ["city", 1],
+    ],
+  );
   assert.deepEqual([lanes[2].start, lanes[2].end, lanes[4].start], [3, 5, 4]);
-  assert.equal(writtenBy(recording).reduce((sum, each) => sum + each, 0), "Let me look.".length + 16 + 16);
+  assert.equal(
+    writtenBy(recording).reduce((sum, each) => sum + each, 0),
+    "Let me look.".length + 16 + 16,
+  );
   const { fields, calls } = figuresOf(recording, tallyOf(recording), 4);
   assert.deepEqual([fields, calls], [2, 2]);
 });
@@ -90,11 +126,24 @@ test("snapshots have lanes: from the first to the last change", () => {
   const { recording, found } = build('{"a":"x"}\n{"a":"xy"}\n{"a":"xy","b":[1]}\n{"a":"xy","b":[1,2]}', {});
   assert.equal(found.format, "snapshots");
   const { lanes } = lanesOf(recording, 100, 9);
-  assert.deepEqual(lanes.map(short), [["root", 0, 1, 4], ["a", 1, 1, 2], ["b", 1, 3, 4], ["[0]", 2, 3, 3], ["[1]", 2, 4, 4]]);
+  assert.deepEqual(lanes.map(short), [
+    ["root", 0, 1, 4],
+    ["a", 1, 1, 2],
+    ["b", 1, 3, 4],
+    ["[0]", 2, 3, 3],
+    ["[1]", 2, 4, 4],
+  ]);
 });
 
 test("times and axes for people", () => {
-  assert.deepEqual([0, 12.4, 999, 2310, 12_340, 125_000].map(formatTime), ["0 ms", "12 ms", "999 ms", "2.31 s", "12.3 s", "2 min 5 s"]);
+  assert.deepEqual([0, 12.4, 999, 2310, 12_340, 125_000].map(formatTime), [
+    "0 ms",
+    "12 ms",
+    "999 ms",
+    "2.31 s",
+    "12.3 s",
+    "2 min 5 s",
+  ]);
   assert.deepEqual(ticksOf(900, 5), [0, 200, 400, 600, 800]);
   assert.deepEqual(ticksOf(0, 5), [0]);
   for (const end of [1, 7, 13, 999, 12_345.6]) assert.ok(ticksOf(end, 5).length <= 8, String(end));
@@ -118,7 +167,10 @@ test("a text that fails comes with what would help, and that helps", () => {
   assert.deepEqual([repaired.problem, repaired.suggestions], ["", []]);
   assert.equal(repaired.places.length, 5);
   assert.match(repairedText(repaired.places), /^5 places were repaired: text before the JSON, a key without quotes, /);
-  assert.deepEqual(JSON.parse(JSON.stringify(repaired.recording.valueAt(repaired.recording.length))), { title: "Storm", tags: ["a"] });
+  assert.deepEqual(JSON.parse(JSON.stringify(repaired.recording.valueAt(repaired.recording.length))), {
+    title: "Storm",
+    tags: ["a"],
+  });
 });
 
 test("events: the provider is named, an answer that is nearly JSON can be repaired, prose is no error", () => {
@@ -167,17 +219,24 @@ test("several documents, each with its errors; a missing first brace", () => {
 
 test("two attempts are aligned by path", () => {
   const left = lanesOf(build('{"title": "Storm", "size": 1, "tags": ["a"]}', {}).recording, Infinity, Infinity).lanes;
-  const right = lanesOf(build('{"size": 2, "note": "x", "title": "Storm", "tags": ["a", "b"]}', {}).recording, Infinity, Infinity).lanes;
+  const right = lanesOf(
+    build('{"size": 2, "note": "x", "title": "Storm", "tags": ["a", "b"]}', {}).recording,
+    Infinity,
+    Infinity,
+  ).lanes;
   const rows = align(left, right);
-  assert.deepEqual(rows.map(({ path, sameness }) => [path, sameness]), [
-    ["root", "same"],
-    ["root.title", "same"],
-    ["root.size", "different"],
-    ["root.note", "right"],
-    ["root.tags", "same"],
-    ["root.tags[0]", "same"],
-    ["root.tags[1]", "right"],
-  ]);
+  assert.deepEqual(
+    rows.map(({ path, sameness }) => [path, sameness]),
+    [
+      ["root", "same"],
+      ["root.title", "same"],
+      ["root.size", "different"],
+      ["root.note", "right"],
+      ["root.tags", "same"],
+      ["root.tags[0]", "same"],
+      ["root.tags[1]", "right"],
+    ],
+  );
   assert.deepEqual(countsOf(rows), { same: 4, different: 1, left: 0, right: 2 });
   assert.deepEqual(countsOf(align(left, left)), { same: left.length, different: 0, left: 0, right: 0 });
   // Every lane is in exactly one row.

@@ -36,7 +36,10 @@ const OFFERS = [
 for (const [text, labels] of OFFERS) {
   test(`offers for ${JSON.stringify(text)}`, () => {
     const { error, offers } = diagnose(text);
-    assert.deepEqual(offers.map(({ label }) => label), labels);
+    assert.deepEqual(
+      offers.map(({ label }) => label),
+      labels,
+    );
     // What is offered helps.
     for (const { change } of offers) assert.equal(diagnose(text, change).error, null);
     if (error !== null) assert.match(build(text, {}, { format: "text" }).problem, /^Line \d+, column \d+/);
@@ -74,7 +77,25 @@ test("the places that were repaired are where they are in the text", () => {
 });
 
 test("places of any repaired text are inside of it, in order, and cut no character", () => {
-  const parts = ["{", "}", "[", "]", "'a'", "b", ":", ",", " True ", "// x\n", "```json\n", "😀", '"c"', " 1", "None", "…", "\\_"];
+  const parts = [
+    "{",
+    "}",
+    "[",
+    "]",
+    "'a'",
+    "b",
+    ":",
+    ",",
+    " True ",
+    "// x\n",
+    "```json\n",
+    "😀",
+    '"c"',
+    " 1",
+    "None",
+    "…",
+    "\\_",
+  ];
   let seed = 3;
   const random = (most) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % most;
   for (let round = 0; round < 2000; round += 1) {
@@ -114,15 +135,29 @@ const SCHEMA = {
 test("a value is checked against a schema, with paths", () => {
   const wrong = (value) => check(SCHEMA, value).violations.map(violationText);
   assert.deepEqual(wrong({ title: "Storm", size: "large", tags: ["a"] }), []);
-  assert.deepEqual(wrong({ size: "huge" }), ['root: the field "title" is missing', 'root.size: one of "small", "large" is wanted']);
-  assert.deepEqual(wrong({ title: 5, x: 1 }), ["root.title: string is wanted, but this is an integer", "root.x: the schema has no such field"]);
-  assert.deepEqual(wrong({ title: "ok", tags: ["A", "b", "c"] }), ["root.tags: at most 2 elements are wanted", "root.tags[0]: the pattern ^[a-z]+$ is wanted"]);
+  assert.deepEqual(wrong({ size: "huge" }), [
+    'root: the field "title" is missing',
+    'root.size: one of "small", "large" is wanted',
+  ]);
+  assert.deepEqual(wrong({ title: 5, x: 1 }), [
+    "root.title: string is wanted, but this is an integer",
+    "root.x: the schema has no such field",
+  ]);
+  assert.deepEqual(wrong({ title: "ok", tags: ["A", "b", "c"] }), [
+    "root.tags: at most 2 elements are wanted",
+    "root.tags[0]: the pattern ^[a-z]+$ is wanted",
+  ]);
   assert.deepEqual(wrong({ title: "ok", child: { title: "x" } }), ["root.child.title: at least 2 characters are wanted"]);
   assert.deepEqual(check({ format: "date" }, "x").unchecked, ["format"]);
 });
 
 test("a schema is taken in the forms of the providers, and a wrong one is refused", () => {
-  for (const form of [SCHEMA, { name: "x", schema: SCHEMA }, { type: "json_schema", json_schema: { name: "x", schema: SCHEMA } }, { name: "x", parameters: SCHEMA }]) {
+  for (const form of [
+    SCHEMA,
+    { name: "x", schema: SCHEMA },
+    { type: "json_schema", json_schema: { name: "x", schema: SCHEMA } },
+    { name: "x", parameters: SCHEMA },
+  ]) {
     assert.deepEqual(schemaOf(JSON.stringify(form)), SCHEMA);
   }
   assert.throws(() => schemaOf("{"), SchemaError);
@@ -139,7 +174,15 @@ test("a state is the same after it was an address", async () => {
   const states = [
     {},
     { model: "recipe", piece: 12, view: "waterfall", path: 'root.steps[2]["a&b=c"]' },
-    { text: '{"a": "ü😀\u0000\\n"}', title: "Pasted text", repair: true, many: true, prefix: "{", schema: '{"type": "object"}', entity: "days[*]" },
+    {
+      text: '{"a": "ü😀\u0000\\n"}',
+      title: "Pasted text",
+      repair: true,
+      many: true,
+      prefix: "{",
+      schema: '{"type": "object"}',
+      entity: "days[*]",
+    },
     { stream: "a b/c#d", format: "events", provider: "anthropic", piece: 0 },
   ];
   for (const state of states) {
@@ -153,7 +196,9 @@ test("a state is the same after it was an address", async () => {
 
 test("a text that is too large for an address is left out, and that is said", async () => {
   let seed = 1;
-  const noise = Array.from({ length: 9000 }, () => String.fromCharCode(33 + (((seed = (seed * 1103515245 + 12345) % 2 ** 31) >> 8) % 90))).join("");
+  const noise = Array.from({ length: 9000 }, () =>
+    String.fromCharCode(33 + (((seed = (seed * 1103515245 + 12345) % 2 ** 31) >> 8) % 90)),
+  ).join("");
   const { hash, complete } = await toHash({ text: noise, view: "tree" });
   assert.equal(complete, false);
   assert.equal(hash, "#view=tree");
@@ -164,7 +209,17 @@ test("a text that is too large for an address is left out, and that is said", as
 test("an address that anybody wrote is harmless", async () => {
   const bomb = await pack("0".repeat(5 << 20));
   await assert.rejects(unpack(bomb), RangeError);
-  for (const hash of ["#text=%%%", "#text=AAAA", `#text=${bomb}`, "#path=%E0%A4%A", "#piece=-1", "#piece=1e9", "#=&=&&", "#__proto__=x&constructor=y", "#repair=no"]) {
+  for (const hash of [
+    "#text=%%%",
+    "#text=AAAA",
+    `#text=${bomb}`,
+    "#path=%E0%A4%A",
+    "#piece=-1",
+    "#piece=1e9",
+    "#=&=&&",
+    "#__proto__=x&constructor=y",
+    "#repair=no",
+  ]) {
     assert.deepEqual(await fromHash(hash), {}, hash);
   }
 });
@@ -177,7 +232,10 @@ const LIBRARY = new URL("../../js/src/", import.meta.url).href;
 Object.entries(EXPORTED).forEach(([name, [text, wishes]], number) => {
   test(`exported as a test of node, ${name} passes, and fails for another text`, async () => {
     const { recording } = build(text, { title: `Case "${number}" \u202e */ """` }, wishes);
-    const code = asJavaScriptTest(caseOf(recording)).replaceAll(/"jsonrill(\/repair)?"/g, (_, part) => `"${LIBRARY}${part ? "repair.js" : "index.js"}"`);
+    const code = asJavaScriptTest(caseOf(recording)).replaceAll(
+      /"jsonrill(\/repair)?"/g,
+      (_, part) => `"${LIBRARY}${part ? "repair.js" : "index.js"}"`,
+    );
     const run = (/** @type {string} */ content) => {
       const file = join(FOLDER, `case-${number}-${content.length}.test.mjs`);
       writeFileSync(file, content);
@@ -192,17 +250,29 @@ Object.entries(EXPORTED).forEach(([name, [text, wishes]], number) => {
   test(`exported as a recording, ${name} is read again as it was`, () => {
     const { recording } = build(text, { title: "Mine" }, wishes);
     const again = build(asRecording(caseOf(recording)), {}).recording;
-    assert.deepEqual(again.pieces.map(({ text: piece }) => piece), recording.pieces.map(({ text: piece }) => piece));
+    assert.deepEqual(
+      again.pieces.map(({ text: piece }) => piece),
+      recording.pieces.map(({ text: piece }) => piece),
+    );
     assert.deepEqual(stringify(again.valueAt(again.length) ?? null), stringify(recording.valueAt(recording.length) ?? null));
     assert.equal(again.title, "Mine");
   });
 });
 
 test("a command is quoted for the shell", () => {
-  const shown = caseOf(build("{\"a\": \"it's $HOME `x`\"}", {}).recording);
-  assert.match(asCurl(shown), /^curl -N 'http:[^']*' -H 'content-type: text\/plain' --data-raw '\{"a": "it'\\''s \$HOME `x`"\}'\n$/);
-  assert.equal(asCurl({ ...shown, url: "http://x.test/v1/streams/a'b/events" }), "curl -N 'http://x.test/v1/streams/a'\\''b/events?format=updates'\n");
-  assert.match(asCurl({ ...shown, kind: "calls", url: "http://x.test/e", hasToken: true }), /format=calls' -H "authorization: Bearer \$JSONRILL_TOKEN"/);
+  const shown = caseOf(build('{"a": "it\'s $HOME `x`"}', {}).recording);
+  assert.match(
+    asCurl(shown),
+    /^curl -N 'http:[^']*' -H 'content-type: text\/plain' --data-raw '\{"a": "it'\\''s \$HOME `x`"\}'\n$/,
+  );
+  assert.equal(
+    asCurl({ ...shown, url: "http://x.test/v1/streams/a'b/events" }),
+    "curl -N 'http://x.test/v1/streams/a'\\''b/events?format=updates'\n",
+  );
+  assert.match(
+    asCurl({ ...shown, kind: "calls", url: "http://x.test/e", hasToken: true }),
+    /format=calls' -H "authorization: Bearer \$JSONRILL_TOKEN"/,
+  );
 });
 
 test("programs name what was chosen", () => {

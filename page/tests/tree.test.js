@@ -115,16 +115,30 @@ test("what is the same object is not touched, and what grew is not fresh", () =>
   tree.changed.clear();
   tree.fresh.clear();
   tree.set({ shared, text: "ab" });
-  assert.deepEqual([...tree.changed].map((node) => node.key), ["text"]);
+  assert.deepEqual(
+    [...tree.changed].map((node) => node.key),
+    ["text"],
+  );
   assert.equal(tree.fresh.size, 0);
 });
 
 test("keys are data", () => {
   const keys = ["__proto__", "constructor", "", "toString", "0", "10", "2", "a.b"];
-  const items = [[0], ...keys.flatMap((key) => [[4, null, key], [8, null, 1]]), [1], [11]];
+  const items = [
+    [0],
+    ...keys.flatMap((key) => [
+      [4, null, key],
+      [8, null, 1],
+    ]),
+    [1],
+    [11],
+  ];
   const tree = built(items);
   // In the order in which they came, which a JavaScript object could not keep.
-  assert.deepEqual(tree.root.children.map((node) => node.key), keys);
+  assert.deepEqual(
+    tree.root.children.map((node) => node.key),
+    keys,
+  );
   assert.equal(Object.hasOwn(shown(tree), "__proto__"), true);
   assert.equal({}.polluted, undefined);
   assert.equal(tree.root.child("a.b").pathText, 'root["a.b"]');
@@ -148,7 +162,10 @@ test("several documents are elements of one tree, each with paths of its own", (
   const tree = new Tree();
   tree.holds = "documents";
   tree.beginMany();
-  for (const items of [[[0], [4, null, "a"], [8, null, 1], [1]], [[5], "x", [7, null, 1]]]) {
+  for (const items of [
+    [[0], [4, null, "a"], [8, null, 1], [1]],
+    [[5], "x", [7, null, 1]],
+  ]) {
     const reader = new WireReader("jsonrill", "exact");
     for (const item of items) tree.apply(reader.read(item));
   }
@@ -178,8 +195,14 @@ test("nearest finds the place of an error, or what is above it", () => {
 test("search finds keys and values, in order, whatever their case", () => {
   const tree = new Tree();
   tree.set({ Name: "x", list: ["no", "a NAME", 12], n: { name: { deep: 12 } } });
-  assert.deepEqual(matches(tree, "name").map((node) => node.pathText), ["root.Name", "root.list[1]", "root.n.name"]);
-  assert.deepEqual(matches(tree, "12").map((node) => node.pathText), ["root.list[2]", "root.n.name.deep"]);
+  assert.deepEqual(
+    matches(tree, "name").map((node) => node.pathText),
+    ["root.Name", "root.list[1]", "root.n.name"],
+  );
+  assert.deepEqual(
+    matches(tree, "12").map((node) => node.pathText),
+    ["root.list[2]", "root.n.name.deep"],
+  );
   assert.deepEqual(matches(tree, ""), []);
 });
 

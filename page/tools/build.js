@@ -74,7 +74,8 @@ export function build(text, { title = "Pasted text", pieceSize = 4 }, wishes = {
   fill(recording, found, pieceSize);
   const notes = checked(recording, given.schema);
   const { duplicates } = recording.outline;
-  if (duplicates > 0) notes.push(`${formatCount(duplicates, "key comes", "keys come")} more than once in the same object; the last value counts.`);
+  if (duplicates > 0)
+    notes.push(`${formatCount(duplicates, "key comes", "keys come")} more than once in the same object; the last value counts.`);
   const built = { recording, found, description: described(found), suits: found.calls && !found.hasText ? "calls" : "" };
   return { ...built, ...verdict(recording, found), places: placesOf(recording), notes };
 }
@@ -171,10 +172,12 @@ function suggested({ input, text, textErrors, calls, many, options }) {
  * @returns {Suggestion[]}
  */
 function others({ format }) {
-  return format === "text" ? [] : [
-    { label: "Read as several documents", change: { format: "many" } },
-    { label: "Read as JSON text", change: { format: "text" } },
-  ];
+  return format === "text"
+    ? []
+    : [
+        { label: "Read as several documents", change: { format: "many" } },
+        { label: "Read as JSON text", change: { format: "text" } },
+      ];
 }
 
 /** @param {string} text */
@@ -205,7 +208,7 @@ function schemaIn(text) {
 function checked(recording, schema) {
   if (typeof schema !== "string" || schema.trim() === "") return [];
   const value = recording.valueAt(recording.length);
-  if (value === undefined || recording.input === "events" && !recording.hasDocument) return ["There is no value to validate."];
+  if (value === undefined || (recording.input === "events" && !recording.hasDocument)) return ["There is no value to validate."];
   const plain = JSON.parse(stringify(value));
   try {
     const rules = schemaOf(schema);

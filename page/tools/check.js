@@ -78,7 +78,8 @@ class Checker {
     if (schema === true || (schema === false ? false : !isObject(schema))) return true;
     if (schema === false) return this._wrong(path, "nothing is allowed here");
     this._steps += 1;
-    if (this._steps > MAX_STEPS || depth > 200) throw new SchemaError("The check takes too long: the schema refers to itself too often.");
+    if (this._steps > MAX_STEPS || depth > 200)
+      throw new SchemaError("The check takes too long: the schema refers to itself too often.");
     const before = this.violations.length;
     for (const key of Object.keys(schema)) if (UNCHECKED.has(key)) this.unchecked.add(key);
     if (typeof schema.$ref === "string") this.visit(this._resolved(schema.$ref), value, path, depth + 1);
@@ -141,7 +142,10 @@ class Checker {
       }
     }
     if (Array.isArray(schema.enum) && !schema.enum.some((/** @type {any} */ one) => equal(one, value))) {
-      const listed = schema.enum.slice(0, 6).map((/** @type {any} */ one) => stringify(one)).join(", ");
+      const listed = schema.enum
+        .slice(0, 6)
+        .map((/** @type {any} */ one) => stringify(one))
+        .join(", ");
       this._wrong(path, `one of ${listed}${schema.enum.length > 6 ? ", …" : ""} is wanted`);
     }
     if ("const" in schema && !equal(schema.const, value)) this._wrong(path, `${stringify(schema.const)} is wanted`);
@@ -175,7 +179,8 @@ class Checker {
     if (multipleOf > 0) {
       const times = value / multipleOf;
       if (!Number.isFinite(times)) this._wrong(path, `a multiple of ${multipleOf} is wanted`);
-      if (Math.abs(times - Math.round(times)) > 1e-9 * Math.max(1, Math.abs(times))) this._wrong(path, `a multiple of ${multipleOf} is wanted`);
+      if (Math.abs(times - Math.round(times)) > 1e-9 * Math.max(1, Math.abs(times)))
+        this._wrong(path, `a multiple of ${multipleOf} is wanted`);
     }
   }
 
@@ -224,7 +229,9 @@ class Checker {
     for (const [key, below] of Object.entries(schema.dependentSchemas ?? {})) {
       if (Object.hasOwn(value, key)) this.visit(below, value, path, depth + 1);
     }
-    const patterns = Object.entries(patternProperties).map(([pattern, below]) => /** @type {const} */ ([patternOf(pattern), below]));
+    const patterns = Object.entries(patternProperties).map(
+      ([pattern, below]) => /** @type {const} */ ([patternOf(pattern), below]),
+    );
     for (const key of keys) {
       const inner = [...path, key];
       if (propertyNames !== undefined) this.visit(propertyNames, key, inner, depth + 1);
@@ -257,7 +264,8 @@ class Checker {
     }
     if (Array.isArray(schema.oneOf)) {
       const count = schema.oneOf.filter((/** @type {any} */ one) => this._fits(one, value, path, depth)).length;
-      if (count !== 1) this._wrong(path, `one of ${schema.oneOf.length} alternatives is wanted, but ${count || "none"} of them fit`);
+      if (count !== 1)
+        this._wrong(path, `one of ${schema.oneOf.length} alternatives is wanted, but ${count || "none"} of them fit`);
     }
     if (schema.not !== undefined && this._fits(schema.not, value, path, depth)) this._wrong(path, "it fits what is excluded");
     if (schema.if === undefined) return;

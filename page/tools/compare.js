@@ -32,7 +32,12 @@ class Compare {
     this._only.type = "checkbox";
     this._only.addEventListener("change", () => this._refresh());
     this._onlyBox = make("label", "check", this._only, " Only what differs");
-    const head = make("div", "compare-head", this._text, make("div", "row-of-buttons", this._keep, this._swap, this._forget, this._onlyBox));
+    const head = make(
+      "div",
+      "compare-head",
+      this._text,
+      make("div", "row-of-buttons", this._keep, this._swap, this._forget, this._onlyBox),
+    );
     this._body = make("tbody");
     this._titles = [make("th", "", "First"), make("th", "", "Second")];
     for (const title of this._titles) title.setAttribute("scope", "col");
@@ -97,9 +102,10 @@ class Compare {
     this._swap.hidden = this._onlyBox.hidden = first === null || second === null;
     this._table.hidden = first === null || second === null;
     if (first === null) {
-      this._text.textContent = second === null
-        ? "Two attempts at the same answer, field by field, with their times."
-        : "Keep this attempt. The next stream that you start or paste is then shown beside it.";
+      this._text.textContent =
+        second === null
+          ? "Two attempts at the same answer, field by field, with their times."
+          : "Keep this attempt. The next stream that you start or paste is then shown beside it.";
       return;
     }
     if (second === null) {

@@ -200,10 +200,13 @@ export class Tools {
       if (piece !== undefined) page.player?.seek(piece);
       const steps = path === undefined ? null : pathOf(path);
       // The tree is drawn before a value in it is selected.
-      if (steps !== null) requestAnimationFrame(() => requestAnimationFrame(() => {
-        page.selectPath(steps);
-        if (view !== undefined) page.showView(view);
-      }));
+      if (steps !== null)
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => {
+            page.selectPath(steps);
+            if (view !== undefined) page.showView(view);
+          }),
+        );
       if (view !== undefined) page.showView(view);
     };
     if (view !== undefined) page.showView(view);

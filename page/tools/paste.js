@@ -199,10 +199,7 @@ export class PasteTool {
 /** How a text is read, as a form. */
 class ReadingForm {
   _format = select(FORMATS);
-  _provider = select([
-    ["", "Auto-detect"],
-    ...Object.entries(PROVIDERS).sort((one, other) => one[1].localeCompare(other[1])),
-  ]);
+  _provider = select([["", "Auto-detect"], ...Object.entries(PROVIDERS).sort((one, other) => one[1].localeCompare(other[1]))]);
   _response = select([]);
   _repair = make("input");
   _prefix = line("such as {");
@@ -260,9 +257,7 @@ class ReadingForm {
     this._entity.value = wishes.entity ?? "";
     this._schema.value = wishes.schema ?? "";
     this._responseBox.hidden = found.responses.length < 2;
-    this._response.replaceChildren(
-      ...found.responses.map(({ title }, at) => option(String(at), escapeText(shorten(title, 80)))),
-    );
+    this._response.replaceChildren(...found.responses.map(({ title }, at) => option(String(at), escapeText(shorten(title, 80)))));
     if (found.response >= 0) this._response.value = String(found.response);
   }
 }

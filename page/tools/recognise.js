@@ -234,7 +234,9 @@ function withoutHead(found, text) {
 }
 
 const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?`;
-const TIME = new RegExp(String.raw`^\[?(?:(${CLOCK})|(\d{10}\.\d{1,9})|(\d{13})|(\d{1,6}\.\d{2,9}))\]?(?:s|:|\t| \||)(?:[ \t]+|$)`);
+const TIME = new RegExp(
+  String.raw`^\[?(?:(${CLOCK})|(\d{10}\.\d{1,9})|(\d{13})|(\d{1,6}\.\d{2,9}))\]?(?:s|:|\t| \||)(?:[ \t]+|$)`,
+);
 
 /**
  * The lines of a text, without the times that all of them begin with.
@@ -290,7 +292,9 @@ function isEventStream(lines) {
  */
 function dataOf(lines) {
   // Logs often lack the blank lines: then each line of data that is JSON is an event.
-  const inLines = lines.filter(({ data }) => data.startsWith("data:")).map(({ data, at }) => ({ data: data.slice(5).trim(), at }));
+  const inLines = lines
+    .filter(({ data }) => data.startsWith("data:"))
+    .map(({ data, at }) => ({ data: data.slice(5).trim(), at }));
   const hasBlank = lines.slice(0, -1).some(({ data }) => data.trim() === "");
   if (!hasBlank && inLines.length > 1 && inLines.every(({ data }) => isDone(data) || parsed(data) !== undefined)) {
     return inLines.filter(({ data }) => !isDone(data));
@@ -375,9 +379,11 @@ function asItems(found, items, chosen, provider, text) {
   const sample = items.slice(0, SAMPLE).map(({ data }) => data);
   const owner = provider === "auto" ? ownerOf(items) : provider;
   const isError = items.length === 1 && reportedError(parsed(items[0].data)) !== null;
-  if (chosen === "events" || (chosen === "auto" && (owner !== null || isError))) return asEvents(found, items, owner, sample, provider);
+  if (chosen === "events" || (chosen === "auto" && (owner !== null || isError)))
+    return asEvents(found, items, owner, sample, provider);
   const values = items.map(({ data }) => parsed(data));
-  found.format = chosen === "auto" ? formatOf(values, items.filter(({ data }) => /^[[{]/.test(data)).length) : /** @type {Format} */ (chosen);
+  found.format =
+    chosen === "auto" ? formatOf(values, items.filter(({ data }) => /^[[{]/.test(data)).length) : /** @type {Format} */ (chosen);
   found.items = items;
   if (found.format === "text" && values.length > 0 && values.every((value) => typeof value === "string")) {
     // Pieces of text, each a JSON string.

@@ -30,8 +30,11 @@ export class Share {
     this._told.setAttribute("role", "status");
     const copy = (/** @type {string} */ label, /** @type {"asPython" | "asJavaScript" | "asCurl"} */ name) =>
       button(label, () => void this._copy(name));
-    const save = (/** @type {string} */ label, /** @type {"asPythonTest" | "asJavaScriptTest" | "asRecording"} */ name, /** @type {string} */ file) =>
-      button(label, () => void this._save(name, file));
+    const save = (
+      /** @type {string} */ label,
+      /** @type {"asPythonTest" | "asJavaScriptTest" | "asRecording"} */ name,
+      /** @type {string} */ file,
+    ) => button(label, () => void this._save(name, file));
     const items = make(
       "div",
       "menu-items",
@@ -47,7 +50,9 @@ export class Share {
       this._told,
     );
     this.menu = make("details", "menu", make("summary", "", "Copy or export"), items);
-    setAttributes(/** @type {HTMLElement} */ (this.menu.firstElementChild), { title: "Link, copy as a program, export as a test case" });
+    setAttributes(/** @type {HTMLElement} */ (this.menu.firstElementChild), {
+      title: "Link, copy as a program, export as a test case",
+    });
     this.menu.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !this.menu.open) return;
       this.menu.open = false;
@@ -65,7 +70,11 @@ export class Share {
   async _copyJson() {
     const value = this._host.value();
     let text = "There is no value yet";
-    if (value !== undefined) text = await copyText(stringify(value, 2)).then(() => "Copied", () => "Not allowed");
+    if (value !== undefined)
+      text = await copyText(stringify(value, 2)).then(
+        () => "Copied",
+        () => "Not allowed",
+      );
     this._json.textContent = text;
     this._host.announce(text);
     setTimeout(() => (this._json.textContent = "Copy JSON"), 1500);
@@ -169,9 +178,10 @@ function kindOf({ input, calls, hasDocument, options, many }) {
  */
 function finalValue(recording, kind) {
   if (kind === "prose") return recording.text;
-  const value = kind === "calls"
-    ? recording.calls.map(({ call }) => ({ name: call.name, args: call.args ?? null }))
-    : recording.valueAt(recording.length);
+  const value =
+    kind === "calls"
+      ? recording.calls.map(({ call }) => ({ name: call.name, args: call.args ?? null }))
+      : recording.valueAt(recording.length);
   // A copy: the value of the recording must not be changed by what reads it.
   return value === undefined ? undefined : parse(stringify(value), "exact");
 }

@@ -41,7 +41,14 @@ const exact = (piece) => parse(piece, "exact");
 
 /** @type {Language} */
 const PYTHON = {
-  words: { null: "None", true: "True", false: "False", NaN: 'float("nan")', Infinity: 'float("inf")', "-Infinity": 'float("-inf")' },
+  words: {
+    null: "None",
+    true: "True",
+    false: "False",
+    NaN: 'float("nan")',
+    Infinity: 'float("inf")',
+    "-Infinity": 'float("-inf")',
+  },
   key: (key) => pythonString(key),
   string: (text) => pythonString(text),
 };
@@ -64,7 +71,9 @@ function literal(value, language) {
   if (value instanceof ExactNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map((each) => literal(each, language)).join(", ")}]`;
   if (value !== null && typeof value === "object") {
-    return `{${Object.entries(value).map(([key, each]) => `${language.key(key)}: ${literal(each, language)}`).join(", ")}}`;
+    return `{${Object.entries(value)
+      .map(([key, each]) => `${language.key(key)}: ${literal(each, language)}`)
+      .join(", ")}}`;
   }
   const word = String(value ?? null);
   return language.words[word] ?? word;
@@ -87,8 +96,9 @@ function javaScriptString(text) {
 
 /** What is invisible or changes the order of the text around it is escaped. @param {string} text */
 function escaped(text) {
-  return text.replace(/[\u007f-\u00a0\u00ad\u0600-\u0605\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb]/g, (one) =>
-    `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  return text.replace(
+    /[\u007f-\u00a0\u00ad\u0600-\u0605\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
@@ -152,7 +162,9 @@ function pythonCall(shown, source) {
  */
 function javaScriptCall(shown, source) {
   // A schema of the JavaScript library is a Standard Schema, not a JSON Schema.
-  const options = optionsOf(shown).filter(([name]) => name !== "schema").map(([name, value]) => `${name}: ${javaScriptLiteral(value)}`);
+  const options = optionsOf(shown)
+    .filter(([name]) => name !== "schema")
+    .map(([name, value]) => `${name}: ${javaScriptLiteral(value)}`);
   const field = shown.kind === "many" ? ['"root"'] : [];
   const all = options.length > 0 ? [`{ ${options.join(", ")} }`] : [];
   return `${READERS[/** @type {"value"} */ (shown.kind)].js}(${[source, ...field, ...all].join(", ")})`;
@@ -168,7 +180,9 @@ function javaScriptHead(shown) {
     ...(shown.kind === "snapshots" ? [] : [`import { ${READERS[shown.kind].js} } from "jsonrill";`]),
     ...(shown.options.repair && TAKES[shown.kind].includes("repair") ? ['import "jsonrill/repair";'] : []),
     "",
-    ...(schema === undefined ? [] : ["// For a validator of JSON Schema, such as ajv.", `const schema = ${javaScriptLiteral(schema)};`]),
+    ...(schema === undefined
+      ? []
+      : ["// For a validator of JSON Schema, such as ajv.", `const schema = ${javaScriptLiteral(schema)};`]),
   ];
 }
 
@@ -191,7 +205,14 @@ export function asPython(shown) {
     value: ["value", "print(value)"],
   };
   const [item, print] = loops[shown.kind];
-  return ["import jsonrill", "", `stream = ${list(shown, PYTHON)}`, `for ${item} in ${pythonCall(shown, "stream")}:`, `    ${print}`, ""].join("\n");
+  return [
+    "import jsonrill",
+    "",
+    `stream = ${list(shown, PYTHON)}`,
+    `for ${item} in ${pythonCall(shown, "stream")}:`,
+    `    ${print}`,
+    "",
+  ].join("\n");
 }
 
 /**
@@ -200,7 +221,8 @@ export function asPython(shown) {
  */
 export function asJavaScript(shown) {
   const head = [...javaScriptHead(shown), `const stream = ${list(shown, JAVASCRIPT)};`];
-  if (shown.kind === "snapshots") return [...head, "for (const value of stream) console.log(JSON.stringify(value));", ""].join("\n");
+  if (shown.kind === "snapshots")
+    return [...head, "for (const value of stream) console.log(JSON.stringify(value));", ""].join("\n");
   const prints = {
     calls: "console.log(call.name, JSON.stringify(call.args))",
     prose: "process.stdout.write(text)",
@@ -209,7 +231,9 @@ export function asJavaScript(shown) {
     value: "console.log(JSON.stringify(value))",
   };
   const { item } = READERS[shown.kind];
-  return [...head, `for await (const ${item} of ${javaScriptCall(shown, "stream")}) {`, `  ${prints[shown.kind]};`, "}", ""].join("\n");
+  return [...head, `for await (const ${item} of ${javaScriptCall(shown, "stream")}) {`, `  ${prints[shown.kind]};`, "}", ""].join(
+    "\n",
+  );
 }
 
 /**
@@ -221,8 +245,17 @@ export function asCurl({ kind, input, pieces, options, url, server = "http://127
   const token = hasToken ? ['-H "authorization: Bearer $JSONRILL_TOKEN"'] : [];
   if (url) return `${["curl -N", shellQuoted(`${url}?format=${format}`), ...token].join(" ")}\n`;
   const { repair, many, prefix, provider, entity, schema } = options;
-  const set = { input: input === "text" ? undefined : input, repair: repair || undefined, many: many || undefined, prefix: prefix || undefined };
-  const more = { provider: input === "events" && provider !== "auto" ? provider || undefined : undefined, entity: entity || undefined, schema: kind === "value" ? schema : undefined };
+  const set = {
+    input: input === "text" ? undefined : input,
+    repair: repair || undefined,
+    many: many || undefined,
+    prefix: prefix || undefined,
+  };
+  const more = {
+    provider: input === "events" && provider !== "auto" ? provider || undefined : undefined,
+    entity: entity || undefined,
+    schema: kind === "value" ? schema : undefined,
+  };
   const query = new URLSearchParams({ format, options: stringify({ ...set, ...more }) });
   const type = input === "text" ? "text/plain" : "application/x-ndjson";
   const body = input === "text" ? pieces.join("") : pieces.map((piece) => `${piece.replaceAll(/[\r\n]+\s*/g, " ")}\n`).join("");
@@ -262,17 +295,32 @@ export function asPythonTest(shown) {
   if (shown.kind === "entities") return asPythonTest(whole(shown));
   const { kind, error, value } = shown;
   const call = pythonCall(shown, "PIECES");
-  const head = [`"""${docText(shown.title)}"""`, "", ...(error ? ["import pytest", ""] : []), "import jsonrill", "", `PIECES = ${list(shown, PYTHON)}`];
+  const head = [
+    `"""${docText(shown.title)}"""`,
+    "",
+    ...(error ? ["import pytest", ""] : []),
+    "import jsonrill",
+    "",
+    `PIECES = ${list(shown, PYTHON)}`,
+  ];
   if (!error) head.push(`VALUE = ${pythonLiteral(kind === "calls" ? pairs(value) : value)}`);
   const results = {
-    calls: [`calls = {update.call.id: update.call for update in ${call}}`, "assert [[call.name, call.args] for call in calls.values()] == VALUE"],
+    calls: [
+      `calls = {update.call.id: update.call for update in ${call}}`,
+      "assert [[call.name, call.args] for call in calls.values()] == VALUE",
+    ],
     prose: [`assert "".join(${call}) == VALUE`],
     snapshots: [`assert jsonrill.loads("".join(${call})) == VALUE`],
     many: [`assert [*${call}] == VALUE`],
     value: [`*_, last = ${call}`, "assert last == VALUE"],
   };
   const body = error
-    ? ["def test_the_error() -> None:", "    with pytest.raises(jsonrill.JsonrillError) as caught:", `        [*${call}]`, `    assert caught.value.code == ${pythonLiteral(error.code)}`]
+    ? [
+        "def test_the_error() -> None:",
+        "    with pytest.raises(jsonrill.JsonrillError) as caught:",
+        `        [*${call}]`,
+        `    assert caught.value.code == ${pythonLiteral(error.code)}`,
+      ]
     : ["def test_the_value() -> None:", ...results[/** @type {"value"} */ (kind)].map((line) => `    ${line}`)];
   return [...head, "", "", ...body, ""].join("\n");
 }
@@ -294,14 +342,21 @@ export function asJavaScriptTest(shown) {
   const wanted = javaScriptLiteral(kind === "calls" ? pairs(value) : value);
   const call = kind === "snapshots" ? "" : javaScriptCall(shown, "pieces");
   const results = {
-    calls: ["const calls = new Map();", `for await (const call of ${call}) calls.set(call.id, call);`, `assert.deepEqual([...calls.values()].map(({ name, args }) => [name, args ?? null]), ${wanted});`],
+    calls: [
+      "const calls = new Map();",
+      `for await (const call of ${call}) calls.set(call.id, call);`,
+      `assert.deepEqual([...calls.values()].map(({ name, args }) => [name, args ?? null]), ${wanted});`,
+    ],
     prose: ['let text = "";', `for await (const more of ${call}) text += more;`, `assert.equal(text, ${wanted});`],
     snapshots: [`assert.deepEqual(pieces.at(-1), ${wanted});`],
     many: ["const all = [];", `for await (const value of ${call}) all.push(value);`, `assert.deepEqual(all, ${wanted});`],
     value: ["let last;", `for await (const value of ${call}) last = value;`, `assert.deepEqual(last, ${wanted});`],
   };
   const body = error
-    ? [`const read = async () => { for await (const _ of ${call}); };`, `await assert.rejects(read, { code: ${javaScriptLiteral(error.code)} });`]
+    ? [
+        `const read = async () => { for await (const _ of ${call}); };`,
+        `await assert.rejects(read, { code: ${javaScriptLiteral(error.code)} });`,
+      ]
     : results[/** @type {"value"} */ (kind)];
   return [
     'import assert from "node:assert/strict";',

@@ -137,7 +137,11 @@ function ofSnapshots({ pieces, ended }) {
       } else if (lane.full !== text) {
         Object.assign(lane, { kind, end: index + 1, full: text });
       }
-      const below = Array.isArray(value) ? value.map((each, at) => /** @type {const} */ ([at, each])) : isObject(value) ? Object.entries(value) : [];
+      const below = Array.isArray(value)
+        ? value.map((each, at) => /** @type {const} */ ([at, each]))
+        : isObject(value)
+          ? Object.entries(value)
+          : [];
       for (const [step, each] of below.reverse()) work.push([each, [...path, step], depth + 1]);
     }
   });

@@ -49,7 +49,14 @@ export class Waterfall {
     this._body = make("tbody");
     this._axis = make("div", "axis");
     this._axis.setAttribute("aria-hidden", "true");
-    const head = make("tr", "", head_("Field"), head_("Begins"), head_("Takes"), make("th", "when", make("span", "unseen", "When"), this._axis));
+    const head = make(
+      "tr",
+      "",
+      head_("Field"),
+      head_("Begins"),
+      head_("Takes"),
+      make("th", "when", make("span", "unseen", "When"), this._axis),
+    );
     /** @type {HTMLElement} */ (head.lastElementChild).setAttribute("scope", "col");
     this._table = make("table", "waterfall", make("thead", "", head), this._body);
     this._now = make("div", "now");
@@ -217,7 +224,11 @@ export class Waterfall {
       row.bar.style.left = `${(from * 100).toFixed(3)}%`;
       row.bar.style.width = `${((shown - from) * 100).toFixed(3)}%`;
       const takes = recording.timeOf(Math.max(lane.start, end)) - recording.timeOf(lane.start);
-      row.begins.textContent = !isThere ? "" : timed ? formatTime(recording.timeOf(lane.start)) : `piece ${formatNumber(lane.start)}`;
+      row.begins.textContent = !isThere
+        ? ""
+        : timed
+          ? formatTime(recording.timeOf(lane.start))
+          : `piece ${formatNumber(lane.start)}`;
       const pieces = Math.max(lane.start, end) - lane.start + 1;
       row.takes.textContent = !isThere ? "" : timed ? formatTime(takes) : formatNumber(pieces);
       row.row.title = isThere ? escapeText(shorten(lane.full, 200)) : "";

@@ -169,11 +169,14 @@ export class Parts {
     this.#calls = new Calls({ ...options, keep: Infinity });
     if (split === false) return;
     if (makeDivider === null) throw new TypeError('split needs import "jsonrill/split"');
-    this.#divider = makeDivider({ ...options, split }, {
-      index: () => this.#begin(),
-      isKnown: (id) => this.#calls.get(id) !== null,
-      call: (delta) => this.#changes(this.#calls.read([{ ...delta, choice }])),
-    });
+    this.#divider = makeDivider(
+      { ...options, split },
+      {
+        index: () => this.#begin(),
+        isKnown: (id) => this.#calls.get(id) !== null,
+        call: (delta) => this.#changes(this.#calls.read([{ ...delta, choice }])),
+      },
+    );
   }
 
   /** Let the caller's object know of the text, the end and the token counts. @param {Answer} answer */

@@ -24,11 +24,22 @@ export function pythonCalls(text) {
 const SPACE = /(?:[ \t\f\r\n]|\\\r?\n|#[^\n]*)*/y;
 const NAME = /[\p{L}_][\p{L}\p{N}_]*/uy;
 const STRING = /([rRuU]?)("""|'''|"|')/y;
-const NUMBER = /0[xX](?:_?[\da-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|(?:\d(?:_?\d)*\.?(?:\d(?:_?\d)*)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?/y;
+const NUMBER =
+  /0[xX](?:_?[\da-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|(?:\d(?:_?\d)*\.?(?:\d(?:_?\d)*)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?/y;
 const ESCAPE = /\\(?:([\n\\'"abfnrtv])|\r\n|([0-7]{1,3})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8}))/y;
 /** @type {{[letter: string]: string}} */
 const ESCAPES = {
-  "\n": "", "\\": "\\", "'": "'", '"': '"', a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v",
+  "\n": "",
+  "\\": "\\",
+  "'": "'",
+  '"': '"',
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
 };
 /** @type {{[name: string]: string}} */
 const NAMED = { True: "true", False: "false", None: "null" };

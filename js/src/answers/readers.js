@@ -476,7 +476,11 @@ function asJson(text) {
     JSON.parse(stripped);
     return stripped;
   } catch {
-    const named = new Map([["True", "true"], ["False", "false"], ["None", "null"]]).get(stripped);
+    const named = new Map([
+      ["True", "true"],
+      ["False", "false"],
+      ["None", "null"],
+    ]).get(stripped);
     return named ?? JSON.stringify(text.replace(/^\n/, "").replace(/\n$/, ""));
   }
 }

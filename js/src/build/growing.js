@@ -19,7 +19,6 @@ import { put } from "../parse/values.js";
  *   : T} DeepPartial
  */
 
-
 /** The growing value: a sink of the machine, and what a Rebuilder writes to. */
 export class Growing {
   /** @type {any} */

@@ -16,9 +16,7 @@ export class LocatedGrowing extends Growing {
     const depths = this._isOpen ? length : length - 1;
     return this._spine
       .slice(0, depths)
-      .map((one, depth) =>
-        Array.isArray(one) ? one.length - 1 : (this._keys[depth + 1] ?? this._key),
-      );
+      .map((one, depth) => (Array.isArray(one) ? one.length - 1 : (this._keys[depth + 1] ?? this._key)));
   }
 
   /**

@@ -97,9 +97,7 @@ function isHeld(text, number) {
  * @param {string} text
  */
 function canonical(text) {
-  const [, whole, fraction = "", exponent = "0"] = /** @type {RegExpExecArray} */ (
-    DECIMAL.exec(text)
-  );
+  const [, whole, fraction = "", exponent = "0"] = /** @type {RegExpExecArray} */ (DECIMAL.exec(text));
   const all = whole + fraction;
   let first = 0;
   while (first < all.length && all[first] === "0") first += 1;
@@ -117,12 +115,7 @@ function canonical(text) {
  * @returns {value is {[key: string]: any}}
  */
 export function isObject(value) {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof ExactNumber)
-  );
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /**

@@ -38,10 +38,7 @@ export function declaredEntities(entity) {
   found.forEach((one, at) => {
     for (const other of found.slice(at + 1)) {
       if (!overlap(one.pattern, other.pattern)) continue;
-      throw new TypeError(
-        `one entity cannot be inside another: ${JSON.stringify(one.text)} and ` +
-          JSON.stringify(other.text),
-      );
+      throw new TypeError(`one entity cannot be inside another: ${JSON.stringify(one.text)} and ` + JSON.stringify(other.text));
     }
   });
   return found;
@@ -86,9 +83,7 @@ function one(text, name) {
     throw new TypeError(`the pattern of an entity is a text, not ${String(text)}`);
   }
   const pattern = patternOf(text);
-  const last = /** @type {string | undefined} */ (
-    pattern.filter((step) => typeof step === "string").at(-1)
-  );
+  const last = /** @type {string | undefined} */ (pattern.filter((step) => typeof step === "string").at(-1));
   return { name: name ?? last, pattern, text, rootArray: false };
 }
 

@@ -398,9 +398,7 @@ function refuseUnused(modes, options) {
 function texts(onlyComplete) {
   const several = typeof onlyComplete === "string" ? [onlyComplete] : onlyComplete;
   if (Array.isArray(several) && several.every((text) => typeof text === "string")) return several;
-  throw new TypeError(
-    `onlyComplete is a pattern such as steps[*].name, or several, not ${String(onlyComplete)}`,
-  );
+  throw new TypeError(`onlyComplete is a pattern such as steps[*].name, or several, not ${String(onlyComplete)}`);
 }
 
 /**

@@ -130,8 +130,7 @@ export class Update {
    */
   get completed() {
     const log = this.#log;
-    const paths =
-      log === null ? completePaths(this.data) : log.completed(this.#since, this.#at);
+    const paths = log === null ? completePaths(this.data) : log.completed(this.#since, this.#at);
     if (this.status !== "ERROR") return paths;
     // Which may have removed one again.
     const open = this.openPath;

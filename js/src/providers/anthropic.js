@@ -101,8 +101,7 @@ function start(index, block) {
   }
   if (typeof block.tool_use_id === "string" && "content" in block) {
     // MCP results have a flag, those of server tools content of a type `…_error`.
-    const isError =
-      block.is_error === true || (asText(asObject(content).type) ?? "").endsWith("_error");
+    const isError = block.is_error === true || (asText(asObject(content).type) ?? "").endsWith("_error");
     return [{ kind: "result", id: block.tool_use_id, result: content, isError }];
   }
   return [];

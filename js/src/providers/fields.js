@@ -67,9 +67,7 @@ export function either(holder, name, other) {
  * @param {any} value
  */
 export function filled(value) {
-  const empty = Array.isArray(value)
-    ? value.length === 0
-    : isObject(value) && Object.keys(value).length === 0;
+  const empty = Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
   return value && !empty ? value : undefined;
 }
 
@@ -79,6 +77,5 @@ export function filled(value) {
  * @returns {(event: Fields) => boolean}
  */
 export function typed(...prefixes) {
-  return ({ type }) =>
-    typeof type === "string" && prefixes.some((prefix) => type.startsWith(prefix));
+  return ({ type }) => typeof type === "string" && prefixes.some((prefix) => type.startsWith(prefix));
 }

@@ -15,12 +15,7 @@ import { asUsage, failed } from "./statements.js";
 /** @typedef {import("./statements.js").Statement} Statement */
 
 // Its chat completions look like OpenAI's, and are recognised as such.
-export const accepts = typed(
-  "function.call.",
-  "conversation.response.",
-  "message.output.",
-  "tool.execution.",
-);
+export const accepts = typed("function.call.", "conversation.response.", "message.output.", "tool.execution.");
 
 /**
  * @param {Fields} event

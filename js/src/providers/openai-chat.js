@@ -157,9 +157,7 @@ export function content(said, choice, block = null) {
   if (Array.isArray(said)) return items(said).flatMap((chunk) => content(chunk, choice, block));
   if (!isObject(said)) return [];
   if (said.type === "thinking") return thoughts(said.thinking, choice, block);
-  return said.type === "text" && typeof said.text === "string"
-    ? content(said.text, choice, block)
-    : [];
+  return said.type === "text" && typeof said.text === "string" ? content(said.text, choice, block) : [];
 }
 
 /** What the model thinks, which several fields may say at once. @param {Fields} delta */
@@ -180,9 +178,7 @@ function reasoning(delta) {
  */
 function thoughts(said, choice, block = null) {
   const texts = typeof said === "string" ? [said] : items(said).map((chunk) => chunk.text || chunk.summary);
-  return texts
-    .filter((text) => asText(text) !== null)
-    .map((text) => ({ kind: "reasoning", text, choice, block }));
+  return texts.filter((text) => asText(text) !== null).map((text) => ({ kind: "reasoning", text, choice, block }));
 }
 
 /**

@@ -12,9 +12,7 @@ import { asUsage, failed, finished } from "./statements.js";
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 
-const EVENTS = new Set(
-  "start start-step finish-step finish abort tool-call tool-result tool-error".split(" "),
-);
+const EVENTS = new Set("start start-step finish-step finish abort tool-call tool-result tool-error".split(" "));
 const PREFIXES = ["text-", "reasoning-", "tool-input-", "tool-output-"];
 /** @type {unknown[]} */
 

@@ -23,8 +23,7 @@ import { formatPath } from "../paths.js";
  */
 
 // RFC 9535, normalized paths and the shorthand: .name, [0], ['key'], ["key"].
-const STEP =
-  /\.([^.[\]'"\s*]+)|\[([0-9]{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/suy;
+const STEP = /\.([^.[\]'"\s*]+)|\[([0-9]{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/suy;
 const CONTROL = /[\x00-\x1f]/g;
 
 /** Parts that do not follow what has been written. */

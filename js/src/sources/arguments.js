@@ -156,9 +156,7 @@ export class ArgumentText {
   /** True if a call behind the first one in the queue has text and may be wanted. */
   #isNextBegun() {
     const behind = [...this.#queue.values()].slice(1);
-    return behind.some(
-      ({ call, texts }) => texts.length !== 0 && (this.#tool === true || this.#tool === call.name),
-    );
+    return behind.some(({ call, texts }) => texts.length !== 0 && (this.#tool === true || this.#tool === call.name));
   }
 }
 

@@ -231,7 +231,8 @@ class AnswerDecoder {
     this.#watch?.end(ends);
     this.cut = this.#wanted.cut(ends);
     if (this.#prose) {
-      if (this.cut) throw truncated(this.cut, new InvalidJSON("expected a value", "a value", { offset: [...this.#prose].length }));
+      if (this.cut)
+        throw truncated(this.cut, new InvalidJSON("expected a value", "a value", { offset: [...this.#prose].length }));
       yield this.#prose;
     }
     if (this.cut && this.cut.reason !== "lost") return;

@@ -56,8 +56,7 @@ import { stoppable } from "./stopping.js";
 
 /** How many characters of an answer are kept for its errors. */
 export const KEPT = 2 ** 16;
-const ACCEPTED =
-  "a source is a string, bytes, a Response, a Blob, a stream, or an iterable of strings, bytes or events";
+const ACCEPTED = "a source is a string, bytes, a Response, a Blob, a stream, or an iterable of strings, bytes or events";
 
 /**
  * Throw a TypeError at once for what is no source.
@@ -140,7 +139,10 @@ export function driven(source, stage, options, knowledge) {
   /** @type {Promise<Opened> | undefined} */
   let opening;
   const open = () => (opening ??= opened(source));
-  const leave = () => open().then(abandon).catch(() => {});
+  const leave = () =>
+    open()
+      .then(abandon)
+      .catch(() => {});
   return stoppable(elementsOf(open, stage, options, knowledge), leave, options.signal);
 }
 

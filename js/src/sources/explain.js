@@ -78,7 +78,10 @@ function saying(error, message) {
 
 /** The beginning of a text, in quotes. @param {string} text */
 function shown(text) {
-  const line = text.slice(0, 4 * QUOTED).trim().replace(/\s+/g, " ");
+  const line = text
+    .slice(0, 4 * QUOTED)
+    .trim()
+    .replace(/\s+/g, " ");
   return quoted(line.length <= QUOTED ? line : `${line.slice(0, QUOTED - 1)}…`);
 }
 

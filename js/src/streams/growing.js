@@ -71,7 +71,13 @@ export function grown(drive, source, show, whole, { live, schema, ...options }, 
  * @param {import("./functions.js").ValuesOptions<any>} options
  */
 export function grownValues(drive, source, options) {
-  return grown(drive, source, (value) => (options.live ? value.live : value.value), (value) => value, options);
+  return grown(
+    drive,
+    source,
+    (value) => (options.live ? value.live : value.value),
+    (value) => value,
+    options,
+  );
 }
 
 /**

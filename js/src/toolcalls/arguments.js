@@ -173,9 +173,7 @@ export class FreeText {
       const lines = (this.raw + text).slice(0, this.#most).split("\n");
       const column = /** @type {string} */ (lines.at(-1)).length + 1;
       const place = { offset: this.#most, line: lines.length, column, path: [] };
-      this.error ??= /** @type {Problem} */ (
-        new LimitExceeded(`more than ${this.#most} (text)`, "text", place).toJSON()
-      );
+      this.error ??= /** @type {Problem} */ (new LimitExceeded(`more than ${this.#most} (text)`, "text", place).toJSON());
       return false;
     }
     this.raw += text;
@@ -231,9 +229,7 @@ export class Received {
 
   get complete() {
     if (this.free) return false;
-    return (
-      this.isPlaceholder || (this.#fallback?.complete ?? false) || (this.#rebuilder?.complete ?? false)
-    );
+    return this.isPlaceholder || (this.#fallback?.complete ?? false) || (this.#rebuilder?.complete ?? false);
   }
 
   /**

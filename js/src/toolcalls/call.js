@@ -440,9 +440,7 @@ function extend(stated, streamed) {
   }
   if (isObject(streamed)) {
     if (!isObject(stated)) return false;
-    return Object.keys(streamed).every(
-      (key) => Object.hasOwn(stated, key) && extend(stated[key], streamed[key]),
-    );
+    return Object.keys(streamed).every((key) => Object.hasOwn(stated, key) && extend(stated[key], streamed[key]));
   }
   if (stated instanceof ExactNumber || streamed instanceof ExactNumber) {
     return typeof stated !== "string" && String(stated) === String(streamed);

@@ -273,9 +273,7 @@ async function* eventsOf(url, connection, numbers, note) {
     note({ id });
     const event = checked(parse(data, numbers));
     if (!isObject(event)) {
-      throw new JsonrillError(
-        "parts are read of a provider's events (format=raw); read a run of text or fragments as values",
-      );
+      throw new JsonrillError("parts are read of a provider's events (format=raw); read a run of text or fragments as values");
     }
     yield event;
   }

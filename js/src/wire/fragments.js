@@ -52,14 +52,7 @@ export const KINDS = Object.freeze([
   "JsonComplete",
 ]);
 const NAMES = new Set(KINDS);
-const STARTS_VALUE = new Set([
-  "StartObject",
-  "StartArray",
-  "StartString",
-  "CompleteNumber",
-  "CompleteBoolean",
-  "CompleteNull",
-]);
+const STARTS_VALUE = new Set(["StartObject", "StartArray", "StartString", "CompleteNumber", "CompleteBoolean", "CompleteNull"]);
 
 // With these kinds jsonrill sends source text; the public generator does with every kind.
 const WITH_TEXT = new Set(["PartialString", "CompleteNumber"]);
@@ -368,9 +361,7 @@ export class WireReader {
     }
     if (kind === "CompleteString") {
       if (payload !== this.#text.length) {
-        throw new FragmentError(
-          `a string of ${shown(payload)} UTF-16 units was announced, not sent`,
-        );
+        throw new FragmentError(`a string of ${shown(payload)} UTF-16 units was announced, not sent`);
       }
       return { kind, path };
     }

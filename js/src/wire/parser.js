@@ -76,8 +76,7 @@ class FragmentSink {
    * @param {number} offset
    */
   scalar(value, text, offset) {
-    const kind =
-      text !== undefined ? "CompleteNumber" : value === null ? "CompleteNull" : "CompleteBoolean";
+    const kind = text !== undefined ? "CompleteNumber" : value === null ? "CompleteNull" : "CompleteBoolean";
     this.#add(kind, this.#next(), offset, text, value);
   }
 

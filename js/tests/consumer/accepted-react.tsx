@@ -49,20 +49,26 @@ export function Shown({ id }: { id: string | null }) {
   return (
     <main>
       <button onClick={() => setSource(fetch("/recipe"))}>Ask</button>
-      <button disabled={isLoading || isDone} onClick={() => submit({ wish: minutes })}>Cook</button>
+      <button disabled={isLoading || isDone} onClick={() => submit({ wish: minutes })}>
+        Cook
+      </button>
       <button onClick={complete ? restart : stop}>{run.connection}</button>
       <h1>{value?.title}</h1>
-      {value?.steps?.map((step, index) => <p key={index}>{step.text}</p>)}
-      {run.entities.map((entity) => <p key={entity.index}>{entity.value.title}</p>)}
-      {parts.map((part) => <Part key={part.index} part={part} />)}
+      {value?.steps?.map((step, index) => (
+        <p key={index}>{step.text}</p>
+      ))}
+      {run.entities.map((entity) => (
+        <p key={entity.index}>{entity.value.title}</p>
+      ))}
+      {parts.map((part) => (
+        <Part key={part.index} part={part} />
+      ))}
       {text.length + answer.text.length + (again.value?.title ?? "").length + run.id.length}
     </main>
   );
 }
 
-const Part = memo(({ part }: { part: PartState }) =>
-  part.kind === "call" ? <Card call={part.call} /> : <p>{part.text}</p>,
-);
+const Part = memo(({ part }: { part: PartState }) => (part.kind === "call" ? <Card call={part.call} /> : <p>{part.text}</p>));
 
 const Card = ({ call }: { call: CallState }) => (
   <pre title={call.error?.message}>

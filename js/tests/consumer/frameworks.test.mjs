@@ -39,11 +39,17 @@ test("a store calls at once, then once per frame; the last one to leave closes t
   const store = observeStream(one.source);
   const seen = [[], []];
   const leave = seen.map((list) => store.subscribe((state) => list.push(state)));
-  assert.deepEqual(seen.map((list) => list.length), [1, 1]);
+  assert.deepEqual(
+    seen.map((list) => list.length),
+    [1, 1],
+  );
   assert.equal(store.state.status, "streaming");
   for (const piece of ["[1, ", "2, ", "3, "]) one.feed(piece);
   await until(() => store.state.value?.length === 3);
-  assert.deepEqual(seen.map((list) => list.length), [2, 2]);
+  assert.deepEqual(
+    seen.map((list) => list.length),
+    [2, 2],
+  );
   leave[0]();
   await turn(5);
   assert.equal(one.cancelled, 0);

@@ -59,8 +59,7 @@ function mounted(use, { strict = false, props = {} } = {}) {
   const errors = [];
   const root = createRoot(place, { onUncaughtError: (error) => errors.push(error) });
   roots.add(root);
-  const render = (given = {}) =>
-    flushSync(() => root.render(strict ? h(StrictMode, null, h(View, given)) : h(View, given)));
+  const render = (given = {}) => flushSync(() => root.render(strict ? h(StrictMode, null, h(View, given)) : h(View, given)));
   const unmount = () => {
     roots.delete(root);
     flushSync(() => root.unmount());
@@ -344,10 +343,7 @@ test("a source is refused for other options, and read as something else", async 
   const one = fed();
   const first = mounted(() => useStream(one.source, { numbers: "exact" }));
   assert.equal(first.errors.length, 0);
-  for (const use of [
-    () => useStream(one.source, { numbers: "bigint" }),
-    () => useParts(one.source),
-  ]) {
+  for (const use of [() => useStream(one.source, { numbers: "bigint" }), () => useParts(one.source)]) {
     const view = mounted(use);
     assert.match(view.errors[0].message, /a source is read once/);
   }
@@ -617,7 +613,10 @@ for (const [format, events] of Object.entries({ fragments: fragmentsOf(), chunks
     await until(() => view.last.complete);
     assert.deepEqual(view.last.value, FINAL);
     assert.deepEqual([view.last.connection, view.last.id], ["closed", "3"]);
-    assert.deepEqual(asked.map(({ from }) => from), [0, 1, 2]);
+    assert.deepEqual(
+      asked.map(({ from }) => from),
+      [0, 1, 2],
+    );
   });
 }
 
@@ -657,7 +656,10 @@ test("of an update that is not complete, what arrived last may still grow", asyn
   await until(() => view.last.value?.title);
   assert.deepEqual(view.last.openPath, ["steps", 0, "text"]);
   const paths = ["title", "steps", "steps[0].text", "none"];
-  assert.deepEqual(paths.map((path) => view.last.isComplete(path)), [true, false, false, false]);
+  assert.deepEqual(
+    paths.map((path) => view.last.isComplete(path)),
+    [true, false, false, false],
+  );
   assert.equal(view.last.entities[0].isComplete("title"), true);
 });
 
@@ -678,10 +680,13 @@ test("no run is idle; another address is another run; headers may be new objects
   view.render({ id: 2 });
   assert.equal(view.last.value, undefined);
   await until(() => view.last.complete);
-  assert.deepEqual(asked.map(({ url, token }) => [url.at(-1), token]), [
-    ["1", "Bearer 1"],
-    ["2", "Bearer 2"],
-  ]);
+  assert.deepEqual(
+    asked.map(({ url, token }) => [url.at(-1), token]),
+    [
+      ["1", "Bearer 1"],
+      ["2", "Bearer 2"],
+    ],
+  );
   view.render({ id: 2, token: "new" });
   view.last.restart();
   await until(() => asked.length === 3 && view.last.complete);
@@ -717,7 +722,10 @@ test("the parts of a run, across lost connections", async () => {
   const { asked, options } = run(CHAT, { cuts: [2, 5] });
   const view = mounted(() => useRunParts("http://127.0.0.1/runs/1", options), { strict: true });
   await until(() => view.last.complete);
-  assert.deepEqual(view.last.parts.map(({ kind }) => kind), ["reasoning", "text", "call"]);
+  assert.deepEqual(
+    view.last.parts.map(({ kind }) => kind),
+    ["reasoning", "text", "call"],
+  );
   assert.deepEqual(view.last.parts[2].call.args, { minutes: 12 });
   assert.equal(view.last.id, String(CHAT.length));
   assert.equal(asked.length, 3);

@@ -58,14 +58,10 @@ export function App() {
           {error} <button onClick={() => plan()}>Try again</button>
         </p>
       )}
-      {answer.parts.map(
-        (part) => part.kind === "reasoning" && <blockquote key={part.index}>{part.text}</blockquote>,
-      )}
+      {answer.parts.map((part) => part.kind === "reasoning" && <blockquote key={part.index}>{part.text}</blockquote>)}
       {trip.value && <Plan trip={trip.value} isBusy={trip.isLoading} />}
       <section className="cards">
-        {answer.parts.map(
-          (part) => part.kind === "call" && <Card key={part.index} call={part.call} />,
-        )}
+        {answer.parts.map((part) => part.kind === "call" && <Card key={part.index} call={part.call} />)}
       </section>
     </main>
   );
@@ -81,7 +77,9 @@ function Plan({ trip, isBusy }: { trip: DeepPartial<Trip>; isBusy: boolean }) {
     <article aria-busy={isBusy}>
       <h1>{trip.title}</h1>
       <div className="days">
-        {trip.days?.map((day, index) => <DayView key={index} number={index + 1} day={day} />)}
+        {trip.days?.map((day, index) => (
+          <DayView key={index} number={index + 1} day={day} />
+        ))}
       </div>
     </article>
   );

@@ -39,7 +39,6 @@ import {
   THOUGHTS,
 } from "./states.js";
 
-
 /**
  * For each state of leniency the method of its reader.
  * @type {{[state: number]: (m: Leniency, text: string, pos: number) => number}}

@@ -11,8 +11,7 @@ import { ODD_SPACES, PARTS, REACH, SHAPES, WORDS } from "./tables.js";
 
 // A part of a pattern: a bracket of a group, a bar, or an atom with its quantifier. What is seen behind
 // it belongs to the atom.
-const PART =
-  /\(\?:|[)|]|(?:\(\?<=[^)]*\))?(?:\[(?:\\.|[^\]\\])*\]|\\.|[^()|])(?:\{\d+(?:,\d+)?\})?/gsu;
+const PART = /\(\?:|[)|]|(?:\(\?<=[^)]*\))?(?:\[(?:\\.|[^\]\\])*\]|\\.|[^()|])(?:\{\d+(?:,\d+)?\})?/gsu;
 
 /** @typedef {any} Item an atom as text, or the ways of a group */
 
@@ -112,9 +111,7 @@ export function pastSpaces(text, pos) {
 }
 
 /** The shapes by their names. @type {{[name: string]: Shape}} */
-export const SHAPE = Object.fromEntries(
-  Object.entries(SHAPES).map(([name, pattern]) => [name, new Shape(pattern)]),
-);
+export const SHAPE = Object.fromEntries(Object.entries(SHAPES).map(([name, pattern]) => [name, new Shape(pattern)]));
 /** @type {{[word: string]: Shape}} */
 export const WORD = Object.fromEntries(WORDS.map((word) => [word, new Shape(word)]));
 

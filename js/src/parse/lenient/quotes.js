@@ -7,26 +7,9 @@
  */
 
 import { AFTER, FIRST_KEY, STRING, VALUE } from "../machine.js";
-import {
-  charAt,
-  endOf,
-  isAlnum,
-  isAlpha,
-  isSpace,
-  lastOf,
-  lastVisible,
-  spaceEnd,
-  trimmedEnd,
-} from "./characters.js";
+import { charAt, endOf, isAlnum, isAlpha, isSpace, lastOf, lastVisible, spaceEnd, trimmedEnd } from "./characters.js";
 import { SHAPE } from "./lookahead.js";
-import {
-  CLOSE_QUOTATION,
-  ENDS_IN_NUMBER,
-  LAST_SCALAR,
-  NEXT_ELEMENT,
-  NO_QUOTATION,
-  PLAIN_KEY,
-} from "./tables.js";
+import { CLOSE_QUOTATION, ENDS_IN_NUMBER, LAST_SCALAR, NEXT_ELEMENT, NO_QUOTATION, PLAIN_KEY } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 

@@ -5,29 +5,8 @@
  * it may turn out to be the end of the string (`quotes.js`).
  */
 
-import {
-  AFTER,
-  COLON,
-  ESCAPE,
-  FIRST_KEY,
-  HEX,
-  KEY,
-  Machine,
-  NEXT_KEY,
-  NO_CONTROL,
-  STRING,
-} from "../machine.js";
-import {
-  charAt,
-  endOf,
-  isAlnum,
-  isDigits,
-  isSpace,
-  isUsual,
-  lastOf,
-  lastVisible,
-  trimmedStart,
-} from "./characters.js";
+import { AFTER, COLON, ESCAPE, FIRST_KEY, HEX, KEY, Machine, NEXT_KEY, NO_CONTROL, STRING } from "../machine.js";
+import { charAt, endOf, isAlnum, isDigits, isSpace, isUsual, lastOf, lastVisible, trimmedStart } from "./characters.js";
 import { isLiteral, pythonEscape } from "./escapes.js";
 import { SHAPE } from "./lookahead.js";
 import { BLOCK_STRING, ODD_KEY, ODD_STRING } from "./states.js";
@@ -56,10 +35,7 @@ const REMEMBERED = 64;
 export const CLOSERS = { "'": "'", "“": "”", "‘": "’", "`": "`" };
 /** @type {{[quote: string]: RegExp}} */
 const PLAIN = Object.fromEntries(
-  Object.entries(CLOSERS).map(([quote, closer]) => [
-    quote,
-    new RegExp(`[^${closer}\\\\\\x00-\\x1f]*`, "y"),
-  ]),
+  Object.entries(CLOSERS).map(([quote, closer]) => [quote, new RegExp(`[^${closer}\\\\\\x00-\\x1f]*`, "y")]),
 );
 /** @type {{[opened: string]: RegExp}} */
 const BLOCK_TEXT = { '"""': /[^"\\\r\n]*/y, "```": /[^`\r\n]*/y };
@@ -67,8 +43,7 @@ const BLOCK_TEXT = { '"""': /[^"\\\r\n]*/y, "```": /[^`\r\n]*/y };
 const MARKDOWN = "_*#~>`";
 const MARKDOWN_IN_KEYS = MARKDOWN + "-.!()[]{}+|";
 // The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
-const TAIL =
-  /(?:[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{[][ \t\r\n]{0,40})?|,[ \t\r\n]*)$/;
+const TAIL = /(?:[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{[][ \t\r\n]{0,40})?|,[ \t\r\n]*)$/;
 const NOWHERE = -1e9;
 const LONGEST_TAIL = 200;
 

@@ -182,9 +182,7 @@ export class Tokens {
    */
   fixMissingComma(m, text, pos, char) {
     const quote = char === '"' || Object.hasOwn(QUOTES, char);
-    const begins = m._object
-      ? m.rules.has("bare-keys") && beginsBare(text, pos)
-      : BEGINS_VALUE.includes(char);
+    const begins = m._object ? m.rules.has("bare-keys") && beginsBare(text, pos) : BEGINS_VALUE.includes(char);
     if (!(quote || begins) || !m.rules.has("missing-commas")) return -1;
     if (m._numberEnd === m._offset + pos) {
       // [12"a"] may be a string without its quote.

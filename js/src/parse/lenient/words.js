@@ -1,28 +1,10 @@
 /** Words without quotes, literals of other languages, and numbers: `+5`, `.5`, `5.`, `1_000`. */
 
-import {
-  AFTER,
-  DIGITS,
-  FIRST_ELEMENT,
-  FRACTION,
-  INTEGER,
-  KEY,
-  LITERALS,
-  MINUS,
-  Machine,
-  POINT,
-  ZERO,
-} from "../machine.js";
+import { AFTER, DIGITS, FIRST_ELEMENT, FRACTION, INTEGER, KEY, LITERALS, MINUS, Machine, POINT, ZERO } from "../machine.js";
 import { charAt, endOf, isDecimal } from "./characters.js";
 import { SHAPE, WORD, WORD as WORD_SHAPE } from "./lookahead.js";
 import { BARE_KEY, BARE_VALUE } from "./states.js";
-import {
-  BARE_KEY as BARE_KEY_TEXT,
-  BARE_START,
-  BARE_VALUE as BARE_VALUE_TEXT,
-  ODD_SPACES,
-  ODD_WORDS,
-} from "./tables.js";
+import { BARE_KEY as BARE_KEY_TEXT, BARE_START, BARE_VALUE as BARE_VALUE_TEXT, ODD_SPACES, ODD_WORDS } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 /** @typedef {import("./rules.js").Rule} Rule */

@@ -19,20 +19,30 @@ const form = { type: "json_schema", json_schema };
 seen.chat = "";
 const chunks = await openai.chat.completions.create({ model, messages: ask, response_format: form, stream: true });
 for await (const chunk of chunks) seen.chat += chunk.choices[0]?.delta.content ?? "";
-const runner = openai.chat.completions.stream({ model, messages: ask, tools: [{ type: "function", function: { name: "weather", parameters: place } }] });
+const runner = openai.chat.completions.stream({
+  model,
+  messages: ask,
+  tools: [{ type: "function", function: { name: "weather", parameters: place } }],
+});
 seen.calls = (await runner.finalChatCompletion()).choices[0].message.tool_calls.map((it) => it.function.arguments);
 
 const format = { type: "json_schema", ...json_schema };
 seen.response = (await openai.responses.create({ model, input: ask, text: { format } })).output_text;
 seen.items = [];
-const events = await openai.responses.create({ model, input: ask, tools: [{ type: "function", name: "weather", parameters: place }], stream: true });
-for await (const event of events)
-  if (event.type === "response.output_item.done") seen.items.push(event.item.arguments);
+const events = await openai.responses.create({
+  model,
+  input: ask,
+  tools: [{ type: "function", name: "weather", parameters: place }],
+  stream: true,
+});
+for await (const event of events) if (event.type === "response.output_item.done") seen.items.push(event.item.arguments);
 
 const tools = [{ name: "weather", input_schema: place }];
 const stream = anthropic.messages.stream({ model, max_tokens: 999, messages: ask, tools });
 seen.blocks = (await stream.finalMessage()).content.map((block) => block.input);
-seen.message = (await anthropic.messages.create({ model, max_tokens: 999, messages: [{ role: "user", content: "hello" }] })).content[0].text;
+seen.message = (
+  await anthropic.messages.create({ model, max_tokens: 999, messages: [{ role: "user", content: "hello" }] })
+).content[0].text;
 
 seen.errors = [];
 for (const wrong of [

@@ -61,9 +61,7 @@ const google = new GoogleGenAI({ apiKey: "none", httpOptions: { baseUrl: base } 
 const mistral = new Mistral({ apiKey: "none", serverURL: base });
 const provider = createOpenAI({ baseURL: `${base}/v1`, apiKey: "none" });
 const any = jsonSchema({ type: "object" });
-const tools = Object.fromEntries(
-  ["weather", "search", "ping"].map((name) => [name, tool({ inputSchema: any })]),
-);
+const tools = Object.fromEntries(["weather", "search", "ping"].map((name) => [name, tool({ inputSchema: any })]));
 const chat = { model: "any", messages };
 const silent = { onError: () => {} };
 const ai = () => streamText({ model: provider.chat("any"), messages, tools, maxRetries: 0, ...silent });

@@ -9,8 +9,7 @@ const messages = [{ role: "user", content: "hi" }];
 const seen = {};
 
 const ask = (model, more = {}) => openai.responses.create({ model, input: "hi", ...more });
-const say = (model, more = {}) =>
-  anthropic.messages.create({ model, max_tokens: 9, messages, ...more });
+const say = (model, more = {}) => anthropic.messages.create({ model, max_tokens: 9, messages, ...more });
 const all = async (stream) => {
   const events = [];
   for await (const event of await stream) events.push(event);
