@@ -172,12 +172,9 @@ function suggested({ input, text, textErrors, calls, many, options }) {
  * @returns {Suggestion[]}
  */
 function others({ format }) {
-  return format === "text"
-    ? []
-    : [
-        { label: "Read as several documents", change: { format: "many" } },
-        { label: "Read as JSON text", change: { format: "text" } },
-      ];
+  if (format === "text") return [];
+  const asText = { label: "Read as JSON text", change: { format: /** @type {const} */ ("text") } };
+  return [{ label: "Read as several documents", change: { format: "many" } }, asText];
 }
 
 /** @param {string} text */

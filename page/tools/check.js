@@ -142,10 +142,7 @@ class Checker {
       }
     }
     if (Array.isArray(schema.enum) && !schema.enum.some((/** @type {any} */ one) => equal(one, value))) {
-      const listed = schema.enum
-        .slice(0, 6)
-        .map((/** @type {any} */ one) => stringify(one))
-        .join(", ");
+      const listed = Array.from(schema.enum.slice(0, 6), (one) => stringify(one)).join(", ");
       this._wrong(path, `one of ${listed}${schema.enum.length > 6 ? ", …" : ""} is wanted`);
     }
     if ("const" in schema && !equal(schema.const, value)) this._wrong(path, `${stringify(schema.const)} is wanted`);
@@ -178,9 +175,8 @@ class Checker {
     if (value >= exclusiveMaximum) this._wrong(path, `less than ${exclusiveMaximum} is wanted`);
     if (multipleOf > 0) {
       const times = value / multipleOf;
-      if (!Number.isFinite(times)) this._wrong(path, `a multiple of ${multipleOf} is wanted`);
-      if (Math.abs(times - Math.round(times)) > 1e-9 * Math.max(1, Math.abs(times)))
-        this._wrong(path, `a multiple of ${multipleOf} is wanted`);
+      const isWhole = Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
+      if (!Number.isFinite(times) || !isWhole) this._wrong(path, `a multiple of ${multipleOf} is wanted`);
     }
   }
 

@@ -32,12 +32,8 @@ class Compare {
     this._only.type = "checkbox";
     this._only.addEventListener("change", () => this._refresh());
     this._onlyBox = make("label", "check", this._only, " Only what differs");
-    const head = make(
-      "div",
-      "compare-head",
-      this._text,
-      make("div", "row-of-buttons", this._keep, this._swap, this._forget, this._onlyBox),
-    );
+    const buttons = make("div", "row-of-buttons", this._keep, this._swap, this._forget, this._onlyBox);
+    const head = make("div", "compare-head", this._text, buttons);
     this._body = make("tbody");
     this._titles = [make("th", "", "First"), make("th", "", "Second")];
     for (const title of this._titles) title.setAttribute("scope", "col");

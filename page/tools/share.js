@@ -30,11 +30,8 @@ export class Share {
     this._told.setAttribute("role", "status");
     const copy = (/** @type {string} */ label, /** @type {"asPython" | "asJavaScript" | "asCurl"} */ name) =>
       button(label, () => void this._copy(name));
-    const save = (
-      /** @type {string} */ label,
-      /** @type {"asPythonTest" | "asJavaScriptTest" | "asRecording"} */ name,
-      /** @type {string} */ file,
-    ) => button(label, () => void this._save(name, file));
+    /** @type {(label: string, name: "asPythonTest" | "asJavaScriptTest" | "asRecording", file: string) => HTMLElement} */
+    const save = (label, name, file) => button(label, () => void this._save(name, file));
     const items = make(
       "div",
       "menu-items",

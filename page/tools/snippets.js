@@ -71,9 +71,8 @@ function literal(value, language) {
   if (value instanceof ExactNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map((each) => literal(each, language)).join(", ")}]`;
   if (value !== null && typeof value === "object") {
-    return `{${Object.entries(value)
-      .map(([key, each]) => `${language.key(key)}: ${literal(each, language)}`)
-      .join(", ")}}`;
+    const fields = Object.entries(value).map(([key, each]) => `${language.key(key)}: ${literal(each, language)}`);
+    return `{${fields.join(", ")}}`;
   }
   const word = String(value ?? null);
   return language.words[word] ?? word;
@@ -196,23 +195,13 @@ const LARGEST = 30_000;
  * @param {Case} shown
  */
 export function asPython(shown) {
-  const loops = {
-    calls: ["update", "print(update.call.name, update.call.args)"],
-    prose: ["text", 'print(text, end="")'],
-    snapshots: ["text", 'print(text, end="")'],
-    entities: ["update", "print(update.status, update.data)"],
-    many: ["value", "print(value)"],
-    value: ["value", "print(value)"],
-  };
-  const [item, print] = loops[shown.kind];
-  return [
-    "import jsonrill",
-    "",
-    `stream = ${list(shown, PYTHON)}`,
-    `for ${item} in ${pythonCall(shown, "stream")}:`,
-    `    ${print}`,
-    "",
-  ].join("\n");
+  const text = ["text", 'print(text, end="")'];
+  const value = ["value", "print(value)"];
+  const calls = ["update", "print(update.call.name, update.call.args)"];
+  const entities = ["update", "print(update.status, update.data)"];
+  const [item, print] = { calls, prose: text, snapshots: text, entities, many: value, value }[shown.kind];
+  const loop = `for ${item} in ${pythonCall(shown, "stream")}:\n    ${print}\n`;
+  return `import jsonrill\n\nstream = ${list(shown, PYTHON)}\n${loop}`;
 }
 
 /**
@@ -221,19 +210,13 @@ export function asPython(shown) {
  */
 export function asJavaScript(shown) {
   const head = [...javaScriptHead(shown), `const stream = ${list(shown, JAVASCRIPT)};`];
-  if (shown.kind === "snapshots")
-    return [...head, "for (const value of stream) console.log(JSON.stringify(value));", ""].join("\n");
-  const prints = {
-    calls: "console.log(call.name, JSON.stringify(call.args))",
-    prose: "process.stdout.write(text)",
-    entities: "console.log(update.status, JSON.stringify(update.data))",
-    many: "console.log(JSON.stringify(value))",
-    value: "console.log(JSON.stringify(value))",
-  };
-  const { item } = READERS[shown.kind];
-  return [...head, `for await (const ${item} of ${javaScriptCall(shown, "stream")}) {`, `  ${prints[shown.kind]};`, "}", ""].join(
-    "\n",
-  );
+  const value = "console.log(JSON.stringify(value))";
+  if (shown.kind === "snapshots") return [...head, `for (const value of stream) ${value};`, ""].join("\n");
+  const calls = "console.log(call.name, JSON.stringify(call.args))";
+  const entities = "console.log(update.status, JSON.stringify(update.data))";
+  const print = { calls, prose: "process.stdout.write(text)", entities, many: value, value }[shown.kind];
+  const loop = `for await (const ${READERS[shown.kind].item} of ${javaScriptCall(shown, "stream")}) {`;
+  return [...head, loop, `  ${print};`, "}", ""].join("\n");
 }
 
 /**
@@ -245,18 +228,10 @@ export function asCurl({ kind, input, pieces, options, url, server = "http://127
   const token = hasToken ? ['-H "authorization: Bearer $JSONRILL_TOKEN"'] : [];
   if (url) return `${["curl -N", shellQuoted(`${url}?format=${format}`), ...token].join(" ")}\n`;
   const { repair, many, prefix, provider, entity, schema } = options;
-  const set = {
-    input: input === "text" ? undefined : input,
-    repair: repair || undefined,
-    many: many || undefined,
-    prefix: prefix || undefined,
-  };
-  const more = {
-    provider: input === "events" && provider !== "auto" ? provider || undefined : undefined,
-    entity: entity || undefined,
-    schema: kind === "value" ? schema : undefined,
-  };
-  const query = new URLSearchParams({ format, options: stringify({ ...set, ...more }) });
+  const ofEvents = input === "events" && provider !== "auto" ? { provider } : {};
+  const asked = { input: input !== "text" && input, repair, many, prefix, ...ofEvents, entity };
+  const set = Object.fromEntries(Object.entries(asked).filter(([, value]) => value));
+  const query = new URLSearchParams({ format, options: stringify(kind === "value" ? { ...set, schema } : set) });
   const type = input === "text" ? "text/plain" : "application/x-ndjson";
   const body = input === "text" ? pieces.join("") : pieces.map((piece) => `${piece.replaceAll(/[\r\n]+\s*/g, " ")}\n`).join("");
   const parts = ["curl -N", shellQuoted(`${server}v1/convert?${query}`), ...token, `-H 'content-type: ${type}'`];
@@ -295,14 +270,8 @@ export function asPythonTest(shown) {
   if (shown.kind === "entities") return asPythonTest(whole(shown));
   const { kind, error, value } = shown;
   const call = pythonCall(shown, "PIECES");
-  const head = [
-    `"""${docText(shown.title)}"""`,
-    "",
-    ...(error ? ["import pytest", ""] : []),
-    "import jsonrill",
-    "",
-    `PIECES = ${list(shown, PYTHON)}`,
-  ];
+  const imports = error ? ["import pytest", "", "import jsonrill"] : ["import jsonrill"];
+  const head = [`"""${docText(shown.title)}"""`, "", ...imports, "", `PIECES = ${list(shown, PYTHON)}`];
   if (!error) head.push(`VALUE = ${pythonLiteral(kind === "calls" ? pairs(value) : value)}`);
   const results = {
     calls: [

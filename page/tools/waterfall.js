@@ -49,15 +49,9 @@ export class Waterfall {
     this._body = make("tbody");
     this._axis = make("div", "axis");
     this._axis.setAttribute("aria-hidden", "true");
-    const head = make(
-      "tr",
-      "",
-      head_("Field"),
-      head_("Begins"),
-      head_("Takes"),
-      make("th", "when", make("span", "unseen", "When"), this._axis),
-    );
-    /** @type {HTMLElement} */ (head.lastElementChild).setAttribute("scope", "col");
+    const when = make("th", "when", make("span", "unseen", "When"), this._axis);
+    when.setAttribute("scope", "col");
+    const head = make("tr", "", head_("Field"), head_("Begins"), head_("Takes"), when);
     this._table = make("table", "waterfall", make("thead", "", head), this._body);
     this._now = make("div", "now");
     this._now.setAttribute("aria-hidden", "true");
@@ -224,11 +218,8 @@ export class Waterfall {
       row.bar.style.left = `${(from * 100).toFixed(3)}%`;
       row.bar.style.width = `${((shown - from) * 100).toFixed(3)}%`;
       const takes = recording.timeOf(Math.max(lane.start, end)) - recording.timeOf(lane.start);
-      row.begins.textContent = !isThere
-        ? ""
-        : timed
-          ? formatTime(recording.timeOf(lane.start))
-          : `piece ${formatNumber(lane.start)}`;
+      const begins = timed ? formatTime(recording.timeOf(lane.start)) : `piece ${formatNumber(lane.start)}`;
+      row.begins.textContent = isThere ? begins : "";
       const pieces = Math.max(lane.start, end) - lane.start + 1;
       row.takes.textContent = !isThere ? "" : timed ? formatTime(takes) : formatNumber(pieces);
       row.row.title = isThere ? escapeText(shorten(lane.full, 200)) : "";
