@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from jsonrill.options import ReadOptions, SourceOptions
 from jsonrill.partial_stream import Update
@@ -14,45 +14,32 @@ from jsonrill.streams.types import Adapter, JsonSchema
 from jsonrill.toolcalls import ToolCallUpdate
 from jsonrill.wire.fragment import Fragment
 
-from ..runs.options import EventOptions
 from .errors import ClientError
 from .incoming import EventReading
-from .operations import (
-    PATIENCE,
-    TIMEOUT,
-    Core,
-    NewStream,
-    StreamStatus,
-    import_httpx,
-    named,
-)
-from .outgoing import Outbox, bodies, code_of, in_loop
-from .steps import BROKEN, Json, Request, Response, Steps
+from .operations import Core, NewStream, StreamStatus, named
+from .outgoing import Outbox, bodies, in_loop
+from .steps import BROKEN, Request, Response, Steps, Tries
 
 if TYPE_CHECKING:
-    import httpx2
+    import httpx2  # noqa: F401, which sees no names in texts
 
 T = TypeVar("T")
 
 
-class AsyncClient(Core):
+class AsyncClient(
+    Core[
+        "httpx2.AsyncBaseTransport",
+        AsyncGenerator[Update],
+        AsyncGenerator[Fragment],
+        AsyncGenerator[str],
+        AsyncGenerator[ToolCallUpdate],
+        AsyncGenerator[dict[str, Any]],
+        AsyncGenerator[Any],
+    ]
+):
     """A client of jsonrill's server for asyncio; arguments and methods are those of `Client`."""
 
-    def __init__(
-        self,
-        url: str,
-        token: str = "",
-        *,
-        producer: str = "",
-        timeout: float = TIMEOUT,
-        patience: float = PATIENCE,
-        transport: httpx2.AsyncBaseTransport | None = None,
-    ) -> None:
-        super().__init__(
-            url, token, producer=producer, timeout=timeout, patience=patience, transport=transport
-        )
-        self._httpx = import_httpx()
-        self._http = self._httpx.AsyncClient(**self._settings)
+    _kind = "AsyncClient"
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -113,8 +100,7 @@ class AsyncClient(Core):
             except Exception as error:
                 if close and not isinstance(error, ClientError):
                     await sender.finish()
-                    code, message = code_of(error)
-                    await self.fail(stream, code, message)
+                    await self._run(self._failed(stream, error))
                 raise
             finally:
                 await sender.stop()
@@ -149,75 +135,12 @@ class AsyncClient(Core):
         """The current value of a stream; of one of events a dict with `text` and `calls`."""
         return await self._run(self._value(stream))
 
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["updates"] = "updates",
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> AsyncGenerator[Update]: ...
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["fragments"],
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> AsyncGenerator[Fragment]: ...
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["chunks"],
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> AsyncGenerator[str]: ...
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["calls"],
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> AsyncGenerator[ToolCallUpdate]: ...
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["openai", "ai-sdk", "ag-ui"],
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> AsyncGenerator[dict[str, Any]]: ...
-    @overload
-    def read(
-        self, stream: str, format: str, *, after: str = "", **options: Unpack[EventOptions]
-    ) -> AsyncGenerator[Any]: ...
-    def read(
-        self,
-        stream: str,
-        format: str = "updates",
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> Any:
-        """Yield what is published, as it comes, as `Client.read` does."""
-        reading: EventReading[Any] = EventReading(format, after)
-        self._events(stream, reading, {**options})
-        return self._read(stream, reading, {**options})
-
-    async def _read(
-        self, stream: str, reading: EventReading[Any], query: Json
-    ) -> AsyncGenerator[Any]:
-        tries = self._tries()
-        while True:
-            request = self._events(stream, reading, query)
-            ended = BROKEN
+    async def _read(self, begin: Callable[[Tries], EventReading[Any]]) -> AsyncGenerator[Any]:
+        reading = begin(self._tries())
+        wait: float | None = 0.0
+        while wait is not None:
+            await asyncio.sleep(wait)
+            request, ended = reading.request(), BROKEN
             try:
                 async with self._http.stream(
                     request.method, self.url + request.path, headers=dict(request.headers)
@@ -226,22 +149,15 @@ class AsyncClient(Core):
                         body = await response.aread()
                         ended = Response(response.status_code, body, response.headers)
                     else:
-                        reading.connected()
                         async for data in response.aiter_bytes():
-                            known = reading.last_id
                             for item in reading.feed(data):
                                 yield item
-                            if reading.last_id != known:
-                                tries.reset()
                             if reading.closed:
                                 break
                         reading.body_ended()
             except self._httpx.TransportError as error:
                 ended = Response(error=named(error))
-            if reading.is_over(ended, stream):
-                break
-            await asyncio.sleep(tries.wait(ended))
-        reading.finish()
+            wait = reading.wait(ended)
 
     @overload
     def values(

@@ -15,7 +15,7 @@ from jsonrill.toolcalls import ToolCalls
 from jsonrill.wire.reader import WireReader
 
 from .errors import ClientError, StreamCancelled, StreamFailed, Unavailable
-from .steps import RETRIED, Json, Response, checked
+from .steps import RETRIED, Json, Request, Response, Tries, checked
 
 T = TypeVar("T")
 
@@ -23,25 +23,33 @@ T = TypeVar("T")
 class EventReading(Generic[T]):
     """The bytes of an event stream → typed objects, over any number of connections."""
 
-    def __init__(self, format: str, after: str = "") -> None:
+    def __init__(self, stream: str, path: str, format: str, after: str, tries: Tries) -> None:
         self.format = format
         self.last_id = after
         # Whether the last event was read, and whether there were events without an id.
         self.closed = False
         self.without_ids = False
-        self._decoder = SSEDecoder()
+        self._stream = stream
+        self._path = path
+        self._tries = tries
         self._read: Callable[[Any], list[Any]] = _READERS.get(format, lambda: _alone)()
         self._error: ClientError | JsonrillError | None = None
 
-    def connected(self) -> None:
-        """A new connection begins: what was left of an event in the old one is sent again."""
+    def request(self) -> Request:
+        """The request that opens, or resumes, the event stream."""
+        # What was left of an event in the old connection is sent again.
         self._decoder = SSEDecoder()
+        # A position, were it the first, says that this reader resumes.
+        headers = {"accept": "text/event-stream", "last-event-id": self.last_id or "0"}
+        return Request("GET", self._path, None, headers)
 
     def feed(self, data: bytes) -> Iterator[T]:
         """Yield the objects of these bytes; each counts as received when the next is asked for."""
         for event in self._decoder.feed(data):
             yield from self._event(event)
-            self.last_id = event.id or self.last_id
+            if event.id and event.id != self.last_id:
+                self.last_id = event.id
+                self._tries.reset()
             self.without_ids |= not event.id
             if self.closed:
                 return
@@ -58,25 +66,27 @@ class EventReading(Generic[T]):
             else:
                 yield from self._read(data)
 
-    def finish(self) -> None:
-        """Raise the error with which the stream has ended, if it has."""
-        if self._error is not None:
-            raise self._error
-
     def body_ended(self) -> None:
         """A response has ended, and was not broken off: without ids that is the end."""
         self.closed |= self.without_ids
 
-    def is_over(self, response: Response, stream: str) -> bool:
-        """True if nothing more comes; raises if that is because of an error."""
-        if self.closed or response.status == 204:
-            return True
-        if not response.error and response.status not in RETRIED:
-            checked(response, stream)
+    def wait(self, ended: Response) -> float | None:
+        """Seconds until the stream is read on; None if that was all.
+
+        Raises the error with which the stream has ended, or because of which it cannot be read on.
+        """
+        if self.closed or ended.status == 204:
+            if self._error is not None:
+                raise self._error
+            return None
+        if not ended.error and ended.status not in RETRIED:
+            checked(ended, self._stream)
         if self.without_ids:
-            message = f"stream {stream}: the connection was lost, and {self.format} has no ids"
+            message = (
+                f"stream {self._stream}: the connection was lost, and {self.format} has no ids"
+            )
             raise Unavailable(f"{message} to resume from: read it again from its beginning")
-        return False
+        return self._tries.wait(ended)
 
 
 def _alone(data: Any) -> list[Any]:

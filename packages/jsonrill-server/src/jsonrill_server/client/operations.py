@@ -7,18 +7,21 @@ import math
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from functools import partial
+from importlib import import_module
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, Unpack, overload
 from urllib.parse import quote
 
 from jsonrill.jsontext import dumps
 from jsonrill.options import Input, modes_text
 
-from ..runs.options import RunOptions
+from ..runs.options import EventOptions, RunOptions
 from .errors import Conflict
 from .incoming import EventReading
-from .outgoing import RENEW, Known, Outbox
+from .outgoing import RENEW, Known, Outbox, code_of
 from .steps import REMEDIES, RETRIED, Json, Request, Response, Steps, Tries, checked
 
 # Seconds that a client waits for an answer, and for which it tries again.
@@ -57,8 +60,21 @@ class StreamStatus:
         return cls(**{name: value for name, value in found.items() if name in names})
 
 
-class Core:
+Transport = TypeVar("Transport")
+# What `read` returns for each format: generators, sync or async.
+Updates = TypeVar("Updates")
+Fragments = TypeVar("Fragments")
+Texts = TypeVar("Texts")
+Calls = TypeVar("Calls")
+Events = TypeVar("Events")
+Others = TypeVar("Others")
+
+
+class Core(ABC, Generic[Transport, Updates, Fragments, Texts, Calls, Events, Others]):
     """What both clients have in common: operations as steps."""
+
+    # The class of httpx2 that carries them out.
+    _kind: ClassVar[str]
 
     def __init__(
         self,
@@ -68,7 +84,7 @@ class Core:
         producer: str = "",
         timeout: float = TIMEOUT,
         patience: float = PATIENCE,
-        transport: Any = None,
+        transport: Transport | None = None,
     ) -> None:
         if not str(url).startswith(("http://", "https://")):
             raise ValueError(f"the URL of a server begins with http:// or https://, not {url!r}")
@@ -84,7 +100,10 @@ class Core:
         headers = {"accept-encoding": "identity"}
         if token:
             headers["authorization"] = f"Bearer {token}"
-        self._settings = {"headers": headers, "timeout": timeout, "transport": transport}
+        # Loaded here, because it takes a while.
+        self._httpx: Any = import_module("httpx2")
+        settings = {"headers": headers, "timeout": timeout, "transport": transport}
+        self._http = getattr(self._httpx, self._kind)(**settings)
         # What is known of the streams that are published to from here, and the last epoch.
         self._known: dict[str, Known] = {}
         self._epoch = 0
@@ -134,6 +153,11 @@ class Core:
         found = yield from self._post(self._path(stream, f"/{how}"), value, stream)
         self._forget(stream)
         return StreamStatus.from_json(found)
+
+    def _failed(self, stream: str, error: Exception) -> Steps[StreamStatus]:
+        """Say that the source of a stream has failed."""
+        code, message = code_of(error)
+        return self._end(stream, "fail", {"code": code, "message": message})
 
     def _delete(self, stream: str) -> Steps[None]:
         yield from self._call(Request("DELETE", self._path(stream)), stream)
@@ -185,27 +209,85 @@ class Core:
         known.last, known.seq = json.loads(response.body)["last"], known.seq + 1
         self._known[stream] = known
 
-    def _events(self, stream: str, reading: EventReading[Any], query: Json) -> Request:
-        """The request that opens, or resumes, an event stream."""
-        asked = {"format": reading.format, **query}
-        pairs = [f"{name}={quote(_text(value))}" for name, value in asked.items()]
+    @abstractmethod
+    def _read(self, begin: Callable[[Tries], EventReading[Any]]) -> Any:
+        """Carry out a reading; its patience begins when the first event is asked for."""
+
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["updates"] = "updates",
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> Updates: ...
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["fragments"],
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> Fragments: ...
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["chunks"],
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> Texts: ...
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["calls"],
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> Calls: ...
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["openai", "ai-sdk", "ag-ui"],
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> Events: ...
+    @overload
+    def read(
+        self, stream: str, format: str, *, after: str = "", **options: Unpack[EventOptions]
+    ) -> Others: ...
+    def read(
+        self,
+        stream: str,
+        format: str = "updates",
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> Any:
+        """Yield what is published, as it comes, in this format, to the end of the stream.
+
+        `updates` are `Update`s, `fragments` `Fragment`s, `chunks` pieces of the text, `calls`
+        `ToolCallUpdate`s, `raw` the records themselves; events of other clients (`openai`,
+        `ai-sdk`, `ag-ui`) are dicts. A connection that breaks is resumed after the last event:
+        nothing is missing, and nothing comes twice. `after` is the id of an event to go on from.
+        A stream that did not end well raises `StreamFailed` behind its last event.
+        """
+        query = {"format": format, **options}
+        pairs = [f"{name}={quote(_text(value))}" for name, value in query.items()]
         path = self._path(stream, f"/events?{'&'.join(pairs)}")
-        # A position, were it the first, says that this reader resumes.
-        headers = {"accept": "text/event-stream", "last-event-id": reading.last_id or "0"}
-        return Request("GET", path, None, headers)
+        return self._read(partial(EventReading, stream, path, format, after))
 
 
 def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         return modes_text(value)
     return str(int(value)) if isinstance(value, bool) else str(value)
-
-
-def import_httpx() -> Any:
-    """The library that does the requests; it takes a while to load, so only a client loads it."""
-    import httpx2
-
-    return httpx2
 
 
 def named(error: Exception) -> str:

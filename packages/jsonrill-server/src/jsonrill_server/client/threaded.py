@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import AsyncIterable, Callable, Generator, Iterator
+from collections.abc import AsyncIterable, Callable, Generator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from jsonrill.options import ReadOptions, SourceOptions
 from jsonrill.partial_stream import Update
@@ -15,28 +15,29 @@ from jsonrill.streams.types import Adapter, JsonSchema
 from jsonrill.toolcalls import ToolCallUpdate
 from jsonrill.wire.fragment import Fragment
 
-from ..runs.options import EventOptions
 from .errors import ClientError
 from .incoming import EventReading
-from .operations import (
-    PATIENCE,
-    TIMEOUT,
-    Core,
-    NewStream,
-    StreamStatus,
-    import_httpx,
-    named,
-)
-from .outgoing import Outbox, bodies, code_of
-from .steps import BROKEN, Json, Request, Response, Steps
+from .operations import Core, NewStream, StreamStatus, named
+from .outgoing import Outbox, bodies
+from .steps import BROKEN, Request, Response, Steps, Tries
 
 if TYPE_CHECKING:
-    import httpx2
+    import httpx2  # noqa: F401, which sees no names in texts
 
 T = TypeVar("T")
 
 
-class Client(Core):
+class Client(
+    Core[
+        "httpx2.BaseTransport",
+        Generator[Update],
+        Generator[Fragment],
+        Generator[str],
+        Generator[ToolCallUpdate],
+        Generator[dict[str, Any]],
+        Generator[Any],
+    ]
+):
     """A client of jsonrill's server, for programs that are not async.
 
     `token` is the server's; `producer` names who publishes, by default a name of its own: of two
@@ -45,22 +46,7 @@ class Client(Core):
     again for `patience` seconds. `transport` is one of httpx2. Threads may share a client.
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str = "",
-        *,
-        producer: str = "",
-        timeout: float = TIMEOUT,
-        patience: float = PATIENCE,
-        transport: httpx2.BaseTransport | None = None,
-    ) -> None:
-        super().__init__(
-            url, token, producer=producer, timeout=timeout, patience=patience, transport=transport
-        )
-        self._httpx = import_httpx()
-        self._http = self._httpx.Client(**self._settings)
-        self._lock = threading.Lock()
+    _kind = "Client"
 
     def __enter__(self) -> Client:
         return self
@@ -127,8 +113,7 @@ class Client(Core):
             except Exception as error:
                 if close and not isinstance(error, ClientError):
                     sender.finish()
-                    code, message = code_of(error)
-                    self.fail(stream, code, message)
+                    self._run(self._failed(stream, error))
                 raise
             finally:
                 sender.stop()
@@ -139,9 +124,9 @@ class Client(Core):
 
     def _lock_of(self, stream: str) -> threading.Lock:
         """The lock of a stream: what two threads publish is not numbered twice."""
-        with self._lock:
-            found: threading.Lock = self._locks.setdefault(stream, threading.Lock())
-            return found
+        # Of two threads that come here at once, `setdefault` gives both the same one.
+        found: threading.Lock = self._locks.setdefault(stream, threading.Lock())
+        return found
 
     def close(self, stream: str) -> StreamStatus:
         """Say that a stream is complete. To say so twice is no error."""
@@ -169,102 +154,28 @@ class Client(Core):
         """The current value of a stream; of one of events a dict with `text` and `calls`."""
         return self._run(self._value(stream))
 
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["updates"] = "updates",
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> Generator[Update]: ...
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["fragments"],
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> Generator[Fragment]: ...
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["chunks"],
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> Generator[str]: ...
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["calls"],
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> Generator[ToolCallUpdate]: ...
-    @overload
-    def read(
-        self,
-        stream: str,
-        format: Literal["openai", "ai-sdk", "ag-ui"],
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> Generator[dict[str, Any]]: ...
-    @overload
-    def read(
-        self, stream: str, format: str, *, after: str = "", **options: Unpack[EventOptions]
-    ) -> Generator[Any]: ...
-    def read(
-        self,
-        stream: str,
-        format: str = "updates",
-        *,
-        after: str = "",
-        **options: Unpack[EventOptions],
-    ) -> Any:
-        """Yield what is published, as it comes, in this format, to the end of the stream.
-
-        `updates` are `Update`s, `fragments` `Fragment`s, `chunks` pieces of the text, `calls`
-        `ToolCallUpdate`s, `raw` the records themselves; events of other clients (`openai`,
-        `ai-sdk`, `ag-ui`) are dicts. A connection that breaks is resumed after the last event:
-        nothing is missing, and nothing comes twice. `after` is the id of an event to go on from.
-        A stream that did not end well raises `StreamFailed` behind its last event.
-        """
-        reading: EventReading[Any] = EventReading(format, after)
-        self._events(stream, reading, {**options})
-        return self._read(stream, reading, {**options})
-
-    def _read(self, stream: str, reading: EventReading[Any], query: Json) -> Iterator[Any]:
-        tries = self._tries()
-        while True:
-            request = self._events(stream, reading, query)
-            ended = BROKEN
+    def _read(self, begin: Callable[[Tries], EventReading[Any]]) -> Generator[Any]:
+        reading = begin(self._tries())
+        wait: float | None = 0.0
+        while wait is not None:
+            time.sleep(wait)
+            request, ended = reading.request(), BROKEN
             try:
                 with self._http.stream(
                     request.method, self.url + request.path, headers=dict(request.headers)
                 ) as response:
                     if response.status_code != 200:
-                        ended = Response(response.status_code, response.read(), response.headers)
+                        body = response.read()
+                        ended = Response(response.status_code, body, response.headers)
                     else:
-                        reading.connected()
                         for data in response.iter_bytes():
-                            known = reading.last_id
                             yield from reading.feed(data)
-                            if reading.last_id != known:
-                                tries.reset()
                             if reading.closed:
                                 break
                         reading.body_ended()
             except self._httpx.TransportError as error:
                 ended = Response(error=named(error))
-            if reading.is_over(ended, stream):
-                break
-            time.sleep(tries.wait(ended))
-        reading.finish()
+            wait = reading.wait(ended)
 
     @overload
     def values(
