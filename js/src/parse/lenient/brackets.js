@@ -215,6 +215,10 @@ export class Brackets {
     if (["end", "text"].includes(seen.then) && !mayEnd(expected, seen.closers, doubled)) {
       throw m._twoReadings(tooMany, missing, pos);
     }
+    const least = Math.min(...ways.keys());
+    if ([...m.text.parens].some((at) => at > least)) {
+      throw m._twoReadings("a parenthesis is not closed", "it is one too many", pos);
+    }
     const [[opened, cost], ...others] = [...ways].sort((one, other) => one[1] - other[1]);
     if (this.deeper || this.shallower || (doubled && this.misled)) {
       throw m._twoReadings("this bracket is wrong", "one before it is", pos);
@@ -462,7 +466,7 @@ export class Brackets {
     if (m.prose.scalarList && sentence && m._line === this.rootLine) {
       throw m._twoReadings("the value is before this", "it is part of a sentence", pos);
     }
-    if (char === "." && m._offset + pos === this.rootEnd + 1) {
+    if (".(".includes(char) && m._offset + pos === this.rootEnd + 1) {
       const code = m._sees(SHAPE.MEMBER, text, pos);
       if (code === null) return m._hold(text, pos);
       if (code) throw m._twoReadings("the value is before this", "it is part of a program", pos);

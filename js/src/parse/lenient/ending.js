@@ -3,7 +3,7 @@
 import { InvalidJSON, Truncated } from "../../errors.js";
 import { END, FIRST_ELEMENT, KEY, Machine, STRING, VALUE } from "../machine.js";
 import { ANY_CLOSER } from "./brackets.js";
-import { isDigit, lastVisible } from "./characters.js";
+import { lastVisible } from "./characters.js";
 import {
   ASIDE,
   BARE_KEY,
@@ -22,7 +22,7 @@ import {
   PROSE,
   THOUGHTS,
 } from "./states.js";
-import { ENDS_IN_FENCE, SECOND_SCALAR } from "./tables.js";
+import { ENDS_IN_FENCE, SECOND_IN_LINE, SECOND_SCALAR } from "./tables.js";
 import { ALL_WORDS } from "./words.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
@@ -62,8 +62,7 @@ export class TextEnd {
       this.endCurly(m);
     }
     if (m._state === CLOSING) m.brackets.endRoot(m);
-    const listed = m.prose.inProse && m.prose.scalarList;
-    if (m._state === IGNORED && (m.brackets.rootEnd < 0 || listed)) this.refuseSecond(m);
+    if (m._state === IGNORED) this.refuseSecond(m);
     if (m._state === LINE_COMMENT) m.comments.refuse(m, m._held.length, Truncated, true);
     const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(m._state);
     const quoted = inString && m.text.stringAt === m._token;
@@ -91,9 +90,9 @@ export class TextEnd {
    * @param {Leniency} m
    */
   refuseSecond(m) {
-    const after = m.prose.trailingText;
-    const numbers = !m.prose.trailingLetters && [...after].some(isDigit);
-    if ((numbers || SECOND_SCALAR.test(after)) && !m._many) {
+    const listed = m.prose.inProse && m.prose.scalarList;
+    const second = m.brackets.rootEnd < 0 || listed ? SECOND_SCALAR : SECOND_IN_LINE;
+    if (second.test(m.prose.trailingText) && !m._many) {
       const one = "the value is before this";
       throw m._twoReadings(one, "it is in this text", m._held.length);
     }

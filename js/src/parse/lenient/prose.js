@@ -8,12 +8,15 @@ import { ASIDE, BEFORE, CODE, FENCE, IGNORED, PROSE, THOUGHTS } from "./states.j
 import {
   ANNOUNCES,
   ANNOUNCES_NUMBERS,
+  ANNOUNCES_SECOND,
   ASIDE_BEGINS,
+  BLANK,
   BREAKS_ASIDE,
   BREAKS_ASIDE_OF_MANY,
   BREAKS_PROSE,
   BREAKS_PROSE_OF_MANY,
   BREAKS_TRAILING,
+  DUE,
   FENCE_REST,
   IN_CODE,
   LETTER,
@@ -23,6 +26,7 @@ import {
   NUMBERS,
   ODD_SPACES,
   QUOTES,
+  QUOTES_VALUE,
   SCALAR_LIST,
   SECOND,
   SPACE_OR_SEPARATOR,
@@ -53,6 +57,8 @@ const REMEMBERED = 160;
 const LONGEST_LANGUAGE = 16;
 // As much of the text after a value is looked through for a second number or word.
 const LONGEST_TRAILING = 1000;
+// And as much of it before a bracket.
+const BEFORE_SECOND = 16;
 
 /** Finds the value in the text around it. */
 export class Prose {
@@ -74,14 +80,14 @@ export class Prose {
   scalarList = false;
   // A list of numbers was passed over before it: a footnote, an interval, or a value.
   passedList = false;
-  // Of the text after it: if there were words, or letters; if thoughts have begun, or code; if its
-  // end announces a value, as a colon or a new line does. And its beginning.
+  // Of the text after it: if there were words, or letters; its beginning, and if that touches the
+  // value; if thoughts have begun, or code.
   trailingWords = false;
   trailingLetters = false;
   trailingText = "";
+  touches = false;
   trailingThoughts = false;
   trailingCode = false;
-  announced = false;
 
   /**
    * Read where a value may begin: at the start, after a fence, between documents.
@@ -212,7 +218,7 @@ export class Prose {
         // {{"a": 1}} of a template is not passed over.
         if (char !== "{" || text[after] !== "{") {
           this.asideIsBroken = endOf(ASIDE_BEGINS, text, after) < 0;
-          this.asideIsDue = char === "{" && this.beforeText === "";
+          this.asideIsDue = char === "{" && DUE.test(this.beforeText);
           return this.passOver(m, text, pos);
         }
       }
@@ -526,14 +532,21 @@ export class Prose {
    */
   isLater(m, text, pos) {
     if (this.depthAside !== 0 || this.trailingThoughts) return false;
-    if (NO_VALUE.test(this.beforeText)) return false;
-    if (this.trailingLetters && !this.announced) {
+    const announced = ANNOUNCES_SECOND.test(this.beforeText);
+    const part = text[pos] === "{" || this.isGlued() ? QUOTES_VALUE : NO_VALUE;
+    if (!announced && part.test(this.beforeText)) return false;
+    if (this.trailingLetters && !announced && !this.scalarList) {
       const footnote = m._sees(SHAPE.FOOTNOTE, text, pos);
       if (footnote !== false) return footnote === null;
     }
-    const seen = this.seesSecond(m, text, pos, this.announced);
+    const seen = this.seesSecond(m, text, pos, announced);
     if (seen) throw m._twoReadings("the value is before this", "it begins here", pos);
     return seen === null;
+  }
+
+  /** True if nothing but a word is between two brackets: `["a"]or["b"]`. */
+  isGlued() {
+    return this.touches && !BLANK.test(this.trailingText);
   }
 
   /**
@@ -562,7 +575,7 @@ export class Prose {
       return;
     }
     const run = text.slice(start, end);
-    this.beforeText = [...(this.beforeText + run.slice(-4))].slice(-2).join("");
+    this.beforeText = (this.beforeText + run).slice(-BEFORE_SECOND);
     this.trailingWords ||= WORDS.test(run);
     if (!this.trailingLetters) {
       const letter = LETTER.exec(run)?.index ?? run.length;
@@ -578,8 +591,6 @@ export class Prose {
       this.trailingText = (this.trailingText + run).slice(0, LONGEST_TRAILING);
     }
     m._pass(text, pos, end);
-    const visible = run.replace(/[ \t]+$/, "");
-    if (visible !== "") this.announced = /[:：=→>\n]$/.test(visible);
   }
 
   /**
@@ -607,7 +618,8 @@ export class Prose {
       this.depthAside = 0;
       this.trailingWords = this.trailingLetters = false;
       this.trailingText = "";
-      this.trailingThoughts = this.trailingCode = this.announced = false;
+      this.trailingThoughts = this.trailingCode = false;
+      this.touches = m._offset + pos === m.brackets.rootEnd + 1;
       return pos;
     }
     return end;

@@ -110,7 +110,8 @@ export class Quotes {
       ["}", "]", '"'].includes(lastVisible(m.text.shown)) ||
       ",:]}".includes(text[quote + 1]) ||
       isSpace(m.text.shown.at(-1) ?? "") || // before the comma, or in the text
-      m._bareKeys; // one may be in the text
+      m._bareKeys || // one may be in the text
+      m.text.closedInText;
     const unsure = swallowed || m.text.quoted || !m._object;
     if (m.text.quotation || (!curly && unsure)) {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];

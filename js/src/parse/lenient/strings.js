@@ -366,6 +366,11 @@ export class Strings {
    */
   endOddString(m, text, quote) {
     if (m._state === ODD_KEY) return m._endKey(quote);
+    if (this.opened === "`") {
+      const fence = m._sees(SHAPE.FENCE, text, quote);
+      if (fence === null) return m._hold(text, quote);
+      if (fence) throw m._twoReadings("a fence ends here", "a tick ends the string", quote);
+    }
     m._state = STRING;
     const end = m.quotes.endString(m, text, quote);
     // A quote in the text, or one that cannot be told yet.

@@ -210,6 +210,8 @@ class Brackets:
             raise m._error(InvalidJSON, f"',' or {expected[-1]!r}", f"but got {char!r}", text, pos)
         if seen.then in ("end", "text") and not may_end(expected, seen.closers, doubled):
             raise m._two_readings("a bracket is one too many", "one is missing", text, pos)
+        if any(at > min(ways) for at in m._parens):
+            raise m._two_readings("a parenthesis is not closed", "it is one too many", text, pos)
         (opened, cost), *others = sorted(ways.items(), key=itemgetter(1))
         if self.deeper or self.shallower or (doubled and self.is_misled(m)):
             raise m._two_readings("this bracket is wrong", "one before it is", text, pos)
@@ -473,7 +475,7 @@ class Brackets:
         goes_on = char.isalpha() or char in _UNITS
         if m.prose.scalar_list and goes_on and m._position(text, pos)[1] == self.root_line:
             raise m._two_readings("the value is before this", "it is part of a sentence", text, pos)
-        if char == "." and m._offset + pos == self.root_end + 1:
+        if char in ".(" and m._offset + pos == self.root_end + 1:
             code = m._sees(lookahead.MEMBER, text, pos)
             if code is None:
                 return m._hold(text, pos)

@@ -75,7 +75,7 @@ class TextEnd:
             self.end_curly(m)
         if m._state == CLOSING:
             m.brackets.end_root(m)
-        if m._state == IGNORED and (m.brackets.root_end < 0 or m.prose.listed):
+        if m._state == IGNORED:
             self.refuse_second(m)
         if m._state == LINE_COMMENT:
             m.comments.refuse(m, m._held, len(m._held), Truncated, last=True)
@@ -104,9 +104,9 @@ class TextEnd:
 
     def refuse_second(self, m: Leniency) -> None:
         """`1`, a line of dashes or `Corrected:`, `2`: two values; `Data: [1]`, `Mean: 1.0`, too."""
-        after = m.prose.trailing_text
-        numbers = not m.prose.trailing_letters and any(map(str.isdigit, after))
-        if (numbers or patterns.SECOND_SCALAR.search(after)) and not m._many:
+        scalar = m.brackets.root_end < 0 or m.prose.listed
+        second = patterns.SECOND_SCALAR if scalar else patterns.SECOND_IN_LINE
+        if second.search(m.prose.trailing_text) and not m._many:
             raise m._two_readings(
                 "the value is before this", "it is in this text", m._held, len(m._held)
             )

@@ -142,8 +142,8 @@ JSON_FENCE: Final = Shape(
 )
 # A face after the value: its colon says nothing about the value.
 FACE: Final = Shape(r"[:;=][-'^]{0,1}[\]\[()DPp3*|/]")
-# `["a"].map(`, but not the end of a sentence.
-MEMBER: Final = Shape(r"\.[a-z_$]")
+# `["a"].map(`, but not the end of a sentence; `["a"](link)`.
+MEMBER: Final = Shape(r"\.[a-z_$]|\(")
 ELLIPSIS: Final = Shape(r"\.\.\.|…")
 
 _NAMES: Final = f"(?:{'|'.join(map(_any_case, ELEMENTS))})"
@@ -186,9 +186,12 @@ def _bracket(value: str, ends: str) -> str:
     return rf"\{{{_object(value, ends)}|\[{_array(value, ends, nested)}"
 
 
+_EMPTY = rf"(?:\{{{_SPACE}\}}|\[{_SPACE}\])"
 _TYPED = _SPACE + _BEGINS_VALUE
 # A bracket that begins JSON, told from one in prose by the first thing inside it.
-BRACKET: Final = Shape(_bracket(_TYPED, _BRACKET_ENDS))
+BRACKET: Final = Shape(
+    rf"{_bracket(_TYPED, _BRACKET_ENDS)}|{_EMPTY}{_GAP},{_SPACE}(?:[{{\[]|{_COMMENT})"
+)
 # Numbers in brackets that a sentence may have: [1], [12, 13].
 _FOOTNOTE = rf"{_GAP}\]"
 for _ in range(4):
@@ -198,7 +201,6 @@ FOOTNOTE: Final = Shape(rf"\[{_GAP}[0-9]{{1,3}}{_FOOTNOTE}")
 _TUPLE = rf"\([\"'“0-9-][^(),\r\n]{{0,200}},[^()\r\n]{{0,200}}\){_LINE_ENDS}"
 # A value that is no bracket and alone in its line.
 ALONE: Final = Shape(f"{_LONG_NUMBER}|{_WORD}{_LINE_ENDS}|{_NUMBER}(?<=[0-9]){_LINE_ENDS}|{_TUPLE}")
-_EMPTY = rf"(?:\{{{_SPACE}\}}|\[{_SPACE}\])"
 _LISTED = rf"\[{_SPACE}{_NUMBER}{_SPACE}\]"
 # Where a value is due: it may also be a string, a number or a word, and {name: is an object,
 # whatever follows.

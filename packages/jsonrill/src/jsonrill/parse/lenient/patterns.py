@@ -10,27 +10,44 @@ SPACE_OR_SEPARATOR: Final = re.compile(r"[ \t\n\r\x1e]*")
 BREAKS_PROSE: Final = re.compile(r"[{\[`<◁]")
 BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<◁\n\x1e]")
 BREAKS_TRAILING: Final = re.compile(r"[][{}`~<◁]")
+BLANK: Final = re.compile(r"[ \t\r\n]")
 LETTER: Final = re.compile(r"[^\W\d_]")
 # In the text after a value, with no letter before it: a second one.
 SECOND: Final = re.compile(r"[\"'“‘]")
 # After a number, a word or a string, also behind letters.
 SECOND_SCALAR: Final = re.compile(
-    r"[:：=]\s{0,8}(?:[\"'“‘]|[-+]?\d|(?:true|false|null|True|False|None)(?!\w))"
+    r"\A[\W\d_]*\d(?:[-+.,:/ \t\r\d]{0,80}\n|[\W\d_]*\Z)|,\s{0,8}[\"“]"
+    r"|(?:[:：=]\s{0,8}|\b(?:be|or|not)\s{1,8})(?:[\"'“‘]|[-+]?\d|(?:true|false|null|True|False|None)(?!\w))"
 )
-# Before a bracket in the text after the value that begins no other value. `\n` may mean a new line.
+# After a list or an object: one that is alone in the line that a colon announces; or a member.
+SECOND_IN_LINE: Final = re.compile(
+    r"[:：][*_ \t\r]{0,8}\n\s{0,8}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|“[^”\n]{0,200}”"
+    r"|[-+]?\d[-+.eE\d]{0,23}|true|false|null|True|False|None|\([^()\n]{1,200},[^()\n]{0,200}\))"
+    r"[ \t\r.]{0,8}(?:\n|\Z)"
+    r"|(?:\A|\n)[ \t]{0,40}\"[^\"\n]{1,80}\"[ \t]{0,8}:\s{0,8}(?:[\"{\[-]|\d|true|false|null)"
+)
+# Before a bracket in the text after the value that begins no other value: in a quotation, and as a
+# subscript. `\n` may mean a new line.
+QUOTES_VALUE: Final = re.compile(r"[(`\"'“]\Z")
 NO_VALUE: Final = re.compile(r"(?<!\\)[\w()\]`\"'“]\Z")
+# There: it begins one.
+ANNOUNCES_SECOND: Final = re.compile(
+    r"(?:[:：=→>\n][ \t]{0,8}|\b(?:is|are|was|were|be)[ \t]{1,8})[(`\"'“]?\Z"
+)
 TAG: Final = re.compile(r"[<◁\[]")
 ANNOUNCES: Final = re.compile(
-    r"[:=`*>\n]\Z|\A\Z|\b(?:is|are|was|were|be)\Z|(?:\A|\n)[ \t]{0,8}(?:[-•+]|\d{1,3}[.)])\Z"
+    r"[:：=`*>\n]\Z|\A\Z|\b(?:is|are|was|were|be)\Z|(?:\A|\n)[ \t]{0,8}(?:[-•+]|\d{1,3}[.)])\Z"
 )
 # Before a list of numbers, if another one was in the prose: a colon, or a tag in its own line.
 ANNOUNCES_NUMBERS: Final = re.compile(r"[:：=]\s*\Z|>[ \t\r]{0,8}\n\Z")
 NUMBERS: Final = re.compile(r"\[\s{0,64}[-+.\d]")
 # In prose, these must be announced; those in one line with a sentence after them are part of it.
-NEEDS_ANNOUNCING: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]|\{\s{0,64}[/#]")
+NEEDS_ANNOUNCING: Final = re.compile(r"\[(?:\s{0,8}\[){0,8}\s{0,64}[^\s\"'“‘{\[(]|\{\s{0,64}[/#]")
 # Before a brace with a comment in it: `func main() { // …`.
 OPENS_BLOCK: Final = re.compile(r"[\w)]\Z")
-SCALAR_LIST: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]")
+SCALAR_LIST: Final = re.compile(r"\[(?:\s{0,8}\[){0,8}\s{0,64}[^\s\"'“‘{\[(]")
+# Before a bracket: a line announces the value.
+DUE: Final = re.compile(r"(?:\A|[:：][ \t\r]*\n\s*)\Z")
 BREAKS_ASIDE: Final = re.compile(r"[][{}]")
 BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
 FENCE_REST: Final = re.compile(r"[`\w.+-]*")
@@ -41,7 +58,7 @@ SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]$@#%])(?<!\bjson)\Z", re.IGNORECASE)
 # body of a declaration.
 IN_CODE: Final = re.compile(
     r"[(,][ \t]{0,8}\w{1,40}=\Z|[.]\w{1,60}\(\Z|=[ \t]{0,8}\w{1,60}\(\Z"
-    r"|\A[^ \t]{0,100},\Z"
+    r"|\A[^ \t]{0,100},\Z|`[\w.]{1,60}\(\Z"
     r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}\Z"
 )
 # A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.
@@ -115,10 +132,10 @@ PYTHON_CODE_CUT: Final = re.compile(r"(?:x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7})\Z")
 REGEX: Final = re.compile(
     r"\\[dDwWsSBAZzpPkKQEhHRVXG1-9](?:[-+*?{}()\[\]|$^.,:]|\\[dDwWsS])|[\^(\[|]\\[dDwWsSB]"
 )
-REGEX_AFTER: Final = re.compile(r"[+*?{}()\[\]|$^]|\\[dDwWsSB]")
+REGEX_AFTER: Final = re.compile(r"[+*?{}()\[\]|$^\"']|\\[dDwWsSB]")
 BACKSLASH_LAST: Final = re.compile(r"\\[dDwWsSBAZz]\Z")
 PATH: Final = re.compile(r"(?:\A|[\w.:%~$)/\\-])(?:\\[\w.$~-]+)+\Z")
-PATH_AFTER: Final = re.compile(r"[\w.$~-]{1,80}[\"'\\]")
+PATH_AFTER: Final = re.compile(r"[\w.$~-]{2,80}[\"'\\]")
 PATH_CUT: Final = re.compile(r"[\w.$~-]{0,80}\Z")
 TEX_NAME: Final = re.compile(r"[A-Za-z]{1,24}")
 TEX: Final = re.compile(

@@ -40,13 +40,14 @@ _REMEMBERED: Final = 160
 _LONGEST_LANGUAGE: Final = 16
 # As much of the text after a value is looked through for a second number or word.
 _LONGEST_TRAILING: Final = 1000
+# And as much of it before a bracket.
+_BEFORE_SECOND: Final = 16
 
 
 class Prose:
     """Finds the value in the text around it."""
 
     __slots__ = (
-        "announced",
         "aside_is_broken",
         "aside_is_due",
         "aside_is_quoted",
@@ -58,6 +59,7 @@ class Prose:
         "language",
         "passed_list",
         "scalar_list",
+        "touches",
         "trailing_code",
         "trailing_letters",
         "trailing_text",
@@ -81,10 +83,10 @@ class Prose:
         self.in_prose = self.scalar_list = False
         # A list of numbers was passed over before it: a footnote, an interval, or a value.
         self.passed_list = False
-        # Of the text after it: if there were words, or letters; if thoughts have begun, or code; if
-        # its end announces a value, as a colon or a new line does. And its beginning.
+        # Of the text after it: if there were words, or letters; if thoughts have begun, or code;
+        # its beginning, and if that touches the value.
         self.trailing_words = self.trailing_letters = False
-        self.trailing_thoughts = self.trailing_code = self.announced = False
+        self.trailing_thoughts = self.trailing_code = self.touches = False
         self.trailing_text = ""
 
     def before(self, m: Leniency, text: str, pos: int) -> int:
@@ -196,7 +198,9 @@ class Prose:
                     pos += 1
                     continue
                 self.aside_is_broken = not patterns.ASIDE_BEGINS.match(text, after)
-                self.aside_is_due = char == "{" and not self.before_text
+                self.aside_is_due = (
+                    char == "{" and patterns.DUE.search(self.before_text) is not None
+                )
                 return self.pass_over(m, text, pos)
             pos += 1
         self.before_text = (before + text[max(start, len(text) - _REMEMBERED) :])[-_REMEMBERED:]
@@ -445,16 +449,24 @@ class Prose:
 
         Numbers in a sentence are a footnote.
         """
-        if self.depth_aside or self.trailing_thoughts or patterns.NO_VALUE.search(self.before_text):
+        if self.depth_aside or self.trailing_thoughts:
             return False
-        if self.trailing_letters and not self.announced:
+        announced = patterns.ANNOUNCES_SECOND.search(self.before_text) is not None
+        part = patterns.QUOTES_VALUE if text[pos] == "{" or self.is_glued() else patterns.NO_VALUE
+        if not announced and part.search(self.before_text):
+            return False
+        if self.trailing_letters and not announced and not self.scalar_list:
             footnote = m._sees(lookahead.FOOTNOTE, text, pos)
             if footnote is not False:
                 return footnote is None
-        seen = self.sees_second(m, text, pos, self.announced)
+        seen = self.sees_second(m, text, pos, announced)
         if seen:
             raise m._two_readings("the value is before this", "it begins here", text, pos)
         return seen is None
+
+    def is_glued(self) -> bool:
+        """True if nothing but a word is between two brackets: `["a"]or["b"]`."""
+        return self.touches and not patterns.BLANK.search(self.trailing_text)
 
     def sees_second(self, m: Leniency, text: str, pos: int, due: bool) -> bool | None:
         """True if a second value begins here; where it is due, it may be cut off."""
@@ -467,7 +479,7 @@ class Prose:
         if end == start or self.trailing_code:
             return
         run = text[start:end]
-        self.before_text = (self.before_text + run)[-2:]
+        self.before_text = (self.before_text + run)[-_BEFORE_SECOND:]
         self.trailing_words = self.trailing_words or run.strip(_NO_WORDS) != ""
         if not self.trailing_letters:
             letter = patterns.LETTER.search(run)
@@ -479,9 +491,6 @@ class Prose:
             self.trailing_letters = letter is not None
         if len(self.trailing_text) < _LONGEST_TRAILING:
             self.trailing_text = (self.trailing_text + run)[:_LONGEST_TRAILING]
-        visible = run.rstrip(" \t")
-        if visible:
-            self.announced = visible[-1] in ":：=→>\n"
 
     def after(self, m: Leniency, text: str, pos: int) -> int:
         """Text after the value, or after one of many."""
@@ -505,7 +514,8 @@ class Prose:
             self.before_text = ""
             self.depth_aside = 0
             self.trailing_words = self.trailing_letters = False
-            self.trailing_thoughts = self.trailing_code = self.announced = False
+            self.trailing_thoughts = self.trailing_code = False
             self.trailing_text = ""
+            self.touches = m._offset + pos == m.brackets.root_end + 1
             return pos
         return end

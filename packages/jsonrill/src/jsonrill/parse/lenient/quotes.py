@@ -110,7 +110,7 @@ class Quotes:
         swallowed = m._shown.rstrip()[-1:] in _SWALLOWS or text[quote + 1] in ",:]}"
         swallowed = swallowed or m._shown[-1:].isspace()  # before the comma, or in the text
         # Where keys are bare, one may be in the text.
-        swallowed = swallowed or m._bare_keys
+        swallowed = swallowed or m._bare_keys or m.text.closed_in_text
         unsure = swallowed or m.text.quoted or not m._object
         if m.text.quotation or (not curly and unsure):
             raise m._two_readings(

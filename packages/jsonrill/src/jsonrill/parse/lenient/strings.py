@@ -464,6 +464,12 @@ class Strings:
     def end_odd_string(self, m: Leniency, text: str, quote: int) -> int:
         if m._state == ODD_KEY:
             return m._end_key(text, quote)
+        if self.opened == "`":
+            fence = m._sees(lookahead.FENCE, text, quote)
+            if fence is None:
+                return m._hold(text, quote)
+            if fence:
+                raise m._two_readings("a fence ends here", "a tick ends the string", text, quote)
         m._state = STRING
         end = m.quotes.end_string(m, text, quote)
         if m._state == STRING:  # a quote in the text, or one that cannot be told yet
