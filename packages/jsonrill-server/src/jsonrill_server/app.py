@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -31,7 +30,7 @@ from .relay import ROUTES as RELAY
 from .relay import Upstreams, take_over
 from .runs.hub import Hub
 from .runs.signals import before_the_end
-from .store import Store, open_store
+from .store import Status, Store, open_store
 
 log = logging.getLogger("jsonrill_server")
 Handler = Callable[[Request], Awaitable[Response]]
@@ -110,7 +109,14 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     config = config or Config.from_environment()
     hub = Hub(config, store or open_store(config.store, config.bounds()))
     upstreams = Upstreams(config, SimulatedModels() if config.demo else None)
-    hub.take_over = partial(take_over, hub, upstreams)
+    simulated = Demo(hub, config.relay_lease) if config.demo else None
+
+    async def when_lost(stream: str, status: Status) -> bool:
+        if simulated is not None and await simulated.take_over(stream, status):
+            return True
+        return await take_over(hub, upstreams, stream, status)
+
+    hub.take_over = when_lost
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -145,8 +151,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     if config.page:
         has_models = bool(upstreams.all) and not upstreams.is_demo
         app.state.pages = pages.load(config.demo, has_models, config.in_memory)
-    if config.demo:
-        app.state.demo = Demo(hub)
+    app.state.demo = simulated
     app.state.credentials = Credentials(config)
     app.state.upstreams = upstreams
     return app

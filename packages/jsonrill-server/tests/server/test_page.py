@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from jsonrill.schema import _Compiled
 from jsonrill_server import Config
-from jsonrill_server.demo.generations import Order, order_of
 from jsonrill_server.demo.models import models
 from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.records import CLOSED, Record
@@ -89,18 +86,6 @@ def test_models_are_there_only_in_a_demo() -> None:
     assert [model["name"] for model in listed] == NAMES
 
 
-def test_a_model_that_needs_an_extra_is_left_out_without_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(
-        "jsonrill.schema._COMPILED", _Compiled()
-    )  # a schema that was compiled while the extra was there is kept
-    for extra in ("pydantic", "jsonschema_rs"):
-        monkeypatch.setitem(sys.modules, extra, None)
-    listed = asked("GET", "/demo/models", quiet(demo=True)).json()["models"]
-    assert {*NAMES} - {model["name"] for model in listed} == {"booking"}
-
-
 def test_models_are_for_those_with_a_token() -> None:
     config = quiet(demo=True, tokens=("me:secret-of-16-char",))
     assert asked("GET", "/", config).status_code == 200
@@ -127,17 +112,6 @@ def test_models_are_for_those_with_a_token() -> None:
 )
 def test_a_bad_order_is_refused(order: Any) -> None:
     assert asked("POST", "/demo/streams", quiet(demo=True), json=order).status_code == 422
-
-
-def test_orders_are_read_back_from_a_producers_name() -> None:
-    known = models()
-    assert order_of(str(Order("recipe", 0.25, 7)), known) == Order("recipe", 0.25, 7)
-    for other in ("", "demo", "demo:none:1:4", "demo:recipe:x:4", "mine:recipe:1:4", "demo:recipe"):
-        assert order_of(other, known) is None
-    # Anybody may call a producer so: what no order may have is no order.
-    for pace, piece in (("0", "4"), ("nan", "4"), ("1e-320", "4"), ("inf", "4"), ("1", "0")):
-        assert order_of(f"demo:recipe:{pace}:{piece}", known) is None
-    assert order_of("demo:recipe:1:-1", known) is None
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,7 +16,6 @@ from jsonrill.testing.script import EVENT_STREAM
 from ..access.permissions import config_of, require_subject
 from ..demo.generations import Demo, read_order
 from ..demo.upstream import Steps, response_to
-from . import subscribe
 from .publish import json_body, read_body, urls_of
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -41,14 +40,6 @@ async def start(request: Request) -> Response:
     urls = urls_of(request, stream)
     body = {"id": stream, "urls": urls, "model": demo.models[order.model].to_json()}
     return JSONResponse(body, 201, {"location": urls["stream"]})
-
-
-async def events(request: Request) -> Response:
-    """GET /v1/streams/{id}/events, where a generation may have to be taken up again."""
-    response = await subscribe.events(request)
-    if response.status_code == 200 and request.method == "GET":
-        await demo_of(request).revive(str(request.path_params["id"]))
-    return response
 
 
 def with_mistral(relayed: Handler) -> Handler:
@@ -77,7 +68,6 @@ async def directly(request: Request) -> Response:
 ROUTES = (
     ("GET", "/demo/models", list_models),
     ("POST", "/demo/streams", start),
-    ("GET", "/v1/streams/{id}/events", events),
     *(
         ("POST", f"/{version}/models/{{model}}:{method}", directly)
         for version in ("v1", "v1beta")

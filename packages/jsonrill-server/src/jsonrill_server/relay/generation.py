@@ -8,7 +8,6 @@ with its connection, visibly.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from ..runs.hub import Hub
 from ..runs.options import StreamOptions
 from ..runs.producer import Failed, produce
 from ..runs.records import RELAY_STOPPED, End, Record, from_entry
-from ..store import LogClosed, Status, StreamTaken, UnknownStream
+from ..store import LogClosed, Status, UnknownStream
 from .apis import RESPONSES, note
 from .upstream import Incoming, Received, UpstreamFailed, json_object, next_number
 from .upstreams import Upstream, Upstreams
@@ -178,13 +177,8 @@ async def take_over(hub: Hub, upstreams: Upstreams, stream: str, status: Status)
     upstream = upstreams.named(notes.get("upstream", ""))
     if upstream is None or not notes.get("background") or not status.last:
         return False
-    if hub.stopping:
-        return True  # another one does
-    try:
-        lease = upstreams.config.relay_lease
-        claim = await Claim.take(hub, stream, secrets.token_hex(8), lease)
-    except (StreamTaken, LogClosed):
-        return True  # another one was faster
-    run = RelayRun(hub, upstreams, upstream, claim, RESPONSES.provider, background=True)
-    hub.spawn(run.generate(None))
+    claim = await Claim.of_lost(hub, stream, upstreams.config.relay_lease)
+    if claim is not None:
+        run = RelayRun(hub, upstreams, upstream, claim, RESPONSES.provider, background=True)
+        hub.spawn(run.generate(None))
     return True

@@ -8,6 +8,7 @@ is written again because its answer was lost has the same number, and is in the 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 from ..store import LogClosed, LogLost, StreamTaken, Turn, TurnRefused
@@ -48,6 +49,16 @@ class Claim:
                 turn = turn._replace(epoch=refused.epoch + 1)
         claim._turn, claim.last = turn._replace(seq=1), tail.last
         return claim
+
+    @classmethod
+    async def of_lost(cls, hub: Hub, stream: str, lease: float) -> Claim | None:
+        """The claim to a log whose producer is lost; None if it is for another one to go on."""
+        if hub.stopping:
+            return None
+        try:
+            return await cls.take(hub, stream, secrets.token_hex(8), lease)
+        except (StreamTaken, LogClosed):
+            return None  # another one was faster
 
     async def append(self, records: Sequence[Record], hold: float = 0.0) -> None:
         """Append records, and renew the lease. StreamTaken if there is a later claim."""
