@@ -64,11 +64,11 @@ test-ranges: .venv/.stamp-venv  ## the lowest and the newest versions of what is
 quick: .venv/.stamp-dev  ## the core and the stages, in one process and under half a minute
 	@TEST_QUICK=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) $(addprefix --ignore=,$(SLOW_TESTS)) $(ARGS)
 
-hard: .venv/.stamp-dev  ## the long proofs, and every property twenty times as often; wants a quiet machine
+hard: .venv/.stamp-dev  ## the long proofs, and every property with all its examples; wants a quiet machine
 	@$(BIN)/python tools/system_parts.py
-	@TEST_HARDER=1 $(PYTEST) -o python_files='hard_*.py' $(ARGS)
-	@TEST_HARDER=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) js/tests/test_node.py js/tests/test_agreement.py \
-	  page/tests/browser/test_page_load.py packages/jsonrill-server/tests/store/test_memory_use.py $(ARGS)
+	@TEST_HARDER=1 $(PYTEST) -m hard -o python_files='hard_*.py test_*.py' $(ARGS)
+	@TEST_HARDER=1 $(PYTEST) -m 'not hard' $(TESTS) js/tests/test_node.py js/tests/test_agreement.py \
+	  page/tests/browser/test_page_load.py packages/jsonrill-server/tests/store $(ARGS)
 
 compiled: .venv/.stamp-compiled  ## the tests of what is compiled once more, on the compiled modules
 	@PYTHONPATH=.venv/compiled $(PYTEST) $(MANY) -o pythonpath=tests $(COMPILED_TESTS)

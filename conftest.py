@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from support import HARDER, IN_CI, QUICKER
+from support import HARDER, IN_CI, hard, tries
 
 if TYPE_CHECKING:
     from support.stores import StoreServers
@@ -27,26 +27,33 @@ for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE", "T
 
 settings.register_profile(
     "jsonrill",
-    max_examples=60 * HARDER // QUICKER,
+    max_examples=tries(60),
     deadline=None,
     # A busy machine makes data generation slow; that says nothing about the code.
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize=IN_CI and HARDER == 1,
+    derandomize=IN_CI and not HARDER,
     print_blob=True,
 )
 settings.load_profile("jsonrill")
 
-# A failure counts at once, but not yet with the page in a real browser: there two tests depend on
-# the moment in which the browser draws. The summary names each test that was run again.
-BROWSER = "page/tests/browser/"
-
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.pluginmanager.has_plugin("rerunfailures"):
-        return
+    """Leave out what is for `make hard`: tests and cases marked so, and files `hard_*.py`."""
+    alike: dict[tuple[object, object], list[pytest.Item]] = {}
     for item in items:
-        if item.nodeid.startswith(BROWSER):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+        if item.path.name.startswith("hard_"):
+            item.add_marker(hard)
+        if item.get_closest_marker("few"):
+            alike.setdefault((item.path, getattr(item, "originalname", "")), []).append(item)
+    for cases in alike.values():
+        count = cases[0].get_closest_marker("few").args[0]  # type: ignore[union-attr]
+        tried = {at * len(cases) // count for at in range(count)}
+        for at, case in enumerate(cases):
+            if at not in tried:
+                case.add_marker(hard)
+    if not HARDER:
+        config.hook.pytest_deselected(items=[it for it in items if it.get_closest_marker("hard")])
+        items[:] = [it for it in items if not it.get_closest_marker("hard")]
 
 
 @pytest.fixture(scope="session")

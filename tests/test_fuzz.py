@@ -12,7 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from support import HARDER, ROOT
+from support import ROOT, tries
 
 # The events of a provider are long.
 EXECUTIONS = {"fuzz_calls": 100, "fuzz_schema": 150}
@@ -33,7 +33,7 @@ def loop() -> Iterator[ModuleType]:
 def test_a_target_holds_for_a_while(name: str) -> None:
     target = importlib.import_module(f"fuzz.{name}")
     assert target.TARGET
-    for seed in range(EXECUTIONS.get(name, 300) * HARDER):
+    for seed in range(tries(EXECUTIONS.get(name, 300))):
         target.run(random.Random(f"test {seed}"))
 
 

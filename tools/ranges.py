@@ -21,7 +21,7 @@ LIBRARY: Final = "packages/jsonrill"
 SERVER: Final = "packages/jsonrill-server"
 BATCH: Final = "packages/jsonrill-batch"
 # What runs the tests.
-RUNNERS: Final = ("pytest", "pytest-rerunfailures", "hypothesis")
+RUNNERS: Final = ("pytest", "hypothesis")
 
 
 class Group(NamedTuple):

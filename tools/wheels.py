@@ -24,7 +24,7 @@ LIBRARY: Final = ROOT / "packages" / "jsonrill"
 TESTS: Final = tuple(
     f"packages/jsonrill/tests/{name}" for name in ("parse", "wire", "build", "test_threads.py")
 )
-NEEDED: Final = ("pytest", "pytest-rerunfailures", "hypothesis", "setuptools", "cython")
+NEEDED: Final = ("pytest", "hypothesis", "setuptools", "cython")
 
 
 def pythons() -> dict[str, str]:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from support import need_command
+from support import hard, need_command
 from support.agent_example import EXAMPLE, SECONDS, Program, fake_model
 from support.npm import built_page
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]
 
 
+@hard
 def test_a_person_decides(tmp_path: Path) -> None:
     expect.set_options(timeout=1000 * SECONDS)
     page_files = built_page(EXAMPLE, tmp_path / "web")

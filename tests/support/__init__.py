@@ -32,11 +32,16 @@ def _asked_for(name: str) -> bool:
     return os.environ.get(name, "0") not in ("", "0")
 
 
-# TEST_HARDER=1 makes every property try this many times more examples, TEST_QUICK=1 far fewer.
-HARDER = 20 if _asked_for("TEST_HARDER") else 1
-QUICKER = 5 if _asked_for("TEST_QUICK") else 1
+# `make hard` sets this.
+HARDER = _asked_for("TEST_HARDER")
+# Of the examples of a property so many are tried: a part in `make test`, fewer in `make quick`.
+TIMES = 20.0 if HARDER else 0.2 if _asked_for("TEST_QUICK") else 0.34
 # A busy machine may take so many times as long as the documentation says; `make hard` may not.
-SLACK = 1 if HARDER > 1 else 5
+SLACK = 1 if HARDER else 5
+# A test that only `make hard` runs; and one whose cases run the same lines, of which `make test`
+# tries so many: `@few(3)`.
+hard = pytest.mark.hard
+few = pytest.mark.few
 
 
 def cases(name: str) -> Any:
@@ -56,8 +61,13 @@ def need_command(command: str, places: str = "") -> str:
 
 
 def examples(count: int) -> settings:
-    """A decorator for a property: `count` examples, more under TEST_HARDER."""
-    return settings(max_examples=count * HARDER // QUICKER)
+    """A decorator for a property with `count` examples."""
+    return settings(max_examples=tries(count))
+
+
+def tries(count: int) -> int:
+    """How many of `count` examples are tried in this run: more than that in `make hard`."""
+    return max(1, round(count * TIMES))
 
 
 def whole(text: AnyStr) -> list[AnyStr]:

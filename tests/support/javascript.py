@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-from support import HARDER
+from support import tries
 
 Ask = Callable[..., Any]
 INDEX = re.compile("0|[1-9][0-9]{0,9}")
@@ -19,7 +19,7 @@ def examples(count: int) -> settings:
     # The peer is shared by all examples: it keeps nothing from one job to the next.
     # Documents take their time to be drawn on a machine that is busy.
     fine = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=count * HARDER, deadline=None, suppress_health_check=fine)
+    return settings(max_examples=tries(count), deadline=None, suppress_health_check=fine)
 
 
 def is_index(key: str) -> bool:

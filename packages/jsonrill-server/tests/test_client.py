@@ -32,7 +32,7 @@ from jsonrill_server.client import (
     Unauthorized,
     Unavailable,
 )
-from support import SLACK
+from support import SLACK, few
 from support.processes import Server
 from support.proxy import CuttingProxy
 
@@ -268,6 +268,7 @@ def test_what_is_published_after_a_failure_has_a_number_of_its_own(server: Serve
         assert client.value(stream) == [1, 2, 3]
 
 
+@few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_each_record_is_stored_once_when_answers_are_lost(server: Server, seed: int) -> None:
     chance = random.Random(seed)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from support import PYTHONPATH, ROOT, SOURCES
+from support import PYTHONPATH, ROOT, SOURCES, hard
 from support.npm import installed
 
 pytest.importorskip("mypy")
@@ -86,6 +86,7 @@ def said_by_pyright() -> list[tuple[str, int, str, str]]:
     ]
 
 
+@hard
 def test_pyright_reveals_the_same_types() -> None:
     lines = [it for it in said_by_pyright() if it[0] == "accepted.py"]
     assert [it for it in lines if it[2] == "error"] == []

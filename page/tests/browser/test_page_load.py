@@ -22,7 +22,7 @@ from support.look import Shown
 from support.processes import Server
 
 RATE = 3000
-SECONDS = 10 if HARDER > 1 else 1
+SECONDS = 10 if HARDER else 1
 # A page that does not answer for so long is frozen.
 FROZEN = 2500 * SLACK
 WATCH = """() => {

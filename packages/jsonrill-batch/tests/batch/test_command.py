@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from support import logs
+from support import few, logs
 from support.logs import batch, done, log, quarantine, results, rows, sample
 
 pytest.importorskip("typer")
@@ -133,6 +133,7 @@ def test_what_cannot_begin_or_be_written_is_one_line(tmp_path: Path) -> None:
         assert ran.stderr.startswith("jsonrill: ") and ran.stderr.count("\n") == 1
 
 
+@few(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path, number: int) -> None:
     path, out = sample(tmp_path / "a.jsonl", 1000), tmp_path / "out put"

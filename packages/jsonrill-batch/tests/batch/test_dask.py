@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jsonrill_batch import BatchError, Job, resume, run
-from support import logs
+from support import hard, logs
 from support.logs import done, log, quarantine, results, rows, sample
 
 dask = pytest.importorskip("dask")
@@ -90,6 +90,7 @@ def test_a_cluster_that_runs_makes_the_same(
     assert results(out) == whole
 
 
+@hard
 def test_a_line_that_kills_workers_of_dask_is_put_aside(tmp_path: Path, cluster: str) -> None:
     pytest.importorskip("pydantic")
     texts = [{"id": city, "text": json.dumps({"city": city})} for city in ("Faro", "Atlantis")]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jsonrill.testing import Answer, Call, Upstream
-from support import ROOT, need_command
+from support import ROOT, few, need_command
 
 LIBRARY = ROOT / "js" / "src" / "index.js"
 CALLS = [
@@ -69,6 +69,7 @@ def test_leaving_the_loop_closes_the_connection(npm: Path) -> None:
             assert exchange.tokens < 1000
 
 
+@few(1)
 @pytest.mark.parametrize("ending", ["error", "length"])
 def test_answers_that_end_early(npm: Path, ending: Any) -> None:
     """A call that was cut off is never complete; an error is thrown, the client's own or ours."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support import SLACK, need_command
+from support import SLACK, few, need_command
 from support.processes import Server
 from support.upstream import MODELS, NUMBERS, an_upstream
 
@@ -34,6 +34,7 @@ def test_responses_messages_models_and_repeated_requests(npm: Path, tmp_path: Pa
     assert seen["repeated"] == ["Hello wörld"] * 2 and len(chats) == 1
 
 
+@few(1)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_openai_resumes_a_background_response_after_a_restart(
     npm: Path, tmp_path: Path, how: int

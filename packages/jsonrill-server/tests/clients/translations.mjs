@@ -57,7 +57,8 @@ async function object() {
   await act(async () => void create(createElement(Probe)));
   await act(async () => {
     api.submit("x");
-    for (let wait = 0; wait < 200 && (wait < 3 || api.isLoading); wait++) await new Promise((done) => setTimeout(done, 25));
+    const over = () => api.error || (!api.isLoading && states.at(-1)?.n !== undefined);
+    for (let wait = 0; wait < 1200 && !over(); wait++) await new Promise((done) => setTimeout(done, 25));
   });
   return { states, error: api.error ? String(api.error) : null };
 }

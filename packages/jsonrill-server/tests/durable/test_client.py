@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from support import SLACK, need_command
+from support import SLACK, hard, need_command
 from support.processes import Server
 from support.redis_server import RedisServer
 
@@ -39,6 +39,7 @@ def length(url: str) -> int:
         return 0
 
 
+@hard
 def test_a_numbered_producer_and_readers_survive_restarts(npm: Path, tmp_path: Path) -> None:
     """Each message is read once and in order, although the server was killed three times."""
     store = f"sqlite:///{tmp_path}/log.db"

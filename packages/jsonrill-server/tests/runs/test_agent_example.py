@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support import few
 from support.agent_example import EXAMPLE, Program, Reader, check, fake_model
 
 
@@ -17,6 +18,7 @@ def test_it_is_less_than_120_lines() -> None:
     assert sum(bool(line.strip()) for line in lines) < 120
 
 
+@few(1)
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
 def test_it_is_killed_and_nothing_is_run_twice(provider: str, tmp_path: Path) -> None:
     rolls = random.Random(provider)

@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from jsonrill_server import Runs
 from jsonrill_server.runs.options import FORMATS
-from support import SLACK
+from support import SLACK, few, hard
 from support.apps import App, served
 from support.processes import Events, all_events
 from support.run_app import events as logged
@@ -267,6 +267,7 @@ def test_django_by_wsgi_is_refused() -> None:
 KEY = "run-1000-0.02-{}"
 
 
+@few(1)
 def test_a_run_whose_process_is_killed_ends_with_an_error(tmp_path: Path, shared: str) -> None:
     async def work(apps: list[App]) -> None:
         key = KEY.format(0)
@@ -307,6 +308,7 @@ def test_an_application_that_is_told_to_stop_does_not_wait_for_its_readers(
         asyncio.run(work(app))
 
 
+@few(2)
 def test_a_run_whose_process_is_killed_goes_on_elsewhere_exactly_once(
     tmp_path: Path, shared: str
 ) -> None:
@@ -360,6 +362,7 @@ def test_every_format_is_one_that_resumes() -> None:
     asyncio.run(main())
 
 
+@hard
 def test_chaos_loses_nothing_in_any_format(tmp_path: Path, store_servers: StoreServers) -> None:
     """A few faults; `tests/hard/hard_runs.py` has many."""
     store = store_servers.url("redis", tmp_path)

@@ -28,7 +28,7 @@ from jsonrill_server.runs.positions import START, Position, parse
 from jsonrill_server.runs.records import Record
 from jsonrill_server.runs.settings import Settings
 from jsonrill_server.store import MemoryStore, Store, StoreUnavailable, open_store
-from support import HARDER, SLACK
+from support import HARDER, SLACK, TIMES, few
 
 RECORDS = 40
 LARGE = 1 << 30
@@ -230,18 +230,19 @@ async def check_open(
             assert knows(view, rest) == knows(view, after), (ring, entry.seq, how)
 
 
+@few(12)
 @pytest.mark.parametrize(("input", "view"), VIEWS, ids=shown)
 @pytest.mark.parametrize("check", [check_closed, check_open])
 def test_the_rest_in_every_format(
     check: Any, input: Input, view: ViewOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asyncio.run(check("memory:", input, view, monkeypatch, 0.1 * HARDER))
+    asyncio.run(check("memory:", input, view, monkeypatch, 0.1 * TIMES))
 
 
 @pytest.mark.parametrize("check", [check_closed, check_open])
 def test_the_rest_on_every_store(check: Any, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for input, view in random.Random(url).sample(VIEWS, len(VIEWS) if HARDER > 1 else 6):
-        asyncio.run(check(url, input, view, monkeypatch, 0.02 * HARDER))
+    for input, view in random.Random(url).sample(VIEWS, len(VIEWS) if HARDER else 6):
+        asyncio.run(check(url, input, view, monkeypatch, 0.02 * TIMES))
 
 
 def test_a_reader_beside_a_view_that_failed_does_not_hold_up_the_loop(

@@ -32,7 +32,7 @@ from jsonrill_server.runs.options import STREAM, VIEW, BadOption, EventOptions, 
 from jsonrill_server.runs.records import End
 from jsonrill_server.runs.settings import ConfigError, Settings
 from jsonrill_server.store import MemoryStore, StoreUnavailable, UnknownStream
-from support import SLACK
+from support import SLACK, few
 
 
 def run(work: Callable[[Runs], Awaitable[None]], store: Any = "memory:", **settings: Any) -> None:
@@ -254,6 +254,7 @@ def test_another_replica_attaches_reads_and_cancels(shared: str) -> None:
     run(work, shared, lease=1.0)
 
 
+@few(5)
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_a_key_can_be_used_again_as_soon_as_its_run_is_cancelled(url: str, elsewhere: bool) -> None:
     """The producer of the cancelled run, which learns of it later, leaves the new one alone."""

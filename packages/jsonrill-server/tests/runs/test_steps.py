@@ -28,7 +28,7 @@ from jsonrill_server.runs.settings import Settings
 from jsonrill_server.runs.steps import Steps
 from jsonrill_server.runs.value import value_of
 from jsonrill_server.store import MemoryStore
-from support import SLACK, examples
+from support import SLACK, examples, few
 from support.beginnings import texts
 from support.hostile import HOSTILE, LAG, lag_of, view_of
 from support.updates import MODES
@@ -36,6 +36,7 @@ from support.updates import MODES
 SIZE = 20_000
 
 
+@few(5)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_record_holds_up_the_loop(name: str) -> None:
     """In the slowest of its views, and for the value; each stalled the loop before."""
@@ -48,6 +49,7 @@ def test_no_record_holds_up_the_loop(name: str) -> None:
     asyncio.run(main())
 
 
+@few(6)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_parts_of_a_record_give_the_same_updates(name: str, monkeypatch: Any) -> None:
     options, records = HOSTILE[name].make(200 if name == "any of" else 2000)

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from jsonrill_server.runs.options import FORMATS
-from support import HARDER
+from support import tries
 from support.processes import Server
 
 PLAIN = {"content-type": "text/plain"}
@@ -184,7 +184,7 @@ def test_wrong_methods_and_paths(
         assert "/openapi.json lists them" in answer.json()["error"]["message"]
 
 
-@settings(max_examples=60 * HARDER, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.binary(max_size=300))
 def test_bytes_that_are_no_request(server: Server, data: bytes) -> None:
     host = urlsplit(server.url)
@@ -196,7 +196,7 @@ def test_bytes_that_are_no_request(server: Server, data: bytes) -> None:
     assert not answer.startswith(b"HTTP/1.1 5")
 
 
-@settings(max_examples=80 * HARDER, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(80), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     body=st.binary(max_size=200) | st.text(max_size=200).map(str.encode),
     media=st.sampled_from([found["content-type"] for found in (PLAIN, LINES, SSE, JSON)]),
@@ -235,7 +235,7 @@ def test_the_document_and_the_answers_agree(server: Server, client: httpx2.Clien
         tried += 1
 
         @settings(
-            max_examples=12 * HARDER,
+            max_examples=tries(12),
             deadline=None,
             database=None,
             phases=[Phase.generate],

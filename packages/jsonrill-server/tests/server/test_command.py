@@ -14,7 +14,7 @@ import pytest
 
 from jsonrill_server import Config
 from jsonrill_server.run import listening_socket
-from support import PYTHONPATH, SLACK
+from support import PYTHONPATH, SLACK, few
 from support.processes import SERVE, Server
 
 COMMAND = [sys.executable, "-m", "jsonrill", "serve"]
@@ -56,6 +56,7 @@ def served(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@few(1)
 @pytest.mark.parametrize(
     "store, said, workers",
     [
@@ -79,6 +80,7 @@ def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@few(1)
 @pytest.mark.parametrize("store", ["mysql://x", "memory:x", "sqlite:x"])
 def test_a_store_that_is_none_says_what_to_write(store: str) -> None:
     done = served("--store", store)
@@ -101,6 +103,7 @@ def test_a_wrong_table_of_upstreams_is_one_line(tmp_path: Path, text: str, said:
     assert line.startswith(f"jsonrill: upstreams: {said}") and "secret" not in line
 
 
+@few(1)
 @pytest.mark.parametrize("settings", [{}, {"workers": "2"}, {"store": "memory://"}])
 def test_a_signal_to_terminate_is_a_good_end(tmp_path: Path, settings: dict[str, str]) -> None:
     stores = {"store": f"sqlite:///{tmp_path}/x.db"}

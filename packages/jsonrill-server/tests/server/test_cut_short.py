@@ -21,7 +21,7 @@ import openai
 import pytest
 
 from jsonrill.testing import Answer, Script, Step, Upstream
-from support import SLACK
+from support import SLACK, few
 from support.processes import Server
 
 ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
@@ -80,6 +80,7 @@ def test_an_answer_that_lasts_longer_than_a_connection_may_fails_visibly(tmp_pat
         assert caught.value.code == "LIMIT_EXCEEDED"
 
 
+@few(1)
 @pytest.mark.parametrize("full", ["total_bytes", "stream_entries"])
 def test_an_answer_for_which_there_is_no_room_fails_visibly(tmp_path: Path, full: str) -> None:
     settings = {full: 50 if full == "stream_entries" else 20_000}
@@ -90,6 +91,7 @@ def test_an_answer_for_which_there_is_no_room_fails_visibly(tmp_path: Path, full
         assert caught.value.code == "LIMIT_EXCEEDED"
 
 
+@few(1)
 @pytest.mark.parametrize("cut", ["max_connection", "sigterm", "revoked"])
 def test_readers_of_every_dialect_are_told_that_the_connection_ends(
     tmp_path: Path, cut: str
@@ -170,6 +172,7 @@ def test_more_relays_than_a_pool_has_connections_work_at_once(tmp_path: Path) ->
         asyncio.run(main(server, upstream))
 
 
+@few(1)
 @pytest.mark.parametrize(
     "limit, status",
     [
@@ -195,6 +198,7 @@ def test_a_limit_refuses_a_relay_before_the_upstream_is_called(
             stream.close()
 
 
+@few(1)
 @pytest.mark.parametrize("format", ["updates", "ai-sdk"])
 def test_a_conversion_that_is_cut_ends_with_an_error(tmp_path: Path, format: str) -> None:
     """Nothing of it is stored, so that no format can resume. The body is never complete."""

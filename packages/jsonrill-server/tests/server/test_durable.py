@@ -31,7 +31,7 @@ from jsonrill_server.runs.durable import (
     with_cursor,
 )
 from jsonrill_server.store import Entry, MemoryStore, Store, Tail, open_store
-from support import HARDER
+from support import few, tries
 
 JSON = {"content-type": "application/json"}
 PLAIN = {"content-type": "text/plain"}
@@ -479,7 +479,7 @@ def all_records(body: bytes, settings: Settings, limit: int = 1 << 20) -> list[b
     return [record for part in records_of(body, settings, limit, 1000) for record in part]
 
 
-@settings(max_examples=100 * HARDER, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(values, st.sampled_from([None, 1, "\t"]), st.sampled_from([1, 2, 3, 7, 1 << 14]))
 def test_messages_are_kept_as_they_are_written(value: Any, indent: Any, window: int) -> None:
     text = json.dumps(value, indent=indent)
@@ -530,7 +530,7 @@ def test_limits_are_kept_while_a_body_is_read(body: str, limit: int, most: int, 
     assert found == read
 
 
-@settings(max_examples=200 * HARDER, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(st.text(max_size=60), st.integers(4, 9))
 def test_a_long_text_is_cut_between_characters(text: str, limit: int) -> None:
     found = all_records(text.encode("utf-8", "surrogatepass"), Settings("text/plain"), limit)
@@ -539,7 +539,7 @@ def test_a_long_text_is_cut_between_characters(text: str, limit: int) -> None:
         assert all(record[:1] == b"t" and len(record) <= limit + 1 for record in found)
 
 
-@settings(max_examples=200 * HARDER, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(st.lists(st.text(alphabet=st.sampled_from("ab: \n\r\x85\u2028é\x00")), min_size=1))
 def test_a_text_arrives_in_an_event_as_it_was_but_for_line_ends(texts: list[str]) -> None:
     entries = [Entry(at, b"t" + text.encode()) for at, text in enumerate(texts, 1)]
@@ -586,6 +586,7 @@ def test_a_reader_with_a_later_cursor_keeps_it() -> None:
     assert int(json.loads(found[1].data)["streamCursor"]) > later
 
 
+@few(1)
 @pytest.mark.parametrize("url", ["memory:", "sqlite"])
 def test_a_live_reader_keeps_its_stream_alive(url: str, tmp_path: Any) -> None:
     async def main() -> None:
@@ -702,7 +703,7 @@ REQUEST = st.tuples(
 )
 
 
-@settings(max_examples=60 * HARDER, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(REQUEST, max_size=12))
 def test_no_request_is_an_error_of_the_server(requests: list[Any]) -> None:
     async def work(http: Http) -> None:

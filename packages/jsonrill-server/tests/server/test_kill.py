@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from support import few, hard
 from support.crowd import ALL_IN, Crowd, replicas
 from support.processes import Events, Server
 from support.redis_server import RedisServer
@@ -27,6 +28,7 @@ def store(redis_server: RedisServer) -> str:
     return redis_server.url
 
 
+@hard
 def test_readers_cut_at_random_resume_anywhere(tmp_path: Path, store: str) -> None:
     with replicas(tmp_path, store, 2) as servers:
         crowd = Crowd(servers, 8, 80)
@@ -48,6 +50,7 @@ def test_a_killed_replica_is_replaced_by_the_others(tmp_path: Path, store: str) 
         assert crowd.waited_less_than(5)
 
 
+@few(1)
 @pytest.mark.parametrize("kind", SERVED)
 def test_a_restart_of_the_store_loses_nothing(
     tmp_path: Path, store_servers: StoreServers, kind: str

@@ -31,7 +31,7 @@ from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.metrics import Metrics
 from jsonrill_server.runs.settings import Settings
 from jsonrill_server.store import MemoryStore, StoreError, StoreUnavailable
-from support import PYTHONPATH, SLACK
+from support import PYTHONPATH, SLACK, few
 from support.processes import Events, Server, free_port
 
 PLAIN = {"content-type": "text/plain"}
@@ -124,6 +124,7 @@ def test_a_setting_that_is_refused_is_not_shown_if_it_is_a_secret(settings: dict
     assert SECRET not in "".join(traceback.format_exception(refused.value))
 
 
+@few(2)
 @pytest.mark.parametrize("kind", ["redis", "postgresql"])
 @pytest.mark.parametrize("password", [SECRET, "s3cr3t%2F%40%3A-01", "s3:cr3t-01234"])
 def test_a_store_that_cannot_be_opened_is_named_without_its_password(
@@ -199,6 +200,7 @@ WORKERS = {
 }
 
 
+@few(1)
 @pytest.mark.parametrize("name", WORKERS)
 def test_a_store_of_one_process_is_refused_to_several(tmp_path: Path, name: str) -> None:
     port = free_port()
@@ -369,6 +371,7 @@ def test_a_connection_ends_when_its_token_is_revoked(tmp_path: Path) -> None:
         assert asyncio.run(main()) < 4
 
 
+@few(1)
 @pytest.mark.parametrize("rest", ["", "# nobody\n\n"])
 def test_a_file_of_tokens_that_is_emptied_revokes_them(tmp_path: Path, rest: str) -> None:
     """And the server is not one without tokens then, which anybody may use."""
@@ -464,6 +467,7 @@ def test_between_the_signal_and_the_end_there_is_time_to_notice(tmp_path: Path) 
         assert time.monotonic() - begun > 1.4
 
 
+@few(1)
 @pytest.mark.parametrize("name", ["uvicorn", "gunicorn"])
 def test_another_server_ends_while_somebody_reads(name: str) -> None:
     port = free_port()
@@ -620,6 +624,7 @@ def test_the_way_from_publisher_to_reader_and_the_loop_are_measured(tmp_path: Pa
 # ---- schemas that multiply ----
 
 
+@few(1)
 @pytest.mark.parametrize("levels", [25, 60])
 def test_a_schema_of_two_kilobytes_does_not_stop_the_server(tmp_path: Path, levels: int) -> None:
     """Each definition is the next one twice; a validator would go through all of 2**25 ways."""

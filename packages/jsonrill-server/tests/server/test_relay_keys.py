@@ -13,7 +13,7 @@ import openai
 import pytest
 
 from jsonrill.testing import Answer, Exchange, Upstream
-from support import SLACK
+from support import SLACK, few
 from support.processes import Server
 
 WORDS = "".join(f"{number:3} " for number in range(60))
@@ -85,6 +85,7 @@ def data_of(answer: httpx2.Response) -> list[str]:
     return [line for line in answer.text.splitlines() if line.startswith(("data", "event"))]
 
 
+@few(3)
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("api", APIS)
 def test_a_repeated_request_gets_the_same_answer(
@@ -114,6 +115,7 @@ def test_requests_at_once_get_one_answer(
     assert all(it == answers[0] for it in answers) and len(upstream.exchanges) == before + 1
 
 
+@few(1)
 @pytest.mark.parametrize("api, stream", [*zip(APIS, (True, False, True), strict=True)])
 def test_the_store_knows_it_after_a_restart(
     relay: Server, upstream: Upstream, api: str, stream: bool, key: str
@@ -126,6 +128,7 @@ def test_the_store_knows_it_after_a_restart(
     assert len(upstream.exchanges) == before + 1
 
 
+@few(1)
 @pytest.mark.parametrize("api", APIS)
 def test_a_run_whose_relay_was_killed_fails_visibly_again(
     relay: Server, upstream: Upstream, api: str, key: str
@@ -150,6 +153,7 @@ def test_a_run_whose_relay_was_killed_fails_visibly_again(
     assert len(upstream.exchanges) == before + 1
 
 
+@few(3)
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("api", APIS)
 def test_a_key_is_for_one_request(relay: Server, api: str, stream: bool, key: str) -> None:

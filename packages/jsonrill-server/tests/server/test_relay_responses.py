@@ -13,7 +13,7 @@ import openai
 import pytest
 
 from jsonrill.testing import Answer, Call, Exchange, Provider, Script, Upstream
-from support import SLACK
+from support import SLACK, few
 from support.processes import Server
 
 WORDS = "".join(f"{number:3} " for number in range(60))
@@ -209,6 +209,7 @@ def test_a_single_owner_refers_to_whatever_the_upstream_has(tmp_path: Path) -> N
         assert relay.upstream.exchanges[-1].json["conversation"] == "conv_1"
 
 
+@few(1)
 @pytest.mark.parametrize("background", [True, False])
 def test_cancel_stops_the_upstream(client: openai.OpenAI, relay: Relay, background: bool) -> None:
     stream = client.responses.create(
@@ -351,6 +352,7 @@ def test_a_request_that_the_upstream_refuses_leaves_nothing(client: openai.OpenA
         assert caught.value.response.headers["retry-after"] == "7"
 
 
+@few(1)
 @pytest.mark.parametrize("limit", [{"owner_streams": 2}, {"total_bytes": 100}, {"body_bytes": 10}])
 def test_a_limit_refuses_a_response_before_the_upstream_is_called(
     tmp_path: Path, limit: dict[str, int]
@@ -366,6 +368,7 @@ def test_a_limit_refuses_a_response_before_the_upstream_is_called(
         assert len(relay.upstream.exchanges) == allowed
 
 
+@few(1)
 @pytest.mark.parametrize("cut", ["max_connection", "sigterm"])
 def test_a_connection_that_ends_early_fails_visibly_and_is_resumed(
     tmp_path: Path, cut: str
@@ -397,6 +400,7 @@ def test_a_connection_that_ends_early_fails_visibly_and_is_resumed(
         assert text_of(events) == WORDS
 
 
+@few(1)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_relay_goes_on_with_a_background_response(tmp_path: Path, how: int) -> None:
     """The client has the number of the last event it saw, and nothing else."""
@@ -428,6 +432,7 @@ def test_a_background_response_survives_broken_connections_to_the_upstream(tmp_p
         assert len(relay.asked("starting_after=")) >= 1
 
 
+@few(1)
 @pytest.mark.parametrize("background", [True, False])
 def test_what_cannot_go_on_after_a_kill_fails_visibly(tmp_path: Path, background: bool) -> None:
     settings = {"relay_lease": 1, "resumes": not background}

@@ -26,7 +26,7 @@ from jsonrill_server.runs.settings import Settings
 from jsonrill_server.store import MemoryStore, StoreUnavailable, Tail
 from jsonrill_server.store.postgres import PostgresStore
 from jsonrill_server.store.redis import RedisStore
-from support import SLACK
+from support import SLACK, few
 from support.postgres_server import PostgresServer
 from support.processes import Server
 from support.redis_server import RedisServer
@@ -103,6 +103,7 @@ async def faulty(server: RedisServer, healthy: Hub, command: str, error: str) ->
     return ""
 
 
+@few(1)
 @pytest.mark.parametrize("pause", ["stopped", "refuses writes"])
 def test_a_pause_of_redis_ends_no_relay(tmp_path: Path, pause: str) -> None:
     """For 3 s, as long as a relay's lease. Its answer is whole, on this replica and another."""
@@ -177,6 +178,7 @@ async def read_while_refused(hub: Hub, producer: Hub, refuse: Callable[[], objec
     return " ".join({*ends})
 
 
+@few(1)
 @pytest.mark.parametrize("how", REFUSALS)
 def test_readers_of_a_store_that_refuses_writes_get_an_end(how: str, redis: RedisServer) -> None:
     """It answers what is read, and says that no lease has run out."""
@@ -261,6 +263,7 @@ def test_a_store_that_cannot_be_opened_is_tried_again(tmp_path: Path) -> None:
         server.end()
 
 
+@few(2)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_reader_gets_an_end_whatever_redis_answers(command: str, redis: RedisServer) -> None:
     """Under each error to each command; in `make hard` within 5 s of the producer's loss."""

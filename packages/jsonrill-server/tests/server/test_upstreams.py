@@ -15,6 +15,7 @@ import openai
 import pytest
 
 from jsonrill.testing import Answer, Cut, Exchange, Script, Step, Upstream
+from support import few
 from support.processes import Server
 
 TEXT = "Hello wörld, it rains."
@@ -253,6 +254,7 @@ def test_the_table_has_enough_behaviours() -> None:
     assert len({*COMPLETE, *FAILS, *REFUSED}) == len(COMPLETE) + len(FAILS) + len(REFUSED) >= 30
 
 
+@few(13)
 @pytest.mark.parametrize("name", COMPLETE)
 def test_a_complete_answer_is_relayed(client: openai.OpenAI, name: str) -> None:
     found = COMPLETE[name]
@@ -268,6 +270,7 @@ def test_an_answer_that_breaks_off_fails_visibly(client: openai.OpenAI, name: st
     assert caught.value.code == FAILS[name][1]
 
 
+@few(8)
 @pytest.mark.parametrize("name", REFUSED)
 def test_without_an_answer_there_is_a_status(client: openai.OpenAI, name: str) -> None:
     with pytest.raises(openai.APIStatusError) as caught:

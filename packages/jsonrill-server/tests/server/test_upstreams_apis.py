@@ -15,6 +15,7 @@ import openai
 import pytest
 
 from jsonrill.testing import Answer, Call, Cut, Exchange, Script, Step, Upstream
+from support import few
 from support.processes import Server
 
 TEXT = "Hello wörld, it rains."
@@ -185,6 +186,7 @@ def asked(clients: dict[str, Any], api: str, name: str) -> Any:
     return clients[api].messages.create(model=name, max_tokens=9, messages=messages, stream=True)
 
 
+@few(13)
 @pytest.mark.parametrize("api, name", [(api, name) for api in APIS for name in complete(api)])
 def test_a_complete_answer_is_relayed(clients: dict[str, Any], api: str, name: str) -> None:
     events = [*asked(clients, api, name)]
@@ -217,6 +219,7 @@ def test_an_answer_that_breaks_off_fails_visibly(
         assert error.body["error"]["code"] == code
 
 
+@few(8)
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("name", REFUSED)
 def test_without_an_answer_there_is_a_status(

@@ -22,7 +22,7 @@ from jsonrill_server.store import (
     open_store,
 )
 from jsonrill_server.store.redis import RedisStore
-from support import SLACK
+from support import SLACK, few
 from support.redis_server import RedisServer
 
 from .conftest import opened
@@ -254,6 +254,7 @@ def test_the_same_records_written_again_are_the_same_log(
     asyncio.run(main())
 
 
+@few(1)
 @pytest.mark.parametrize("pause", ["stopped", "refuses writes"])
 def test_leases_count_from_the_return_of_redis(tmp_path: Any, pause: str) -> None:
     """A producer that could not renew its lease for 3 s is not lost when it can again."""

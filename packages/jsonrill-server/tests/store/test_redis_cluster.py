@@ -28,7 +28,7 @@ from jsonrill_server.store import (
 )
 from jsonrill_server.store.redis import RedisStore
 from jsonrill_server.store.redis_cluster import RedisClusterStore
-from support import SLACK
+from support import SLACK, few
 from support.redis_cluster import RedisCluster
 from support.stores import StoreServers
 
@@ -130,6 +130,7 @@ def test_a_lost_answer_makes_and_adds_nothing_twice(url: str) -> None:
     asyncio.run(main())
 
 
+@few(1)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_node_that_restarts_loses_nothing(victim: RedisCluster, how: int) -> None:
     async def main() -> None:

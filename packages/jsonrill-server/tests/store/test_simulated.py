@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsonrill_server.store import Store, StoreError, Turn
-from support import HARDER, SLACK
+from support import SLACK, tries
 from support.simulation import with_simulated_store
 from support.simulation.store import KINDS
 from support.stores import StoreServers
@@ -19,7 +19,7 @@ from support.stores import StoreServers
 from .conftest import opened
 
 CALLS = 80
-SCENARIOS = 4 * HARDER
+SCENARIOS = tries(6)
 LONG = 600.0
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from jsonrill import agent, tool, tool_specs
 from jsonrill.testing import Answer, Call, Upstream
+from support import few
 
 Ask = Callable[[list[Any]], Any]
 Connect = Callable[[str], AbstractContextManager[Ask]]
@@ -72,6 +73,7 @@ def gemini(url: str) -> Iterator[Ask]:
         )
 
 
+@few(2)
 @pytest.mark.parametrize("connect", [openai_chat, openai_responses, anthropic, gemini])
 def test_a_state_goes_on_with_another_client(connect: Connect) -> None:
     calls = [Call("weather", {"city": "Rome"}, "w1"), Call("book", {"city": "Rome"}, "b1")]

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from jsonrill import Part, SourceFailed, run_tools
 from jsonrill.testing import call_stream
-from support import SLACK
+from support import SLACK, few
 from support.answer_streams import ANSWERS
 from support.provider_streams import BUILDERS, THREE, in_a_row, shuffled
 
@@ -261,6 +261,7 @@ def keeper(name: str, ran: list[tuple[str, Any]]) -> Callable[..., None]:
     return tool
 
 
+@few(10)
 @pytest.mark.parametrize("provider", sorted(BUILDERS.keys() - {"claude_code"}))
 @pytest.mark.parametrize("seed", range(2))
 def test_cut_anywhere_no_tool_gets_anything_but_its_arguments(provider: str, seed: int) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jsonrill import Part, Parts, parts, run_tools
 from jsonrill.answers.split import NAMES, Splitter
-from support import cases, cuttings, pieces
+from support import cases, cuttings, few, pieces
 from support.costs import is_flat
 
 CASES: list[dict[str, Any]] = cases("split.json")
@@ -65,6 +65,7 @@ def raws(seen: list[Part]) -> list[str]:
     return [*shown.values()]
 
 
+@few(30)
 @every_case
 def test_cut_in_every_place(case: dict[str, Any]) -> None:
     text = case["text"]
@@ -72,6 +73,7 @@ def test_cut_in_every_place(case: dict[str, Any]) -> None:
         assert found(read([text[:at], text[at:]], *options(case))) == case["parts"], at
 
 
+@few(30)
 @every_case
 def test_what_has_come_is_shown_and_nothing_else_raised(case: dict[str, Any]) -> None:
     """Of every beginning of a text nothing is lost, and only complete calls are complete."""
@@ -228,6 +230,7 @@ def test_any_text_in_any_cutting(text: str, data: Any) -> None:
             json.dumps(part.value)
 
 
+@few(10)
 @pytest.mark.parametrize(
     "opening",
     [

@@ -9,6 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from jsonrill import run_tools
+from support import few
 from support.provider_streams import BUILDERS, THREE, in_a_row
 
 Event = dict[str, Any]
@@ -237,6 +238,7 @@ def test_gemini_sends_thought_signatures_back() -> None:
     ]
 
 
+@few(10)
 @pytest.mark.parametrize("form", ["openai_chat", "openai_responses", "anthropic", "gemini"])
 @pytest.mark.parametrize("provider", sorted(BUILDERS.keys() - {"claude_code"}))
 def test_cut_anywhere_every_call_has_its_result(provider: str, form: str) -> None:

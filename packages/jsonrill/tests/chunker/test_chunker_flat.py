@@ -12,7 +12,7 @@ import pytest
 
 from jsonrill import RevisionError
 from jsonrill.chunker import Chunker
-from support import HARDER, ROOT
+from support import ROOT, tries
 from support.chunker_cases import CASES
 from support.chunker_streams import ALL_KINDS, Changes, Documents, dump, itineraries, sequential
 
@@ -62,7 +62,7 @@ def changed_at_will(rng: random.Random) -> list[str]:
 @pytest.mark.parametrize("make", [written_in_one_go, changed_at_will])
 @pytest.mark.parametrize("eager", [False, True])
 def test_the_same_text(make: Any, eager: bool) -> None:
-    for seed in range(80 * HARDER):
+    for seed in range(tries(80)):
         snapshots = make(random.Random(f"{make.__name__} {seed}"))
         expected = texts(flat().FlatChunker(eager=eager), snapshots)
         assert texts(Chunker(eager=eager), snapshots) == expected, snapshots

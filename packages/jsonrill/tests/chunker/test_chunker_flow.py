@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from jsonrill.chunker import Chunker
 from jsonrill.paths import Path, lookup
-from support import examples
+from support import examples, few
 from support.chunker_streams import MISSING, Num, cut, dump, is_prefix, load, same
 
 STEPS = (1, 4, 11, 23, 40, 90)
@@ -133,6 +133,7 @@ def assert_flows(snapshots: list[Any], rng: random.Random, *, eager: bool) -> No
     assert same(load(text + chunker.flush()), snapshots[-1])  # P5
 
 
+@few(4)
 @pytest.mark.parametrize("eager", [False, True])
 @pytest.mark.parametrize("step", STEPS)
 @examples(20)
@@ -185,6 +186,7 @@ def shown_by_jiter(document: Any, rng: random.Random, step: int) -> Iterator[Any
         last = shown
 
 
+@few(4)
 @pytest.mark.parametrize("eager", [False, True])
 @pytest.mark.parametrize("step", STEPS)
 @examples(8)

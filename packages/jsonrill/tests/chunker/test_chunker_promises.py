@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from jsonrill import Document, RevisionError
 from jsonrill.chunker import Chunker
-from support import HARDER, examples
+from support import examples, tries
 from support.chunker_streams import (
     ALL_KINDS,
     KEYS,
@@ -98,7 +98,7 @@ def test_any_document_written_in_one_go(
 @pytest.mark.parametrize("eager", [False, True])
 @pytest.mark.parametrize("step", STEPS)
 def test_every_kind_of_document_at_every_step(step: int, eager: bool) -> None:
-    for seed in range((2 if step < 4 else 4) * HARDER):
+    for seed in range(tries(3 if step < 4 else 9)):
         for kinds in ((), *((kind,) for kind in ALL_KINDS), ALL_KINDS):
             rng = random.Random(f"{seed} {kinds}")
             document = Documents(rng, set(kinds)).object(2)

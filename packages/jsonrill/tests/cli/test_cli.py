@@ -20,7 +20,7 @@ import pytest
 import jsonrill
 from jsonrill.cli import main
 from jsonrill.parse.lenient.rules import RULES
-from support import LIBRARY, ROOT
+from support import LIBRARY, ROOT, few
 from support.commands import BASE, ENV, call
 
 pytest.importorskip("typer")
@@ -346,6 +346,7 @@ def test_bad_usage_is_exit_2(args: list[str]) -> None:
     assert done.returncode == 2 and done.stderr
 
 
+@few(5)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_an_example_that_runs(command: str, tmp_path: Path) -> None:
     help_text = " ".join(run(command, "--help").stdout.decode().split())
@@ -505,6 +506,7 @@ def test_a_closed_stream_is_one_line(
     assert capsys.readouterr().err == f"jsonrill: standard {kind} is closed\n"
 
 
+@few(1)
 @pytest.mark.parametrize("name", [["values"], ["text", "a"], ["repair"], ["values", "--pretty"]])
 def test_a_pipe_gets_utf8_whatever_the_locale(name: list[str]) -> None:
     env = {**ENV, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from support import SOURCES
+from support import SOURCES, few
 
 NEEDED = ("typer", "rich", "click", "shellingham", "typing_extensions", "markdown_it", "mdurl")
 MORE = ("pygments", "annotated_doc", "pydantic", "pydantic_core", "annotated_types")
@@ -45,6 +45,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@few(2)
 @pytest.mark.parametrize(
     "words, install",
     [

@@ -18,7 +18,7 @@ import pytest
 import jsonrill
 from jsonrill import InvalidJSON, Truncated
 from jsonrill.compat import jiter as our_jiter
-from support import HARDER
+from support import tries
 from support.growing_texts import beginnings, outcome, text
 
 MODES: tuple[Any, ...] = (False, True, "trailing-strings")
@@ -53,7 +53,7 @@ def test_every_beginning_of_a_growing_text_gives_what_the_original_gives(name: s
     _, _, choices, raw = ORIGINALS[name]
     chance = random.Random(41)
     # LangChain tries all the text again for each character that it takes away.
-    for _ in range((20 if name == "langchain" else 120) * HARDER):
+    for _ in range(tries(30 if name == "langchain" else 120)):
         for beginning in beginnings(chance, text(chance)):
             data = beginning.encode() if raw else beginning
             for options in choices:

@@ -26,6 +26,7 @@ from pydantic import BaseModel, TypeAdapter
 from jsonrill import compat
 from jsonrill.compat import patching
 from jsonrill.compat.jiter import from_json as drop_in
+from support import few
 
 # Long enough that most of its beginnings are read by the drop-in.
 ARGUMENTS = json.dumps(
@@ -113,6 +114,7 @@ def pieces() -> list[str]:
     return [ARGUMENTS[at : at + STEP] for at in range(0, len(ARGUMENTS), STEP)]
 
 
+@few(3)
 @pytest.mark.parametrize("share", [False, True])
 @pytest.mark.parametrize(
     "package, program",
@@ -182,6 +184,7 @@ def anthropic_message() -> list[Any]:
     return shown
 
 
+@few(2)
 @pytest.mark.parametrize(
     "package, program",
     [

@@ -11,6 +11,7 @@ import pytest
 
 from jsonrill.compat import memory
 from jsonrill.compat.memory import MOST_TEXTS, Memory
+from support import few
 
 
 def remembered(of: Memory) -> list[Any]:
@@ -49,6 +50,7 @@ def test_the_texts_used_last_are_kept() -> None:
     assert "[1," not in kept
 
 
+@few(1)
 @pytest.mark.parametrize(
     "part", ['"a string of some length", ', '{"id": 1, "x": [1.5, {}]}, '], ids=["text", "dense"]
 )

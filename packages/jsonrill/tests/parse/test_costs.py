@@ -15,7 +15,7 @@ import pytest
 from jsonrill import Document, LimitExceeded, Limits, Parser, Rebuilder
 from jsonrill import values as values_of
 from jsonrill.wire import CompactEncoder
-from support import by
+from support import by, few
 from support.costs import is_flat, is_linear
 
 
@@ -154,6 +154,7 @@ def test_p8_white_space_and_empty_pieces_are_linear(make: Any) -> None:
     is_flat(drips(make, "[", " \n", [" \n", ""]), large=50_000)
 
 
+@few(1)
 @pytest.mark.parametrize("make", CONSUMERS)
 def test_p8_opening_and_closing_cost_the_same_at_any_depth(make: Any) -> None:
     def opened(depth: int) -> Any:
@@ -251,6 +252,7 @@ def measured() -> Iterator[Callable[[], int]]:
 OVERHEAD = 64 * 1024  # what any parser may hold, however short the text
 
 
+@few(1)
 @pytest.mark.parametrize("make", [Parser, Document])
 @pytest.mark.parametrize("size", [1, 4])
 def test_p8_an_open_string_is_held_once(make: Any, size: int) -> None:
@@ -264,6 +266,7 @@ def test_p8_an_open_string_is_held_once(make: Any, size: int) -> None:
         assert held() < 1.2 * length + OVERHEAD
 
 
+@few(1)
 @pytest.mark.parametrize("size", [1, 4])
 def test_p8_an_open_key_is_held_once(size: int) -> None:
     length = 20_000 * size
@@ -294,6 +297,7 @@ def test_p8_the_parser_holds_a_few_hundred_bytes_a_level() -> None:
         assert held() < 2 * depth * 400
 
 
+@few(1)
 @pytest.mark.parametrize("size", [4, 20, 10**9])
 def test_p8_a_document_is_as_small_as_the_value(size: int) -> None:
     value = [{"id": n, "name": f"name {n}", "tags": ["a", "b"], "x": n / 7} for n in range(1_000)]

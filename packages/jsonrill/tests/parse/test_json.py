@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Document, InvalidJSON, Limits, Parser, Rebuilder
-from support import by, by_threes, whole
+from support import by, by_threes, few, whole
 from support.documents import loads, same
 from support.json_texts import ACCEPTED, FAMILIES, REFUSED, broken_utf8
 
@@ -73,6 +73,7 @@ def judged(read: Any, *errors: type[Exception]) -> Any:
         return WRONG
 
 
+@few(6)
 @cuttings
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_text_of_a_family_is_read_as_json_loads_reads_it(family: str, cut: Any) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, PartialStream, Rebuilder
 from jsonrill.options import Mode
-from support import by, by_character, examples, pieces
+from support import by, by_character, examples, few, pieces
 from support.costs import is_flat, is_linear
 from support.documents import is_prefix, loads, same, spoiled, texts
 from support.json_texts import ACCEPTED
@@ -222,6 +222,7 @@ PATIENT = Limits(repairs=10**9)
 REFUSED = ("extra commas", "doubtful quotes", "stray brackets")
 
 
+@few(15)
 @pytest.mark.parametrize("size", [1, 7])
 @pytest.mark.parametrize("name", [name for name in LONG if name not in REFUSED])
 def test_p8_leniency_is_linear(name: str, size: int) -> None:
@@ -242,6 +243,7 @@ def test_what_has_no_reading_is_refused_early(name: str) -> None:
     assert caught.value.offset is not None and caught.value.offset < 20
 
 
+@few(10)
 @pytest.mark.parametrize("name", LONG)
 def test_p8_leniency_is_linear_in_one_piece(name: str) -> None:
     def work(length: int) -> Callable[[], None]:

@@ -13,7 +13,7 @@ import pytest
 from jsonrill import Limits, PartialStream, Update
 from jsonrill.eventstream import SSEEncoder
 from jsonrill.options import Mode
-from support import by
+from support import by, few
 from support.costs import is_flat, is_linear
 from support.updates import MODES, run
 
@@ -43,6 +43,7 @@ def drips(mode: Mode, shape: str, **options: Any) -> Any:
     return start
 
 
+@few(10)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", MODES)
 def test_time_is_linear(mode: Mode, shape: str) -> None:

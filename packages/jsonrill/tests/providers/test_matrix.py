@@ -19,7 +19,7 @@ from jsonrill.providers.statements import Ending, Finish, Text, Usage, text_in
 from jsonrill_batch import Job, process_shard
 from jsonrill_batch.input.lines import read_segment
 from jsonrill_batch.plan import cut, find_files
-from support import HARDER
+from support import HARDER, few
 from support.answer_streams import ANSWERS, Answer
 from support.sources import collect
 
@@ -35,7 +35,7 @@ SPACES: dict[str, dict[str, Any]] = {
     "odd": {"separators": ("\t ,  ", " :   ")},
 }
 # Each answer in one of these ways, or in all of them.
-WAYS = [*product(ANSWERS, SPACES)] if HARDER > 1 else [*zip(ANSWERS, cycle(SPACES), strict=False)]
+WAYS = [*product(ANSWERS, SPACES)] if HARDER else [*zip(ANSWERS, cycle(SPACES), strict=False)]
 every_answer = pytest.mark.parametrize("name", ANSWERS)
 every_way = pytest.mark.parametrize("name, spaces", WAYS)
 
@@ -145,6 +145,7 @@ def test_usage_is_what_the_provider_counted(name: str) -> None:
 # ---- the command line ----
 
 
+@few(12)
 @every_way
 def test_the_command_line(name: str, spaces: str, tmp_path: Path) -> None:
     answer = ANSWERS[name]
@@ -277,6 +278,7 @@ def serve(check: Any) -> None:
     asyncio.run(main())
 
 
+@few(6)
 @pytest.mark.parametrize("name", COMPLETE)
 def test_a_log_may_end_without_its_last_blank_line(name: str, tmp_path: Path) -> None:
     answer = ANSWERS[f"{name}-complete"]

@@ -21,6 +21,7 @@ from jsonrill.schema import Check, Schema
 from jsonrill.schema.cost import MORE, Costs
 from jsonrill.schema.jsonschema import compile_schema
 from jsonrill.schema.weight import pattern_weight, weight_of
+from support import few
 from support.costs import Work, is_linear
 from support.schemas import validated
 
@@ -251,6 +252,7 @@ SIZES: dict[str, Any] = {
 }
 
 
+@few(4)
 @pytest.mark.parametrize("name", SIZES)
 def test_time_grows_with_schema_and_text_not_with_their_product(name: str) -> None:
     def read(size: int) -> Work:
@@ -424,6 +426,7 @@ def test_a_schema_is_weighed_without_being_compiled() -> None:
     assert time.process_time() - begun < 0.5
 
 
+@few(1)
 @pytest.mark.parametrize(
     "source",
     [

@@ -11,6 +11,7 @@ import pytest
 
 import jsonrill
 from jsonrill.testing import Answer, Call, Upstream
+from support import few
 from support.sources import collect
 
 openai = pytest.importorskip("openai")
@@ -190,6 +191,7 @@ def read(client: Any, upstream: Upstream, use: Callable[[Any], Any]) -> tuple[li
     return asyncio.run(run())
 
 
+@few(6)
 @every_client
 def test_every_function_reads_the_answer(client: Any) -> None:
     with Upstream(Answer(TEXT, reasoning="{not this", pace=0)) as upstream:
@@ -203,6 +205,7 @@ def test_every_function_reads_the_answer(client: Any) -> None:
         assert (error, fragments[-1].kind) == (None, "JsonComplete")
 
 
+@few(6)
 @every_client
 def test_every_function_reads_the_arguments_of_a_tool(client: Any) -> None:
     with Upstream(Answer("Looking.", calls=CALLS, pace=0)) as upstream:
@@ -255,6 +258,7 @@ def test_a_break_closes_the_connection(client: Any) -> None:
         assert upstream.exchanges[0].tokens < 250
 
 
+@few(6)
 @every_client
 def test_the_errors_of_a_client_pass_unchanged(client: Any) -> None:
     """A connection that breaks; an error that the provider reports is the client's, too."""

@@ -23,7 +23,7 @@ from jsonrill import (
     tool_calls,
 )
 from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
-from support import pieces
+from support import few, pieces
 from support.costs import is_flat
 from support.provider_streams import (
     BUILDERS,
@@ -460,6 +460,7 @@ def test_responses_that_never_end_do_not_pile_up(monkeypatch: pytest.MonkeyPatch
 TURNS = 2_000
 
 
+@few(1)
 @pytest.mark.parametrize("named", [True, False])
 def test_thousands_of_turns_in_flat_memory(named: bool) -> None:
     calls = ToolCalls()
