@@ -10,6 +10,8 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import jsonrill
 from jsonrill.continuing import SoFar
 from jsonrill_server import Run, Runs
@@ -69,6 +71,26 @@ def test_the_text_of_a_run_that_began_again_is_that_of_the_last_start() -> None:
             return await asyncio.wait_for(ended, 60)
 
     assert asyncio.run(main()).text == other
+
+
+@pytest.mark.parametrize("format", ["chunks", "updates", "fragments", "openai"])
+def test_a_format_that_has_one_text_ends_where_the_answer_begins_again(format: str) -> None:
+    other = TEXT.replace("Rome", "Oslo")
+    answers = iter([[TEXT[:30]], [other], [other]])
+
+    async def main() -> list[Any]:
+        async with Runs("memory:") as runs:
+            source = jsonrill.unbroken(lambda _: next(answers), on_contradiction="restart")
+            await runs.start("trip", source)
+            return await read_all(runs, format)
+
+    *before, last = asyncio.run(main())
+    assert last["error"]["code"] == "REVISION" and last["error"]["path"] == "root.city"
+    assert before and "Oslo" not in json.dumps(before)
+    if format == "chunks":
+        assert before == [TEXT[:30]]
+    if format == "openai":
+        assert "".join(jsonrill.content(before)) == TEXT[:30]
 
 
 # ---- a function by name, in another replica ----

@@ -83,6 +83,9 @@ def test_only_the_missing_fields(cut: int) -> None:
         ('{"a": "the ', 'the end"}'),
         # An empty string that is repeated, or its quote.
         ('["", "", "', '"", "one"]'),
+        # Escapes that come twice, and a run of one character.
+        (r'{"a": "\ud83d\udc69\u200d\ud83d', r'\udc69\u200d\ud83d\udc67"}'),
+        ('{"a": "AAAAAAAAAAAAAAAAAA', 'AAAAAAAAAAAAAAAAAAAAAAA"}'),
         # A line break in a string, and no word of an announcement.
         ('{"a": "one', 'two\nthree"}'),
     ],

@@ -310,6 +310,9 @@ def test_a_number_that_was_cut_is_not_complete() -> None:
     for cut in (1, 3, 5, 6):
         *_, value = jsonrill.values(source(broken("123.45"[:cut]), events("123.45"[cut:])))
         assert value == 123.45, cut
+    with pytest.raises(jsonrill.Truncated):
+        # The number again, or more of its digits.
+        [*jsonrill.values(source(broken("12"), *[events("123.45")] * 3))]
 
 
 def test_an_answer_that_does_not_join_was_not_lost() -> None:

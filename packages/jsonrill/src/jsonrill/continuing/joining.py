@@ -26,9 +26,10 @@ from .outline import Outline
 
 # As much is read before overlaps are looked for.
 _FEW: Final = 4
-# An overlap of that many characters in a string is one, if it has a word that came only there.
+# An overlap of that many characters in a string is one, if it has a word that came only there: not
+# an escape, and no run of zeros or the like.
 _CERTAIN: Final = 14
-_LONG_WORD: Final = re.compile(r"\w{4,}")
+_LONG_WORD: Final = re.compile(r"(?<![\w\\])\w{4,}")
 # No sentence before the rest is longer, and none has this number of tokens of JSON.
 _LONGEST_LEAD: Final = 400
 _TOKENS: Final = 3
@@ -431,5 +432,5 @@ def _is_repetition(first: JoinedText, size: int) -> bool:
         return True  # prose that begins as the first one did begins again
     if size < _CERTAIN or not (first.plain or (first.outline.in_string and '"' not in repeated)):
         return False
-    words = set(_LONG_WORD.findall(repeated))
-    return any(text.count(word) == 1 for word in words)
+    words = [word for word in _LONG_WORD.findall(repeated) if len(set(word)) >= _FEW]
+    return any(text.find(word) == text.rfind(word) for word in words)

@@ -469,7 +469,8 @@ class Session:
         is_json = text.begin is not None and not text.plain
         if not self.calls and is_json:
             # A number that was cut may have more digits.
-            if self.text.complete and not (cut is not None and text.outline.word):
+            is_open = text.outline.word and (cut is not None or unclear)
+            if self.text.complete and not is_open:
                 return None
             if cut is None:
                 lenient = bool(self.repair) and self.asked == 1

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ..answers import Part
+from ..errors import RevisionError, stream_error
 from ..eventstream import DONE
 from ..jsontext import dumps
 from ..providers import plain, recognise
@@ -161,6 +162,13 @@ class ChatChunks(ChatDialect):
     def _begin(self) -> Iterator[Event]:
         yield self._chunk({"role": "assistant", "content": ""})
 
+    def feed(self, event: Any) -> list[Event]:
+        return [] if self.failed else super().feed(event)
+
+    def _begins_again(self, error: RevisionError) -> Iterator[Event]:
+        # Chunks have one text, which clients join: no more of it may follow.
+        yield from self._fail(stream_error(error))
+
     def _text_begins(self, id: str, thought: bool) -> Iterator[Event]:
         yield from ()
 
@@ -197,7 +205,7 @@ class ChatChunks(ChatDialect):
             yield self._chunk({"content": text})
 
     def _close(self, complete: bool) -> Iterator[Event]:
-        yield from super()._close(complete)
+        yield from () if self.failed else super()._close(complete)
         if complete and self._waiting:
             names = ", ".join([call.name or "" for call in self._waiting.values()])
             message = f"a person has to approve the call of {names}, which no chunk can say"

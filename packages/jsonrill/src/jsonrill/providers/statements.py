@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, assert_never
 
 from ..answer import Answer
-from ..errors import CUTS, CutShort, Problem
+from ..errors import CUTS, CutShort, Problem, RevisionError
 from ..paths import Path
 from .fields import ABSENT, as_error
 from .finish import Reason, finish_reason, is_complete, worse
@@ -262,6 +262,13 @@ def unread(index: int | None) -> list[Statement]:
 def text_in(said: Iterable[Statement], choice: int = 0) -> str:
     """The text of one choice in these statements; "" if they have none."""
     return "".join([one.text for one in said if type(one) is Text and one.choice == choice])
+
+
+def refuse_new_start(said: Iterable[Statement]) -> None:
+    """`RevisionError` if the answer begins again, for readers of its text."""
+    for one in said:
+        if type(one) is Break and one.contradiction is not None:
+            raise RevisionError(*one.contradiction)
 
 
 def of_choice(said: Iterable[Statement], choice: int) -> list[Statement]:

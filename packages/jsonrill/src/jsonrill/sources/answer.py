@@ -8,7 +8,14 @@ from typing import Any
 from ..errors import CutShort
 from ..options import TABLE, Provider
 from ..providers import Reader
-from ..providers.statements import CallDelta, Ending, Statement, Text, text_in
+from ..providers.statements import (
+    CallDelta,
+    Ending,
+    Statement,
+    Text,
+    refuse_new_start,
+    text_in,
+)
 
 
 class AnswerText:
@@ -30,8 +37,13 @@ class AnswerText:
         self._ended = False
 
     def feed(self, event: Any) -> str:
-        """The text that an event adds: a dict, JSON text, or an object of a client library."""
-        return self.read(self._reader.feed(event))
+        """The text that an event adds: a dict, JSON text, or an object of a client library.
+
+        `RevisionError` if the answer begins again, so that what came before is void.
+        """
+        said = self._reader.feed(event)
+        refuse_new_start(said)
+        return self.read(said)
 
     def read(self, said: Sequence[Statement]) -> str:
         """The text that statements add."""

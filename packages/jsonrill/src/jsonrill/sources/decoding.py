@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import RevisionError, SourceFailed, UnknownSource, truncated
+from ..errors import SourceFailed, UnknownSource, truncated
 from ..options import Provider
 from ..providers import Reader
 from ..providers.objects import plain
-from ..providers.statements import Break, Finish, Watch
+from ..providers.statements import Finish, Watch, refuse_new_start
 from .answer import AnswerText
 from .arguments import ArgumentText
 from .event_text import EventText
@@ -184,9 +184,8 @@ class TextDecoder:
             for piece in self._wanted.pieces(said):
                 self._reading.transcript.add(piece)
                 yield piece
+            refuse_new_start(said)
             for one in said:
-                if type(one) is Break and one.contradiction is not None:
-                    raise RevisionError(*one.contradiction)
                 if type(one) is Finish and one.reason == "error":
                     if one.choice in (None, self._choice):
                         if self._watch is not None:
