@@ -580,6 +580,20 @@ def test_messages() -> None:
         so_far.messages("A trip", "nobody")
 
 
+def test_the_fields_that_are_missing_are_those_of_an_object() -> None:
+    for schema, rest, words in (
+        (list[str], '["the |the end"]', "Write all of it again"),
+        (dict[str, str], '{"a": "the |the end"}', "Write all of it again"),
+        (Trip, '{"city": "the |the end", "pace": "slow", "stops": []}', "has only the fields"),
+    ):
+        first, second = rest.split("|")
+        asked = Asked([first], [second], [first + second])
+        [*jsonrill.values(jsonrill.unbroken(asked, stall=None, backoff=0), schema)]
+        so_far = asked.so_far[-1]
+        assert so_far is not None and so_far.reason == "unclear"
+        assert words in so_far.messages("Go", "openai")[-1]["content"]
+
+
 def test_white_space_that_a_prefill_must_not_end_with() -> None:
     text = json.dumps({"a": "one two three"})
     cut = text.index("two")

@@ -104,14 +104,8 @@ class JoinedText:
 
     def fork(self, *, rewound: bool = False) -> JoinedText:
         """The same text, which goes on for itself; with `rewound` from its last clean place."""
-        other = JoinedText(self._schema, self._repair)
-        other._append(self.text[: self.clean] if rewound else self.text)
-        other._rest = self._rest[: max(other.size - self.shown, 0)]
-        other.begin = self.begin
+        other = self._copy(self.clean if rewound else self.size)
         other._was_json = not self.plain
-        if self.begin is not None:
-            other.outline.feed(other.text[self.begin :])
-            other._validate(other.text[self.begin :])
         return other
 
     def good(self) -> JoinedText:
@@ -123,11 +117,8 @@ class JoinedText:
         self.ended = True
         if self.violation is None and not is_broken:
             return self
-        other = JoinedText(self._schema, self._repair)
         size = max((self.begin or 0) + self.outline.clean, self.shown)
-        other.add(self.text[: size if is_broken else self.size])
-        other._rest = other._rest[self.shown :]
-        return other
+        return self._copy(size if is_broken else self.size)
 
     def document(self) -> Document:
         """The value of the text up to its last clean place."""
@@ -137,6 +128,12 @@ class JoinedText:
             # A number is complete when something follows it.
             document.feed(text if self.outline.in_string else text + " ")
         return document
+
+    def _copy(self, size: int) -> JoinedText:
+        other = JoinedText(self._schema, self._repair)
+        other.add(self.text[:size])
+        other._rest = other._rest[self.shown :]
+        return other
 
     def _append(self, piece: str) -> None:
         self._buffer.add(piece)

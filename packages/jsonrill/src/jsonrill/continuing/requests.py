@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..jsontext import dumps
+
+if TYPE_CHECKING:
+    from .so_far import SoFar
 
 Message = dict[str, Any]
 # As much of the end is quoted.
 _LAST: Final = 200
 
 
-class RestRequest(NamedTuple):
-    """What a request for the rest has to say."""
-
-    text: str
-    # The tool whose call broke off, and the calls that are complete.
-    tool: str | None
-    calls: list[tuple[str, Any]]
-    # What was wrong with the answer, if it broke its schema.
-    feedback: str | None
-    # The schema of what is missing, if that is to be asked for.
-    missing: Any
-    # True if the last words were not enough to know how the rest joins.
-    again: bool = False
-
-
 def messages_for(
-    provider: str, prompt: str | list[Any], request: RestRequest, prefill: bool
+    provider: str, prompt: str | list[Any], so_far: SoFar, prefill: bool
 ) -> tuple[list[Any], str | None]:
     """The messages, and the white space that was left out at the end of a text to go on with.
 
@@ -39,43 +27,46 @@ def messages_for(
         known = ", ".join([*_FORMS, *_NAMES])
         raise ValueError(f"no request is known for {provider!r}; name one of {known}")
     asked = [form.said("user", prompt)] if isinstance(prompt, str) else [*prompt]
-    text = request.text
-    if not text.strip() and not request.calls and request.tool is None:
+    text, calls, tool = so_far.text, so_far.calls, so_far.tool
+    if not text.strip() and not calls and tool is None:
         return asked, None
-    may_prefill = request.tool is None and not request.calls and request.feedback is None
+    may_prefill = tool is None and not calls and so_far.feedback is None
     if prefill and form.prefill is not None and may_prefill:
         # Anthropic refuses a text that ends with white space.
         kept = text.rstrip() if form.strips else text
         return [*asked, form.prefill(kept)], text[len(kept) :]
-    broken = [form.said("assistant", text)] if request.tool is None and text.strip() else []
-    return [*asked, *broken, form.said("user", _asking(request))], None
+    broken = [form.said("assistant", text)] if tool is None and text.strip() else []
+    return [*asked, *broken, form.said("user", _asking(so_far))], None
 
 
-def _asking(request: RestRequest) -> str:
+def _asking(so_far: SoFar) -> str:
     """What to tell the model, in plain words."""
     said: list[str] = []
-    if request.feedback is not None:
-        said.append(request.feedback.rpartition("\n")[0])
-    if request.calls:
-        listed = "\n".join([f"{name}({dumps(args)})" for name, args in request.calls])
+    is_unclear = so_far.reason == "unclear"
+    wants_missing = is_unclear or so_far.reason == "violation"
+    missing = so_far.missing_schema() if wants_missing else None
+    if so_far.feedback is not None:
+        said.append(so_far.feedback.rpartition("\n")[0])
+    if so_far.calls:
+        listed = "\n".join([f"{name}({dumps(args)})" for _, name, args in so_far.calls])
         said.append(f"These calls have been made already; do not make them again:\n{listed}")
-    if request.tool is not None:
+    if so_far.tool is not None:
         said.append(
-            f"Your call of {request.tool} broke off after these arguments:\n{request.text}\n"
+            f"Your call of {so_far.tool} broke off after these arguments:\n{so_far.text}\n"
             f"Make this one call again, with all of its arguments, and keep what is there."
         )
-    elif request.missing is not None:
+    elif missing is not None and "properties" in missing:
         said.append(
             "Your answer broke off. Answer with one JSON object that has only the fields that are"
-            f" missing, by this schema, and nothing else:\n{dumps(request.missing)}"
+            f" missing, by this schema, and nothing else:\n{dumps(missing)}"
         )
-    elif request.again and request.text.strip():
+    elif is_unclear and so_far.text.strip():
         said.append(
             "Your answer broke off, and it is not clear how the rest joins it. Write all of it"
             " again, from its beginning, keep what is there as it is, and write nothing else."
         )
-    elif request.text.strip():
-        last = request.text[-_LAST:]
+    elif so_far.text.strip():
+        last = so_far.text[-_LAST:]
         said.append(
             "Your answer broke off. Continue it exactly where it ends: begin with the next"
             " character, do not repeat anything, and write nothing else. Its last words are:\n"

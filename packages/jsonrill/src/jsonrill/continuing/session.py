@@ -13,14 +13,8 @@ from ..errors import CutShort, InvalidSchema, RevisionError
 from ..jsontext import dumps
 from ..options import Provider, Rules, Tool
 from ..providers.jsonrill import ANSWER, CONTRADICTION
-from ..providers.statements import (
-    Ending,
-    Finish,
-    Reasoning,
-    Text,
-    Usage,
-    of_choice,
-)
+from ..providers.statements import Ending, Finish, Reasoning, Text, Usage, of_choice
+from ..providers.usage import OUTPUT
 from ..toolcalls import ToolCalls, ToolCallUpdate
 from ..toolcalls.lifecycle import LiveCall
 from .joined import JoinedText
@@ -166,7 +160,7 @@ class Session:
         # They are events of our own, of whatever provider the rest is.
         self._reading = ToolCalls("jsonrill")
         for event in before:
-            self.feed(event)
+            [*self.feed(event)]
             if broke := event.get("break"):
                 self.asked, self.reason = self.asked + 1, broke["reason"]
                 if self.reason == CONTRADICTION:
@@ -178,7 +172,7 @@ class Session:
             return []
         begun, self.restarted = bool(before[-1].get("begins")), False
         if not begun and not before[-1].get("break"):
-            return self.end()
+            return [*self.end()]
         # The break has been told, and nothing came behind it.
         self.asked -= 1
         self._settle(CutShort("lost"))
@@ -212,17 +206,14 @@ class Session:
         tracks = [self.text, *(call.track for call in self._of_number.values())]
         return any(track.failed for track in tracks)
 
-    def feed(self, event: Any) -> list[Event]:
-        """The events that an event of a provider makes."""
-        return [*self._feed(event)]
-
-    def feed_text(self, piece: str) -> list[Event]:
+    def feed_text(self, piece: str) -> Iterator[Event]:
         """The events that a piece of the answer's text makes."""
         self._is_text = True
         self._characters += len(piece)
-        return [*self._text(piece)]
+        yield from self._text(piece)
 
-    def _feed(self, event: Any) -> Iterator[Event]:
+    def feed(self, event: Any) -> Iterator[Event]:
+        """The events that an event of a provider makes."""
         self._has_begun = True
         said = of_choice(self._reading.reader.feed(event), self.choice)
         self._ending.feed(said)
@@ -368,14 +359,11 @@ class Session:
         sizes = [call.track.joined.size for call in self.calls]
         return self.text.joined.size, sum(sizes), sum(call.complete for call in self.calls)
 
-    def end(self, error: Exception | None = None, *, done: bool = False) -> list[Event]:
+    def end(self, error: Exception | None = None, *, done: bool = False) -> Iterator[Event]:
         """The events at the end of an attempt, which `error` ended if it is given.
 
         `done`: the stream said that it is at its end, such as with `[DONE]`.
         """
-        return [*self._end(error, done)]
-
-    def _end(self, error: Exception | None, done: bool) -> Iterator[Event]:
         cut = self._cut(error, done)
         if text := self.text.feed(self._held) if self._held else "":
             yield self._event(text=text)
@@ -504,9 +492,8 @@ class Session:
     def _count(self) -> None:
         """Add the token counts of the attempt."""
         _add_counts(self.usage, self._counts)
-        counted = [self._counts.get(name) for name in _OUTPUT]
-        known = next((it for it in counted if type(it) is int), None)
-        self._tokens += self._characters // _TOKEN if known is None else known
+        counted = OUTPUT.of(self._counts)
+        self._tokens += self._characters // _TOKEN if counted is None else counted
 
 
 # Ends that providers have no word for.
@@ -514,15 +501,6 @@ _MEANINGS: Final = {
     "ended": "the answer ended before its value did",
     "unclear": "it is not certain how the last answer goes on with what came before",
 }
-# The names that providers have for the number of tokens that were written.
-_OUTPUT: Final = (
-    "completion_tokens",
-    "output_tokens",
-    "candidatesTokenCount",
-    "candidates_token_count",
-    "outputTokens",
-    "eval_count",
-)
 
 
 def _add_counts(total: dict[str, Any], counts: dict[str, Any]) -> None:

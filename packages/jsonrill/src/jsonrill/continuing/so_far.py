@@ -9,7 +9,7 @@ from ..build.document import Document
 from ..errors import JsonrillError
 from ..paths import Path
 from .missing import missing_paths, missing_schema, schema_of
-from .requests import RestRequest, messages_for
+from .requests import messages_for
 
 if TYPE_CHECKING:
     from .session import Session
@@ -114,18 +114,7 @@ class SoFar:
         `prefill` is False; else it is asked to continue after the last words. If it was not certain
         how that joins, it is asked for what is missing by the schema, or for all of it again.
         """
-        schema = (
-            self.missing_schema() if self.reason in ("unclear", "violation") or self.tool else None
-        )
-        request = RestRequest(
-            text=self.text,
-            tool=self.tool,
-            calls=[(call.name, call.args) for call in self.calls],
-            feedback=self.feedback,
-            missing=schema,
-            again=self.reason == "unclear",
-        )
-        messages, self._dropped = messages_for(provider, prompt, request, prefill)
+        messages, self._dropped = messages_for(provider, prompt, self, prefill)
         return messages
 
     def __repr__(self) -> str:

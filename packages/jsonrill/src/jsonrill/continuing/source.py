@@ -80,9 +80,9 @@ class _Attempt(EventReading):
         if piece is END:
             return iter(())
         if not self._is_text:
-            return iter(self._session.feed(piece))
+            return self._session.feed(piece)
         text = piece if isinstance(piece, str) else self._utf8.decode(bytes(piece))
-        return iter(self._session.feed_text(text))
+        return self._session.feed_text(text)
 
     def is_over(self) -> bool:
         """True if no more of the answer is wanted."""
@@ -94,7 +94,7 @@ class _Attempt(EventReading):
         self._failure = _lost(error)
         self._session.stalled = isinstance(error, _Stalled)
 
-    def end(self) -> list[Event]:
+    def end(self) -> Iterator[Event]:
         """The events at the end."""
         return self._session.end(self._failure, done=self.said_done)
 

@@ -20,6 +20,7 @@ from ..agents import Agent, AsyncAgent
 from ..answer import Answer
 from ..answers.parts import AnyPart
 from ..paths import Path, parse_path
+from ..providers.usage import INPUT, OUTPUT
 from ..streams.driving import close_async_source, close_source
 
 __all__ = ["Tracing"]
@@ -30,20 +31,6 @@ _END: Final[Any] = object()
 _SECOND: Final = 1e9
 # What the conventions call the end of an answer, where it is not our word.
 _FINISH: Final = {"complete": "stop", "calls": "tool_call", "filtered": "content_filter"}
-# Names of token counts: the first that there is, and those that providers do not include in it.
-_COUNTS: Final = {
-    "gen_ai.usage.input_tokens": (
-        "prompt_tokens input_tokens promptTokenCount prompt_token_count inputTokens"
-        " prompt_eval_count",
-        "cache_read_input_tokens cache_creation_input_tokens"
-        " cacheReadInputTokens cacheWriteInputTokens",
-    ),
-    "gen_ai.usage.output_tokens": (
-        "completion_tokens output_tokens candidatesTokenCount candidates_token_count outputTokens"
-        " eval_count",
-        "thoughtsTokenCount thoughts_token_count",
-    ),
-}
 
 
 class Tracing:
@@ -298,10 +285,6 @@ def _has(value: Any, path: Path) -> bool:
 
 def _counts(usage: dict[str, Any]) -> dict[str, int]:
     # Cohere has them one level deeper.
-    counts = {key: it for key, it in usage.get("tokens", usage).items() if type(it) is int}
-    named = {}
-    for attribute, (names, others) in _COUNTS.items():
-        first = [counts[name] for name in names.split() if name in counts][:1]
-        if first:
-            named[attribute] = first[0] + sum(counts.get(name, 0) for name in others.split())
-    return named
+    counts = usage.get("tokens", usage)
+    named = {"input": INPUT.of(counts), "output": OUTPUT.of(counts)}
+    return {f"gen_ai.usage.{name}_tokens": it for name, it in named.items() if it is not None}
