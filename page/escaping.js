@@ -61,16 +61,6 @@ export function skipCharacters(text, count, start = 0) {
 }
 
 /**
- * 20480 as `20.5 kB`.
- * @param {number} bytes
- */
-export function formatBytes(bytes) {
-  if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-/**
  * 12345 as `12 345`, with narrow no-break spaces.
  * @param {number} number
  */

@@ -67,8 +67,10 @@ export class Outline extends Tree {
   _reported = 0;
 
   /** @param {{many?: boolean, repair?: any, prefix?: string}} [options] */
-  constructor({ many = false, repair = false, prefix = "" } = {}) {
+  constructor(options = {}) {
     super();
+    const { many = false, repair = false, prefix = "" } = options;
+    this._options = options;
     this.clock = { now: 0 };
     this.many = many;
     this._machine = createMachine(/** @type {any} */ (this), { many, repair, prefix, numbers: "exact" });
@@ -77,6 +79,15 @@ export class Outline extends Tree {
     const root = this._add("array");
     root.open = true;
     this._stack.push(root);
+  }
+
+  /** An outline that reads on without what was read, which is void; its places are those of the text. */
+  anew() {
+    const next = new Outline(this._options);
+    next.source = this.source;
+    next._countCharacters(this.source);
+    next._machine.feed(this.source.replace(/[^\n]/gu, " "));
+    return next;
   }
 
   clear() {

@@ -117,8 +117,9 @@ export class RawPane {
     } else if (this._parts !== null) {
       left = this._drawParts(this._parts, recording, position, until, isEnd);
     }
-    const unit = recording.input === "text" ? "characters" : "characters of text";
-    showFigures(byId("raw-figures"), [[unit, formatNumber(recording.endOf(position))]]);
+    const isSnapshots = recording.input === "snapshots";
+    const unit = isSnapshots ? "snapshots" : recording.input === "text" ? "characters" : "characters of text";
+    showFigures(byId("raw-figures"), [[unit, formatNumber(isSnapshots ? position : recording.endOf(position))]]);
     return left;
   }
 

@@ -14,7 +14,6 @@
  */
 
 import { Answer } from "./timed-calls.js";
-import { countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
 import { meansJson } from "./prose.js";
 import { changedPath, lastPath } from "./snapshots.js";
@@ -104,6 +103,7 @@ export class Recording {
     else if (this.input === "text") text = source;
     this.pieces.push({ at, source, text, offset, id, type });
     this.text += text;
+    if (this.answer?.beginsAgainAt(number)) this.outline = this.outline.anew();
     if (this.input !== "snapshots") this.outline.feed(text, number);
     this._tell();
   }
@@ -219,29 +219,11 @@ export class Recording {
   }
 
   /**
-   * The moment at which this character of the text was there: the number of its piece.
-   * @param {number} offset
-   */
-  pieceOf(offset) {
-    return Math.max(1, countWhile(this.pieces, (piece) => piece.offset + piece.text.length <= offset) + 1);
-  }
-
-  /**
    * The time of a moment, in milliseconds since the start.
    * @param {number} piece
    */
   timeOf(piece) {
     return this.pieces[Math.min(piece, this.length) - 1]?.at ?? 0;
-  }
-
-  /**
-   * Line and column of a character, from 1.
-   * @param {number} offset
-   */
-  positionOf(offset) {
-    const before = this.text.slice(0, offset);
-    const line = before.split("\n").length;
-    return { line, column: [...before.slice(before.lastIndexOf("\n") + 1)].length + 1 };
   }
 
   /**

@@ -210,6 +210,14 @@ export class Answer {
   }
 
   /**
+   * True if this piece says that the answer contradicted itself: all before it is void.
+   * @param {number} piece
+   */
+  beginsAgainAt(piece) {
+    return this.breaks.some((one) => one.piece === piece && one.reason === "contradiction");
+  }
+
+  /**
    * A decision is in the log of a run, between the parts of its agent.
    * @param {unknown} event
    * @param {number} piece

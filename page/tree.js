@@ -1,16 +1,14 @@
 /**
- * A document as a tree of nodes: takes fragments, deltas or values, and records which nodes changed.
+ * A document as a tree of nodes: takes values, and records which nodes changed.
  *
- * Knows nothing of the DOM. A fragment, a delta operation or a value costs what it changes, not the
- * size of the document. Fields keep the order in which they arrived, whatever their keys.
+ * Knows nothing of the DOM. A value costs what it changes, not the size of the document. Fields keep
+ * the order in which they arrived, whatever their keys. `outline.js` is such a tree of a text.
  */
 
 import { TreeNode, typeOf } from "./tree-node.js";
 
 /** @typedef {import("../js/src/paths.js").Path} Path */
 /** @typedef {import("./tree-node.js").Type} Type */
-/** @typedef {{kind: string, text?: string, value?: any}} FragmentLike */
-/** @typedef {{op: string, path: string, value: any}} Operation */
 
 export class Tree {
   constructor() {
@@ -36,100 +34,13 @@ export class Tree {
     Object.assign(this, new Tree(), { version: version + 1, holds });
   }
 
-  // ---- fragments ----
-
-  /** Starts a root array of documents: the fragments of each become its next element. */
-  beginMany() {
-    this._begin("array");
-  }
-
-  /**
-   * Applies one fragment; the wire reader has validated it.
-   * @param {FragmentLike} fragment
-   */
-  apply(fragment) {
-    switch (fragment.kind) {
-      case "StartObject":
-        return this._begin("object");
-      case "StartArray":
-        return this._begin("array");
-      case "StartString":
-        return this._begin("string");
-      case "Key":
-        this._key = fragment.value;
-        return;
-      case "PartialString":
-        return this._append(this._top, fragment.text);
-      case "CompleteString":
-        if (typeof fragment.value === "string") this._top.text = fragment.value;
-        return this._end();
-      case "CompleteNumber":
-        return this._leaf("number", fragment.text ?? fragment.value, fragment.value);
-      case "CompleteBoolean":
-        return this._leaf("boolean", fragment.value);
-      case "CompleteNull":
-        return this._leaf("null", null);
-      case "EndObject":
-      case "EndArray":
-        return this._end();
-      case "JsonComplete":
-        this._setGrowing(null);
-    }
-  }
-
-  /** Ends an incomplete document of many: the next one is the next element of the root. */
-  breakOff() {
-    for (const node of this._stack.splice(1)) {
-      node.open = false;
-      this.changed.add(node);
-    }
-    this._setGrowing(this._top);
-  }
-
-  /** The innermost open value. Fragments are valid, so there is one whenever it is needed. */
+  /** The innermost open value; there is one whenever it is needed. */
   get _top() {
     return this._stack[this._stack.length - 1];
   }
 
-  /** @param {Type} type */
-  _begin(type) {
-    const node = this._add(type);
-    node.open = true;
-    this._stack.push(node);
-    this._setGrowing(node);
-  }
-
   /**
-   * @param {TreeNode} node
-   * @param {any} text
-   */
-  _append(node, text) {
-    node.text += text;
-    this.changed.add(node);
-  }
-
-  /**
-   * @param {Type} type
-   * @param {any} text
-   * @param {any} [source]
-   */
-  _leaf(type, text, source) {
-    const node = this._add(type);
-    node.text = String(text);
-    node.source = source;
-    this._setGrowing(this._top ?? null);
-  }
-
-  _end() {
-    const node = this._top;
-    this._stack.pop();
-    node.open = false;
-    this._touch(node);
-    this._setGrowing(this._top ?? null);
-  }
-
-  /**
-   * Adds a value where the fragments are.
+   * Adds a value where the text is.
    * @param {Type} type
    */
   _add(type) {
@@ -202,56 +113,6 @@ export class Tree {
     this.growing = node;
     if (node !== null) this.changed.add(node);
   }
-
-  // ---- deltas ----
-
-  /**
-   * Applies the operations of a delta to the value of a node; stops at one that does not fit.
-   * @param {TreeNode} base
-   * @param {Operation[]} delta
-   */
-  change(base, delta) {
-    for (const { op, path, value } of delta) {
-      const keys = path.split("/").slice(1).map(unescapeToken);
-      const last = keys.pop();
-      const start = /** @type {TreeNode | undefined} */ (base);
-      const parent = keys.reduce((node, key) => node?.child(key), start);
-      const target = last === undefined ? parent : parent?.child(last);
-      if (parent === undefined) return;
-      if (last !== undefined && op !== "append") {
-        this._setMember(parent, last, value, op === "add");
-      } else if (target === undefined) {
-        return;
-      } else if (op === "append") {
-        this._append(target, value);
-      } else {
-        this.assign(target, value);
-      }
-    }
-  }
-
-  /**
-   * @param {TreeNode} parent
-   * @param {string} key
-   * @param {any} value
-   * @param {boolean} inserts
-   */
-  _setMember(parent, key, value, inserts) {
-    const { length } = parent.children;
-    const index = key === "-" ? length : Number(key);
-    if (parent.type !== "array") {
-      this.assign(this._put(parent, key, typeOf(value)), value);
-    } else if (inserts && index < length) {
-      // An insertion moves all elements after it. Deltas of growing values never do this.
-      const moved = parent.value;
-      moved.splice(index, 0, value);
-      this.assign(parent, moved);
-    } else {
-      this.assign(this._put(parent, index, typeOf(value)), value);
-    }
-  }
-
-  // ---- values ----
 
   /**
    * Assigns a value to the root.
@@ -368,9 +229,4 @@ export class Tree {
       for (let at = members.length - 1; at >= 0; at -= 1) work.push(members[at]);
     }
   }
-}
-
-/** @param {string} token */
-function unescapeToken(token) {
-  return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }

@@ -203,11 +203,19 @@ test("a series of snapshots ends without an error", () => {
   assert.deepEqual([recording.state, recording.errors], ["complete", []]);
 });
 
-test("a character leads to its piece, its line and its column", () => {
-  const recording = made(["ab", "", "c\nd", "e"], { many: true });
-  assert.deepEqual(
-    [0, 1, 2, 4, 5].map((offset) => recording.pieceOf(offset)),
-    [1, 1, 3, 3, 4],
+test("an answer that contradicts itself shows its last start, at the places of the whole text", () => {
+  const [before, after] = ['{"a": "🌊",\n "b": 1', '{"a": "waves", "b": oops}'];
+  const broke = { reason: "contradiction", path: ["a"], written: "🌊", now: "waves" };
+  const texts = [before, null, after.slice(0, 16), after.slice(16)];
+  const events = texts.map((text) => (text === null ? { kind: "answer", break: broke } : { kind: "answer", text }));
+  const recording = made(
+    events.map((event) => JSON.stringify(event)),
+    { input: "events" },
   );
-  assert.deepEqual(recording.positionOf(4), { line: 2, column: 1 });
+  assert.equal(recording.text, before + after);
+  assert.deepEqual(recording.valueAt(2), undefined);
+  assert.deepEqual(recording.valueAt(3), { a: "waves" });
+  const [error] = recording.textErrors;
+  assert.equal(recording.text.slice(error.offset ?? 0), "oops}");
+  assert.equal(error.line, 2);
 });

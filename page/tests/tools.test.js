@@ -16,7 +16,8 @@ import { Document } from "../../js/src/build/document.js";
 import { diagnose, repairedPlaces } from "../tools/offers.js";
 import { RULES } from "../tools/rules.js";
 import { RULES as NAMES } from "../../js/src/repair.js";
-import { check, schemaOf, SchemaError, violationText } from "../tools/check.js";
+import { formatPath } from "../../js/src/paths.js";
+import { check, schemaOf, SchemaError } from "../tools/check.js";
 import { fromHash, MAX_ADDRESS, pack, toHash, unpack } from "../tools/state.js";
 
 // ---- offers ----
@@ -133,7 +134,7 @@ const SCHEMA = {
 };
 
 test("a value is checked against a schema, with paths", () => {
-  const wrong = (value) => check(SCHEMA, value).violations.map(violationText);
+  const wrong = (value) => check(SCHEMA, value).violations.map(({ path, message }) => `${formatPath(path)}: ${message}`);
   assert.deepEqual(wrong({ title: "Storm", size: "large", tags: ["a"] }), []);
   assert.deepEqual(wrong({ size: "huge" }), [
     'root: the field "title" is missing',

@@ -3,24 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { WireReader } from "../../js/src/wire/fragments.js";
 import { ExactNumber, stringify } from "../../js/src/build/rebuilder.js";
+import { Outline } from "../outline.js";
 import { matches } from "../search.js";
 import { Tree } from "../tree.js";
-import { cases, frozen, within } from "../../js/tests/support.js";
+import { within } from "../../js/tests/support.js";
 
-const FRAGMENTS = cases("fragments.json").cases;
-const REBUILT = cases("rebuilder.json").cases.filter((one) => !one.refused && !one.dialect);
-const DELTAS = cases("delta.json");
-
-/** A tree of these fragments. */
-function built(items) {
-  const tree = new Tree();
-  const reader = new WireReader("jsonrill", "exact");
-  for (const item of items) {
-    const fragment = reader.read(item);
-    if (fragment !== null) tree.apply(fragment);
-  }
+/** The tree of a text. @param {string} text */
+function built(text) {
+  const tree = new Outline();
+  tree.feed(text, 1);
+  tree.flush(1);
+  tree.moveTo(1);
   return tree;
 }
 
@@ -30,56 +24,6 @@ function indexed(tree) {
   for (const node of tree.nodes()) {
     if (node.parent !== null) assert.equal(node.parent.children[node.index], node);
   }
-}
-
-for (const one of REBUILT) {
-  test(`fragments: ${one.name}`, () => {
-    const tree = new Tree();
-    const reader = new WireReader("jsonrill", "exact");
-    one.feeds.forEach((feed, number) => {
-      for (const item of feed) tree.apply(reader.read(item));
-      assert.deepEqual(shown(tree), one.values[number]);
-      assert.equal(tree.growing?.pathText ?? null, one.open[number]);
-    });
-    indexed(tree);
-  });
-}
-
-for (const { name, wire, compact, value } of FRAGMENTS) {
-  if (value === undefined) continue;
-  test(`both wire forms: ${name}`, () => {
-    for (const form of [wire, compact]) {
-      const tree = built(form.flat(1));
-      assert.equal(stringify(shown(tree)), stringify(value));
-      assert.equal(tree.growing, null);
-    }
-  });
-}
-
-for (const { name, previous, delta, data } of DELTAS.cases) {
-  test(`delta: ${name}`, () => {
-    const tree = new Tree();
-    tree.holds = "entities";
-    const node = tree.entry("one");
-    if (previous !== null) tree.assign(node, frozen(previous));
-    tree.change(node, frozen(delta));
-    assert.deepEqual(node.value, data);
-    indexed(tree);
-  });
-}
-
-for (const { name, previous, delta } of DELTAS.refused) {
-  test(`a delta that does not fit is no accident: ${name}`, () => {
-    const tree = new Tree();
-    tree.holds = "entities";
-    const node = tree.entry("one");
-    if (previous !== null) tree.assign(node, previous);
-    try {
-      tree.change(node, delta);
-    } catch (error) {
-      assert.ok(error instanceof TypeError);
-    }
-  });
 }
 
 const STEPS = [
@@ -124,16 +68,7 @@ test("what is the same object is not touched, and what grew is not fresh", () =>
 
 test("keys are data", () => {
   const keys = ["__proto__", "constructor", "", "toString", "0", "10", "2", "a.b"];
-  const items = [
-    [0],
-    ...keys.flatMap((key) => [
-      [4, null, key],
-      [8, null, 1],
-    ]),
-    [1],
-    [11],
-  ];
-  const tree = built(items);
+  const tree = built(`{${keys.map((key) => `${JSON.stringify(key)}: 1`)}}`);
   // In the order in which they came, which a JavaScript object could not keep.
   assert.deepEqual(
     tree.root.children.map((node) => node.key),
@@ -147,29 +82,21 @@ test("keys are data", () => {
 });
 
 test("a key that comes again takes the place of the first", () => {
-  const tree = built([[0], [4, null, "a"], [2], [8, null, 1], [3], [4, null, "a"], [9, null, true], [1], [11]]);
-  assert.deepEqual(shown(tree), { a: true });
-  indexed(tree);
+  const tree = built('{"a": [1], "a": true}');
+  assert.deepEqual(tree.valueAt(1), { a: true });
 });
 
 test("numbers that a double would change stay exact", () => {
-  const tree = built([[2], [8, null, "9007199254740993"], [8, null, "1e400"], [3], [11]]);
+  const tree = built("[9007199254740993, 1e400]");
   assert.equal(stringify(shown(tree)), "[9007199254740993,1e400]");
   assert.ok(shown(tree)[0] instanceof ExactNumber);
 });
 
 test("several documents are elements of one tree, each with paths of its own", () => {
-  const tree = new Tree();
-  tree.holds = "documents";
-  tree.beginMany();
-  for (const items of [
-    [[0], [4, null, "a"], [8, null, 1], [1]],
-    [[5], "x", [7, null, 1]],
-  ]) {
-    const reader = new WireReader("jsonrill", "exact");
-    for (const item of items) tree.apply(reader.read(item));
-  }
-  assert.deepEqual(shown(tree), [{ a: 1 }, "x"]);
+  const tree = new Outline({ many: true });
+  tree.feed('{"a": 1} "x"', 1);
+  tree.flush(1);
+  assert.deepEqual(tree.valueAt(1), [{ a: 1 }, "x"]);
   assert.equal(tree.root.children[0].child("a").pathText, "root.a");
 });
 
@@ -206,29 +133,13 @@ test("search finds keys and values, in order, whatever their case", () => {
   assert.deepEqual(matches(tree, ""), []);
 });
 
-test("a fragment costs the same in a large document", () => {
+test("a piece costs the same in a large document", () => {
   const grow = (count) => () => {
-    const tree = new Tree();
-    const reader = new WireReader("jsonrill", "exact");
-    tree.apply(reader.read([2]));
-    for (let at = 0; at < count; at += 1) {
-      for (const item of [[5], "text", [7, null, 4]]) tree.apply(reader.read(item));
-      tree.changed.clear();
-      tree.fresh.clear();
-    }
-  };
-  assert.ok(within(9, grow(4000), grow(16_000)));
-});
-
-test("a delta costs the same in a large document", () => {
-  const grow = (count) => () => {
-    const tree = new Tree();
-    tree.holds = "entities";
-    const node = tree.entry("#0");
-    tree.change(node, [{ op: "add", path: "", value: [] }]);
-    for (let at = 0; at < count; at += 1) {
-      tree.change(node, [{ op: "add", path: `/${at}`, value: "a" }]);
-      tree.change(node, [{ op: "append", path: `/${at}`, value: "b" }]);
+    const tree = new Outline();
+    tree.feed("[1", 1);
+    for (let at = 2; at < count; at += 1) {
+      tree.feed(', "text"', at);
+      tree.moveTo(at);
       tree.changed.clear();
       tree.fresh.clear();
     }

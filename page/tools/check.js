@@ -7,7 +7,6 @@
  */
 
 import { stringify } from "../../js/src/jsontext.js";
-import { formatPath } from "../../js/src/paths.js";
 import { isObject } from "../../js/src/parse/values.js";
 
 /** @typedef {import("../../js/src/paths.js").Path} Path */
@@ -314,9 +313,4 @@ function canonical(value) {
   return JSON.stringify(value, (_, each) =>
     isObject(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
   );
-}
-
-/** `root.title: a string is wanted`. @param {Violation} violation */
-export function violationText({ path, message }) {
-  return `${formatPath(path)}: ${message}`;
 }

@@ -63,6 +63,22 @@ def test_the_breaks_of_an_answer_are_marked_where_they_were(shown: Shown) -> Non
     expect(marks).to_have_text(words)
 
 
+def test_an_answer_that_contradicts_itself_shows_its_last_start(shown: Shown) -> None:
+    def ask(so_far: Any) -> Iterator[dict[str, Any]]:
+        if so_far is None:
+            return lost('{"title": "Storm", "size": 1')
+        return iter([chunk('{"title": "Calm", "size": 2, "names": ["Bo"]}', "stop")])
+
+    events = list(jsonrill.unbroken(ask, backoff=0, on_contradiction="restart"))
+    shown.paste(sse(*events))
+    shown.done()
+    expect(shown.page.locator("#state")).to_have_text("Complete")
+    assert shown.value("title") == "Calm"
+    assert shown.value("names") == "[1]"
+    shown.page.get_by_role("button", name="Copy JSON").click()
+    assert json.loads(shown.copied()) == {"title": "Calm", "size": 2, "names": ["Bo"]}
+
+
 def breaks_in(events: list[Any]) -> Iterator[str]:
     """The text before each break."""
     text = ""
