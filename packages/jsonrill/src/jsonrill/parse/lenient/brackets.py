@@ -210,7 +210,7 @@ class Brackets:
             raise m._error(InvalidJSON, f"',' or {expected[-1]!r}", f"but got {char!r}", text, pos)
         if seen.then in ("end", "text") and not may_end(expected, seen.closers, doubled):
             raise m._two_readings("a bracket is one too many", "one is missing", text, pos)
-        if any(at > min(ways) for at in m._parens):
+        if max(m._parens, default=0) > min(ways):
             raise m._two_readings("a parenthesis is not closed", "it is one too many", text, pos)
         (opened, cost), *others = sorted(ways.items(), key=itemgetter(1))
         if self.deeper or self.shallower or (doubled and self.is_misled(m)):
