@@ -11,6 +11,7 @@ import { build } from "../tools/build.js";
 import { caseOf } from "../tools/share.js";
 import { asCurl, asJavaScript, asJavaScriptTest, asPython, asRecording } from "../tools/snippets.js";
 import { stringify } from "../../js/src/jsontext.js";
+import { HARDER } from "../../js/tests/support.js";
 import { EXPORTED } from "./exported.js";
 import { Document } from "../../js/src/build/document.js";
 import { diagnose, repairedPlaces } from "../tools/offers.js";
@@ -99,7 +100,7 @@ test("places of any repaired text are inside of it, in order, and cut no charact
   ];
   let seed = 3;
   const random = (most) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % most;
-  for (let round = 0; round < 2000; round += 1) {
+  for (let round = 0; round < 1000 * HARDER; round += 1) {
     const text = Array.from({ length: 1 + random(12) }, () => parts[random(parts.length)]).join("");
     const document = new Document({ repair: true });
     try {
@@ -231,6 +232,7 @@ const FOLDER = mkdtempSync(join(tmpdir(), "snippets-"));
 const LIBRARY = new URL("../../js/src/", import.meta.url).href;
 
 Object.entries(EXPORTED).forEach(([name, [text, wishes]], number) => {
+  if (HARDER < 1 && number % 4) return; // each is two programs
   test(`exported as a test of node, ${name} passes, and fails for another text`, async () => {
     const { recording } = build(text, { title: `Case "${number}" \u202e */ """` }, wishes);
     const code = asJavaScriptTest(caseOf(recording)).replaceAll(

@@ -1,4 +1,4 @@
-"""A real Chromium, one for each module of tests, and the page of a server with simulated models.
+"""A real Chromium for all tests of this folder, and the page of a server with simulated models.
 
 The page's policy forbids evaluating strings, so that nothing here waits for a function in the page:
 locators and `until` look again and again.
@@ -20,7 +20,8 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 expect.set_options(timeout=5_000 * SLACK)
 
 
-@pytest.fixture(scope="module")
+# Not for the session: while it lives, no other test of the process can run an event loop.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     executable = need_command("chromium")
     with sync_playwright() as playwright:
