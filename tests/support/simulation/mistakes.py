@@ -75,6 +75,9 @@ MISTAKES: Final[dict[str, Callable[[], Any]]] = {
     ),
     "a lost producer that nobody ends": lambda: mock.patch.object(Hub, "end_lost", _forget_it),
     "a notice that wakes nobody": lambda: mock.patch.object(Signals, "wake", _nobody),
+    "a decision that is not logged": lambda: _rewritten(
+        Runs, "_decided", "await claim.append([record])", "pass"
+    ),
     # These were in the code until a schedule broke a promise.
     "an end that was not taken": lambda: _rewritten(
         producer,

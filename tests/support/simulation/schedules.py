@@ -25,6 +25,7 @@ from jsonrill_server.runs.records import End, from_entry
 from jsonrill_server.store import Store, StoreError, StoreUnavailable, memory
 
 from . import loop as loops
+from .approval import Booking
 from .loop import PROCESS, SimulatedLoop, Stuck
 from .store import KINDS, Kind, SharedLog, SimulatedStore, seconds_of
 
@@ -56,7 +57,7 @@ class Source:
     replica: int
     pieces: tuple[str, ...]
     waits: tuple[float, ...]
-    how: str  # complete, raises or hangs
+    how: str  # complete, raises or hangs; or an agent that waits for a person
     resumes: bool
 
 
@@ -98,6 +99,8 @@ def seeded(seed: int, kind: str | None = None) -> Schedule:
     kind = kind or draw.choice([*KINDS])
     replicas = draw.randint(1, 3)
     sources = tuple(_source(draw, number, replicas) for number in range(draw.choice((1, 1, 2))))
+    if random.Random(f"agent {seed}").random() < 0.15:
+        sources = (replace(sources[0], how="agent", pieces=(), waits=(1.0,) * 4), *sources[1:])
     clients = tuple(_client(draw, sources) for _ in range(draw.choice((1, 1, 2, 3))))
     faults = tuple(
         _fault(draw, replicas, sources, kind) for _ in range(draw.choice((0, 1, 2, 2, 3, 4)))
@@ -174,7 +177,7 @@ class Replica:
             store,
             lease=LEASE,
             takeover=3.0,
-            resume=world.resumed if world.schedule.resumes else None,
+            resume=world.resume,
             on_end=world.ended,
             heartbeat=3.0,
             grace=2.0,
@@ -256,6 +259,11 @@ class World:
         self.failures = schedule.failures
         self._cut_until: dict[str, float] = {}
         self.sources = {source.key: source for source in schedule.sources}
+        self.booking = Booking(self)
+        self.agents = [source.key for source in schedule.sources if source.how == "agent"]
+        self.resume: Any = self.resumed if schedule.resumes else None
+        if self.agents:
+            self.resume = {"trip": self.booking.trip}
         self.told: list[Run] = []
         self.failed_over: set[str] = set()
         # Of logs that have expired or were replaced: what readers may have had of them.
@@ -348,6 +356,8 @@ class World:
 
     async def _begin(self, source: Source, replace: bool) -> None:
         def begin(runs: Runs) -> Awaitable[object]:
+            if source.how == "agent":
+                return runs.start(source.key, resume="trip", args={}, replace=replace)
             again = (lambda count: self.pieces(source, count)) if source.resumes else None
             made = lambda: self.pieces(source)  # noqa: E731
             return runs.start(source.key, made, resume=again, replace=replace)
@@ -498,6 +508,11 @@ class World:
         ]
         faults = [self.spawn("", self.fail(fault)) for fault in self.schedule.faults]
         starts = [self.spawn("", self.start(source)) for source in self.schedule.sources]
+        people = [
+            self.spawn(f"person {decision}", self.booking.decide(key, decision))
+            for key in self.agents
+            for decision in self.draw.choice(((True,), (False,), (True, False)))
+        ]
         await asyncio.gather(*faults)
         self.failures = 0.0
         for source in self.schedule.sources:
@@ -506,7 +521,7 @@ class World:
                 self.cancelled.add(source.key)
                 await asyncio.gather(*starts)
                 await self.asked(partial(Runs.cancel, key=source.key))
-        done, late = await asyncio.wait({*readers, *starts}, timeout=SOON + 60.0)
+        done, late = await asyncio.wait({*readers, *starts, *people}, timeout=SOON + 60.0)
         for task in done:
             task.result()
         if late:
@@ -550,6 +565,8 @@ class World:
         whole = list(source.pieces)
         if source.key in self.failed_over:
             return  # what was lost is lost; readers are told
+        if source.how == "agent":
+            return self._check_agent(records, end)
         if records != whole[: len(records)]:
             raise Violation(f"{source.key} is not what was written: {records} of {whole}")
         if end.reason == "closed" and (records != whole or source.how != "complete"):
@@ -564,6 +581,21 @@ class World:
         if end.code in ("PRODUCER_LOST", "PRODUCER_STOPPED", "UNAVAILABLE") and not faults:
             raise Violation(f"{source.key} ended with {end.code}, and nothing was wrong")
 
+    def _check_agent(self, records: list[str], end: End) -> None:
+        """One decision is taken, by whom it says, and what it allows is done once at most."""
+        parts = [json.loads(record) for record in records]
+        decisions = [part["decision"] for part in parts if part.get("kind") == "decision"]
+        taken, booked = self.booking.taken, self.booking.booked
+        if len(decisions) > 1 or len(taken) > 1 or booked > 1:
+            raise Violation(f"decided {decisions}, told {taken}, booked {booked} times")
+        if taken and taken != decisions:
+            raise Violation(f"{taken} was taken, and the log says {decisions}")
+        if booked and decisions != [True]:
+            raise Violation(f"booked after {decisions}")
+        results = [part for part in parts if part.get("kind") == "result"]
+        if end.reason == "closed" and not (decisions and results):
+            raise Violation(f"the agent is called complete: {parts}")
+
     def _check_told(self, source: Source, records: list[str], end: End) -> None:
         """`on_end` is called once at most, with what the log has; once, if no process died."""
         runs = [run for run in self.told if run.key == source.key]
@@ -576,15 +608,16 @@ class World:
             return
         for run in runs:
             status = "complete" if end.reason == "closed" else end.reason
-            if (run.status, run.events) != (status, records):
+            events = records if source.how == "agent" else run.events
+            if (run.status, events) != (status, records):
                 raise Violation(f"on_end was told {run.status} of {run.events}: {end}, {records}")
 
     async def _check_reader(self, one: Seen) -> None:
+        if one.end in ("LOG_LOST", "GONE") and one.client.key in self.failed_over:
+            return  # records were lost that it had read, and it was told
         if one.client.key in self.gone:
             return await self._check_reader_of_several(one)
         if one.end != "END":
-            if one.end in ("LOG_LOST", "GONE") and one.client.key in self.failed_over:
-                return
             raise Violation(f"{one.client} ended with {one.end}")
         expected = await self._reading(one.client.key, one.client.format)
         if one.events != expected:

@@ -1,0 +1,86 @@
+"""An agent whose one tool waits for a person, and the people who decide, in a simulation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any, Final
+
+from jsonrill import agent, tool
+from jsonrill_server import NotWaiting, Run
+from jsonrill_server.store import StoreError, UnknownStream
+
+if TYPE_CHECKING:
+    from .schedules import World
+
+QUESTION: Final = [{"role": "user", "content": "Book Rome"}]
+CALL: Final = "b1"
+
+
+def _chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
+    return {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+FUNCTION: Final = {"name": "book", "arguments": '{"city": "Rome"}'}
+CALLING: Final = (
+    _chunk(content="I try."),
+    _chunk(tool_calls=[{"index": 0, "id": CALL, "function": FUNCTION}]),
+    _chunk("tool_calls"),
+)
+DONE: Final = (_chunk(content="Done."), _chunk("stop"))
+
+
+class Booking:
+    """What was booked, and what people were told of their decisions."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.booked = 0
+        # The decisions that were taken, as their people know.
+        self.taken: list[bool] = []
+
+    def trip(self, run: Run) -> Any:
+        """The agent, as every replica has it."""
+
+        @tool(approve=True)
+        async def book(city: str) -> str:
+            self.booked += 1
+            await self._pause()
+            return f"booked {city}"
+
+        return agent(
+            self._ask, {"book": book}, messages=QUESTION, state=run.state, decisions=run.decisions
+        )
+
+    async def _ask(self, messages: list[Any]) -> AsyncIterator[dict[str, Any]]:
+        return self._answer(CALLING if len(messages) == 1 else DONE)
+
+    async def _answer(self, events: tuple[dict[str, Any], ...]) -> AsyncIterator[dict[str, Any]]:
+        for event in events:
+            await self._pause()
+            yield event
+
+    async def _pause(self) -> None:
+        await asyncio.sleep(self._world.draw.choice((0.0, 0.05, 1.0)) * self._world.draw.random())
+
+    async def decide(self, key: str, decision: bool) -> None:
+        """A person who decides, again and elsewhere until it is decided or over."""
+        while not self._world.log.is_closed(f"run:{key}"):
+            if await self._asked(key, decision):
+                return
+            await asyncio.sleep(self._world.draw.uniform(0.1, 1.0))
+
+    async def _asked(self, key: str, decision: bool) -> bool:
+        replica, runs = await self._world.living()
+        asking = self._world.spawn(replica.process, runs.decide(key, CALL, decision))
+        asking.add_done_callback(lambda task: task.cancelled() or task.exception())
+        while not asking.done() and replica.lives:
+            await asyncio.sleep(0.05)
+        if not asking.done():
+            return False
+        try:
+            asking.result()
+        except (NotWaiting, UnknownStream, StoreError):
+            return False
+        self.taken.append(decision)
+        return True
