@@ -17,7 +17,7 @@ from zipfile import ZipFile
 import pytest
 
 import jsonrill
-from support import PACKAGES, ROOT
+from support import PACKAGES, ROOT, hard
 from support.weight import PURE_KB
 
 LIBRARY, SERVER, BATCH = (ROOT / "packages" / name for name in PACKAGES)
@@ -64,6 +64,7 @@ def server(copy: Path) -> ZipFile:
     return wheel_of(SERVER, copy)
 
 
+@hard
 def test_without_a_c_compiler_the_pure_version_is_installed(tmp_path: Path) -> None:
     """One that fails, and none to be found: either way the same package, not compiled."""
     for name in ("setup.py", "jsonrill_build.py", "pyproject.toml", "README.md", "LICENSE"):

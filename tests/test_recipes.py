@@ -20,7 +20,7 @@ import pytest
 
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.testing import Answer, Exchange, Upstream
-from support import ROOT, SLACK
+from support import ROOT, SLACK, few
 from support.pages import read
 from support.processes import Server, free_port
 
@@ -187,6 +187,7 @@ def test_an_error_of_the_provider_is_an_event(site: Site, ending: Any) -> None:
     until(site.exchange.ended.is_set)
 
 
+@few(2)
 @pytest.mark.parametrize("ending", ["length", "cut"])
 def test_an_answer_that_stops_early_is_not_complete(site: Site, ending: Any) -> None:
     events, last = site.events(Answer(GOOD, pace=0.001, ending=ending, after=20))

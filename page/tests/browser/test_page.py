@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
-from support import numbered
+from support import few, numbered
 from support.look import TWO_FRAMES, Shown
 from support.processes import Server
 
@@ -299,6 +299,7 @@ class Producer(threading.Thread):
             time.sleep(0.05)
 
 
+@few(1)
 @pytest.mark.parametrize("producer, how", [("a publisher", "kill"), ("a model", "end")])
 def test_a_stream_survives_a_restart_of_the_server(
     tmp_path: Path, page: Page, producer: str, how: str
