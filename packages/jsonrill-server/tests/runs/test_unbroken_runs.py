@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 import jsonrill
 from jsonrill.continuing import SoFar
 from jsonrill_server import Run, Runs
-from support import SLACK
+from support import PYTHONPATH, ROOT, SLACK, hard
 
 TEXT = json.dumps({"city": "Rome", "stops": ["the Forum", "the Vatican"]})
 
@@ -187,6 +188,62 @@ def test_another_replica_goes_on_with_an_answer_by_name(tmp_path: Path) -> None:
     assert dying.asked == [None] and logged and dying.written.startswith(logged)
     assert [it and it.text.rstrip() for it in living.asked] == [logged.rstrip()]
     assert logged + living.written == TEXT
+
+
+# ---- a process that is killed ----
+
+# Writes the beginning of the answer in a run of the store, and nothing more.
+PROCESS = """
+import asyncio
+import sys
+from jsonrill_server import Runs
+from test_unbroken_runs import DIES_AT, Replica
+
+async def main():
+    async with Runs(sys.argv[1], lease=0.5, resume={"answer": Replica(DIES_AT)}) as runs:
+        await runs.start("trip", resume="answer")
+        print("started", flush=True)
+        await asyncio.sleep(3600)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("format", ["raw", pytest.param("updates", marks=hard)])
+def test_another_process_goes_on_when_one_is_killed(format: str, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/log.db"
+    living = Replica()
+    here = str(Path(__file__).parent)
+    paths = os.pathsep.join([here, str(ROOT / "tests"), PYTHONPATH])
+
+    async def main() -> list[Any]:
+        killed = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", PROCESS, store),
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+        assert killed.stdout is not None
+        try:
+            assert await killed.stdout.readline() == b"started\n"
+            async with Runs(store, lease=0.5, resume={"answer": living}) as runs:
+
+                def kill() -> None:
+                    if killed.returncode is None:
+                        with suppress(ProcessLookupError):
+                            killed.kill()
+
+                return await read_all(runs, format, kill)
+        finally:
+            with suppress(ProcessLookupError):
+                killed.kill()
+            await killed.wait()
+
+    events = asyncio.run(asyncio.wait_for(main(), 60 * SLACK))
+    assert value_of(format, events) == json.loads(TEXT)
+    # It was asked once, for what the log does not have.
+    [so_far] = living.asked
+    assert so_far is not None and so_far.reason == "lost"
+    assert so_far.text + living.written == TEXT
 
 
 def _told(ended: asyncio.Future[Any]) -> Any:

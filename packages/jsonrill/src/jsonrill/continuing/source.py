@@ -173,7 +173,8 @@ class Unbroken(_Asking):
         session = self._session
         yield from session.take_up(self._before)
         while not session.over:
-            sleep(self._wait())
+            if wait := self._wait():
+                sleep(wait)
             attempt = self._attempt()
             try:
                 source = attempt.opened(self._ask(attempt.so_far), is_async=False)
