@@ -12,6 +12,7 @@ from fastapi import Body, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 
 import jsonrill
+from jsonrill.continuing import SoFar
 from jsonrill_server import Run, Runs
 
 PROVIDER = os.environ.get("PROVIDER", "openai")
@@ -51,6 +52,17 @@ else:
 
 
 async def ask(messages: list[Any]) -> Any:
+    """The model's answer, which goes on if its connection is lost."""
+    if PROVIDER == "gemini":
+        return await request(messages)  # its calls are signed, which unbroken does not pass on
+
+    async def again(so_far: SoFar | None) -> Any:
+        return await request(so_far.messages(messages, PROVIDER) if so_far else messages)
+
+    return jsonrill.unbroken(again)
+
+
+async def request(messages: list[Any]) -> Any:
     tools = jsonrill.tool_specs(TOOLS, PROVIDER)
     if PROVIDER == "openai":
         create = openai.chat.completions.create

@@ -15,10 +15,12 @@ import urllib.error
 import urllib.request
 from asyncio import IncompleteReadError
 from contextlib import suppress
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from jsonrill.testing import Upstream
+from jsonrill.testing import Answer, Exchange, Upstream
 from support import PYTHONPATH, ROOT, SLACK
 from support.processes import Events, free_port
 
@@ -26,14 +28,24 @@ EXAMPLE = ROOT / "examples" / "agent-fastapi"
 SECONDS = 30 * SLACK
 
 
-def fake_model() -> Upstream:
-    """The model of the demo, in this process: it lives on when the program is killed."""
+def fake_model(*, cut: bool = False) -> Upstream:
+    """The model of the demo, in this process: it lives on when the program is killed.
+
+    With `cut` it breaks off every second answer.
+    """
     spec = importlib.util.spec_from_file_location("agent_demo", EXAMPLE / "demo.py")
     assert spec is not None and spec.loader is not None
     demo: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(demo)
     demo.PACE = 0.002
-    return Upstream(demo.reply)
+    asked = count()
+
+    def reply(exchange: Exchange) -> Answer:
+        answer: Answer = demo.reply(exchange)
+        number = next(asked)
+        return answer if number % 2 or not cut else replace(answer, ending="reset", after=4)
+
+    return Upstream(reply)
 
 
 class Program:

@@ -517,6 +517,26 @@ def test_a_call_that_was_complete_is_not_asked_for_again() -> None:
             assert "do not make them again" in told and "Rome" in told
 
 
+@pytest.mark.parametrize("provider", ["openai_chat", "anthropic"])
+def test_an_agent_asks_on_in_the_form_of_the_provider(provider: str) -> None:
+    whole = call_events(provider, Call("weather", {"city": "Rome"}))
+    streams = iter([whole[:4], whole, events("Sunny.")])
+    asked: list[Any] = []
+
+    def ask(messages: list[Any]) -> Any:
+        asked.append(messages)
+        return jsonrill.unbroken(lambda so_far: next(streams), stall=None, backoff=0)
+
+    agent = jsonrill.agent(ask, {"weather": lambda city: f"sun in {city}"}, messages=["?"])
+    assert [*agent] and (agent.outcome, agent.text) == ("complete", "Sunny.")
+    plain = jsonrill.agent(
+        lambda messages: whole if len(messages) == 1 else events("Sunny."),
+        {"weather": lambda city: f"sun in {city}"},
+        messages=["?"],
+    )
+    assert [*plain] and asked[1] == ["?", *plain.messages()][: len(asked[1])]
+
+
 def spoken(*texts: str, call: Call) -> list[Any]:
     """A text, a call, and another text that follows its result, as an agent's stream has them."""
     before, after = ([{"kind": "answer", "text": it} for it in text.split("|")] for text in texts)

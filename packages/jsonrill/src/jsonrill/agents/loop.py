@@ -60,8 +60,9 @@ class _Conversation:
         self._recorder = Recorder(self._tools)
         self._answers: list[Answer] = []
         self._outcome: Outcome | None = None
-        # The stream of the first answer, which was opened to see whether it is async.
+        # The stream of the first answer, which was opened to see whether it is async; of this one.
         self._unread: Any = None
+        self._stream: Any = None
         # Of a state: how its answer ended, and the parts that the decisions make.
         self._saved_outcome: str | None = None
         self._resumed: list[Part] = []
@@ -124,7 +125,9 @@ class _Conversation:
 
     @property
     def _provider(self) -> str | None:
-        return self._form or self._run.parts.reader.provider
+        # The events of `unbroken` are our own.
+        behind = getattr(self._stream, "answered_by", None)
+        return self._form or behind or self._run.parts.reader.provider
 
     def _written(self) -> list[Any]:
         """The messages of the turn at hand; none while it waits."""
@@ -237,6 +240,7 @@ class Agent(_Conversation, Iterator[Part]):
                 stream = self._opened(ask, messages)
                 if isawaitable(stream) or isinstance(stream, AsyncIterable):
                     raise TypeError("ask returned something async: write it as `async def`")
+                self._stream = stream
                 yield from self._answer(events_of(stream, options))
         except Exception:
             self._outcome = "error"
@@ -275,6 +279,7 @@ class AsyncAgent(_Conversation, AsyncIterator[Part]):
                 stream = self._opened(ask, messages)
                 if isawaitable(stream):
                     stream = await stream
+                self._stream = stream
                 if not isinstance(stream, AsyncIterable):
                     stream = _each(stream)
                 async with aclosing(self._answer(events_of(stream, options))) as parts:

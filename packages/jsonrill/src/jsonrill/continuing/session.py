@@ -201,6 +201,11 @@ class Session:
         self._detail: str | None = None
 
     @property
+    def provider(self) -> str | None:
+        """The provider of this attempt, as far as it is known."""
+        return self._reading.reader.provider if self.asked else None
+
+    @property
     def stopped(self) -> bool:
         """True if no more of this attempt is wanted."""
         tracks = [self.text, *(call.track for call in self._of_number.values())]

@@ -142,6 +142,11 @@ class _Asking:
             session.schema = schema
         session.repair, session.choice, session.tool = repair, choice, tool
 
+    @property
+    def answered_by(self) -> str | None:
+        """The provider of the last answer; None if it was text, or there is none yet."""
+        return self._session.provider
+
     def _attempt(self) -> _Attempt:
         return _Attempt(self._session, self._provider)
 
