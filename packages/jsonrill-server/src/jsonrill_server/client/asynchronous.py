@@ -53,12 +53,7 @@ class AsyncClient(
 
     async def _send(self, request: Request) -> Response:
         try:
-            found = await self._http.request(
-                request.method,
-                self.url + request.path,
-                content=request.content,
-                headers=dict(request.headers),
-            )
+            found = await self._http.request(**self._asked(request))
         except self._httpx.TransportError as error:
             return Response(error=named(error))
         return Response(found.status_code, found.content, found.headers)
@@ -140,11 +135,9 @@ class AsyncClient(
         wait: float | None = 0.0
         while wait is not None:
             await asyncio.sleep(wait)
-            request, ended = reading.request(), BROKEN
+            ended = BROKEN
             try:
-                async with self._http.stream(
-                    request.method, self.url + request.path, headers=dict(request.headers)
-                ) as response:
+                async with self._http.stream(**self._asked(reading.request())) as response:
                     if response.status_code != 200:
                         body = await response.aread()
                         ended = Response(response.status_code, body, response.headers)

@@ -114,6 +114,11 @@ class Core(ABC, Generic[Transport, Updates, Fragments, Texts, Calls, Events, Oth
             raise TypeError(f"a stream is named by its id, a text, not {stream!r}")
         return f"/v1/streams/{quote(stream, safe='')}{rest}"
 
+    def _asked(self, request: Request) -> Json:
+        """The arguments with which httpx2 sends a request."""
+        asked = request._asdict()
+        return {"url": self.url + asked.pop("path"), **asked}
+
     def _tries(self) -> Tries:
         return Tries(self.url, self.patience)
 

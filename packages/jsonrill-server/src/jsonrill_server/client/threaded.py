@@ -60,12 +60,7 @@ class Client(
 
     def _send(self, request: Request) -> Response:
         try:
-            found = self._http.request(
-                request.method,
-                self.url + request.path,
-                content=request.content,
-                headers=dict(request.headers),
-            )
+            found = self._http.request(**self._asked(request))
         except self._httpx.TransportError as error:
             return Response(error=named(error))
         return Response(found.status_code, found.content, found.headers)
@@ -159,11 +154,9 @@ class Client(
         wait: float | None = 0.0
         while wait is not None:
             time.sleep(wait)
-            request, ended = reading.request(), BROKEN
+            ended = BROKEN
             try:
-                with self._http.stream(
-                    request.method, self.url + request.path, headers=dict(request.headers)
-                ) as response:
+                with self._http.stream(**self._asked(reading.request())) as response:
                     if response.status_code != 200:
                         body = response.read()
                         ended = Response(response.status_code, body, response.headers)

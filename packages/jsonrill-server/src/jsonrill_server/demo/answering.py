@@ -74,23 +74,6 @@ def answer(asked: Asked) -> Answer:
     return said
 
 
-def model_list() -> list[dict[str, Any]]:
-    """The models, each as the clients of OpenAI and of Anthropic read it."""
-    return [
-        {
-            "id": model.name,
-            "object": "model",
-            "created": 0,
-            "owned_by": "jsonrill",
-            "type": "model",
-            "display_name": model.title,
-            "created_at": "1970-01-01T00:00:00Z",
-            "lifecycle": "active",
-        }
-        for model in models().values()
-    ]
-
-
 def _texts(said: Answer) -> list[str]:
     return [call.text for call in said.calls]
 

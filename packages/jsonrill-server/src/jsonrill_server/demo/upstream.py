@@ -12,7 +12,8 @@ import httpx2
 from jsonrill.testing import Script
 from jsonrill.testing.script import Step
 
-from .answering import model_list, reply
+from .answering import reply
+from .models import models
 
 # Pauses shorter than this are added up: a timer takes longer than that.
 TICK: Final = 0.005
@@ -29,28 +30,14 @@ class SimulatedModels(httpx2.AsyncBaseTransport):
 
 def response_to(method: str, path: str, body: bytes, agent: str = "") -> Script:
     """The response to any request."""
-    _, _, name = path.partition("/models")
-    if method == "GET" and "/models" in path and ":" not in name:
-        return _models(name.strip("/"))
+    if method == "GET" and path.endswith("/models"):
+        found = [{"id": model.name, "display_name": model.title} for model in models().values()]
+        return Script.json({"data": found})
     try:
         asked: Any = json.loads(body)
     except (ValueError, RecursionError):
         asked = None
     return reply(path, asked, agent)
-
-
-def _models(name: str) -> Script:
-    """The list of models, or one of them."""
-    found = model_list()
-    if not name:
-        ends = {"first_id": found[0]["id"], "last_id": found[-1]["id"], "has_more": False}
-        return Script.json({"object": "list", "data": found, **ends})
-    for model in found:
-        if model["id"] == name:
-            return Script.json(model)
-    message = f"The model '{name}' does not exist"
-    error = {"message": message, "type": "not_found_error", "param": None}
-    return Script.json({"type": "error", "error": {**error, "code": "model_not_found"}}, 404)
 
 
 class Steps(httpx2.AsyncByteStream):

@@ -12,7 +12,6 @@ from jsonrill.eventstream import DONE, encode_event
 from jsonrill.ext.starlette import ByteStreamResponse
 
 from ..access.permissions import config_of, hub_of, require_subject
-from ..problems import Problem
 from ..runs.answer import why_ended
 from ..runs.options import BadOption, StreamOptions, ViewOptions
 from ..runs.records import CLOSED, End, Record
@@ -36,10 +35,7 @@ async def convert(request: Request) -> Response:
     # The options and the mode are of one request: what the mode does not use is refused.
     options = StreamOptions.from_json({**given, "mode": view.modes})
     [work] = await hub.schemas.rendering(options, view)
-    try:
-        intake = intake_for(media_type(request), options.input, config_of(request).record_bytes)
-    except BadBody as bad:
-        raise Problem(bad.status, bad.code, bad.message) from bad
+    intake = intake_for(media_type(request), options.input, config_of(request).record_bytes)
     return ByteStreamResponse(
         _converted(request, intake, work, hub.settings.stream_bytes),
         heartbeat=hub.settings.heartbeat,
@@ -62,7 +58,7 @@ async def _converted(
             size += len(data)
             if size > limit:
                 raise BadBody(f"a body has at most {limit} bytes", 413)
-            async for events in _events(work, intake.feed(data) if data else [], steps):
+            async for events in _events(work, intake.feed(data), steps):
                 yield _encoded(events)
         async for events in _events(work, intake.flush(), steps):
             yield _encoded(events)

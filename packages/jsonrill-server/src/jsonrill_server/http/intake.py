@@ -7,21 +7,21 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from jsonrill.errors import JsonrillError, LimitExceeded
+from jsonrill.errors import LimitExceeded
 from jsonrill.eventstream import is_event_stream, is_lines
 from jsonrill.options import Input
 from jsonrill.sources.event_text import EventText
 
+from ..problems import Problem
 from ..runs.records import Record
 
 
-class BadBody(JsonrillError, ValueError):
-    """The body is not what its media type says; `status` is the answer it deserves."""
+class BadBody(Problem):
+    """The body is not what its media type says."""
 
     def __init__(self, message: str, status: int = 400, line: int | None = None) -> None:
-        super().__init__(message, line=line)
-        self.status = status
-        self.code = {413: "LIMIT_EXCEEDED", 415: "MEDIA_TYPE"}.get(status, "INVALID_BODY")
+        code = {413: "LIMIT_EXCEEDED", 415: "MEDIA_TYPE"}.get(status, "INVALID_BODY")
+        super().__init__(status, code, message, line=line)
 
 
 class Intake(Protocol):

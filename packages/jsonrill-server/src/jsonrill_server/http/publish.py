@@ -30,7 +30,7 @@ from ..runs.positions import Position
 from ..runs.records import CANCELLED, CLOSED, End
 from ..runs.value import value_of
 from ..store import TurnRefused
-from .intake import BadBody, Intake, intake_for
+from .intake import Intake, intake_for
 from .producers import accepted, check_repeated, turn_of
 
 
@@ -64,7 +64,7 @@ async def append(request: Request) -> Response:
         message = "this stream was created by PUT /v1/durable/…: append with POST there"
         raise Problem(405, "METHOD", message, {"allow": ""})
     turn, limit = turn_of(request), config_of(request).record_bytes
-    intake = _intake(request, options, limit)
+    intake = intake_for(media_type(request), options.input, limit)
     lease = options.lease or config_of(request).lease
     if turn is not None or allowed.status.closed or _is_short(request, limit):
         # All of it or nothing: a short body with a fault in it leaves no trace.
@@ -87,17 +87,9 @@ async def append(request: Request) -> Response:
 
 async def _records(request: Request, intake: Intake) -> AsyncIterator[list[Any]]:
     async for data in request.stream():
-        try:
-            records = intake.feed(data) if data else []
-        except BadBody as bad:
-            raise _problem(bad) from bad
-        if records:
+        if records := intake.feed(data):
             yield records
-    try:
-        records = intake.flush()
-    except BadBody as bad:
-        raise _problem(bad) from bad
-    if records:
+    if records := intake.flush():
         yield records
 
 
@@ -216,17 +208,6 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 def media_type(request: Request) -> str:
     return eventstream.media_type(request.headers.get("content-type", ""))
-
-
-def _intake(request: Request, options: StreamOptions, limit: int) -> Intake:
-    try:
-        return intake_for(media_type(request), options.input, limit)
-    except BadBody as bad:
-        raise _problem(bad) from bad
-
-
-def _problem(bad: BadBody, **more: Any) -> Problem:
-    return Problem(bad.status, bad.code, bad.message, line=bad.line, **more)
 
 
 def _is_short(request: Request, limit: int) -> bool:

@@ -13,16 +13,17 @@ A room of its own: nothing imports it but the application, which adds its `ROUTE
 """
 
 from . import models, requests, responses
+from .apis import CHAT, MESSAGES, RESPONSES
 from .generation import take_over
 from .upstreams import Upstreams
 
 ROUTES = (
-    ("POST", "/v1/chat/completions", requests.chat_completions),
-    ("POST", "/v1/responses", requests.create_response),
+    ("POST", "/v1/chat/completions", requests.relayed(CHAT)),
+    ("POST", "/v1/responses", requests.relayed(RESPONSES)),
     ("GET", "/v1/responses/{id}", responses.retrieve),
     ("DELETE", "/v1/responses/{id}", responses.delete),
     ("POST", "/v1/responses/{id}/cancel", responses.cancel),
-    ("POST", "/v1/messages", requests.messages),
+    ("POST", "/v1/messages", requests.relayed(MESSAGES)),
     ("GET", "/v1/models", models.list_models),
     ("GET", "/v1/models/{name:path}", models.one_model),
 )

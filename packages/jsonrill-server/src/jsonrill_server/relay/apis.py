@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Final
@@ -11,14 +11,18 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from jsonrill.testing.answers import ANTHROPIC_ERRORS
+
 from ..access.permissions import hub_of
-from ..problems import KNOWN, problem_of
+from ..problems import KNOWN, Problem, problem_of
 from ..runs.hub import Hub
 from .upstream import UpstreamFailed
 
 log = logging.getLogger("jsonrill_server")
 Json = dict[str, Any]
 Handler = Callable[[Request], Awaitable[Response]]
+# Status, message and code of an error → the body of its response.
+Form = Callable[[int, str, str], Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +33,12 @@ class Api:
     path: str
     provider: str
     format: str
-    error: Callable[[int, str, str], Json]
+    error: Form
 
 
 def openai_error(status: int, message: str, code: str) -> Json:
     kind = "invalid_request_error" if status < 500 else "upstream_error"
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
-
-
-ANTHROPIC_ERRORS: Final = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    422: "invalid_request_error",
-    429: "rate_limit_error",
-    504: "timeout_error",
-}
 
 
 def anthropic_error(status: int, message: str, code: str) -> Json:
@@ -59,42 +51,39 @@ RESPONSES: Final = Api("responses", "/responses", "openai_responses", "provider"
 MESSAGES: Final = Api("messages", "/messages", "anthropic", "provider", anthropic_error)
 
 
-class Refused(Exception):
-    """A request that is answered with an error in its API's form."""
-
-    def __init__(
-        self, status: int, message: str, code: str, headers: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.code = code
-        self.headers = headers
+def is_anthropic(request: Request) -> bool:
+    return "anthropic-version" in request.headers
 
 
-def in_form(error: Callable[[int, str, str], Json]) -> Callable[[Handler], Handler]:
-    """Decorate a handler so that whatever refuses its request is reported in an API's form."""
+def in_form(form: Form | None = None) -> Callable[[Handler], Handler]:
+    """Decorate a handler so that whatever refuses its request is reported in an API's form.
+
+    Without a form it is that of the client that asks.
+    """
 
     def decorate(handler: Handler) -> Handler:
         @wraps(handler)
         async def answered(request: Request) -> Response:
             try:
                 return await handler(request)
-            except Refused as it:
-                return JSONResponse(error(it.status, it.message, it.code), it.status, it.headers)
-            except UpstreamFailed as it:
-                note(hub_of(request), it.code, it.message)
-                return JSONResponse(error(it.status, it.message, it.code), it.status)
-            except KNOWN as it:
-                problem = problem_of(request, it)
+            except KNOWN as error:
+                problem = problem_of(request, error)
                 if problem is None:
                     raise
-                body = error(problem.status, problem.message, problem.code)
+                if isinstance(problem, UpstreamFailed):
+                    note(hub_of(request), problem.code, problem.message)
+                shown = form or (anthropic_error if is_anthropic(request) else openai_error)
+                body = shown(problem.status, problem.message, problem.code)
                 return JSONResponse(body, problem.status, problem.headers)
 
         return answered
 
     return decorate
+
+
+def no_model(name: Any) -> Problem:
+    message = f"the model {name!r} does not exist: no upstream has it"
+    return Problem(404, "model_not_found", message)
 
 
 def note(hub: Hub, error: str, message: str) -> None:

@@ -138,7 +138,7 @@ class RelayRun:
             return received
         await received.close()
         if received.status in LATER or received.status >= 500:
-            raise UpstreamFailed(502, f"it answered {received.status}", "upstream_lost")
+            raise UpstreamFailed(502, "upstream_lost", f"it answered {received.status}")
         raise Failed(GONE)
 
     async def _cancel(self) -> None:
@@ -159,7 +159,7 @@ async def cancel_response(upstreams: Upstreams, upstream: Upstream, id: str) -> 
     received = await upstreams.send(upstream, "POST", path)
     await received.read()
     if received.status >= 500:
-        raise UpstreamFailed(502, "the upstream could not cancel the response", "upstream_error")
+        raise UpstreamFailed(502, "upstream_error", "the upstream could not cancel the response")
 
 
 async def delete_response(upstreams: Upstreams, upstream: Upstream, id: str) -> None:
@@ -168,7 +168,7 @@ async def delete_response(upstreams: Upstreams, upstream: Upstream, id: str) -> 
     await received.read()
     if received.status >= 300 and received.status not in NOT_KEPT:
         message = f"the upstream did not delete the response: it answered {received.status}"
-        raise UpstreamFailed(502, message, "upstream_error")
+        raise UpstreamFailed(502, "upstream_error", message)
 
 
 async def take_over(hub: Hub, upstreams: Upstreams, stream: str, status: Status) -> bool:

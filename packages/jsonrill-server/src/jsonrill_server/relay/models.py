@@ -11,7 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..access.permissions import hub_of, require_subject
-from .apis import Refused, anthropic_error, in_form, note, openai_error
+from ..problems import Problem
+from .apis import in_form, is_anthropic, no_model, note
 from .requests import json_response, upstreams_of
 from .upstream import UpstreamFailed, json_object
 from .upstreams import Upstream, Upstreams
@@ -19,45 +20,28 @@ from .upstreams import Upstream, Upstreams
 Json = dict[str, Any]
 # Anthropic lists 20 models unless it is asked for more.
 LIST: Final = {"x-api-key": "/models?limit=1000"}
+# Fields of Anthropic's list, and of which model of it each is the id.
+ENDS: Final = {"first_id": 0, "last_id": -1}
 
 
-def _error(request: Request) -> Any:
-    return anthropic_error if _is_anthropic(request) else openai_error
-
-
-def _is_anthropic(request: Request) -> bool:
-    return "anthropic-version" in request.headers
-
-
+@in_form()
 async def list_models(request: Request) -> Response:
     """GET /v1/models: the list of models."""
-
-    async def answered(request: Request) -> Response:
-        models = [_shown(request, model) for model in await _models(request)]
-        if not _is_anthropic(request):
-            return json_response({"object": "list", "data": models})
-        ends = {name: models[at]["id"] if models else None for name, at in _ENDS.items()}
-        return json_response({"data": models, "has_more": False, **ends})
-
-    return await in_form(_error(request))(answered)(request)
+    models = [_shown(request, model) for model in await _models(request)]
+    if not is_anthropic(request):
+        return json_response({"object": "list", "data": models})
+    ends = {name: models[at]["id"] if models else None for name, at in ENDS.items()}
+    return json_response({"data": models, "has_more": False, **ends})
 
 
-_ENDS: Final = {"first_id": 0, "last_id": -1}
-
-
+@in_form()
 async def one_model(request: Request) -> Response:
     """GET /v1/models/{name}: one model."""
-
-    async def answered(request: Request) -> Response:
-        name = str(request.path_params["name"])
-        for model in await _models(request):
-            if model["id"] == name:
-                return json_response(_shown(request, model))
-        raise Refused(
-            404, f"the model {name!r} does not exist: no upstream has it", "model_not_found"
-        )
-
-    return await in_form(_error(request))(answered)(request)
+    name = str(request.path_params["name"])
+    for model in await _models(request):
+        if model["id"] == name:
+            return json_response(_shown(request, model))
+    raise no_model(name)
 
 
 async def _models(request: Request) -> list[Json]:
@@ -68,7 +52,7 @@ async def _models(request: Request) -> list[Json]:
     require_subject(request)
     upstreams = upstreams_of(request)
     if not upstreams.all:
-        raise Refused(404, "no upstream is configured", "not_configured")
+        raise Problem(404, "not_configured", "no upstream is configured")
     asking = [_models_of(upstreams, one) for one in upstreams.all]
     lists = await asyncio.gather(*asking, return_exceptions=True)
     found: dict[str, Json] = {}
@@ -98,7 +82,7 @@ async def _models_of(upstreams: Upstreams, upstream: Upstream) -> list[Json]:
     body = json_object(await received.read())
     if received.status >= 300 or body is None:
         message = f"its list of models has the status {received.status}"
-        raise UpstreamFailed(502, message, "upstream_error")
+        raise UpstreamFailed(502, "upstream_error", message)
     return [_model(upstream, item) for item in _items(body)]
 
 
@@ -116,7 +100,7 @@ def _model(upstream: Upstream, item: Json) -> Json:
 def _shown(request: Request, model: Json) -> Json:
     """The model with the fields that the client's type of it has."""
     made, at = model.get("created"), model.get("created_at")
-    if _is_anthropic(request):
+    if is_anthropic(request):
         made = made if isinstance(made, int) else 0
         at = at if isinstance(at, str) else datetime.fromtimestamp(made, UTC).isoformat()
         return {"type": "model", "display_name": model["id"], **model, "created_at": at}

@@ -16,15 +16,16 @@ from jsonrill.dialects.native import split_response_id
 from jsonrill.providers.fields import as_object, as_text
 
 from ..access.permissions import credentials_of, hub_of
+from ..problems import Problem
 from ..runs.options import StreamOptions
 from ..runs.records import Record, from_entry
 from ..store import UnknownStream
-from .apis import RESPONSES, Refused
+from .apis import RESPONSES
 from .upstream import json_object
 
 
 async def check_references(request: Request, owner: str, value: dict[str, Any]) -> None:
-    """Raise Refused for a request that refers to what may be another owner's."""
+    """Raise a Problem for a request that refers to what may be another owner's."""
     if not credentials_of(request).has_several_owners:
         return
     for field in ("conversation", "container"):
@@ -38,15 +39,15 @@ async def check_references(request: Request, owner: str, value: dict[str, Any]) 
     before = value.get("previous_response_id")
     if before is not None and not await _owns(request, owner, before):
         message = f"there is no response with the id {before!r} of yours here to continue"
-        raise Refused(404, message, "previous_response_not_found")
+        raise Problem(404, "previous_response_not_found", message)
 
 
-def _shared(field: str) -> Refused:
+def _shared(field: str) -> Problem:
     message = (
         f"{field} names what several owners share at the upstream: send the input instead,"
         " or continue a response of yours with previous_response_id"
     )
-    return Refused(400, message, "not_yours")
+    return Problem(400, "not_yours", message)
 
 
 async def _owns(request: Request, owner: str, id: Any) -> bool:

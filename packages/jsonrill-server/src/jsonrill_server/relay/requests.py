@@ -18,6 +18,7 @@ import secrets
 from base64 import urlsafe_b64encode
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ from jsonrill.options import Wire
 from ..access.permissions import Allowed, config_of, hub_of, require_subject
 from ..http.publish import media_type, read_body
 from ..http.subscribe import answer
+from ..problems import Problem
 from ..runs.claim import Claim
 from ..runs.hub import Hub
 from ..runs.options import VIEW, BadOption, StreamOptions, ViewOptions
@@ -40,7 +42,7 @@ from ..runs.positions import START, Position
 from ..runs.producer import HOLD
 from ..runs.records import CLOSED, End, Record, from_entry
 from ..store import StoreError, StreamTaken, UnknownStream
-from .apis import CHAT, MESSAGES, RESPONSES, Api, Refused, in_form, note
+from .apis import CHAT, RESPONSES, Api, Handler, in_form, no_model, note
 from .generation import RelayRun
 from .references import check_references
 from .upstream import Received, UpstreamFailed, check_answer, json_object
@@ -104,25 +106,12 @@ def upstreams_of(request: Request) -> Upstreams:
     return found
 
 
-@in_form(CHAT.error)
-async def chat_completions(request: Request) -> Response:
-    """POST /v1/chat/completions, as OpenAI's clients send it."""
-    return await _relay(request, CHAT)
+def relayed(api: Api) -> Handler:
+    """The handler of POST for an API, as its own clients send it."""
+    return in_form(api.error)(partial(_relay, api))
 
 
-@in_form(RESPONSES.error)
-async def create_response(request: Request) -> Response:
-    """POST /v1/responses, as OpenAI's clients send it."""
-    return await _relay(request, RESPONSES)
-
-
-@in_form(MESSAGES.error)
-async def messages(request: Request) -> Response:
-    """POST /v1/messages, as Anthropic's clients send it."""
-    return await _relay(request, MESSAGES)
-
-
-async def _relay(request: Request, api: Api) -> Response:
+async def _relay(api: Api, request: Request) -> Response:
     asked = await _read(request, api)
     if not asked.is_kept:
         return await _as_it_is(hub_of(request), await _send(request, asked))
@@ -139,20 +128,18 @@ async def _relay(request: Request, api: Api) -> Response:
 
 
 async def _read(request: Request, api: Api) -> Asked:
-    """Return the request with the upstream for its model; raises Refused."""
+    """Return the request with the upstream for its model; raises Problem."""
     owner, upstreams = require_subject(request), upstreams_of(request)
     if not upstreams.all:
-        raise Refused(404, "no upstream is configured", "not_configured")
+        raise Problem(404, "not_configured", "no upstream is configured")
     body = await read_body(request, config_of(request).body_bytes)
     value = json_object(body) if media_type(request) == "application/json" else None
     if value is None:
-        raise Refused(400, "the body must be a JSON object (application/json)", "invalid_body")
+        raise Problem(400, "invalid_body", "the body must be a JSON object (application/json)")
     model = value.get("model")
     chosen = upstreams.choose(model if isinstance(model, str) else "")
     if chosen is None:
-        raise Refused(
-            404, f"the model {model!r} does not exist: no upstream has it", "model_not_found"
-        )
+        raise no_model(model)
     await check_references(request, owner, value)
     changes: dict[str, Any] = {}
     if isinstance(model, str) and chosen.model != model:
@@ -162,7 +149,7 @@ async def _read(request: Request, api: Api) -> Asked:
     sent = dumps({**value, **changes}).encode() if changes else body
     key = request.headers.get("idempotency-key", "")
     if len(key) > LONGEST_KEY:
-        raise Refused(400, f"an Idempotency-Key has at most {LONGEST_KEY} characters", "key")
+        raise Problem(400, "key", f"an Idempotency-Key has at most {LONGEST_KEY} characters")
     digest = _digest(api.name, _canonical(body, value)) if key else ""
     run = _digest(owner, key) if key else ""
     return Asked(api, owner, value, chosen.upstream, sent, run, digest)
@@ -202,7 +189,7 @@ async def _create(request: Request, asked: Asked) -> Claim:
     """A new run, and the claim to it. The limits of streams are checked here."""
     hub = hub_of(request)
     if hub.stopping:
-        raise Refused(503, "the server is stopping", "stopping")
+        raise Problem(503, "stopping", "the server is stopping")
     producer, options = secrets.token_hex(8), asked.options()
     lease = config_of(request).relay_lease
     stream = await hub.create(asked.owner, options, producer, lease, asked.run)
@@ -239,7 +226,7 @@ async def _streamed(request: Request, asked: Asked, claim: Claim) -> Response:
     if received.status < 300:
         check_answer(await received.read())
         message = "the upstream was asked for a stream and sent none"
-        raise UpstreamFailed(502, message, "upstream_invalid")
+        raise UpstreamFailed(502, "upstream_invalid", message)
     return await _as_it_is(hub, received)
 
 
@@ -289,7 +276,7 @@ def _whole(
     headers = {**headers, "content-type": "application/json", "jsonrill-stream": stream}
     if not isinstance(found[0], Record):
         end = found[0]
-        raise Refused(502, end.message or "there is no answer", end.code, FINAL)
+        raise Problem(502, end.code, end.message or "there is no answer", FINAL)
     if api is not RESPONSES:
         return Response(found[0].body, 200, headers)
     state = ResponseState(stream)
@@ -304,7 +291,7 @@ async def _again(request: Request, asked: Asked) -> Response | None:
         kept = StreamOptions.from_bytes((await hub.status(asked.run)).meta)
         if kept.notes.get("request") != asked.digest:
             message = "this Idempotency-Key was used for another request"
-            raise Refused(422, message, "idempotency_key_reused")
+            raise Problem(422, "idempotency_key_reused", message)
         once = not (asked.streamed or asked.background)
         # As long as nothing has arrived, the upstream may still refuse the request.
         found = await _found(hub, asked.run, first=not once)

@@ -14,11 +14,12 @@ from starlette.responses import Response
 from jsonrill.dialects.native import ResponseState, split_response_id
 
 from ..access.permissions import Allowed, hub_of, owned
+from ..problems import Problem
 from ..runs.options import StreamOptions
 from ..runs.positions import START, Position
 from ..runs.records import CANCELLED
 from ..store import Status, UnknownStream
-from .apis import RESPONSES, Refused, in_form
+from .apis import RESPONSES, in_form
 from .generation import cancel_response, delete_response
 from .requests import current, json_response, read_run, response_of, upstreams_of
 
@@ -77,7 +78,7 @@ async def _cancelled(
 async def _run(request: Request) -> tuple[Allowed, StreamOptions]:
     """The run that a response's id names, if the client owns it."""
     id = str(request.path_params["id"])
-    unknown = Refused(404, f"there is no response with the id {id!r}", "not_found")
+    unknown = Problem(404, "not_found", f"there is no response with the id {id!r}")
     request.path_params["id"] = split_response_id(id)[1]
     try:
         allowed = await owned(request)
@@ -94,9 +95,9 @@ def _position(request: Request, status: Status) -> Position:
     if not text:
         return START
     if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise Refused(400, "starting_after is the number of an event, from 0", "invalid_value")
+        raise Problem(400, "invalid_value", "starting_after is the number of an event, from 0")
     last = status.last - status.closed  # the last record of a closed log says how it ended
     if int(text) + 1 > last:
         message = f"starting_after is past the last event, which is {last - 1}"
-        raise Refused(400, message, "invalid_value")
+        raise Problem(400, "invalid_value", message)
     return Position(int(text) + 1)

@@ -17,6 +17,7 @@ from jsonrill.providers.fields import as_error, as_index
 from jsonrill.providers.statements import Begin, Ending, Finish
 
 from ..config import Config
+from ..problems import Problem
 from ..runs.producer import Failed
 from ..runs.records import CLOSED, End, Record
 
@@ -28,14 +29,8 @@ TOO_LARGE: Final = End("error", "LIMIT_EXCEEDED", "an event of the upstream is t
 NO_END: Final = End("error", "UPSTREAM_LOST", "the upstream ended before the answer did")
 
 
-class UpstreamFailed(Exception):
+class UpstreamFailed(Problem):
     """There is no answer of the upstream to pass on; the client gets this status instead."""
-
-    def __init__(self, status: int, message: str, code: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.code = code
 
 
 class Client:
@@ -66,17 +61,17 @@ class Client:
                 came = await self._client.send(request, stream=True)
         except TimeoutError:
             message = "the upstream did not answer in time"
-            raise UpstreamFailed(504, message, "upstream_timeout") from None
+            raise UpstreamFailed(504, "upstream_timeout", message) from None
         except httpx2.TimeoutException:
             message = "the upstream could not be connected in time"
-            raise UpstreamFailed(504, message, "upstream_timeout") from None
+            raise UpstreamFailed(504, "upstream_timeout", message) from None
         except httpx2.HTTPError:
             message = "the upstream could not be reached"
-            raise UpstreamFailed(502, message, "upstream_unreachable") from None
+            raise UpstreamFailed(502, "upstream_unreachable", message) from None
         if 300 <= came.status_code < 400:
             await came.aclose()
             message = "the upstream redirects: the settings must have its final address"
-            raise UpstreamFailed(502, message, "upstream_redirected")
+            raise UpstreamFailed(502, "upstream_redirected", message)
         return Received(came, self._config)
 
     async def close(self) -> None:
@@ -114,10 +109,10 @@ class Received:
                 return await anext(self._pieces, None)
         except TimeoutError:
             await self.close()
-            raise UpstreamFailed(504, "the upstream fell silent", "upstream_timeout") from None
+            raise UpstreamFailed(504, "upstream_timeout", "the upstream fell silent") from None
         except httpx2.HTTPError:
             message = "the connection to the upstream broke"
-            raise UpstreamFailed(502, message, "upstream_lost") from None
+            raise UpstreamFailed(502, "upstream_lost", message) from None
 
     async def read(self) -> bytes:
         """All of the body; closes the response."""
@@ -129,7 +124,7 @@ class Received:
                 body += data
                 if len(body) > self._config.stream_bytes:
                     message = "the upstream's answer is too large"
-                    raise UpstreamFailed(502, message, "upstream_too_large")
+                    raise UpstreamFailed(502, "upstream_too_large", message)
         finally:
             await self.close()
         return bytes(body)
@@ -143,11 +138,11 @@ def check_answer(body: bytes) -> None:
     found = json_object(body)
     if found is None:
         message = "the upstream's answer is not a JSON object"
-        raise UpstreamFailed(502, message, "upstream_invalid")
+        raise UpstreamFailed(502, "upstream_invalid", message)
     if (error := found.get("error")) and not ANSWERS & found.keys():
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 502
-        raise UpstreamFailed(status, as_error(error), "upstream_error")
+        raise UpstreamFailed(status, "upstream_error", as_error(error))
 
 
 class Incoming:

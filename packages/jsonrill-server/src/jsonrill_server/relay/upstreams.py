@@ -92,14 +92,14 @@ class Upstream(Table):
 
     def _key(self) -> str:
         if self.key_env and not os.environ.get(self.key_env):
-            raise UpstreamFailed(502, "the key of the upstream is not set", "upstream_key")
+            raise UpstreamFailed(502, "upstream_key", "the key of the upstream is not set")
         if not self.key_file:
             return self.key or os.environ.get(self.key_env, "")
         try:
             return (lines_of(self.key_file) or [""])[0]
         except ConfigError:
             message = "the key of the upstream cannot be read"
-            raise UpstreamFailed(502, message, "upstream_key") from None
+            raise UpstreamFailed(502, "upstream_key", message) from None
 
 
 def _matches(model: str, pattern: str) -> bool:

@@ -411,7 +411,9 @@ ANTHROPIC_ERRORS: Final = {
     403: "permission_error",
     404: "not_found_error",
     413: "request_too_large",
+    422: "invalid_request_error",
     429: "rate_limit_error",
+    504: "timeout_error",
     529: "overloaded_error",
 }
 
