@@ -23,7 +23,7 @@ from jsonrill.toolcalls import ToolCalls
 
 from .examples import NoExample, example
 from .models import Model, models
-from .requests import READERS, Asked, BadRequest
+from .requests import READERS, Asked, InvalidRequest
 
 # Seconds for each token of a model that has no pace of its own.
 PACE: Final = 0.01
@@ -46,24 +46,26 @@ def reply(target: str, body: Any, agent: str = "") -> Script:
 def _answer_to(read: Callable[[Any], Asked], body: Any) -> Answer:
     try:
         if not isinstance(body, dict):
-            raise BadRequest("the body must be a JSON object", "body")
+            raise InvalidRequest("the body must be a JSON object", "body")
         return answer(_read(read, body))
-    except BadRequest as bad:
+    except InvalidRequest as bad:
         return Answer(status=400, message=bad.message, param=bad.param)
     except RecursionError:
         return Answer(status=400, message="the request is nested too deeply")
 
 
 def _read(read: Callable[[Any], Asked], body: dict[str, Any]) -> Asked:
-    """What is asked; where nothing else says so, a part of a wrong type is a BadRequest, too."""
+    """What is asked; a part of a wrong type is an InvalidRequest, where nothing else says so."""
     try:
         return read(body)
     except (AttributeError, LookupError, TypeError) as error:
-        raise BadRequest(f"a part of the request has the wrong type: {error}", "body") from error
+        raise InvalidRequest(
+            f"a part of the request has the wrong type: {error}", "body"
+        ) from error
 
 
 def answer(asked: Asked) -> Answer:
-    """What the model answers; BadRequest if a schema is one that nothing can meet."""
+    """What the model answers; InvalidRequest if a schema is one that nothing can meet."""
     if (model := models().get(asked.model)) is not None:
         said = _recorded_answer(model)
     else:
@@ -169,7 +171,9 @@ def _example(schema: Any, names: list[str], what: str) -> Any:
     try:
         return example(schema, names)
     except NoExample as error:
-        raise BadRequest(f"the simulated model cannot meet {what}: {error}", "schema") from error
+        raise InvalidRequest(
+            f"the simulated model cannot meet {what}: {error}", "schema"
+        ) from error
 
 
 def _names(prompt: str) -> list[str]:

@@ -42,7 +42,7 @@ def example(schema: Any, names: Sequence[str] = ()) -> Any:
     """A value that is valid for the schema; `names` are preferred for places."""
     try:
         Schema(schema).check()
-        found = _Writer(schema, names).value(schema, Spot())
+        found = _ExampleWriter(schema, names).value(schema, Spot())
         deque(values(dumps(found), schema), 0)  # which raises if it is not valid
     except (JsonrillError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise NoExample(str(error)) from error
@@ -61,7 +61,7 @@ class Spot(NamedTuple):
         return Spot(name, number, self.name, self.references)
 
 
-class _Writer:
+class _ExampleWriter:
     def __init__(self, root: Any, names: Sequence[str]) -> None:
         self._root = root
         self._names = names

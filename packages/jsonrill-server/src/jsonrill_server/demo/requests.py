@@ -1,6 +1,6 @@
 """What a request to a provider's API asks for, read alike from each API.
 
-A request that the API itself would refuse is a `BadRequest`, with the name of what is wrong.
+A request that the API itself would refuse is a `InvalidRequest`, with the name of what is wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 _KINDS: Final = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
 
 
-class BadRequest(ValueError):
+class InvalidRequest(ValueError):
     """The request is not one that the API takes; `param` is the part of it that is wrong."""
 
     def __init__(self, message: str, param: str) -> None:
@@ -46,9 +46,9 @@ class Asked:
     def choose(self, choice: str, only: Any, param: str) -> None:
         """Note which tools may be called."""
         if only is not None and only not in self.tools:
-            raise BadRequest(f"{param} names a tool that is not among the tools: {only}", param)
+            raise InvalidRequest(f"{param} names a tool that is not among the tools: {only}", param)
         if choice == "required" and not self.tools:
-            raise BadRequest(f"{param} needs tools", param)
+            raise InvalidRequest(f"{param} needs tools", param)
         self.choice, self.only = choice, only
 
 
@@ -58,11 +58,11 @@ def take(given: Json, name: str, kind: type, where: str = "", *, needed: bool = 
     found = given.get(name)
     if found is None:
         if needed:
-            raise BadRequest(f"Missing required parameter: '{path}'", path)
+            raise InvalidRequest(f"Missing required parameter: '{path}'", path)
         return None
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
         kind_name = _KINDS[kind]
-        raise BadRequest(f"Invalid type for '{path}': expected {kind_name}", path)
+        raise InvalidRequest(f"Invalid type for '{path}': expected {kind_name}", path)
     return found
 
 
@@ -71,11 +71,11 @@ def objects(given: Json, name: str, *, where: str = "", needed: bool = False) ->
     path = f"{where}.{name}" if where else name
     found = take(given, name, list, where, needed=needed) or []
     if needed and not found:
-        raise BadRequest(f"Invalid '{path}': empty array", path)
+        raise InvalidRequest(f"Invalid '{path}': empty array", path)
     for number, one in enumerate(found):
         if not isinstance(one, dict):
             at = f"{path}[{number}]"
-            raise BadRequest(f"Invalid type for '{at}': expected an object", at)
+            raise InvalidRequest(f"Invalid type for '{at}': expected an object", at)
         yield f"{path}[{number}]", one
 
 
@@ -84,7 +84,7 @@ def text_of(content: Any, where: str) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
-        raise BadRequest(f"Invalid type for '{where}': expected a string or an array", where)
+        raise InvalidRequest(f"Invalid type for '{where}': expected a string or an array", where)
     texts = [it if isinstance(it, str) else it.get("text") for it in content if it]
     return " ".join(text for text in texts if isinstance(text, str))
 
@@ -94,7 +94,7 @@ def limited(given: Json, *names: str) -> int | None:
     for name in names:
         if (limit := take(given, name, int)) is not None:
             if limit < 1:
-                raise BadRequest(f"Invalid '{name}': the minimum is 1", name)
+                raise InvalidRequest(f"Invalid '{name}': the minimum is 1", name)
             return int(limit)
     return None
 
@@ -111,7 +111,7 @@ def chat(body: Json) -> Asked:
         if role == "tool":
             call = take(message, "tool_call_id", str, where, needed=True)
             if call not in waiting:
-                raise BadRequest(f"no tool call has the id {call}", f"{where}.tool_call_id")
+                raise InvalidRequest(f"no tool call has the id {call}", f"{where}.tool_call_id")
             asked.results.append((waiting.pop(call), text))
         elif role == "assistant":
             asked.results = []
@@ -123,7 +123,7 @@ def chat(body: Json) -> Asked:
         elif role == "user":
             asked.prompt, asked.results = text, []
         elif role not in ("system", "developer"):
-            raise BadRequest(f"Invalid value for '{where}.role': {role}", f"{where}.role")
+            raise InvalidRequest(f"Invalid value for '{where}.role': {role}", f"{where}.role")
     if waiting:
         raise _unanswered("tool_calls", "tool messages", waiting, "messages")
     for at, tool in objects(body, "tools"):
@@ -138,7 +138,7 @@ def chat(body: Json) -> Asked:
     asked.limit = limited(body, "max_completion_tokens", "max_tokens")
     take(body, "stream_options", dict)
     if take(body, "n", int) is not None and not 0 < body["n"] <= 128:
-        raise BadRequest("Invalid 'n': from 1 to 128", "n")
+        raise InvalidRequest("Invalid 'n': from 1 to 128", "n")
     return asked
 
 
@@ -168,12 +168,12 @@ def responses(body: Json) -> Asked:
                     call = take(item, "call_id", str, where, needed=True)
                     if call not in names and not body.get("previous_response_id"):
                         message = f"No tool call found for function call output with call_id {call}"
-                        raise BadRequest(message, where)
+                        raise InvalidRequest(message, where)
                     waiting.pop(call, None)
                     text = text_of(item.get("output"), f"{where}.output")
                     asked.results.append((names.get(call, "the tool"), text))
     for call in waiting:
-        raise BadRequest(f"No tool output found for function call {call}", "input")
+        raise InvalidRequest(f"No tool output found for function call {call}", "input")
     for at, tool in objects(body, "tools"):
         if take(tool, "type", str, at, needed=True) == "function":
             name = take(tool, "name", str, at, needed=True)
@@ -193,12 +193,12 @@ def messages(body: Json) -> Asked:
     asked = Asked(take(body, "model", str, needed=True))
     asked.limit = limited(body, "max_tokens")
     if asked.limit is None:
-        raise BadRequest("max_tokens: Field required", "max_tokens")
+        raise InvalidRequest("max_tokens: Field required", "max_tokens")
     waiting: dict[str, str] = {}
     for where, message in objects(body, "messages", needed=True):
         role = take(message, "role", str, where, needed=True)
         if role not in ("user", "assistant", "system"):
-            raise BadRequest(f"{where}.role: {role} is not a role", f"{where}.role")
+            raise InvalidRequest(f"{where}.role: {role} is not a role", f"{where}.role")
         content = message.get("content")
         text = text_of(content, f"{where}.content")
         blocks = [it for it in content if isinstance(it, dict)] if isinstance(content, list) else []
@@ -208,7 +208,7 @@ def messages(body: Json) -> Asked:
                 if block.get("type") == "tool_result":
                     call = take(block, "tool_use_id", str, where, needed=True)
                     if call not in waiting:
-                        raise BadRequest(f"{where}: no tool_use has the id {call}", where)
+                        raise InvalidRequest(f"{where}: no tool_use has the id {call}", where)
                     result = text_of(block.get("content"), f"{where}.content")
                     asked.results.append((waiting.pop(call), result))
             if waiting:
@@ -292,7 +292,7 @@ def _choice(asked: Asked, choice: Any, name_in: Callable[[Json], Any]) -> None:
         words = {None: "auto", "any": "required"}
         choice = words.get(choice, choice)
         if choice not in ("auto", "none", "required"):
-            raise BadRequest(f"Invalid value for 'tool_choice': {choice}", "tool_choice")
+            raise InvalidRequest(f"Invalid value for 'tool_choice': {choice}", "tool_choice")
         asked.choose(choice, None, "tool_choice")
 
 
@@ -300,15 +300,15 @@ def _form(asked: Asked, form: Json, holder: Json, where: str) -> None:
     """Note the format of the answer: text, JSON, or JSON by a schema."""
     kind = form.get("type", "text")
     if kind not in ("text", "json_object", "json_schema"):
-        raise BadRequest(f"Invalid value for '{where}.type': {kind}", f"{where}.type")
+        raise InvalidRequest(f"Invalid value for '{where}.type': {kind}", f"{where}.type")
     asked.wants_json = kind != "text"
     if kind == "json_schema":
         asked.schema = take(holder, "schema", dict, where, needed=True)
 
 
-def _unanswered(calls: str, results: str, waiting: dict[str, str], where: str) -> BadRequest:
+def _unanswered(calls: str, results: str, waiting: dict[str, str], where: str) -> InvalidRequest:
     ids = ", ".join(waiting)
-    return BadRequest(f"{calls} must be followed by {results} for each: {ids}", where)
+    return InvalidRequest(f"{calls} must be followed by {results} for each: {ids}", where)
 
 
 # How the path of a request ends → how its body is read.

@@ -25,7 +25,9 @@ class SimulatedModels(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         path, agent = request.url.path, request.headers.get("user-agent", "")
         script = response_to(request.method, path, await request.aread(), agent)
-        return httpx2.Response(script.status, headers=dict(script.headers), stream=Steps(script))
+        return httpx2.Response(
+            script.status, headers=dict(script.headers), stream=ScriptStream(script)
+        )
 
 
 def response_to(method: str, path: str, body: bytes, agent: str = "") -> Script:
@@ -40,7 +42,7 @@ def response_to(method: str, path: str, body: bytes, agent: str = "") -> Script:
     return reply(path, asked, agent)
 
 
-class Steps(httpx2.AsyncByteStream):
+class ScriptStream(httpx2.AsyncByteStream):
     """The bytes of a script, each when it is due."""
 
     def __init__(self, script: Script) -> None:

@@ -15,7 +15,7 @@ from jsonrill.testing.script import EVENT_STREAM
 
 from ..access.permissions import config_of, require_subject
 from ..demo.generations import Demo, read_order
-from ..demo.upstream import Steps, response_to
+from ..demo.upstream import ScriptStream, response_to
 from .publish import json_body, read_body, urls_of
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -60,8 +60,8 @@ async def directly(request: Request) -> Response:
     script = response_to(request.method, request.scope["path"], body, agent)
     if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
         # Without comments, which Google's client does not read.
-        return StreamingResponse(Steps(script), media_type=EVENT_STREAM["content-type"])
-    content = b"".join([data async for data in Steps(script)])
+        return StreamingResponse(ScriptStream(script), media_type=EVENT_STREAM["content-type"])
+    content = b"".join([data async for data in ScriptStream(script)])
     return Response(content, script.status, dict(script.headers))
 
 

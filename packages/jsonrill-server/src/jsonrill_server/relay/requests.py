@@ -63,7 +63,7 @@ FINAL: Final = {"x-should-retry": "false"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RelayRequest:
     """A request: what the client sent (`value`), and what is sent to its upstream (`body`)."""
 
     api: Api
@@ -127,7 +127,7 @@ async def _relay(api: Api, request: Request) -> Response:
         return await begin(request, asked, claim)
 
 
-async def _read(request: Request, api: Api) -> Asked:
+async def _read(request: Request, api: Api) -> RelayRequest:
     """Return the request with the upstream for its model; raises Problem."""
     owner, upstreams = require_subject(request), upstreams_of(request)
     if not upstreams.all:
@@ -152,7 +152,7 @@ async def _read(request: Request, api: Api) -> Asked:
         raise Problem(400, "key", f"an Idempotency-Key has at most {LONGEST_KEY} characters")
     digest = _digest(api.name, _canonical(body, value)) if key else ""
     run = _digest(owner, key) if key else ""
-    return Asked(api, owner, value, chosen.upstream, sent, run, digest)
+    return RelayRequest(api, owner, value, chosen.upstream, sent, run, digest)
 
 
 def _as_the_upstream_knows_it(value: dict[str, Any]) -> dict[str, Any]:
@@ -179,13 +179,13 @@ def _digest(*parts: str) -> str:
     return urlsafe_b64encode(found.digest()).decode()
 
 
-async def _send(request: Request, asked: Asked) -> Received:
+async def _send(request: Request, asked: RelayRequest) -> Received:
     return await upstreams_of(request).send(
         asked.upstream, "POST", asked.api.path, asked.body, request.headers
     )
 
 
-async def _create(request: Request, asked: Asked) -> Claim:
+async def _create(request: Request, asked: RelayRequest) -> Claim:
     """A new run, and the claim to it. The limits of streams are checked here."""
     hub = hub_of(request)
     if hub.stopping:
@@ -196,7 +196,7 @@ async def _create(request: Request, asked: Asked) -> Claim:
     return Claim(hub, stream, producer, lease, options)
 
 
-async def _streamed(request: Request, asked: Asked, claim: Claim) -> Response:
+async def _streamed(request: Request, asked: RelayRequest, claim: Claim) -> Response:
     """Relay an answer as a stream of its own.
 
     The stream and its reader have their places before the upstream is called: a request that a
@@ -230,7 +230,7 @@ async def _streamed(request: Request, asked: Asked, claim: Claim) -> Response:
     return await _as_it_is(hub, received)
 
 
-async def _at_once(request: Request, asked: Asked, claim: Claim) -> Response:
+async def _at_once(request: Request, asked: RelayRequest, claim: Claim) -> Response:
     """Relay an answer that is not streamed; it is kept as a run of one record."""
     hub, stream = claim.hub, claim.stream
     try:
@@ -284,7 +284,7 @@ def _whole(
     return Response(dumps(state.value()), 200, headers)
 
 
-async def _again(request: Request, asked: Asked) -> Response | None:
+async def _again(request: Request, asked: RelayRequest) -> Response | None:
     """The answer to a request whose key has a run already: that run; None if it has gone."""
     hub = hub_of(request)
     try:
@@ -304,7 +304,7 @@ async def _again(request: Request, asked: Asked) -> Response | None:
         return None
 
 
-async def _reader(request: Request, asked: Asked, stream: str) -> ByteStreamResponse:
+async def _reader(request: Request, asked: RelayRequest, stream: str) -> ByteStreamResponse:
     allowed = Allowed(stream, await hub_of(request).store.status(stream))
     return await read_run(request, asked.api, allowed, START)
 

@@ -33,7 +33,7 @@ class UpstreamFailed(Problem):
     """There is no answer of the upstream to pass on; the client gets this status instead."""
 
 
-class Client:
+class UpstreamClient:
     """The HTTP client of all upstreams; opened when first used."""
 
     def __init__(self, config: Config, transport: httpx2.AsyncBaseTransport | None = None) -> None:

@@ -32,7 +32,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from ..config import BASE_URL, Config, lines_of
 from ..runs.settings import ConfigError
-from .upstream import Client, Received, UpstreamFailed
+from .upstream import Received, UpstreamClient, UpstreamFailed
 
 VERSION: Final = {"anthropic-version": "2023-06-01"}
 # Headers of a request that reach the upstream.
@@ -121,7 +121,7 @@ class Upstreams:
         self.all = read_table(config)
         if not self.all and demo is not None:
             self.all = [_made("demo", url=DEMO)]
-        self._client = Client(config, demo if self.is_demo else None)
+        self._client = UpstreamClient(config, demo if self.is_demo else None)
 
     @property
     def is_demo(self) -> bool:
