@@ -41,8 +41,8 @@ SEARCHED = frozenset(
         ),
         *("NEXT_ELEMENT", "AFTER_VALUE", "AFTER_VALUE_CUT", "CURLY_TAIL", "PATH", "TEX"),
         *("BACKSLASH_LAST", "SECOND", "SECOND_SCALAR", "ANNOUNCES_NUMBERS"),
-        *("NO_VALUE", "IN_REGEX", "ENDS_IN_FENCE", "ANNOUNCES_SECOND", "QUOTES_VALUE"),
-        *("SECOND_IN_LINE", "BLANK", "DUE"),
+        *("IN_REGEX", "ENDS_IN_FENCE", "ANNOUNCES_SECOND", "QUOTES_VALUE"),
+        *("SECOND_IN_LINE", "DUE"),
     )
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.

@@ -212,12 +212,11 @@ export class Brackets {
       throw m._error(InvalidJSON, wanted, `but got ${quoted(char)}`, pos);
     }
     const [tooMany, missing] = ["a bracket is one too many", "one is missing"];
-    if (["end", "text"].includes(seen.then) && !mayEnd(expected, seen.closers, doubled)) {
-      throw m._twoReadings(tooMany, missing, pos);
-    }
     const least = Math.min(...ways.keys());
-    if ([...m.text.parens].some((at) => at > least)) {
-      throw m._twoReadings("a parenthesis is not closed", "it is one too many", pos);
+    const openParen = [...m.text.parens].some((at) => at > least);
+    const ends = seen.then === "end" || seen.then === "text";
+    if (openParen || (ends && !mayEnd(expected, seen.closers, doubled))) {
+      throw m._twoReadings(tooMany, missing, pos);
     }
     const [[opened, cost], ...others] = [...ways].sort((one, other) => one[1] - other[1]);
     if (this.deeper || this.shallower || (doubled && this.misled)) {

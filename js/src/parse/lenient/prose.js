@@ -10,19 +10,17 @@ import {
   ANNOUNCES_NUMBERS,
   ANNOUNCES_SECOND,
   ASIDE_BEGINS,
-  BLANK,
   BREAKS_ASIDE,
   BREAKS_ASIDE_OF_MANY,
   BREAKS_PROSE,
   BREAKS_PROSE_OF_MANY,
   BREAKS_TRAILING,
+  COMMENTED,
   DUE,
   FENCE_REST,
   IN_CODE,
   LETTER,
-  NEEDS_ANNOUNCING,
   OPENS_BLOCK,
-  NO_VALUE,
   NUMBERS,
   ODD_SPACES,
   QUOTES,
@@ -80,12 +78,11 @@ export class Prose {
   scalarList = false;
   // A list of numbers was passed over before it: a footnote, an interval, or a value.
   passedList = false;
-  // Of the text after it: if there were words, or letters; its beginning, and if that touches the
-  // value; if thoughts have begun, or code.
+  // Of the text after it: if there were words, or letters; its beginning; if thoughts have begun,
+  // or code.
   trailingWords = false;
   trailingLetters = false;
   trailingText = "";
-  touches = false;
   trailingThoughts = false;
   trailingCode = false;
 
@@ -235,13 +232,10 @@ export class Prose {
    */
   isAnnounced(m, text, pos) {
     const before = this.beforeText.replace(/[ \t]+$/, "");
-    const scalars = endOf(NEEDS_ANNOUNCING, text, pos) >= 0;
-    if (this.passedList && text[pos] === "[") {
-      return (scalars ? ANNOUNCES_NUMBERS : ANNOUNCES).test(before);
-    }
-    if (!scalars) return true;
-    if (text[pos] === "{" && !OPENS_BLOCK.test(before)) return true;
-    return ANNOUNCES.test(before);
+    if (text[pos] === "{") return endOf(COMMENTED, text, pos) < 0 || !OPENS_BLOCK.test(before);
+    const scalars = endOf(SCALAR_LIST, text, pos) >= 0;
+    if (!scalars && !this.passedList) return true;
+    return (scalars && this.passedList ? ANNOUNCES_NUMBERS : ANNOUNCES).test(before);
   }
 
   /**
@@ -435,12 +429,11 @@ export class Prose {
    */
   beginsAnother(m, text, pos) {
     if (!m.rules.has("trailing-text")) return false;
-    const fence = text[pos] === "`";
-    if (fence && !m.rules.has("fences")) return false;
-    const seen = "{[".includes(text[pos])
-      ? this.seesSecond(m, text, pos, true)
-      : m._sees(fence ? SHAPE.NAMED_FENCE : SHAPE.ALONE, text, pos);
-    if (seen) throw m._twoReadings("the value is before this", "it begins here", pos);
+    let seen;
+    if (text[pos] === "`") seen = m.rules.has("fences") && this.seesJsonFence(m, text, pos);
+    else if ("{[".includes(text[pos])) seen = this.seesSecond(m, text, pos, true);
+    else seen = m._sees(SHAPE.ALONE, text, pos);
+    if (seen) throw twoValues(m, pos);
     return seen === null;
   }
 
@@ -506,7 +499,7 @@ export class Prose {
     const fence = m._sees(SHAPE.FENCE, text, pos);
     const opens = m._sees(SHAPE.OPENING_FENCE, text, pos);
     if (seen === null || fence === null || opens === null) return m._hold(text, pos);
-    if (seen) throw m._twoReadings("the value is before this", "it is in this fence", pos);
+    if (seen) throw twoValues(m, pos);
     if (!fence) return pos + 1;
     this.trailingCode = !this.trailingCode && opens;
     return pos + 3;
@@ -533,20 +526,15 @@ export class Prose {
   isLater(m, text, pos) {
     if (this.depthAside !== 0 || this.trailingThoughts) return false;
     const announced = ANNOUNCES_SECOND.test(this.beforeText);
-    const part = text[pos] === "{" || this.isGlued() ? QUOTES_VALUE : NO_VALUE;
-    if (!announced && part.test(this.beforeText)) return false;
+    const subscript = text[pos] === "[" && this.trailingLetters && SUBSCRIPT.test(this.beforeText);
+    if (!announced && (subscript || QUOTES_VALUE.test(this.beforeText))) return false;
     if (this.trailingLetters && !announced && !this.scalarList) {
       const footnote = m._sees(SHAPE.FOOTNOTE, text, pos);
       if (footnote !== false) return footnote === null;
     }
     const seen = this.seesSecond(m, text, pos, announced);
-    if (seen) throw m._twoReadings("the value is before this", "it begins here", pos);
+    if (seen) throw twoValues(m, pos);
     return seen === null;
-  }
-
-  /** True if nothing but a word is between two brackets: `["a"]or["b"]`. */
-  isGlued() {
-    return this.touches && !BLANK.test(this.trailingText);
   }
 
   /**
@@ -583,7 +571,7 @@ export class Prose {
       if (second >= 0) {
         const at = Math.max(start + second, pos);
         m._pass(text, pos, at);
-        throw m._twoReadings("the value is before this", "it begins here", at);
+        throw twoValues(m, at);
       }
       this.trailingLetters = letter < run.length;
     }
@@ -619,11 +607,18 @@ export class Prose {
       this.trailingWords = this.trailingLetters = false;
       this.trailingText = "";
       this.trailingThoughts = this.trailingCode = false;
-      this.touches = m._offset + pos === m.brackets.rootEnd + 1;
       return pos;
     }
     return end;
   }
+}
+
+/**
+ * @param {Leniency} m
+ * @param {number} pos
+ */
+function twoValues(m, pos) {
+  return m._twoReadings("the value is before this", "it begins here", pos);
 }
 
 /**

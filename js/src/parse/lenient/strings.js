@@ -369,7 +369,7 @@ export class Strings {
     if (this.opened === "`") {
       const fence = m._sees(SHAPE.FENCE, text, quote);
       if (fence === null) return m._hold(text, quote);
-      if (fence) throw m._twoReadings("a fence ends here", "a tick ends the string", quote);
+      if (fence) throw m.quotes.loneQuote(m, quote);
     }
     m._state = STRING;
     const end = m.quotes.endString(m, text, quote);

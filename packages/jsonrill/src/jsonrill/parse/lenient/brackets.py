@@ -208,10 +208,10 @@ class Brackets:
         ways = bracket_readings(expected, seen.closers, doubled, seen.then)
         if not ways:
             raise m._error(InvalidJSON, f"',' or {expected[-1]!r}", f"but got {char!r}", text, pos)
-        if seen.then in ("end", "text") and not may_end(expected, seen.closers, doubled):
+        open_paren = max(m._parens, default=0) > min(ways)
+        ends = seen.then == "end" or seen.then == "text"
+        if open_paren or (ends and not may_end(expected, seen.closers, doubled)):
             raise m._two_readings("a bracket is one too many", "one is missing", text, pos)
-        if max(m._parens, default=0) > min(ways):
-            raise m._two_readings("a parenthesis is not closed", "it is one too many", text, pos)
         (opened, cost), *others = sorted(ways.items(), key=itemgetter(1))
         if self.deeper or self.shallower or (doubled and self.is_misled(m)):
             raise m._two_readings("this bracket is wrong", "one before it is", text, pos)

@@ -133,12 +133,11 @@ FENCE: Final = Shape(_TICKS)
 COMMENT: Final = Shape(_COMMENT)
 # What may follow a number or a string at the root, right after it or in its line.
 MARK: Final = Shape(f"{_TICKS}|{_COMMENT}")
-# A fence that names JSON, one that names any language, and one that has a bracket in it.
-NAMED_FENCE: Final = Shape(f"{_TICKS}{_GAP}{_any_case('json')}")
+# A fence that names any language, and one that names JSON or has a bracket in it.
 OPENING_FENCE: Final = Shape(rf"{_TICKS}\w")
 JSON_FENCE: Final = Shape(
-    f"```[`]{{0,4}}{_GAP}{_any_case('json')}|~~~[~]{{0,4}}{_GAP}{_any_case('json')}"
-    rf"|```[`]{{0,4}}{_GAP}[\w.+-]{{0,16}}{_GAP}[\r\n]{_SPACE}[{{\[]"
+    rf"(?:```[`]{{0,4}}|~~~[~]{{0,4}}){_GAP}"
+    rf"(?:{_any_case('json')}|[\w.+-]{{0,16}}{_GAP}[\r\n]{_SPACE}[{{\[])"
 )
 # A face after the value: its colon says nothing about the value.
 FACE: Final = Shape(r"[:;=][-'^]{0,1}[\]\[()DPp3*|/]")
@@ -160,24 +159,21 @@ WORD: Final = {word: Shape(word) for word in WORDS}
 _TO_LINE_END = _NARROW + "{0,64}"
 _LINE_ENDS = rf"{_TO_LINE_END}(?:[\r\n]|{_TICKS}|{_COMMENT})"
 _BRACKET_ENDS = rf"{_TO_LINE_END}(?:[\r\n`]|{_COMMENT})"
-_CONTAINER = f"{_SPACE}{_QUOTE}|{_SPACE}{_COMMENT}|{_MUCH_SPACE}|{_SOME_SPACE}#"  # not {#this}
+_CONTAINER = f"{_MUCH_SPACE}|{_SOME_SPACE}#|{_SPACE}(?:{_QUOTE}|{_COMMENT}"  # not {#this}
 
 
 def _object(value: str, ends: str) -> str:
     """What follows `{` in JSON, or nearly so; `ends` is what follows `{}`."""
-    empty = rf"|{_SPACE}\}}{ends}"
-    keys = f"{_SPACE},{_SPACE}{_QUOTE}|{_SPACE}{_HALF_KEY}|{_SPACE}{_KEY}{value}"
-    return f"(?:{_CONTAINER}|{keys}{empty})"
+    return rf"(?:{_CONTAINER}|,{_SPACE}{_QUOTE}|{_HALF_KEY}|{_KEY}{value}|\}}{ends}))"
 
 
 def _array(value: str, ends: str, nested: str) -> str:
     """What follows `[` in JSON, or nearly so."""
-    after = f"(?:{_SPACE},|{_SPACE}{_COMMENT}|{_SOME_SPACE}#|{_MUCH_SPACE}|{_SOME_SPACE}{_BEGINS})"
+    after = f"(?:{_SPACE}(?:,|{_COMMENT})|{_SOME_SPACE}(?:#|{_BEGINS})|{_MUCH_SPACE})"
     return (
-        rf"(?:{_CONTAINER}|{_SPACE}{_LONG_NUMBER}|{_SPACE}[+.][0-9]|{_SPACE}[+][.][0-9]"
-        rf"|{_SPACE}\({_SPACE}{_QUOTE}|{_SPACE}{_SCALAR}{after}|{_SPACE}{_WORD}{_SPACE}\]"
-        rf"|{_SPACE}\]{ends}|{_SPACE}{_NUMBER}{_SPACE}\]{ends}"
-        rf"|{_SPACE}\{{{_object(value, '')}|{_SPACE}\[{nested})"
+        rf"(?:{_CONTAINER}|{_LONG_NUMBER}|[+.][0-9]|[+][.][0-9]|\({_SPACE}{_QUOTE}|{_SCALAR}{after}"
+        rf"|{_WORD}{_SPACE}\]|\]{ends}|{_NUMBER}{_SPACE}\]{ends}"
+        rf"|\{{{_object(value, '')}|\[{nested}))"
     )
 
 
@@ -210,7 +206,6 @@ VALUE_BEGINS: Final = Shape(
     rf"|\{{{_SPACE}{_COLON}|\[{_SPACE}[,:}}]|[{{\[]{_SPACE}{_TICKS}|[\]}}:,]|\[{_SPACE}{_SCALAR}\""
     # Something complete that something else of JSON follows.
     rf"|{_EMPTY}{_GAP}[\"'{{\[:}}\]]|(?:{_EMPTY}|{_LISTED}|{_SCALAR}){_GAP},{_SPACE}(?:{_BEGINS}|{_COMMENT})"
-    rf"|{_LISTED}{_GAP}{_LISTED}{_LINE_ENDS}"
 )
 # The same where any number of values may follow each other.
 ANY_VALUE_BEGINS: Final = Shape(
@@ -228,12 +223,11 @@ def _string_ends(following: str) -> str:
 
     `following` is what may come next in it, after a comma or on a line of its own.
     """
-    after = rf"(?:{following}|[}}\]#`]|{_COMMENT}|\.\.\.|…)"
+    after = rf"(?:{following}|[}}\]#`,，]|{_COMMENT}|\.\.\.|…)"
     return (
         rf"{_GAP}[}}\]\x1e]|{_GAP}{_TICKS}|{_WIDE_GAP}|{_GAP}{_COMMENT}|{_SOME_GAP}#"
         rf'|{_GAP}\+{_GAP}"'  # strings joined by a plus are refused
-        rf"|{_GAP}{_COMMA}{_SPACE}(?:{after}|{_COMMA})|{_GAP}[\r\n]{_SPACE}(?:{after}|{_COMMA})"
-        rf"|{_GAP}{_COMMA}{_MUCH_SPACE}|{_GAP}[\r\n]{_MUCH_SPACE}"
+        rf"|{_GAP}[,，\r\n](?:{_SPACE}{after}|{_MUCH_SPACE})"
     )
 
 

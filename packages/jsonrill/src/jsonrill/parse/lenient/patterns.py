@@ -10,27 +10,23 @@ SPACE_OR_SEPARATOR: Final = re.compile(r"[ \t\n\r\x1e]*")
 BREAKS_PROSE: Final = re.compile(r"[{\[`<◁]")
 BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<◁\n\x1e]")
 BREAKS_TRAILING: Final = re.compile(r"[][{}`~<◁]")
-BLANK: Final = re.compile(r"[ \t\r\n]")
 LETTER: Final = re.compile(r"[^\W\d_]")
 # In the text after a value, with no letter before it: a second one.
 SECOND: Final = re.compile(r"[\"'“‘]")
 # After a number, a word or a string, also behind letters.
+_SCALAR = r"(?:[\"'“‘]|[-+]?\d|(?:true|false|null|True|False|None)(?!\w))"
 SECOND_SCALAR: Final = re.compile(
     r"\A[\W\d_]*\d(?:[-+.,:/ \t\r\d]{0,80}\n|[\W\d_]*\Z)|,\s{0,8}[\"“]"
-    r"|(?:[:：=]\s{0,8}|\b(?:be|or|not)\s{1,8})(?:[\"'“‘]|[-+]?\d|(?:true|false|null|True|False|None)(?!\w))"
+    rf"|(?:[:：=]\s{{0,8}}|\b(?:be|or|not)\s{{1,8}}){_SCALAR}"
 )
-# After a list or an object: one that is alone in the line that a colon announces; or a member.
+# After a list or an object: a member; or one that is alone in the line that a colon announces.
 SECOND_IN_LINE: Final = re.compile(
-    r"[:：][*_ \t\r]{0,8}\n\s{0,8}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|“[^”\n]{0,200}”"
-    r"|[-+]?\d[-+.eE\d]{0,23}|true|false|null|True|False|None|\([^()\n]{1,200},[^()\n]{0,200}\))"
-    r"[ \t\r.]{0,8}(?:\n|\Z)"
-    r"|(?:\A|\n)[ \t]{0,40}\"[^\"\n]{1,80}\"[ \t]{0,8}:\s{0,8}(?:[\"{\[-]|\d|true|false|null)"
+    rf"(?:\A|\n)[ \t]{{0,40}}\"[^\"\n]{{1,80}}\"[ \t]{{0,8}}:\s{{0,8}}(?:{_SCALAR}|[{{\[])"
+    r"|[:：][*_ \t\r]{0,8}\n\s{0,8}(?:[\"'“(][^\n]{0,200}[\"'”)]|[-+]?\d[-+.eE\d]{0,23}"
+    r"|true|false|null|True|False|None)[ \t\r.]{0,8}(?:\n|\Z)"
 )
-# Before a bracket in the text after the value that begins no other value: in a quotation, and as a
-# subscript. `\n` may mean a new line.
+# Before a bracket in the text after the value: it is in a quotation, or begins another value.
 QUOTES_VALUE: Final = re.compile(r"[(`\"'“]\Z")
-NO_VALUE: Final = re.compile(r"(?<!\\)[\w()\]`\"'“]\Z")
-# There: it begins one.
 ANNOUNCES_SECOND: Final = re.compile(
     r"(?:[:：=→>\n][ \t]{0,8}|\b(?:is|are|was|were|be)[ \t]{1,8})[(`\"'“]?\Z"
 )
@@ -42,10 +38,10 @@ ANNOUNCES: Final = re.compile(
 ANNOUNCES_NUMBERS: Final = re.compile(r"[:：=]\s*\Z|>[ \t\r]{0,8}\n\Z")
 NUMBERS: Final = re.compile(r"\[\s{0,64}[-+.\d]")
 # In prose, these must be announced; those in one line with a sentence after them are part of it.
-NEEDS_ANNOUNCING: Final = re.compile(r"\[(?:\s{0,8}\[){0,8}\s{0,64}[^\s\"'“‘{\[(]|\{\s{0,64}[/#]")
-# Before a brace with a comment in it: `func main() { // …`.
-OPENS_BLOCK: Final = re.compile(r"[\w)]\Z")
 SCALAR_LIST: Final = re.compile(r"\[(?:\s{0,8}\[){0,8}\s{0,64}[^\s\"'“‘{\[(]")
+# A block of a program, `func main() { // …`: the brace, and what is before it.
+COMMENTED: Final = re.compile(r"\{\s{0,64}[/#]")
+OPENS_BLOCK: Final = re.compile(r"[\w)]\Z")
 # Before a bracket: a line announces the value.
 DUE: Final = re.compile(r"(?:\A|[:：][ \t\r]*\n\s*)\Z")
 BREAKS_ASIDE: Final = re.compile(r"[][{}]")
@@ -53,7 +49,7 @@ BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
 FENCE_REST: Final = re.compile(r"[`\w.+-]*")
 # Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.) And before
 # a square one: a path, a pointer, a footnote.
-SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]$@#%])(?<!\bjson)\Z", re.IGNORECASE)
+SUBSCRIPT: Final = re.compile(r"(?<!\\)[\w)\]$@#%](?<!\bjson)\Z", re.IGNORECASE)
 # Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
 # body of a declaration.
 IN_CODE: Final = re.compile(

@@ -7,7 +7,7 @@ cdef int ASIDE, BEFORE, CODE, END, FENCE, IGNORED, PROSE, THOUGHTS, VALUE
 cdef class Prose:
     cdef public bint aside_is_broken, aside_is_due, aside_is_quoted, between, in_prose
     cdef public bint json_fence, passed_list, scalar_list, trailing_code, trailing_letters
-    cdef public bint trailing_thoughts, trailing_words, touches
+    cdef public bint trailing_thoughts, trailing_words
     cdef public str before_text, language, trailing_text
     cdef public Py_ssize_t depth_aside
     cpdef Py_ssize_t before(self, Leniency m, str text, Py_ssize_t pos) except? -2
@@ -33,7 +33,7 @@ cdef class Prose:
     cpdef Py_ssize_t trailing_fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef sees_json_fence(self, Leniency m, str text, Py_ssize_t pos)
     cpdef bint is_later(self, Leniency m, str text, Py_ssize_t pos) except -1
-    cpdef bint is_glued(self) except -1
     cpdef sees_second(self, Leniency m, str text, Py_ssize_t pos, bint due)
+    cpdef two_values(self, Leniency m, str text, Py_ssize_t pos)
     cpdef note_trailing(self, Leniency m, str text, Py_ssize_t start, Py_ssize_t end)
     cpdef Py_ssize_t after(self, Leniency m, str text, Py_ssize_t pos) except? -2

@@ -59,7 +59,6 @@ class Prose:
         "language",
         "passed_list",
         "scalar_list",
-        "touches",
         "trailing_code",
         "trailing_letters",
         "trailing_text",
@@ -84,9 +83,9 @@ class Prose:
         # A list of numbers was passed over before it: a footnote, an interval, or a value.
         self.passed_list = False
         # Of the text after it: if there were words, or letters; if thoughts have begun, or code;
-        # its beginning, and if that touches the value.
+        # and its beginning.
         self.trailing_words = self.trailing_letters = False
-        self.trailing_thoughts = self.trailing_code = self.touches = False
+        self.trailing_thoughts = self.trailing_code = False
         self.trailing_text = ""
 
     def before(self, m: Leniency, text: str, pos: int) -> int:
@@ -212,15 +211,14 @@ class Prose:
         After such a list in the prose, another list may be the value or be one of two.
         """
         before = self.before_text.rstrip(" \t")
-        scalars = patterns.NEEDS_ANNOUNCING.match(text, pos) is not None
-        if self.passed_list and text[pos] == "[":
-            announces = patterns.ANNOUNCES_NUMBERS if scalars else patterns.ANNOUNCES
-            return announces.search(before) is not None
-        if not scalars:
+        if text[pos] == "{":
+            return not (patterns.COMMENTED.match(text, pos) and patterns.OPENS_BLOCK.search(before))
+        scalars = patterns.SCALAR_LIST.match(text, pos) is not None
+        if not scalars and not self.passed_list:
             return True
-        if text[pos] == "{" and not patterns.OPENS_BLOCK.search(before):
-            return True
-        return patterns.ANNOUNCES.search(before) is not None
+        numbers = scalars and self.passed_list
+        announces = patterns.ANNOUNCES_NUMBERS if numbers else patterns.ANNOUNCES
+        return announces.search(before) is not None
 
     def is_code(self, m: Leniency, bracket: str) -> bool:
         """True if a bracket after the prose so far is part of something else than an answer."""
@@ -364,13 +362,13 @@ class Prose:
             return False
         char = text[pos]
         if char == "`":
-            seen = "fences" in m._rules and m._sees(lookahead.NAMED_FENCE, text, pos)
+            seen = "fences" in m._rules and self.sees_json_fence(m, text, pos)
         elif char in "{[":
             seen = self.sees_second(m, text, pos, True)
         else:
             seen = m._sees(lookahead.ALONE, text, pos)
         if seen:
-            raise m._two_readings("the value is before this", "it begins here", text, pos)
+            raise self.two_values(m, text, pos)
         return seen is None
 
     def ignored(self, m: Leniency, text: str, pos: int) -> int:
@@ -431,7 +429,7 @@ class Prose:
         if seen is None or fence is None or opens is None:
             return m._hold(text, pos)
         if seen:
-            raise m._two_readings("the value is before this", "it is in this fence", text, pos)
+            raise self.two_values(m, text, pos)
         if not fence:
             return pos + 1
         self.trailing_code = not self.trailing_code and bool(opens)
@@ -452,8 +450,10 @@ class Prose:
         if self.depth_aside or self.trailing_thoughts:
             return False
         announced = patterns.ANNOUNCES_SECOND.search(self.before_text) is not None
-        part = patterns.QUOTES_VALUE if text[pos] == "{" or self.is_glued() else patterns.NO_VALUE
-        if not announced and part.search(self.before_text):
+        part = patterns.QUOTES_VALUE.search(self.before_text)
+        if text[pos] == "[" and self.trailing_letters:
+            part = part or patterns.SUBSCRIPT.search(self.before_text)
+        if part and not announced:
             return False
         if self.trailing_letters and not announced and not self.scalar_list:
             footnote = m._sees(lookahead.FOOTNOTE, text, pos)
@@ -461,12 +461,8 @@ class Prose:
                 return footnote is None
         seen = self.sees_second(m, text, pos, announced)
         if seen:
-            raise m._two_readings("the value is before this", "it begins here", text, pos)
+            raise self.two_values(m, text, pos)
         return seen is None
-
-    def is_glued(self) -> bool:
-        """True if nothing but a word is between two brackets: `["a"]or["b"]`."""
-        return self.touches and not patterns.BLANK.search(self.trailing_text)
 
     def sees_second(self, m: Leniency, text: str, pos: int, due: bool) -> bool | None:
         """True if a second value begins here; where it is due, it may be cut off."""
@@ -474,6 +470,12 @@ class Prose:
         if due and m._last and lookahead.BRACKET.cut.match(text, pos):
             return True
         return seen and m.schema.fits(m, text, pos)
+
+    def two_values(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
+        error: InvalidJSON = m._two_readings(
+            "the value is before this", "it begins here", text, pos
+        )
+        return error
 
     def note_trailing(self, m: Leniency, text: str, start: int, end: int) -> None:
         if end == start or self.trailing_code:
@@ -485,9 +487,7 @@ class Prose:
             letter = patterns.LETTER.search(run)
             found = patterns.SECOND.search(run, 0, letter.start() if letter else len(run))
             if found:
-                raise m._two_readings(
-                    "the value is before this", "it begins here", text, start + found.start()
-                )
+                raise self.two_values(m, text, start + found.start())
             self.trailing_letters = letter is not None
         if len(self.trailing_text) < _LONGEST_TRAILING:
             self.trailing_text = (self.trailing_text + run)[:_LONGEST_TRAILING]
@@ -516,6 +516,5 @@ class Prose:
             self.trailing_words = self.trailing_letters = False
             self.trailing_thoughts = self.trailing_code = False
             self.trailing_text = ""
-            self.touches = m._offset + pos == m.brackets.root_end + 1
             return pos
         return end

@@ -469,7 +469,7 @@ class Strings:
             if fence is None:
                 return m._hold(text, quote)
             if fence:
-                raise m._two_readings("a fence ends here", "a tick ends the string", text, quote)
+                raise m.quotes.lone_quote(m, text, quote)
         m._state = STRING
         end = m.quotes.end_string(m, text, quote)
         if m._state == STRING:  # a quote in the text, or one that cannot be told yet
