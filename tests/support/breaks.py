@@ -15,7 +15,8 @@ from typing import Any
 
 from jsonrill import Document, unbroken
 from jsonrill.continuing import SoFar
-from jsonrill.testing import Answer, Call, call_stream
+from jsonrill.testing import Answer, Call
+from support.provider_streams import call_stream
 
 WORDS = (
     "harbour lantern quiet morning the a of and river stone bridge walked slowly towards an old "

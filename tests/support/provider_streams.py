@@ -1,52 +1,518 @@
-"""The builders of `jsonrill.testing.streams`, and three calls for them."""
+"""Streams as the providers send them, built from calls and from an order of their pieces.
+
+A script is a list of (which call, piece of its argument text). Every builder turns a script into
+that provider's events: starts before a call's first piece, ends after its last one. Three calls
+for them are at the end.
+"""
 
 from __future__ import annotations
 
+import json
 import random
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
-from jsonrill.testing.streams import (
-    BUILDERS as BUILDERS,
-)
-from jsonrill.testing.streams import (
-    INTERLEAVING as INTERLEAVING,
-)
-from jsonrill.testing.streams import (
-    Event as Event,
-)
-from jsonrill.testing.streams import (
-    Made as Made,
-)
-from jsonrill.testing.streams import (
-    anthropic as anthropic,
-)
-from jsonrill.testing.streams import (
-    candidate as candidate,
-)
-from jsonrill.testing.streams import (
-    claude_code as claude_code,
-)
-from jsonrill.testing.streams import (
-    gemini_live as gemini_live,
-)
-from jsonrill.testing.streams import (
-    in_a_row as in_a_row,
-)
-from jsonrill.testing.streams import (
-    ollama as ollama,
-)
-from jsonrill.testing.streams import (
-    openai_chat as openai_chat,
-)
-from jsonrill.testing.streams import (
-    openai_responses as openai_responses,
-)
-from jsonrill.testing.streams import (
-    partial_args as partial_args,
-)
-from jsonrill.testing.streams import (
-    shuffled as shuffled,
-)
+from jsonrill.testing import Call
+
+Event = dict[str, Any]
+Script = list[tuple[int, str]]
+
+
+class Made(NamedTuple):
+    """A call as the model meant it."""
+
+    id: str
+    name: str
+    text: str
+
+
+def in_a_row(calls: list[Made], size: int = 6) -> Script:
+    """One call after the other, in pieces of this size."""
+    return [
+        (number, call.text[at : at + size])
+        for number, call in enumerate(calls)
+        for at in range(0, len(call.text), size)
+    ]
+
+
+def shuffled(calls: list[Made], seed: int) -> Script:
+    """Pieces of random sizes, the calls interleaved at random; each call's own order is kept."""
+    chance = random.Random(seed)
+    left = {number: call.text for number, call in enumerate(calls)}
+    script: Script = []
+    while left:
+        number = chance.choice(sorted(left))
+        size = chance.randint(0, 7)
+        script.append((number, left[number][:size]))
+        left[number] = left[number][size:]
+        if not left[number]:
+            del left[number]
+    return script
+
+
+def steps(calls: list[Made], script: Script) -> Iterator[tuple[str, int, str]]:
+    """("start" | "piece" | "end", which call, piece)"""
+    last = {number: at for at, (number, _) in enumerate(script)}
+    started: set[int] = set()
+    for at, (number, piece) in enumerate(script):
+        if number not in started:
+            started.add(number)
+            yield "start", number, ""
+        yield "piece", number, piece
+        if last[number] == at:
+            yield "end", number, ""
+
+
+def _chunk(delta: Event, finish: str | None = None, message: str = "chatcmpl-1") -> Event:
+    return {
+        "id": message,
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "gpt",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
+
+
+def openai_chat(calls: list[Made], script: Script, message: str = "chatcmpl-1") -> list[Event]:
+    events = [_chunk({"role": "assistant", "content": None}, None, message)]
+    for what, number, piece in steps(calls, script):
+        call: Event = {"index": number, "function": {"arguments": piece}}
+        if what == "start":
+            call |= {"id": calls[number].id, "type": "function"}
+            call["function"] |= {"name": calls[number].name}
+        if what != "end":
+            events.append(_chunk({"tool_calls": [call]}, None, message))
+    return [*events, _chunk({}, "tool_calls", message)]
+
+
+def openai_responses(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = [{"type": "response.created", "response": {"id": "resp_1"}}]
+    for what, number, piece in steps(calls, script):
+        made, where = calls[number], {"output_index": number}
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": made.id}
+        item |= {"name": made.name, "arguments": "", "status": "in_progress"}
+        named = where | {"item_id": f"fc_{number}"}
+        whole = item | {"arguments": made.text, "status": "completed"}
+        if what == "start":
+            events.append({"type": "response.output_item.added", "item": item} | where)
+        elif what == "piece":
+            kind = "response.function_call_arguments.delta"
+            events.append({"type": kind, "delta": piece} | named)
+        else:
+            kind = "response.function_call_arguments.done"
+            events.append({"type": kind, "arguments": made.text} | named)
+            events.append({"type": "response.output_item.done", "item": whole} | where)
+    events.append({"type": "response.completed", "response": {"id": "resp_1"}})
+    return [event | {"sequence_number": number} for number, event in enumerate(events)]
+
+
+def anthropic(calls: list[Made], script: Script, stop: str = "tool_use") -> list[Event]:
+    message: Event = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+    }
+    message |= {"stop_reason": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
+    events: list[Event] = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "ping"},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hm"}},
+        {"type": "content_block_stop", "index": 0},
+    ]
+    for what, number, piece in steps(calls, script):
+        made, where = calls[number], {"index": number + 1}
+        if what == "start":
+            block = {"type": "tool_use", "id": made.id, "name": made.name, "input": {}}
+            events.append({"type": "content_block_start", "content_block": block} | where)
+        elif what == "piece":
+            delta = {"type": "input_json_delta", "partial_json": piece}
+            events.append({"type": "content_block_delta", "delta": delta} | where)
+        else:
+            events.append({"type": "content_block_stop"} | where)
+    stopped = {"stop_reason": stop, "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": stopped, "usage": {"output_tokens": 9}})
+    return [*events, {"type": "message_stop"}]
+
+
+def bedrock(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = [{"messageStart": {"role": "assistant"}}]
+    for what, number, piece in steps(calls, script):
+        made, where = calls[number], {"contentBlockIndex": number}
+        if what == "start":
+            start = {"toolUse": {"toolUseId": made.id, "name": made.name}}
+            events.append({"contentBlockStart": {"start": start} | where})
+        elif what == "piece":
+            delta = {"toolUse": {"input": piece}}
+            events.append({"contentBlockDelta": {"delta": delta} | where})
+        else:
+            events.append({"contentBlockStop": where})
+    events.append({"messageStop": {"stopReason": "tool_use"}})
+    return [*events, {"metadata": {"usage": {"inputTokens": 1}}}]
+
+
+def gemini_interactions(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = [{"event_type": "interaction.created", "interaction": {"id": "i1"}}]
+    for what, number, piece in steps(calls, script):
+        made, where = calls[number], {"index": number}
+        if what == "start":
+            step = {"type": "function_call", "id": made.id, "name": made.name, "arguments": {}}
+            events.append({"event_type": "step.start", "step": step} | where)
+        elif what == "piece":
+            delta = {"type": "arguments_delta", "arguments": piece}
+            events.append({"event_type": "step.delta", "delta": delta} | where)
+        else:
+            events.append({"event_type": "step.stop"} | where)
+    done = {"id": "i1", "status": "requires_action"}
+    return [*events, {"event_type": "interaction.completed", "interaction": done}]
+
+
+def mistral_chat(calls: list[Made], script: Script) -> list[Event]:
+    """Whole calls, all in one chunk."""
+    whole = [
+        {"id": made.id, "function": {"name": made.name, "arguments": made.text}, "index": number}
+        for number, made in enumerate(calls)
+    ]
+    first = _chunk({"role": "assistant", "content": ""}, None, "m1")
+    return [first, _chunk({"content": "", "tool_calls": whole}, "tool_calls", "m1")]
+
+
+def mistral_conversations(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = [{"type": "conversation.response.started", "conversation_id": "c"}]
+    for number, piece in script:
+        made = calls[number]
+        event: Event = {"type": "function.call.delta", "id": f"fc{number}", "name": made.name}
+        event |= {"tool_call_id": made.id, "arguments": piece, "output_index": number}
+        events.append(event)
+    return [*events, {"type": "conversation.response.done", "usage": {}}]
+
+
+def vercel(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = [{"type": "start", "messageId": "m1"}, {"type": "start-step"}]
+    for what, number, piece in steps(calls, script):
+        made = calls[number]
+        named = {"toolCallId": made.id}
+        if what == "start":
+            events.append({"type": "tool-input-start", "toolName": made.name} | named)
+        elif what == "piece":
+            events.append({"type": "tool-input-delta", "inputTextDelta": piece} | named)
+        else:
+            whole = {"toolName": made.name, "input": json.loads(made.text)}
+            events.append({"type": "tool-input-available"} | named | whole)
+    return [*events, {"type": "finish-step"}, {"type": "finish"}]
+
+
+def ag_ui(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = [{"type": "RUN_STARTED", "threadId": "t", "runId": "r"}]
+    for what, number, piece in steps(calls, script):
+        made = calls[number]
+        named = {"toolCallId": made.id}
+        if what == "start":
+            start = {"toolCallName": made.name, "parentMessageId": "m1"}
+            events.append({"type": "TOOL_CALL_START"} | named | start)
+        elif what == "piece":
+            events.append({"type": "TOOL_CALL_ARGS", "delta": piece} | named)
+        else:
+            events.append({"type": "TOOL_CALL_END"} | named)
+    return [*events, {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}]
+
+
+def gemini_whole(calls: list[Made], script: Script) -> list[Event]:
+    """The default of generateContent: whole calls with ids."""
+    parts = [
+        {"functionCall": {"id": made.id, "name": made.name, "args": json.loads(made.text)}}
+        for made in calls
+    ]
+    return [candidate(part) for part in parts] + [candidate({"text": ""}, "STOP")]
+
+
+def candidate(part: Event, finish: str | None = None) -> Event:
+    event: Event = {"content": {"role": "model", "parts": [part]}, "index": 0}
+    if finish is not None:
+        event["finishReason"] = finish
+    return {"candidates": [event], "responseId": "r1"}
+
+
+def partial_args(value: Any, cut: int = 3, path: str = "$") -> Iterator[Event]:
+    """A value as `partialArgs`: strings in pieces, with and without an end of their own."""
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            step = f".{key}" if key.isidentifier() else f"['{_escaped(key)}']"
+            yield from partial_args(item, cut, path + step)
+    elif isinstance(value, list) and value:
+        for number, item in enumerate(value):
+            yield from partial_args(item, cut, f"{path}[{number}]")
+    elif isinstance(value, str):
+        pieces = [value[at : at + cut] for at in range(0, len(value), cut)]
+        for piece in pieces:
+            yield {"jsonPath": path, "stringValue": piece, "willContinue": True}
+        yield {"jsonPath": path, "stringValue": ""}
+    elif isinstance(value, bool):
+        yield {"jsonPath": path, "boolValue": value}
+    elif value is None:
+        yield {"jsonPath": path, "nullValue": "NULL_VALUE"}
+    elif isinstance(value, (int, float)):
+        yield {"jsonPath": path, "numberValue": value}
+    else:
+        yield {"jsonPath": path + "[]" if isinstance(value, list) else path}
+
+
+def _escaped(key: str) -> str:
+    return json.dumps(key)[1:-1].replace('\\"', '"').replace("'", "\\'")
+
+
+def gemini_partial(calls: list[Made], script: Script) -> list[Event]:
+    """The values of the calls one after the other, without ids."""
+    events = []
+    for made in calls:
+        events.append(candidate({"functionCall": {"name": made.name, "willContinue": True}}))
+        for part in partial_args(json.loads(made.text)):
+            call = {"partialArgs": [part], "willContinue": True}
+            events.append(candidate({"functionCall": call}))
+        events.append(candidate({"functionCall": {}}))
+    return [*events, candidate({"text": ""}, "STOP")]
+
+
+def cohere(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = [{"type": "message-start", "id": "co1", "delta": {"message": {}}}]
+    plan = {"message": {"tool_plan": "Look."}}
+    events.append({"type": "tool-plan-delta", "delta": plan})
+    for what, number, piece in steps(calls, script):
+        made = calls[number]
+        call: Event = {"function": {"arguments": piece}}
+        if what == "start":
+            call |= {"id": made.id, "type": "function"}
+            call["function"] |= {"name": made.name}
+        event: Event = {
+            "type": f"tool-call-{'delta' if what == 'piece' else what}",
+            "index": number,
+        }
+        if what != "end":
+            event["delta"] = {"message": {"tool_calls": call}}
+        events.append(event)
+    usage = {"tokens": {"output_tokens": 9}}
+    return [
+        *events,
+        {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL", "usage": usage}},
+    ]
+
+
+def ollama(calls: list[Made], script: Script) -> list[Event]:
+    """Complete calls; the second and later ones in one event."""
+    written = [
+        {"id": made.id, "function": {"name": made.name, "arguments": json.loads(made.text)}}
+        for made in calls
+    ]
+    sent = [written[:1], written[1:]]
+    events: list[Event] = [
+        {
+            "model": "q",
+            "created_at": "t",
+            "message": {"role": "assistant", "content": "", "tool_calls": some},
+            "done": False,
+        }
+        for some in sent
+    ]
+    last = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
+    return [*events, {"model": "q", "created_at": "t", "eval_count": 9} | last]
+
+
+def openai_realtime(calls: list[Made], script: Script) -> list[Event]:
+    events = json.loads(json.dumps(openai_responses(calls, script)).replace("resp_1", "resp_r"))
+    for number, event in enumerate(events):
+        del event["sequence_number"]
+        event["event_id"] = f"event_{number}"
+        if event["type"] != "response.created":
+            event["response_id"] = "resp_r"
+    done = {"id": "resp_r", "status": "completed", "output": [], "usage": {"total_tokens": 9}}
+    last = {"type": "response.done", "event_id": "event_last", "response": done}
+    first = {"type": "session.created", "event_id": "event_first", "session": {}}
+    return [first, *events[:-1], last]
+
+
+def gemini_live(calls: list[Made], script: Script) -> list[Event]:
+    written = [{"id": made.id, "name": made.name, "args": json.loads(made.text)} for made in calls]
+    content = {"serverContent": {"turnComplete": True}, "usageMetadata": {"totalTokenCount": 9}}
+    sent: list[Event] = [
+        {"toolCall": {"functionCalls": some}} for some in (written[:2], written[2:])
+    ]
+    return [{"setupComplete": {}}, *sent, content]
+
+
+def _message_chunk(chunks: list[Event], **more: Any) -> Event:
+    chunk = {"type": "AIMessageChunk", "id": "lc_run--1", "content": "", "tool_call_chunks": chunks}
+    return chunk | {"response_metadata": {}} | more
+
+
+def langchain(calls: list[Made], script: Script) -> list[Event]:
+    events = [_message_chunk([], id="resp_l")]
+    for what, number, piece in steps(calls, script):
+        call: Event = {"type": "tool_call_chunk", "index": number, "args": piece}
+        call |= {"id": None, "name": None}
+        if what == "start":
+            call |= {"id": calls[number].id, "name": calls[number].name, "args": ""}
+        if what != "end":
+            events.append(_message_chunk([call]))
+    complete: Event = {"type": "ai", "id": "lc_run--1", "content": "", "tool_calls": []}
+    complete["tool_calls"] = [
+        {"type": "tool_call", "id": made.id, "name": made.name, "args": json.loads(made.text)}
+        for made in calls
+    ]
+    last = _message_chunk([], response_metadata={"finish_reason": "tool_calls"})
+    return [*events, last, _message_chunk([], chunk_position="last"), complete]
+
+
+def langgraph(calls: list[Made], script: Script) -> list[Event]:
+    about = {"langgraph_node": "model", "langgraph_checkpoint_ns": "model:1"}
+    asked = {"type": "human", "id": "h1", "content": "hi"}
+    text = json.dumps(langchain(calls, script)).replace("run--1", "run--2")
+    *chunks, complete = json.loads(text.replace("resp_l", "resp_g"))
+    first = {"type": "values", "ns": [], "data": {"messages": [asked]}}
+    sent: list[Event] = [{"type": "messages", "ns": [], "data": [chunk, about]} for chunk in chunks]
+    updates = {"type": "updates", "ns": [], "data": {"model": {"messages": [complete]}}}
+    values = {"type": "values", "ns": [], "data": {"messages": [asked, complete]}}
+    return [first, *sent, updates, values]
+
+
+def llama_index(calls: list[Made], script: Script) -> list[Event]:
+    sent = [
+        {"type": "AgentStream", "delta": "", "current_agent_name": "a", "raw": chunk}
+        for chunk in openai_chat(calls, script, "chatcmpl-l")
+    ]
+    ran = [
+        {
+            "type": "ToolCall",
+            "tool_id": made.id,
+            "tool_name": made.name,
+            "tool_kwargs": json.loads(made.text),
+        }
+        for made in calls
+    ]
+    return [*sent, {"type": "AgentOutput", "tool_calls": ran, "current_agent_name": "a"}, *ran]
+
+
+def pydantic_ai(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = []
+    for what, number, piece in steps(calls, script):
+        made = calls[number]
+        part = {"part_kind": "tool-call", "tool_name": made.name, "tool_call_id": made.id}
+        if what == "start":
+            started = part | {"args": None}
+            events.append({"event_kind": "part_start", "index": number, "part": started})
+        elif what == "piece":
+            delta = {"part_delta_kind": "tool_call", "args_delta": piece, "tool_call_id": made.id}
+            events.append({"event_kind": "part_delta", "index": number, "delta": delta})
+        else:
+            ended = part | {"args": made.text}
+            events.append({"event_kind": "part_end", "index": number, "part": ended})
+    called = [
+        {
+            "event_kind": "function_tool_call",
+            "part": {
+                "part_kind": "tool-call",
+                "tool_name": made.name,
+                "tool_call_id": made.id,
+                "args": made.text,
+            },
+        }
+        for made in calls
+    ]
+    return [*events, *called, {"event_kind": "agent_run_result", "result": {}}]
+
+
+def openai_agents(calls: list[Made], script: Script) -> list[Event]:
+    text = json.dumps(openai_responses(calls, script)).replace("resp_1", "resp_a")
+    for number in range(len(calls)):
+        text = text.replace(f'"fc_{number}"', '"__fake_id__"')
+    events: list[Event] = [
+        {"type": "raw_response_event", "data": event} for event in json.loads(text)
+    ]
+    for made in calls:
+        item = {"type": "function_call", "call_id": made.id, "id": "__fake_id__"}
+        item |= {"name": made.name, "arguments": made.text}
+        called = {"type": "tool_call_item", "raw_item": item}
+        events.append({"type": "run_item_stream_event", "name": "tool_called", "item": called})
+    return [{"type": "agent_updated_stream_event"}, *events]
+
+
+def claude_code(calls: list[Made], script: Script) -> list[Event]:
+    same = {"parent_tool_use_id": None, "session_id": "s"}
+    events = json.loads(json.dumps(anthropic(calls, script)).replace("msg_1", "msg_c"))
+    sent = [{"type": "stream_event", "event": event} | same for event in events]
+    blocks: list[Event] = [{"type": "text", "text": "Hm"}]
+    blocks += [
+        {"type": "tool_use", "id": made.id, "name": made.name, "input": json.loads(made.text)}
+        for made in calls
+    ]
+    message = {"id": "msg_c", "role": "assistant", "content": blocks}
+    first = {"type": "system", "subtype": "init", "session_id": "s"}
+    end = {"type": "result", "subtype": "success", "is_error": False, "result": "Hm"}
+    return [first, *sent, {"type": "assistant", "message": message} | same, end]
+
+
+def google_adk(calls: list[Made], script: Script) -> list[Event]:
+    parts = [
+        {"functionCall": {"id": made.id, "name": made.name, "args": json.loads(made.text)}}
+        for made in calls
+    ]
+    same = {"invocationId": "i1", "author": "agent", "id": "e1"}
+    content = {"role": "model", "parts": parts}
+    return [
+        same | {"partial": True, "content": {"parts": parts[:1]}},
+        same | {"content": content, "finishReason": "STOP", "usageMetadata": {"total": 9}},
+    ]
+
+
+Builder = Callable[[list[Made], Script], list[Event]]
+
+# Builders whose deltas are argument text and name their call: any interleaving of them is legal.
+INTERLEAVING: dict[str, Builder] = {
+    "openai_chat": openai_chat,
+    "openai_responses": openai_responses,
+    "anthropic": anthropic,
+    "bedrock": bedrock,
+    "gemini_interactions": gemini_interactions,
+    "mistral_conversations": mistral_conversations,
+    "vercel": vercel,
+    "ag_ui": ag_ui,
+    "cohere": cohere,
+    "openai_realtime": openai_realtime,
+    "langchain": langchain,
+    "langgraph": langgraph,
+    "llama_index": llama_index,
+    "pydantic_ai": pydantic_ai,
+    "openai_agents": openai_agents,
+    "claude_code": claude_code,
+}
+BUILDERS: dict[str, Builder] = INTERLEAVING | {
+    "mistral_chat": mistral_chat,
+    "gemini_whole": gemini_whole,
+    "gemini_partial": gemini_partial,
+    "ollama": ollama,
+    "gemini_live": gemini_live,
+    "google_adk": google_adk,
+}
+
+
+def call_stream(
+    provider: str,
+    calls: Iterable[Call | tuple[str, Any]],
+    *,
+    size: int = 6,
+    seed: int | None = None,
+) -> list[Event]:
+    """The events that a provider sends for these calls, as decoded JSON.
+
+    The arguments come in pieces of `size` characters, one call after the other; with a `seed`, in
+    pieces of random sizes, the calls interleaved where the provider does that. `BUILDERS` has the
+    names: one for each form that a provider's events have.
+    """
+    given = [call if isinstance(call, Call) else Call(*call) for call in calls]
+    made = [Made(call.id or f"call_{at}", call.name, call.text) for at, call in enumerate(given)]
+    return BUILDERS[provider](made, in_a_row(made, size) if seed is None else shuffled(made, seed))
+
 
 WEATHER = Made("call_a", "get_weather", '{"city":"S\\u00e3o Paulo","days":3}')
 SEARCH = Made("call_b", "search", '{"q":"a\\nb","tags":["x",{"y":null},[],-0.5e1]}')

@@ -15,10 +15,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 from jsonrill import Part, SourceFailed, run_tools
-from jsonrill.testing import call_stream
 from support import SLACK, few
 from support.answer_streams import ANSWERS
-from support.provider_streams import BUILDERS, THREE, in_a_row, shuffled
+from support.provider_streams import BUILDERS, THREE, call_stream, in_a_row, shuffled
 
 Event = dict[str, Any]
 

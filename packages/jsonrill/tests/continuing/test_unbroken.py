@@ -14,8 +14,9 @@ from pydantic import BaseModel
 
 import jsonrill
 from jsonrill.continuing import SoFar
-from jsonrill.testing import Call, call_stream
+from jsonrill.testing import Call
 from support.breaks import Model, document, goes_on, is_prefix, written
+from support.provider_streams import call_stream
 
 
 class Trip(BaseModel):

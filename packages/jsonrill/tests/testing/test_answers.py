@@ -343,3 +343,25 @@ def test_events_of_ones_own_are_framed() -> None:
         got = httpx2.post(upstream.url, json={}, trust_env=False)
         assert got.text == 'event: ping\ndata: {"type":"ping"}\n\ndata: text\n\ndata: [DONE]\n\n'
         assert got.headers["content-type"] == "text/event-stream"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/chat/completions",
+        "/v1/responses",
+        "/v1/messages",
+        "/v1/m:streamGenerateContent?alt=sse",
+    ],
+)
+def test_the_events_without_a_server_are_those_of_the_stream(path: str) -> None:
+    steps = ALL.script(path, {"stream": True}).steps
+    data = [step.partition(b"data: ")[2] for step in steps if isinstance(step, bytes)]
+    sent = [json.loads(it) for it in data if it.strip() != b"[DONE]"]
+    assert len(sent) > 10
+    assert ALL.events(path) == sent
+
+
+def test_events_of_a_path_that_no_provider_has() -> None:
+    with pytest.raises(ValueError, match="/v1/nothing ends with none of /chat/completions"):
+        ALL.events("/v1/nothing")

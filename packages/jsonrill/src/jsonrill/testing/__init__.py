@@ -5,18 +5,17 @@
 is an `Exchange`: what was asked, how much was sent, and whether the client left. `Provider` is the
 reply of a server with several models, background responses that can be resumed, and `/models`.
 
-Without a server: `call_stream` makes the events of any provider, `beginnings` and `cuttings` cut
+Without a server: `Answer.events` are the events of a provider, `beginnings` and `cuttings` cut
 streams and texts in every place.
 """
 
 from .answers import Answer, Call
+from .cutting import beginnings, cuttings
 from .provider import Provider
 from .script import Cut, Script, Step, Token
-from .streams import CALL_STREAMS, beginnings, call_stream, cuttings
 from .upstream import Exchange, Upstream
 
 __all__ = [
-    "CALL_STREAMS",
     "Answer",
     "Call",
     "Cut",
@@ -27,6 +26,5 @@ __all__ = [
     "Token",
     "Upstream",
     "beginnings",
-    "call_stream",
     "cuttings",
 ]

@@ -105,6 +105,13 @@ class Answer:
             return Script([*self._steps(spoken)], 200, headers)
         return self._at_once(spoken)
 
+    def events(self, target: str) -> list[Event]:
+        """The events of the complete answer, decoded, as a provider streams them from this path."""
+        protocol = _protocol(urlsplit(target).path, "")
+        if protocol is None:
+            raise ValueError(f"{target} ends with none of {' '.join(PROTOCOLS)}")
+        return [event for event, _ in protocol(self, {}, "").events()]
+
     def _steps(self, spoken: _Protocol) -> Iterator[Step]:
         sent = 0
         broken = self.ending not in ("complete", "length")
