@@ -124,7 +124,6 @@ def test_what_is_not_certain_is_not_joined(first: str, answer: str) -> None:
         ('{"a": 1, "', '"b": 2}', {"a": 1, "b": 2}),
         ('{"a"', '": 1}', {"a": 1}),
         ('{"a": 1,', ', "b": 2}', {"a": 1, "b": 2}),
-        ('{"a": {', '{"b": 2}}', {"a": {"b": 2}}),
         # The sentence before the rest begins as the string ends.
         (
             '{"a": "No. Here is the rest',

@@ -86,7 +86,10 @@ class Way:
     @property
     def reading(self) -> str:
         """What the text means: ways that make the same of it need not be told apart."""
-        return self.joined.text if self._plain else dumps(self.joined.document().value)
+        joined = self.joined
+        if self._plain:
+            return joined.text
+        return dumps([joined.document().value, joined.outline.pending_key, joined.outline.word])
 
     def feed(self, piece: str) -> None:
         """Read on: up to the end of the fence or of the value, behind which only talk may come."""
@@ -420,7 +423,7 @@ def _may_repeat(first: JoinedText, size: int) -> bool:
     if size == 1:
         is_word = repeated.isalnum() and not text[-2].isalnum()
         in_text = first.plain or first.outline.in_text
-        return is_word or repeated == '"' or (repeated in ",:{" and not in_text)
+        return is_word or repeated == '"' or (repeated in ",:" and not in_text)
     return first.plain or first.outline.in_text or not repeated.isspace()
 
 
