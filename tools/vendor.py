@@ -72,6 +72,7 @@ FALSE: Final = {
     "self._steps",
     "self._names is _NO_NAMES",
     "len(text) - pos >= WORTH_A_RUN",
+    "_is_dense(text, start, end)",
     r"'\\u' not in text",
 }
 TRUE: Final = {"state == DIGITS", "self._state != SKIPPED", "end == pos", "cut is None"}
@@ -104,6 +105,8 @@ INSTEAD: Final = (
     (r"\(_ParseError", "(JsonrillError"),
     (r"_run_documents", "_run_unheld"),
     (r"  # noqa: C901", ""),
+    (r", hook: Any = None", ""),
+    (r"\(\n +(parse_float=parse_float, parse_constant=refuse), [^\n]*\n +\)", r"(\1)"),
 )
 
 # What comments say of things that are not here; if one is worded anew, its line here may go.

@@ -243,6 +243,21 @@ def test_a_list_that_is_searched_in_one_go_is_taken_in_any_cutting() -> None:
         assert list(select([text[:cut], text[cut:]], "a.*.id")) == [1, None, [2]], cut
 
 
+@given(st.lists(st.sampled_from(ELEMENTS), max_size=2), st.data())
+def test_a_run_of_elements_gives_what_walking_gives(odd: list[str], data: st.DataObject) -> None:
+    plain = '{"id": %d, "text": "objects that begin alike are read together", "more": [{"x": %d}]}'
+    elements = [plain % (at, at) for at in range(12)]
+    for element in odd:
+        elements.insert(data.draw(st.integers(0, len(elements))), element)
+    skipped = json.dumps([{"x": at} for at in range(100)])
+    text = f'{{"skipped": {skipped}, "a": [{", ".join(elements)}]}}'
+    field = data.draw(st.sampled_from(["a[*].id", "a[*].id.id", "a", "a[1].id", "a[*].more[*].x"]))
+    want = collect(select(by(1, text), field))
+    for cut in ([text], data.draw(pieces(text))):
+        found, error = collect(select(cut, field))
+        assert found == want[0] and str(error) == str(want[1])
+
+
 # ---- limits ----
 
 
@@ -258,6 +273,21 @@ def test_the_limit_of_keys_counts_for_each_object(text: str) -> None:
         return found[-1:] if error is None else None, str(error)
 
     assert last([text]) == last(by(1, text)) == last(by(100, text))
+
+
+# A bracket in a string before each that opens or closes, so that they look like pairs.
+PAIRED = '["]",' * 5 + "1" + ',"["]' * 5
+BRACKETS = ['["[", 2]', '{"]": "}"}', '"\\"[]\\\\"', '["\\\\", "]"]', "[[{}]]", PAIRED, "[]", "1"]
+
+
+@given(st.lists(st.sampled_from(BRACKETS), max_size=4), st.integers(0, 8))
+def test_the_limit_of_depth_is_found_whatever_is_in_strings(parts: list[str], depth: int) -> None:
+    text = f"[{', '.join([*parts, *['1'] * 40])}]"
+    whole, by_character = (
+        collect(jsonrill.values(cut, limits=Limits(depth=depth))) for cut in ([text], by(1, text))
+    )
+    assert str(whole[1]) == str(by_character[1])
+    assert whole[1] is not None or whole[0][-1] == by_character[0][-1]
 
 
 def test_the_limit_of_the_text_counts_for_each_value() -> None:

@@ -9,6 +9,7 @@ is read in one go (`takes_values`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -25,6 +26,9 @@ _KINDS: Final[dict[Any, str]] = {
     type(None): "null",
 }
 _NONE: Final[list[Any]] = []
+# A key that can be written in one way only, unless there are codes of its characters.
+PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_ .$@-]+")
+ESCAPED_ASCII: Final = re.compile(r"\\u00[2-7]")
 
 
 class Field:
@@ -237,8 +241,8 @@ class TextSink(FieldSink):
 class ValueSink(FieldSink):
     """The complete values of one field. An array stands for its elements, null for nothing."""
 
-    __slots__ = ("_building", "_depth", "_limit", "_limit_text", "_place", "places", "searches",
-                 "values")  # fmt: skip
+    __slots__ = ("_building", "_depth", "_limit", "_limit_text", "_place", "_plain", "places",
+                 "searches", "values")  # fmt: skip
 
     def __init__(
         self, field: Field, limit: int, placed: bool, limit_text: Callable[[int, int], None]
@@ -251,6 +255,8 @@ class ValueSink(FieldSink):
         # more in them than the value: that is quicker than walking them.
         keys = field.steps[field.wildcard + 1 : field.size]
         self.searches = bool(keys) and not placed and all(type(key) is str for key in keys)
+        # Whether nobody writes them in another way than they are, but with codes.
+        self._plain = all(PLAIN_KEY.fullmatch(str(key)) is not None for key in keys)
         # What builds the value that is being read, and how many of its containers are open.
         self._building: ValueBuilder | None = None
         self._depth = 0
@@ -321,6 +327,29 @@ class ValueSink(FieldSink):
         elif self.searches and (type(value) is dict or type(value) is list):
             self._search(value)
 
+    def takes_runs(self) -> bool:
+        is_read_whole = self._building is not None or self._skipped > 0
+        return is_read_whole or (self.places is None and not self._varies)
+
+    def run(self, values: list[Any], text: str, start: int, end: int, offset: int) -> bool:
+        if self._building is not None or self._skipped:
+            return FieldSink.run(self, values, text, start, end, offset)
+        for field, done in self._next or ():
+            chosen = values
+            for key in field.steps[done : field.size]:
+                chosen = [it[key] for it in chosen if type(it) is dict and key in it]
+                # Where it is written more often it may come twice in an object.
+                if text.count(f'"{key}"', start, end) != len(chosen):
+                    return False
+            if chosen is not values and (
+                not self._plain or ESCAPED_ASCII.search(text, start, end) is not None
+            ):
+                return False
+            field.within = True
+            self._choose(field, chosen, done == len(field.steps))
+        self._step += len(values)  # type: ignore[operator]  # in an array
+        return True
+
     def _search(self, value: Any) -> None:
         """Take what is selected of an element that was read in one go."""
         for field, done in self._last:
@@ -328,9 +357,16 @@ class ValueSink(FieldSink):
                 if type(value) is not dict or key not in value:
                     return
                 value = value[key]
-            field.found = True
-            if value is not None:
-                self.values += value if type(value) is list else (value,)
+            self._choose(field, [value], False)
+
+    def _choose(self, field: Field, chosen: list[Any], elements: bool) -> None:
+        """Take values of the field, or `elements` of it: any other array stands for its own."""
+        field.found = field.found or bool(chosen)
+        for value in chosen:
+            if elements or (type(value) is not list and value is not None):
+                self.values.append(value)
+            elif value is not None:
+                self.values += value
 
     def next_document(self) -> None:
         FieldSink.next_document(self)

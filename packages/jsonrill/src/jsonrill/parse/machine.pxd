@@ -81,7 +81,6 @@ cdef class Machine(Position):
     cdef Py_ssize_t _decode_whole(self, str text, Py_ssize_t pos) except -2
     @cython.final
     @cython.locals(size=Py_ssize_t, depth=Py_ssize_t, brackets=Py_ssize_t, colons=Py_ssize_t)
-    cdef bint _passes_a_limit(self, value, str text, Py_ssize_t pos, Py_ssize_t end, Py_ssize_t outside) except -1
     @cython.final
     @cython.locals(begins=str, last=Py_ssize_t, end=Py_ssize_t, size=Py_ssize_t, stop=Py_ssize_t, outside=Py_ssize_t)
     cdef Py_ssize_t _decode_run(self, str text, Py_ssize_t pos) except -2

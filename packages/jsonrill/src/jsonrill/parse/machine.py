@@ -54,7 +54,7 @@ from ..errors import (
     truncated,
 )
 from ..options import Duplicates, ParseFloat, check
-from .c_scanner import crowded, deeper, each_key_once, has_longer, scanner
+from .c_scanner import each_key_once, passes_a_limit, scanner
 from .expected import Guide
 from .grammar import (
     CUT_ESCAPE,
@@ -438,7 +438,10 @@ class Machine(Position):
         self.document += 1
 
     def read_keys_once(self) -> None:
-        """Walk objects in which a key comes twice: the sink needs each of its values."""
+        """Walk objects in which a key comes twice: the sink needs each of its values.
+
+        In runs the sink itself looks for such objects.
+        """
         self._decoder = scanner(self._parse_float, each_key_once)
 
     def limit_text(self, offset: int, size: int) -> None:
@@ -623,7 +626,8 @@ class Machine(Position):
             value, end = self._decoder(text, pos)
         except (ValueError, ArithmeticError, RecursionError, StopIteration):
             return pos
-        if self._passes_a_limit(value, text, pos, end, len(self._frames)):
+        depth = self._limits.depth - len(self._frames)
+        if passes_a_limit(value, text, pos, end, depth, self._number_limit, self._keys_limit):
             return pos
         self._budget += left
         if self._leniency:
@@ -632,18 +636,6 @@ class Machine(Position):
             self._sink.scalar(value, None, self._offset + pos)
             self._ended(end)
         return end
-
-    def _passes_a_limit(self, value: Any, text: str, pos: int, end: int, outside: int) -> bool:
-        """True if a value that was read from this part of a text may pass a limit, in `outside`
-        containers. What is short enough cannot: no need to count."""
-        size, depth = end - pos, self._limits.depth - outside
-        brackets = 1 + text.count("[", pos, end) + text.count("{", pos, end) if size > depth else 0
-        colons = text.count(":", pos, end) if size > self._keys_limit else 0
-        return (
-            (size > self._number_limit and has_longer(text, pos, end, self._number_limit))
-            or deeper(value, depth, brackets)
-            or crowded(value, self._keys_limit, colons)
-        )
 
     def _decode_run(self, text: str, pos: int) -> int:
         """Several objects of a list that end in this piece, read at once: they share their keys.
@@ -663,22 +655,22 @@ class Machine(Position):
             return pos
         self._run_after = self._offset + end
         begins = text[pos : text.find(":", pos, pos + WORTH_DECODING) + 1]
-        last = text.rfind(begins, pos + 1) if begins and self._sink.takes_open() else -1
+        last = text.rfind(begins, pos + 1) if begins and self._sink.takes_runs() else -1
         end = text.rfind("}", pos, last) + 1 if last > pos else 0
         size = end - pos
         if size <= 0 or text[end:last].strip(" \t\n\r") != "," or size > self._limits.string:
             return pos
-        if self._decoder is None:
-            self._decoder = scanner(self._parse_float)
         try:
-            values, stop = self._decoder(f"[{text[pos:end]}]", 0)
+            values, stop = scanner(self._parse_float)(f"[{text[pos:end]}]", 0)
         except (ValueError, ArithmeticError, RecursionError, StopIteration):
             return pos
-        outside = len(self._frames) - 1  # the list is the one that is open
-        if stop != size + 2 or self._passes_a_limit(values, text, pos, end, outside):
+        depth = self._limits.depth - len(self._frames) + 1  # the list is the one that is open
+        if stop != size + 2 or passes_a_limit(
+            values, text, pos, end, depth, self._number_limit, self._keys_limit
+        ):
             return pos
-        for value in values:
-            self._sink.scalar(value, None, self._offset + pos)
+        if not self._sink.run(values, text, pos, end, self._offset + pos):
+            return pos
         self._count += len(values) - 1
         self._state = AFTER
         if size * 8 >= len(text) - pos:  # so that all searches in a piece take linear time

@@ -14,6 +14,8 @@ cdef class Sink:
     cpdef complete(self, Py_ssize_t offset)
     cpdef next_document(self)
     cpdef bint takes_values(self)
+    cpdef bint takes_runs(self)
+    cpdef bint run(self, list values, str text, Py_ssize_t start, Py_ssize_t end, Py_ssize_t offset)
     cpdef bint takes_open(self)
     cpdef start_with(self, object value, Py_ssize_t offset)
 

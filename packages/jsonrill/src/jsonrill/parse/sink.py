@@ -47,6 +47,19 @@ class Sink:
         """True if `scalar` may pass a complete container, instead of an event for each part."""
         return False
 
+    def takes_runs(self) -> bool:
+        """True if `run` may be used here, where `scalar` may pass a complete container."""
+        return self.takes_open()
+
+    def run(self, values: list[Any], text: str, start: int, end: int, offset: int) -> bool:
+        """Elements of the open array, read at once from `text[start:end]`.
+
+        False to get them one by one instead.
+        """
+        for value in values:
+            self.scalar(value, None, offset)
+        return True
+
     def takes_open(self) -> bool:
         """True if `start_with` may be used."""
         return False
