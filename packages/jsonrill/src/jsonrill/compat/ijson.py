@@ -116,16 +116,8 @@ class _PlacedEvents(_Events):
 class _Items(_Collector):
     """The values at a prefix, or with `pairs` the keys and values of the objects there."""
 
-    __slots__ = (
-        "_building",
-        "_key",
-        "_make",
-        "_pair_key",
-        "_pairs",
-        "_prefix",
-        "_prefixes",
-        "_wanted",
-    )
+    __slots__ = ("_building", "_key", "_make", "_pair_key", "_pairs", "_prefix", "_prefixes",
+                 "_wanted")  # fmt: skip
 
     def __init__(self, wanted: str, pairs: bool, make: Callable[[], Any] | None) -> None:
         super().__init__()

@@ -7,10 +7,10 @@ not JSON is a `ValueError` with jsonrill's message, and NaN and Infinity are not
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Final, Literal, TypedDict, Unpack
+from typing import Any, Final, Literal
 
 from .originals import attribute_of, original
-from .rust import ASK, MODES, SMALL, read
+from .rust import ASK, SMALL, read
 
 __all__ = ["from_json"]
 
@@ -31,16 +31,8 @@ _FLOATS: Final[dict[Any, Any]] = {
 }
 
 
+# The other options of jiter that are known here: duplicate keys are caught by jiter alone.
 _REMEMBERED: Final = {"allow_inf_nan", "cache_mode", "float_mode"}
-
-
-class JiterOptions(TypedDict, total=False):
-    """Options of jiter that are rarely passed."""
-
-    allow_inf_nan: bool
-    cache_mode: Literal[True, False, "all", "keys", "none"]
-    catch_duplicate_keys: bool
-    float_mode: Literal["float", "decimal", "lossless-float"]
 
 
 def from_json(
@@ -50,7 +42,7 @@ def from_json(
     partial_mode: Literal[True, False, "off", "on", "trailing-strings"] = False,
     strict: bool = False,
     share: bool = False,
-    **options: Unpack[JiterOptions],
+    **options: Any,
 ) -> Any:
     """As `jiter.from_json`.
 
@@ -62,16 +54,12 @@ def from_json(
         if partial_mode is False:
             return _from_json(json_data)
         return _from_json(json_data, partial_mode=partial_mode)
-    value = ASK
-    if strict or len(json_data) >= _small:
+    large = strict or len(json_data) >= _small
+    if large and type(json_data) is bytes and options.keys() <= _REMEMBERED:
         parse_float = _FLOATS.get(options.get("float_mode", "float"))
-        mode = MODES.get(partial_mode)
-        # Duplicate keys are caught by jiter alone, and options that it does not have refused.
-        known = options.keys() <= _REMEMBERED
-        if type(json_data) is bytes and mode is not None and parse_float is not None and known:
-            value = read(json_data, mode, parse_float, share, strict, _original is not None)
-    if value is not ASK:
-        return value
+        value = read(json_data, partial_mode, parse_float, share, strict, _original is not None)
+        if value is not ASK:
+            return value
     if _original is None:
         return _refused(json_data)
     return _from_json(json_data, partial_mode=partial_mode, **options)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from .memory import GrowingText, cut_escape, memory
@@ -30,16 +31,16 @@ __getattr__ = attribute_of(_original, __name__)
 
 def parse_partial_json(s: str, *, strict: bool = False, share: bool = False) -> Any:
     """As LangChain's; `share` as in `jsonrill.compat.jiter`."""
-    value = ASK
     if type(s) is str and len(s) >= _small:
-        at = _starts(s)
+        prose = _PROSE.match(s)
+        at = 0 if prose is None else prose.end()
         reader = memory().read(s[at:] if at else s, float, _original is None)
         if reader is not None:
             if at and reader.error is None:
                 return json.loads(s)  # raises: what comes before cannot be JSON
             value = ASK if at else _shown(reader, s, share)
-    if value is not ASK:
-        return value
+            if value is not ASK:
+                return value
     if _original is None:
         return json.loads(s, strict=strict)
     return _parse_partial_json(s, strict=strict)
@@ -55,16 +56,9 @@ def parse_json_markdown(
     if _original is None:
         raise ImportError("parse_json_markdown needs langchain-core, which is not installed")
 
-    def parse(text: str) -> Any:
-        return parse_partial_json(text, share=share)
-
-    return _parse_json_markdown(json_string, parser=parser or parse)
-
-
-def _starts(s: str) -> int:
-    """Where the JSON begins after prose; 0 if there is none."""
-    match = _PROSE.match(s)
-    return 0 if match is None else match.end()
+    return _parse_json_markdown(
+        json_string, parser=parser or partial(parse_partial_json, share=share)
+    )
 
 
 def _shown(reader: GrowingText, text: str, share: bool) -> Any:

@@ -155,12 +155,9 @@ class Memory:
         if reader is None:
             return self._begin(remembered, text, at_once, ratio)
         if reader.error is None:
-            piece = text[remembered.length :]
-            if type(piece) is bytes:
-                try:
-                    piece = piece.decode()
-                except UnicodeDecodeError:
-                    return None
+            piece = _decoded(text[remembered.length :])
+            if piece is None:
+                return None
             if piece:
                 reader.feed(piece)
         remembered.text = text
@@ -183,14 +180,11 @@ class Memory:
             and length * remembered.calls >= ratio * grown
             and size_of(text) < MOST_BYTES
         )
-        try:
-            piece = text if type(text) is str or not often else text.decode()
-        except UnicodeDecodeError:
-            often = False
-        if often:
+        piece = _decoded(text) if often else None
+        if piece is not None:
             remembered.reader = GrowingText(remembered.kind)
             remembered.reader.feed(piece)
-        if often or length >= remembered.weighed:
+        if piece is not None or length >= remembered.weighed:
             self._weigh(remembered)
         return remembered.reader
 
@@ -225,6 +219,14 @@ class Memory:
             if size > MOST_BYTES:
                 del texts[: at + 1]
                 break
+
+
+def _decoded(text: Any) -> str | None:
+    """A text as a `str`; None if it ends inside a character, or is not UTF-8 at all."""
+    try:
+        return text if type(text) is str else text.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 class _Local(threading.local):

@@ -61,13 +61,12 @@ def loads(
     share: bool = False,
 ) -> Any:
     """As `partial_json_parser.loads`; `strict` and `share` as in `jsonrill.compat.jiter`."""
-    value = ASK
     if parser is None and type(json_string) is str and (strict or len(json_string) >= _small):
         reader = memory().read(json_string, float, strict or _original is None)
         if reader is not None:
             value = _shown(reader, json_string, Allow(allow_partial), strict, share)
-    if value is not ASK:
-        return value
+            if value is not ASK:
+                return value
     if _loads is not None:
         return _loads(json_string, allow_partial, parser, use_fast_fix)
     if parser is not None:

@@ -7,10 +7,10 @@ NaN and Infinity are not read.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypedDict, Unpack
+from typing import Any, Final, Literal
 
 from .originals import attribute_of, original
-from .rust import ASK, MODES, SMALL, read
+from .rust import ASK, SMALL, read
 
 __all__ = ["from_json"]
 
@@ -20,11 +20,8 @@ _small: Final = 0 if _original is None else SMALL
 __getattr__ = attribute_of(_original, __name__)
 
 
-class Options(TypedDict, total=False):
-    """Options of pydantic_core that are rarely passed."""
-
-    allow_inf_nan: bool
-    cache_strings: bool | Literal["all", "keys", "none"]
+# The other options of pydantic_core that are known here.
+_REMEMBERED: Final = {"allow_inf_nan", "cache_strings"}
 
 
 def from_json(
@@ -33,20 +30,18 @@ def from_json(
     allow_partial: bool | Literal["off", "on", "trailing-strings"] = False,
     strict: bool = False,
     share: bool = False,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> Any:
     """As `pydantic_core.from_json`; `strict` and `share` as in `jsonrill.compat.jiter`."""
     if not options and not strict and len(data) < _small:
         if allow_partial is False:
             return _from_json(data)
         return _from_json(data, allow_partial=allow_partial)
-    value = ASK
-    if isinstance(data, (str, bytes)) and (strict or len(data) >= _small):
-        mode = MODES.get(allow_partial)
-        if mode is not None and options.keys() <= Options.__annotations__.keys():
-            value = read(data, mode, float, share, strict, _original is not None)
-    if value is not ASK:
-        return value
+    large = strict or len(data) >= _small
+    if large and type(data) in (str, bytes) and options.keys() <= _REMEMBERED:
+        value = read(data, allow_partial, float, share, strict, _original is not None)
+        if value is not ASK:
+            return value
     if _original is None:
         raise TypeError("Expected bytes or str")
     return _from_json(data, allow_partial=allow_partial, **options)

@@ -25,8 +25,8 @@ MODES: Final[dict[Any, str]] = {
 
 def read(
     text: Any,
-    mode: str,
-    parse_float: Callable[[str], Any],
+    partial: Any,
+    parse_float: Callable[[str], Any] | None,
     share: bool,
     strict: bool,
     installed: bool,
@@ -35,9 +35,13 @@ def read(
 
     `ASK` where the original must be asked.
     """
+    mode = MODES.get(partial)
+    if mode is None or parse_float is None:
+        return ASK
     reader = memory().read(text, parse_float, strict or not installed, RATIO)
     if reader is None:
-        return ASK if installed else _refused(text)
+        # Bytes that end inside a character, or are not UTF-8 at all.
+        return ASK if installed else text.decode()
     if strict:
         return _strictly(reader, mode, share)
     tree = reader.tree
@@ -74,11 +78,6 @@ def _strictly(reader: GrowingText, mode: str, share: bool) -> Any:
     return tree.value(share)
 
 
-def _refused(text: Any) -> Any:
-    """Bytes that end inside a character, or are not UTF-8 at all."""
-    text.decode()
-
-
 def _ends_early(text: Any, reader: GrowingText, half: str | None, number: tuple[Any, ...]) -> str:
     """What jiter says of a text that ends too early."""
     tree = reader.tree
@@ -88,7 +87,7 @@ def _ends_early(text: Any, reader: GrowingText, half: str | None, number: tuple[
     elif (half is not None and not number) or not tree.depth or last in (b":", b",", ":", ","):
         inside = "a value"
     else:
-        inside = "an object" if tree.in_object else "a list"
+        inside = "an object" if type(tree.inner) is dict else "a list"
     raw = text if type(text) is bytes else text.encode()
     line, column = raw.count(b"\n") + 1, len(raw) - raw.rfind(b"\n") - 1
     return f"EOF while parsing {inside} at line {line} column {column}"

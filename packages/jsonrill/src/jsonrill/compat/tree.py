@@ -29,22 +29,9 @@ _LONE: Final = re.compile("[\ud800-\udfff]")
 class Tree(Sink):
     """Builds the value; the sink of a strict machine."""
 
-    __slots__ = (
-        "_containers",
-        "_inner",
-        "_names",
-        "_opened",
-        "_parents",
-        "_step",
-        "_steps",
-        "_string",
-        "_string_text",
-        "done",
-        "empty_last",
-        "escaped",
-        "lone",
-        "root",
-    )
+    __slots__ = ("_containers", "_names", "_opened", "_parents", "_step", "_steps", "_string",
+                 "_string_text", "done", "empty_last", "escaped", "inner", "lone",
+                 "root")  # fmt: skip
 
     def __init__(self) -> None:
         self.root: Any = None
@@ -57,9 +44,10 @@ class Tree(Sink):
         self._containers: list[Any] = []
         self._parents: list[int] = []
         self._steps: list[str | int] = []
-        # The open containers: where each is in the list. The innermost, and its last key.
+        # The open containers: where each is in the list. The innermost, with what is complete of
+        # it, not to be changed by others; and its last key.
         self._opened: list[int] = []
-        self._inner: Any = None
+        self.inner: Any = None
         self._step = ""
         # The keys of all objects, each kept once.
         self._names: dict[str, str] = {}
@@ -74,9 +62,9 @@ class Tree(Sink):
         self._open([])
 
     def end_container(self, offset: int) -> None:
-        self.empty_last = self.empty_last or ends_empty(self._inner)
+        self.empty_last = self.empty_last or ends_empty(self.inner)
         self._opened.pop()
-        self._inner = self._containers[self._opened[-1]] if self._opened else None
+        self.inner = self._containers[self._opened[-1]] if self._opened else None
 
     def key(self, key: str, offset: int) -> None:
         if self.escaped:
@@ -134,16 +122,6 @@ class Tree(Sink):
         """The types of the open containers, from the root inward."""
         return [type(self._containers[at]) for at in self._opened]
 
-    @property
-    def inner(self) -> Any:
-        """The innermost open container, with what is complete of it. Not to be changed."""
-        return self._inner
-
-    @property
-    def in_object(self) -> bool:
-        """True if the innermost open container is an object."""
-        return type(self._inner) is dict
-
     def copied(self) -> list[Any]:
         """A copy of all containers; the first of them, if there is one, is the root."""
         copies = list(map(_copy, self._containers))
@@ -195,13 +173,13 @@ class Tree(Sink):
             self._steps.append(self._last())
         self._containers.append(container)
         self._opened.append(at)
-        self._inner = container
+        self.inner = container
 
     def _last(self) -> str | int:
-        return self._step if type(self._inner) is dict else len(self._inner or "-") - 1
+        return self._step if type(self.inner) is dict else len(self.inner or "-") - 1
 
     def _put(self, value: Any) -> None:
-        inner = self._inner
+        inner = self.inner
         if type(inner) is dict:
             replaced = inner.get(self._step)
             inner[self._step] = value
