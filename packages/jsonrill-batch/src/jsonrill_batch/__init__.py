@@ -11,6 +11,7 @@ A part imports only from parts above it.
     files.py       files of this machine and of others
     input/         files → lines → streams
     output/        the folder, the formats of rows, the summary and the report
+    whole.py       streams that are valid as a whole, in one go
     operations.py  a stream → rows: one function for each kind of job
     plan.py        inputs → files → shards
     shard.py       lines → rows, quarantine and summary; no files

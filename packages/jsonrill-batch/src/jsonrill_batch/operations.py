@@ -6,11 +6,8 @@ the error, and the tally counts it.
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import accumulate
 from typing import Any, Final, get_args
 
 from jsonrill.build.document import Document
@@ -32,9 +29,11 @@ from jsonrill.toolcalls import ToolCall, ToolCalls
 from jsonrill.wire.full import to_wire
 from jsonrill.wire.parser import Parser
 
+from . import whole
 from .errors import BadRecord
 from .input.record import Stream, chunker, need_events, texts
-from .job import Job, resolved
+from .job import DEFAULT_ID, Job, resolved
+from .output.summary import Summary
 from .output.tally import Tally
 
 
@@ -96,6 +95,15 @@ class Work:
             return Document(**self._reading)
         return SchemaDocument(self.schema, live=True, **self._reading)
 
+    def whole_lines(self, summary: Summary) -> whole.WholeLines | None:
+        """What makes rows of whole lines, for a job that reads the value of lines as they are."""
+        job = self.job
+        if not self.at_once or job.kind not in whole.ROWS or job.field is not None:
+            return None
+        if job.id_field != DEFAULT_ID:
+            return None
+        return whole.WholeLines(job.kind, self.schema, summary)
+
     def rows(self, stream: Stream, tally: Tally) -> Iterator[str]:
         """The rows of one stream; the tally gets its measures, errors and repairs."""
         return self._rows(self, stream, tally)
@@ -105,61 +113,28 @@ class Work:
 ERRORS: Final = (RevisionError, InvalidJSON, LimitExceeded, InvalidSchema)
 
 
-def _read(work: Work, stream: Stream, tally: Tally) -> Document | SchemaDocument:
-    """Read the text of a stream to its end or its error, and measure it."""
-    return _in_one_go(work, stream, tally) or _piece_by_piece(work, stream, tally)
+def _read(work: Work, stream: Stream, tally: Tally) -> Any:
+    """Read the text of a stream to its end or its error, and measure it; returns its value."""
+    if work.at_once:
+        with suppress(*ERRORS, ValueError, ArithmeticError, RecursionError, StopIteration):
+            return _in_one_go(work, stream, tally)
+    document = _piece_by_piece(work, stream, tally)
+    return document.live if document.started else None
 
 
-def _in_one_go(work: Work, stream: Stream, tally: Tally) -> Document | None:
-    """Read a stream that is valid as a whole, as most are; None for any other.
-
-    When it showed its first value, and when it changed last, is seen from both ends of its text.
-    """
-    if not work.at_once:
-        return None
-    document = Document()
-    try:
-        pieces = stream.pieces
-        if stream.form not in ("chunks", "text"):
-            pieces = [*texts(stream, work.job)]
-        text = "".join(pieces)
-        if stream.cut is not None:
-            return None
-        document.feed(text)
-        document.flush()
-        if work.schema is not None:
-            work.schema.typed(document.live)
-    except ERRORS:
-        return None
-    # With a schema the end of the document counts, too: then the value has been found valid.
-    changed = _last_change(text) if work.schema is None else len(text.rstrip(" \t\n\r"))
-    first = _FIRST.match(text)
-    if first is None or changed is None:
-        return None
-    ends = [*accumulate(map(len, pieces))]
-    shown, last = (bisect_left(ends, at) + 1 for at in (first.end(), changed))
-    tally.read(pieces, shown, last, len(pieces))
-    return document
-
-
-# Up to where a container shows its first value: a string or a container as soon as it begins, a
-# word when it is complete, a number with what comes after it.
-_FIRST: Final = re.compile(
-    r"""\s*(?:\[|\{\s*"(?:[^"\\]|\\.)*"\s*:)\s*(?:["\[{]|true|false|null|[-+.0-9eE]+.)""", re.S
-)
-# Half of a surrogate pair: what follows it decides when it is shown.
-_LONE: Final = re.compile(r"\\u[dD][89abAB]")
-
-
-def _last_change(text: str) -> int | None:
-    """The number of characters up to the last one that changed the value of a valid text."""
-    end = len(text.rstrip("]} \t\n\r"))
-    if text[end - 1] == '"':
-        if _LONE.match(text, max(end - 7, 0)):
-            return None
-        return end - 1  # the last character of a string, or the quote before an empty one
-    # What comes after a number completes it.
-    return min(end + 1, len(text)) if text[end - 1].isdigit() else end
+def _in_one_go(work: Work, stream: Stream, tally: Tally) -> Any:
+    """As `_read`, for a stream that is valid as a whole; `ValueError` or its error for others."""
+    pieces = stream.pieces
+    if stream.form not in ("chunks", "text"):
+        pieces = [*texts(stream, work.job)]
+    if stream.cut is not None:
+        raise ValueError("the answer goes on behind its text")
+    value, tally.characters, first, last = whole.read_at_once(pieces, work.schema)
+    # The end of a stream may add text, too: it counts with the last piece.
+    most = len(stream.pieces)
+    tally.pieces = min(len(pieces), most)
+    tally.first, tally.last = (min(first[0], most), first[1]), (min(last[0], most), last[1])
+    return value
 
 
 def _piece_by_piece(work: Work, stream: Stream, tally: Tally) -> Document | SchemaDocument:
@@ -234,8 +209,7 @@ def _shows(document: Document | SchemaDocument) -> bool:
 
 
 def _values(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
-    document = _read(work, stream, tally)
-    row = {"id": stream.id, "value": document.live if document.started else None}
+    row = {"id": stream.id, "value": _read(work, stream, tally)}
     yield dumps({**row, **_error_and_repairs(tally)})
 
 

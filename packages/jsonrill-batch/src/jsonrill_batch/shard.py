@@ -36,11 +36,23 @@ def process_shard(
     Both get JSON text, in the order of the lines. Whatever is in the lines, only `write`,
     `quarantine` and the source can raise; wrong options of the job are a `ValueError`.
     """
+    return process_lines(_lines(lines, job.max_line), job, write, quarantine)
+
+
+def process_lines(
+    lines: Iterable[Line], job: Job, write: Write = discard, quarantine: Write = discard
+) -> Summary:
+    """The same for lines that have their positions."""
     work = Work(job)
     summary = Summary()
-    for line in _lines(lines, job.max_line):
+    whole = work.whole_lines(summary)
+    for line in lines:
         summary.lines += 1
         summary.bytes += line.size
+        quick = None if whole is None or line.fault is not None else whole.row(line)
+        if quick is not None:
+            write(quick)
+            continue
         before = summary.rows
         try:
             for row in _rows(line, work, summary):
@@ -51,6 +63,8 @@ def process_shard(
         except BadRecord as bad:
             add_counts(summary.quarantined, {bad.code: 1})
             quarantine(_quarantined(line, bad, job.keep, summary.rows - before))
+    if whole is not None:
+        whole.count()
     return summary
 
 
@@ -83,7 +97,7 @@ def _rows(line: Line, work: Work, summary: Summary) -> Iterator[str]:
     if not line.text.strip():
         return
     try:
-        stream = read_line(line.text, work.job, line.name or f"line {line.number}")
+        stream = read_line(line.text, work.job, line.label)
         tally = Tally(stream)
         yield from work.rows(stream, tally)
         tally.count(summary)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import jsonrill
 import support
 from jsonrill.options import Mode
-from jsonrill_batch import Job, Summary, operations, process_shard
+from jsonrill_batch import Job, Summary, process_shard, whole
 from support import at, at_random, by, examples
 from support.documents import values
 from support.every_text import cuttings, strict_texts
@@ -358,9 +358,13 @@ SCALARS = ["1", " 1 ", '""', '"a"', "null", '"\\ud83d"']
 
 def both_ways(job: Job, monkeypatch: pytest.MonkeyPatch, *records: Any) -> None:
     """In one go and piece by piece: the same rows, the same summary."""
+
+    def refuse(*_: Any) -> None:
+        raise ValueError("piece by piece")
+
     at_once = do(job, *records)
     with monkeypatch.context() as patch:
-        patch.setattr(operations, "_in_one_go", lambda *_: None)
+        patch.setattr(whole, "read_at_once", refuse)
         rows, bad, summary = do(job, *records)
     assert at_once[:2] == (rows, bad)
     assert at_once[2] == summary

@@ -27,7 +27,7 @@ def read(files: list[File], size: int, max_line: int = MAX) -> list[Line]:
         line
         for shard in cut(files, size)
         for segment in shard.segments
-        for line in read_segment(segment, max_line, 100)
+        for _, line in read_segment(segment, max_line, 100)
     ]
 
 

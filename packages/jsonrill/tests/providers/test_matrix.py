@@ -198,7 +198,7 @@ def batch(kind: str, log: Path) -> tuple[list[Any], list[Any]]:
     made: list[str] = []
     bad: list[str] = []
     [shard] = cut(find_files([str(log)]), 10**9)
-    read = [line for segment in shard.segments for line in read_segment(segment, 10**6, 100)]
+    read = [line for segment in shard.segments for _, line in read_segment(segment, 10**6, 100)]
     process_shard(read, Job(kind=kind), made.append, bad.append)
     return [json.loads(row) for row in made], [json.loads(row) for row in bad]
 

@@ -10,7 +10,9 @@ import json
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from mmap import mmap
 from typing import Any, Final
 
 from ..errors import BadRecord, InputError, OutputError
@@ -20,7 +22,7 @@ from ..job import Job
 from ..output.folder import DONE, PARTS, QUARANTINE, Folder, folder_at
 from ..output.parquet import parquet_rows
 from ..plan import Shard
-from ..shard import Write, process_shard
+from ..shard import Write, process_lines
 
 _MARK: Final = struct.Struct("<qq")
 
@@ -74,7 +76,9 @@ def _do(task: Mapping[str, Any]) -> dict[str, Any]:
     folder = folder_at(task["out"])
     part, quarantine = files_of(shard.name, task["format"])
     with _marked(task["mark"]) as mark:
-        lines = _skipping(_lines(segments, job, mark), task["skip"])
+        lines = _lines(segments, job, mark)
+        if task["skip"]:
+            lines = _skipping(lines, task["skip"])
         with ExitStack() as files:
             write = files.enter_context(ROWS[task["format"]](folder, part, job.kind))
             # Most shards have no bad line: the file is made with the first one.
@@ -85,7 +89,7 @@ def _do(task: Mapping[str, Any]) -> dict[str, Any]:
                     bad.append(files.enter_context(_jsonl(folder, quarantine, job.kind)))
                 bad[0](text)
 
-            summary = process_shard(lines, job, write, put_aside)
+            summary = process_lines(lines, job, write, put_aside)
     record = {
         "shard": shard.name,
         "part": folder.size(part),
@@ -106,13 +110,7 @@ def _lines(segments: list[Segment], job: Job, mark: Callable[[int, int], None]) 
     """The lines of all segments; before each is yielded, `mark` notes which one it is."""
     count, before = 0, 0
     for segment in segments:
-        at = 0
-
-        def seen(here: int) -> None:
-            nonlocal at
-            at = here
-
-        for line in read_segment(segment, job.max_line, job.keep, seen):
+        for at, line in read_segment(segment, job.max_line, job.keep):
             mark(count, before + at)
             yield line
             count += 1
@@ -121,9 +119,6 @@ def _lines(segments: list[Segment], job: Job, mark: Callable[[int, int], None]) 
 
 
 def _skipping(lines: Iterator[Line], skip: Mapping[str, str]) -> Iterator[Line]:
-    if not skip:
-        yield from lines
-        return
     for count, line in enumerate(lines):
         why = skip.get(str(count))
         yield line if why is None else line._replace(fault=BadRecord("DEADLY", why))
@@ -136,17 +131,14 @@ def _marked(path: str | None) -> Iterator[Callable[[int, int], None]]:
         yield lambda line, done: None
         return
     try:
-        file = open(path, "wb", buffering=0)
+        with open(path, "w+b", buffering=0) as file:
+            file.write(bytes(_MARK.size))  # so that the disk has room for it
+            noted = mmap(file.fileno(), _MARK.size)
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror or error}") from error
-
-    def mark(line: int, done: int) -> None:
-        with suppress(OSError):  # writing the rows will report a full disk
-            file.seek(0)
-            file.write(_MARK.pack(line, done))
-
-    with file:
-        yield mark
+    # Memory that is the file: what is noted stays when the process dies, and needs no system call.
+    with noted:
+        yield partial(_MARK.pack_into, noted, 0)
 
 
 def bytes_done(marks: Iterable[str | None]) -> int:

@@ -20,6 +20,11 @@ class Line(NamedTuple):
     name: str | None = None
     fault: BadRecord | None = None
 
+    @property
+    def label(self) -> str:
+        """The id of a stream without one."""
+        return self.name or f"line {self.number}"
+
 
 def too_long(size: int, max_line: int) -> BadRecord:
     return BadRecord("TOO_LONG", f"the line has {size} bytes; at most {max_line} are allowed")

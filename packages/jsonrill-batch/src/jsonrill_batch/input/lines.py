@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -42,18 +42,26 @@ class Segment(NamedTuple):
     compression: str = ""
 
 
-def read_segment(
-    segment: Segment, max_line: int, keep: int, seen: Callable[[int], None] = lambda at: None
-) -> Iterator[Line]:
-    """The lines of a segment; before each, `seen` gets the number of its bytes read so far."""
+def read_segment(segment: Segment, max_line: int, keep: int) -> Iterator[tuple[int, Line]]:
+    """The lines of a segment, each with the number of the segment's bytes before it.
+
+    If the file is damaged, the last line has that as its fault.
+    """
+    number, after = 0, 0
     with _opened(segment) as raw:
         file = expanded(raw, segment.compression)
         chosen = segment.input_format
         is_sse = _begins_as_events(file) if chosen == "auto" else chosen == "sse"
         reader = _event_lines if is_sse else _lines
-        for line in _safe(reader(file, segment, max_line, keep), segment):
-            seen(raw.tell() if segment.compression else (line.offset or 0) - segment.start)
-            yield line
+        try:
+            for line in reader(file, segment, max_line, keep):
+                offset = line.offset or 0
+                yield raw.tell() if segment.compression else offset - segment.start, line
+                number, after = line.number, offset + line.size
+        except EOFError as error:
+            message = f"{segment.name} is damaged after {after} bytes of its content: {error}"
+            fault = BadRecord("DAMAGED_FILE", message)
+            yield raw.tell(), Line(b"", number + 1, after, 0, segment.name, None, fault)
 
 
 @contextmanager
@@ -85,19 +93,6 @@ def _begins_as_events(file: Any) -> bool:
         return False  # reading the lines will fail in the same way, and report it
 
 
-def _safe(lines: Iterator[Line], segment: Segment) -> Iterator[Line]:
-    """The lines; if the file is damaged, the last one has that as its fault."""
-    number, after = 0, 0
-    try:
-        for line in lines:
-            number, after = line.number, (line.offset or 0) + line.size
-            yield line
-    except EOFError as error:
-        message = f"{segment.name} is damaged after {after} bytes of its content: {error}"
-        fault = BadRecord("DAMAGED_FILE", message)
-        yield Line(b"", number + 1, after, 0, segment.name, None, fault)
-
-
 def _lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Line]:
     end = None if segment.compression else segment.end
     offset = 0
@@ -116,12 +111,13 @@ def _lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Li
             return
         number += 1
         size, fault = len(text), None
-        if len(text.rstrip(b"\r\n")) > max_line:
+        line = text.rstrip(b"\r\n")
+        if len(line) > max_line:
             size += _skip(file, text)
             fault = too_long(size, max_line)
-            text = text[:keep]
+            line = line[:keep]
         name = f"{segment.name}@{offset}"
-        yield Line(text.rstrip(b"\r\n"), number, offset, size, segment.name, name, fault)
+        yield Line(line, number, offset, size, segment.name, name, fault)
         offset += size
 
 

@@ -27,18 +27,18 @@ class Spread:
     most: float | None = None
     steps: dict[int, int] = field(default_factory=dict)
 
-    def add(self, measure: float) -> None:
-        """Count one value, which is not negative."""
-        self.count += 1
+    def add(self, measure: float, times: int = 1) -> None:
+        """Count a value, which is not negative, once or several times."""
+        self.count += times
         if self.least is None or measure < self.least:
             self.least = measure
         if self.most is None or measure > self.most:
             self.most = measure
         if measure <= 0:
-            self.zeros += 1
+            self.zeros += times
         else:
             step = math.floor(math.log10(measure) * STEPS)
-            self.steps[step] = self.steps.get(step, 0) + 1
+            self.steps[step] = self.steps.get(step, 0) + times
 
     def merge(self, other: Spread) -> None:
         """Add the values of another spread."""

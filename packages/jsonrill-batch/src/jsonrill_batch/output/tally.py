@@ -13,6 +13,8 @@ from jsonrill.parse.sink import Repair
 from ..input.record import Stream
 from .summary import Spread, Summary, add_counts
 
+# The number of pieces, and of characters, up to some point of a stream.
+Place = tuple[int, int]
 _INDEX: Final = re.compile(r"\[[0-9]+\]")
 _LONGEST: Final = 200
 
@@ -24,9 +26,9 @@ class Tally:
     stream: Stream
     pieces: int = 0
     characters: int = 0
-    # (pieces, characters) up to the first value and up to the last change.
-    first: tuple[int, int] | None = None
-    last: tuple[int, int] | None = None
+    # Up to the first value and up to the last change.
+    first: Place | None = None
+    last: Place | None = None
     after_error: int = 0
     errors: list[Mapping[str, Any]] = field(default_factory=list)
     repairs: list[Repair] = field(default_factory=list)
@@ -68,7 +70,7 @@ class Tally:
         if shows and self.first is None:
             self.first = self.last
 
-    def waited(self, place: tuple[int, int]) -> dict[str, float]:
+    def waited(self, place: Place) -> dict[str, float]:
         """How long it took to get to a place, by unit; seconds only if the stream has times."""
         pieces, characters = place
         found: dict[str, float] = {"characters": characters, "pieces": pieces}
