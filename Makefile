@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 # More than processors: many tests wait for a server or a browser.
-JOBS   ?= 3
+JOBS   ?= 4
 ARGS   ?=
 
 BIN := .venv/bin

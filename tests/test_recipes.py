@@ -144,6 +144,7 @@ def all_tokens(text: str) -> int:
     return -(-len(text) // 4)
 
 
+@few(2)
 def test_an_answer_arrives_live_and_ends_with_close(site: Site) -> None:
     events, last = site.events(Answer(GOOD, pace=0.002))
     assert last == "CLOSE" and len(events) > 50

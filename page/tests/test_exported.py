@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from jsonrill import JsonrillError
-from support import need_command
+from support import few, need_command
 from support.processes import Server
 
 SCRIPT = Path(__file__).parent / "exported.js"
@@ -102,6 +102,7 @@ def test_a_program_in_javascript_prints_the_value(
     assert found == json.loads(json.dumps(wanted(case)), parse_int=float)
 
 
+@few(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_request_with_curl_gives_the_value(
     exported: dict[str, dict[str, Any]], name: str

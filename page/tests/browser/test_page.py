@@ -142,6 +142,7 @@ def test_a_broken_call_shows_its_text_and_leaves_the_other_alone(shown: Shown) -
     assert shown.state() == "Invalid arguments of send_note"
 
 
+@few(1)
 @pytest.mark.parametrize(
     "name, mark, before, state",
     [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from support import ROOT
+from support import ROOT, few
 from support.look import Shown
 from support.npm import installed
 from support.processes import Server
@@ -37,6 +37,7 @@ def shown(page: Page, demo: Server, axe: str) -> Iterator[Shown]:
     seen.check()
 
 
+@few(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_no_violation(shown: Shown, scheme: Any, width: int) -> None:
@@ -60,6 +61,7 @@ def test_axe_finds_no_violation(shown: Shown, scheme: Any, width: int) -> None:
     assert page.evaluate(RUN) == [], "log, paste and shortcuts"
 
 
+@few(1)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_axe_finds_no_violation_in_the_tools(shown: Shown, scheme: Any, width: int) -> None:
     page = shown.page

@@ -7,10 +7,12 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from support import few
 from support.broken_streams import BROKEN, Broken, chat
 from support.look import Shown
 
 
+@few(5)
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 def test_a_broken_stream_says_what_is_wrong_and_shows_what_was_good(
     shown: Shown, broken: Broken
@@ -31,6 +33,7 @@ def test_a_broken_stream_says_what_is_wrong_and_shows_what_was_good(
     expect(page.locator("#offers .advice")).to_be_visible()
 
 
+@few(1)
 @pytest.mark.parametrize("name", ["openai-fenced", "openai-words", "gemini-safety"])
 def test_repair_is_one_click_in_the_stream_of_a_provider(shown: Shown, name: str) -> None:
     page = shown.page
@@ -53,6 +56,7 @@ def test_arguments_are_repaired_too(shown: Shown) -> None:
     expect(shown.page.locator("#state")).to_have_text("Complete")
 
 
+@few(1)
 @pytest.mark.parametrize(
     "text",
     [

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 
 import jsonrill
 from jsonrill.agents import state_of
+from support import few
 from support.broken_streams import sse
 from support.look import Shown
 
@@ -146,6 +147,7 @@ def wish(messages: list[Any]) -> Iterator[dict[str, Any]]:
     return iter([event])
 
 
+@few(2)
 @pytest.mark.parametrize(
     ("decision", "words"),
     [

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
+from support import few
 from support.look import Shown
 from support.processes import Server
 
@@ -264,6 +265,7 @@ CONTRAST = """() => {
 }"""
 
 
+@few(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_assistive_tools_and_weak_eyes_need(shown: Shown, scheme: Any) -> None:
     page = shown.page

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from jsonrill.demo.recordings import recorded
 from jsonrill_server.demo.models import large
-from support import HARDER, SLACK
+from support import HARDER, SLACK, hard
 from support.look import Shown
 from support.processes import Server
 
@@ -190,6 +190,7 @@ def test_long_strings_are_folded(shown: Shown) -> None:
     assert json.loads(shown.copied()) == text
 
 
+@hard
 def test_a_long_replay_can_be_dragged_through(shown: Shown) -> None:
     page = shown.page
     shown.speed(5)

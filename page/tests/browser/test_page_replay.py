@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from jsonrill.demo.recordings import recorded
-from support import CASES
+from support import CASES, few
 from support.look import Shown
 
 TEXT = json.dumps({"list": [*range(40)], "text": "grows 🌊 " * 12, "end": True})
@@ -79,6 +79,7 @@ def test_other_pieces_and_formats(shown: Shown) -> None:
     shown.until(lambda: shown.page.locator("#raw .piece").count() == len(TEXT))
 
 
+@few(1)
 @pytest.mark.parametrize(
     "name, found, key, value",
     [
@@ -165,6 +166,7 @@ def test_a_file_is_opened(shown: Shown) -> None:
     assert shown.page.locator("#title").inner_text() == "chosen.json"
 
 
+@few(2)
 @pytest.mark.parametrize(
     "text, offset", [('{"a": 1,, "b": 2}', 8), ("[1, 2", 5), ("[1] 2", 4), ('["🌊🌊", nil]', 8)]
 )

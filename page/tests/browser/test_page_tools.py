@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from jsonrill.testing import Answer, Provider, Upstream
+from support import few
 from support.look import Shown
 from support.processes import Server
 
@@ -52,6 +53,7 @@ def test_near_json_is_repaired_with_one_click_and_the_places_are_marked(shown: S
     expect(page.locator("#state")).to_have_text("Complete")
 
 
+@few(2)
 @pytest.mark.parametrize(
     ("text", "recognised"),
     [

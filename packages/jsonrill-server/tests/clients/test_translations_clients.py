@@ -13,7 +13,7 @@ import pytest
 from jsonrill import Part, agent, content, run_tools, sse, tool
 from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 from jsonrill.testing import Answer, Call, Exchange, Script, Upstream
-from support import need_command
+from support import few, need_command
 
 ARGUMENTS = {"city": "São Paulo ☂", "days": [1, {"a": None}]}
 ANSWER = Answer(
@@ -72,6 +72,7 @@ def seen_by_clients(npm: Path, events: Callable[[], Any], values: Any) -> dict[s
     return seen
 
 
+@few(1)
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
 def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> None:
     events, values = streamed(provider, ANSWER), streamed(provider, OBJECT)

@@ -83,6 +83,7 @@ def test_a_restart_of_a_server_on_sqlite_loses_nothing(tmp_path: Path) -> None:
         assert crowd.waited_less_than(15)
 
 
+@hard
 def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str) -> None:
     async def main(servers: list[Server]) -> None:
         http = httpx2.AsyncClient(timeout=20, trust_env=False)

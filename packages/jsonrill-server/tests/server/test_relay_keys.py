@@ -103,6 +103,7 @@ def test_a_repeated_request_gets_the_same_answer(
     assert len(upstream.exchanges) == before + 3
 
 
+@few(2)
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("api", APIS)
 def test_requests_at_once_get_one_answer(

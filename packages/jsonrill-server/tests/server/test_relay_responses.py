@@ -13,7 +13,7 @@ import openai
 import pytest
 
 from jsonrill.testing import Answer, Call, Exchange, Provider, Script, Upstream
-from support import SLACK, few
+from support import SLACK, few, hard
 from support.processes import Server
 
 WORDS = "".join(f"{number:3} " for number in range(60))
@@ -421,6 +421,7 @@ def test_a_killed_relay_goes_on_with_a_background_response(tmp_path: Path, how: 
         assert client.responses.retrieve(id).output_text == WORDS
 
 
+@hard
 def test_a_background_response_survives_broken_connections_to_the_upstream(tmp_path: Path) -> None:
     """The relay asks for the rest, and its reader notices nothing."""
     with Relay(tmp_path) as relay, relay.client() as client:
