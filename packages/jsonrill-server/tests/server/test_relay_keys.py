@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,6 +15,8 @@ import openai
 import pytest
 
 from jsonrill.testing import Answer, Exchange, Upstream
+from jsonrill_server import Config, create_app
+from jsonrill_server.runs.hub import Hub
 from support import SLACK, few
 from support.processes import Server
 
@@ -223,3 +227,38 @@ def test_the_clients_send_the_key(relay: Server, upstream: Upstream) -> None:
             ) as stream:
                 assert stream.get_final_text() == WORDS
     assert len(upstream.exchanges) == before + 2
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_relay_that_was_halted_before_the_first_event_does_not_take_itself_for_lost(
+    monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    """Its lease is over when the request is repeated; the repeated one gets the same answer."""
+    monkeypatch.setattr(Hub, "_renew", lambda *given: asyncio.sleep(3600))
+    answering = threading.Event()
+
+    def slowly(exchange: Exchange) -> Answer:
+        answering.wait(10 * SLACK)
+        return Answer(WORDS, pace=0)
+
+    async def work(upstream: Upstream) -> tuple[httpx2.Response, httpx2.Response]:
+        app = create_app(Config(upstream=f"{upstream.url}/v1", relay_lease=0.05))
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            asked: Any = {"json": body_of("chat", "m", stream), "headers": {"idempotency-key": "k"}}
+            first = asyncio.create_task(http.post("/v1/chat/completions", **asked))
+            while not upstream.exchanges:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+            second = asyncio.create_task(http.post("/v1/chat/completions", **asked))
+            await asyncio.sleep(0.2)
+            answering.set()
+            found = await asyncio.gather(first, second)
+        await app.state.hub.close()
+        await app.state.upstreams.close()
+        return found
+
+    with Upstream(slowly) as upstream:
+        first, second = asyncio.run(work(upstream))
+    assert first.text == second.text and "PRODUCER_LOST" not in first.text
+    assert len(upstream.exchanges) == 1

@@ -193,6 +193,8 @@ async def _create(request: Request, asked: RelayRequest) -> Claim:
     producer, options = secrets.token_hex(8), asked.options()
     lease = config_of(request).relay_lease
     stream = await hub.create(asked.owner, options, producer, lease, asked.run)
+    # If this process is halted for longer than its lease, it does not take itself for lost.
+    hub.producing[stream] = producer
     return Claim(hub, stream, producer, lease, options)
 
 
@@ -252,6 +254,8 @@ async def _at_once(request: Request, asked: RelayRequest, claim: Claim) -> Respo
         await claim.end(CLOSED)
     except StoreError as error:
         log.warning("an answer could not be kept: %s", type(error).__name__)
+    finally:
+        hub.producing.pop(stream, None)
     return _whole(hub, asked.api, stream, [record, CLOSED], received)
 
 
@@ -373,6 +377,7 @@ async def response_of(hub: Hub, stream: str) -> tuple[dict[str, Any], ResponseSt
 
 async def _give_back(hub: Hub, stream: str, response: ByteStreamResponse | None) -> None:
     """Free the places of a stream that nothing was written to."""
+    hub.producing.pop(stream, None)
     if response is not None:
         await response.aclose()
     with suppress(StoreError):
