@@ -7,7 +7,7 @@ import hashlib
 from types import TracebackType
 
 from jsonrill.ext.tasks import stop
-from jsonrill_server.store import redis_scripts
+from jsonrill_server.store import redis as redis_store
 from support.redis_server import RedisServer
 
 ERRORS = {
@@ -29,8 +29,8 @@ ERRORS = {
 }
 SCRIPTS = {
     hashlib.sha1(text.encode()).hexdigest(): name
-    for name in ("ACQUIRE", "APPEND", "FINALIZE", "LOOK", "STATUS", "DELETE", "TICK")
-    for text in [getattr(redis_scripts, name)]
+    for name in ("FIND", "SWAP", "DROP", "TICK")
+    for text in [getattr(redis_store, f"_{name}")]
 }
 COMMANDS = (*SCRIPTS.values(), "SUBSCRIBE", "*")
 

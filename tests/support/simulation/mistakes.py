@@ -13,7 +13,7 @@ from jsonrill_server import Runs
 from jsonrill_server.runs import producer
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.producer import _Writer
-from jsonrill_server.store import memory
+from jsonrill_server.store import heads
 from jsonrill_server.store.signals import Signals
 
 
@@ -41,8 +41,8 @@ def _no_fence() -> Any:
     def next_turn(turn: Any, last: Any, *more: Any) -> bool:
         return turn.epoch < last[0] or right(turn, last, *more)
 
-    right = memory.next_turn
-    return mock.patch.multiple(memory, check_free=lambda *_: None, next_turn=next_turn)
+    right = heads.next_turn
+    return mock.patch.multiple(heads, check_free=lambda *_: None, next_turn=next_turn)
 
 
 async def _forget_it(self: Any, stream: str, status: Any) -> None:

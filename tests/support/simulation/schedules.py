@@ -22,7 +22,7 @@ from jsonrill_server import Run, Runs
 from jsonrill_server.runs import elements, hub, readiness, steps
 from jsonrill_server.runs.options import FORMATS
 from jsonrill_server.runs.records import End, from_entry
-from jsonrill_server.store import Store, StoreError, StoreUnavailable, memory
+from jsonrill_server.store import Store, StoreError, StoreUnavailable, heads, logs, memory
 
 from . import loop as loops
 from .approval import Booking
@@ -551,7 +551,7 @@ class World:
     async def _logged(self, source: Source) -> tuple[list[str], End]:
         """The pieces in the log of a run, and its end."""
         until = self.loop.now + SOON
-        while not (look := await self.log._look(f"run:{source.key}", 0, 1 << 20)).closed:
+        while not (look := await self.log.whole(f"run:{source.key}")).closed:
             if self.loop.now > until:
                 raise Violation(f"{source.key} has no end")
             await asyncio.sleep(1.0)
@@ -673,7 +673,7 @@ async def _called(work: Callable[[], Any]) -> Any:
 def _clocks_of(loop: SimulatedLoop) -> Iterator[None]:
     clock = seconds_of(loop)
     with ExitStack() as stack:
-        for module in (memory, hub, readiness):
+        for module in (memory, heads, logs, hub, readiness):
             stack.enter_context(mock.patch.object(module, "time", clock))
         stack.enter_context(mock.patch.object(elements, "call_in_thread", _called))
         stack.enter_context(mock.patch.object(steps, "perf_counter", lambda: loop.now))

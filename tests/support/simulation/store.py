@@ -8,13 +8,15 @@ kinds differ in what the real stores can do to their users.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from jsonrill_server.store import Status, Store, StoreFull, StoreUnavailable, Tail
-from jsonrill_server.store.base import NO_TURN, Append, Look, New
+from jsonrill_server.store import Entry, StoreFull, StoreUnavailable, Tail, UnknownStream
+from jsonrill_server.store.base import Look
+from jsonrill_server.store.heads import Head
+from jsonrill_server.store.logs import Found, Store, Usage
 from jsonrill_server.store.memory import MemoryStore
 
 if TYPE_CHECKING:
@@ -54,49 +56,53 @@ class SharedLog(MemoryStore):
     def __init__(self, world: World) -> None:
         super().__init__()
         self._world = world
-        # The numbers of producers at each end that a log has had.
-        self._before: dict[tuple[str, Tail], dict[str, tuple[int, int]]] = {}
-        self._signals.wake = world.changed  # type: ignore[method-assign]
+        # The head at each end that a log has had.
+        self._before: dict[tuple[str, Tail], Head] = {}
 
-    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
-        if new is not None:
-            self._check_room()
-        return await super()._take(stream, producer, lease, new)
-
-    async def _add(self, stream: str, producer: str, append: Append) -> Tail:
-        # What is there already is not refused, though it is sent again.
-        log, turn = self._logs.get(stream), append.turn
-        is_new = log is None or turn is None or turn.follows(*log.turns.get(turn.producer, NO_TURN))
-        if append.records and is_new:
-            self._check_room()
-        tail = await super()._add(stream, producer, append)
-        self._before[stream, tail] = dict(self._logs[stream].turns)
-        return tail
-
-    def _check_room(self) -> None:
-        if self._world.is_full():
+    async def _swap(
+        self, stream: str, before: str, head: Head, rows: Sequence[Entry], listed: bool
+    ) -> Found:
+        if any(not row.final for row in rows) and self._world.is_full():
             raise StoreFull("total_bytes", "the store is full")
+        found = await super()._swap(stream, before, head, rows, listed)
+        if found.head is head:
+            self._before[stream, head.tail] = head
+            if rows:
+                self._world.changed(stream)
+        return found
+
+    async def _drop(self, stream: str, name: str | None) -> None:
+        await super()._drop(stream, name)
+        self._world.changed(stream)
+
+    async def whole(self, stream: str) -> Look:
+        """All records of a log."""
+        _, head, rows = await self._find(stream, 0, 1 << 20)
+        if head is None:
+            raise UnknownStream(f"there is no stream {stream}")
+        return Look(head.last, head.mark, head.closed, list(rows))
 
     def is_closed(self, stream: str) -> bool:
-        return stream in self._logs and self._logs[stream].closed
+        return stream in self._logs and self._logs[stream].head.closed
 
     def expire(self, stream: str) -> None:
         """Forget a log because its time is over, which tells nobody."""
-        self._forget(stream)
+        del self._logs[stream]
 
     def lose_last(self, stream: str, count: int) -> None:
         """Forget the last writes of a log, as a server does that was behind when it took over."""
-        if stream in self._logs and not self._logs[stream].closed:
-            log = self._logs[stream]
-            for _ in range(count):
-                if log.records:
-                    log.records.pop()
-                    log.marks.pop()
-            # A write is lost with its number, and as a whole.
-            while log.records and (stream, log.tail) not in self._before:
-                log.records.pop()
-                log.marks.pop()
-            log.turns = dict(self._before.get((stream, log.tail), {}))
+        log = self._logs.get(stream)
+        if log is None or log.head.closed:
+            return
+        last = max(0, log.head.last - count)
+        # A write is lost with its number, and as a whole.
+        while (old := self._before.get((stream, Tail(last, log.marks[last])))) is None:
+            last -= 1
+        del log.records[last + 1 :], log.marks[last + 1 :]
+        now = log.head
+        log.head = old._replace(
+            producer=now.producer, lease=now.lease, term=now.term, expires=now.expires
+        )
 
 
 class SimulatedStore(Store):
@@ -144,31 +150,25 @@ class SimulatedStore(Store):
             raise StoreUnavailable("the answer was lost")
         return result
 
-    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
-        return await self._asked(lambda: self._world.log._take(stream, producer, lease, new))
+    async def _find(self, stream: str, after: int, count: int) -> Found:
+        return await self._asked(lambda: self._world.log._find(stream, after, count))
 
-    async def _add(self, stream: str, producer: str, append: Append) -> Tail:
-        return await self._asked(lambda: self._world.log._add(stream, producer, append))
+    async def _swap(
+        self, stream: str, before: str, head: Head, rows: Sequence[Entry], listed: bool
+    ) -> Found:
+        return await self._asked(lambda: self._world.log._swap(stream, before, head, rows, listed))
 
-    async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
-        return await self._asked(
-            lambda: self._world.log.finalize(stream, data, only_if_lost=only_if_lost)
-        )
+    async def _drop(self, stream: str, name: str | None) -> None:
+        await self._asked(lambda: self._world.log._drop(stream, name))
 
-    async def _look(self, stream: str, after: int, count: int) -> Look:
-        return await self._asked(lambda: self._world.log._look(stream, after, count))
+    async def _usage(self, owner: str, now: float) -> Usage:
+        return await self._asked(lambda: self._world.log._usage(owner, now))
 
-    async def status(self, stream: str) -> Status:
-        return await self._asked(lambda: self._world.log.status(stream))
+    async def _oldest(self, owner: str | None, now: float) -> Sequence[str]:
+        return await self._asked(lambda: self._world.log._oldest(owner, now))
 
-    async def touch(self, stream: str, lease: float) -> None:
-        await self._asked(lambda: self._world.log.touch(stream, lease))
-
-    async def delete(self, stream: str) -> None:
-        await self._asked(lambda: self._world.log.delete(stream))
-
-    async def once(self, token: str, seconds: float) -> bool:
-        return await self._asked(lambda: self._world.log.once(token, seconds))
+    async def _use(self, token: str, name: str, seconds: float) -> bool:
+        return await self._asked(lambda: self._world.log._use(token, name, seconds))
 
 
 def seconds_of(loop: Any) -> Any:

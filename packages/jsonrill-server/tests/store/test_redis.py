@@ -60,11 +60,10 @@ def test_keys_of_another_version_are_refused(url: str, redis_server: RedisServer
             await store.acquire("s", "p", lease=60, meta=b"")
             assert isinstance(store, RedisStore)
             client = store._client
-            assert await client.get("jsonrill:version") == b"1"
-            await client.delete("jsonrill:version")  # as 0.2 left it
+            assert await client.get("jsonrill:version") == b"2"
             async with opened(url) as other:
                 assert (await other.status("s")).producer == "p"
-            await client.set("jsonrill:version", 2)
+            await client.set("jsonrill:version", 1)  # as 0.2 left it
             refused = open_store(url)
             with pytest.raises(StoreError, match="another version of jsonrill"):
                 await refused.open()
@@ -81,10 +80,10 @@ def test_a_lost_answer_adds_nothing_twice(url: str, error: type[Exception]) -> N
         async with opened(url) as store:
             assert isinstance(store, RedisStore)
             await store.acquire("s", "p", lease=60, meta=b"")
-            store._append = LosesAnswers(store._append, 2, error)  # type: ignore[assignment]
+            store._run_swap = LosesAnswers(store._run_swap, 2, error)  # type: ignore[assignment]
             assert await store.append("s", "p", [b"1", b"2"]) == 2
             assert await store.append("s", "p", [b"3"]) == 3
-            store._finalize = LosesAnswers(store._finalize)  # type: ignore[assignment]
+            store._run_swap = LosesAnswers(store._run_swap)  # type: ignore[assignment]
             await store.finalize("s", b"end")
             assert await entries(store) == [b"1", b"2", b"3", b"end"]
             store._client.set = LosesAnswers(store._client.set)  # type: ignore[method-assign]
@@ -138,7 +137,7 @@ def test_concurrent_appends_whose_answers_are_lost_add_once(url: str) -> None:
         async with opened(url) as store:
             assert isinstance(store, RedisStore)
             await store.acquire("s", "p", lease=60, meta=b"")
-            store._append = LosesAnswers(store._append, 20)  # type: ignore[assignment]
+            store._run_swap = LosesAnswers(store._run_swap, 20)  # type: ignore[assignment]
             names = [b"%d" % at for at in range(20)]
             await asyncio.gather(*(store.append("s", "p", [name]) for name in names))
             await store.finalize("s", b"end")
@@ -153,7 +152,7 @@ def test_a_stream_is_made_once_though_the_answer_is_lost(url: str) -> None:
     async def main() -> None:
         async with opened(url, owner_streams=1) as store:
             assert isinstance(store, RedisStore)
-            store._acquire = LosesAnswers(store._acquire)  # type: ignore[assignment]
+            store._run_swap = LosesAnswers(store._run_swap)  # type: ignore[assignment]
             assert (await store.acquire("s", "p", lease=60, meta=b"m")).meta == b"m"
             with pytest.raises(StreamTaken):
                 await store.acquire("s", "p", lease=60, meta=b"m")
@@ -174,7 +173,7 @@ def test_an_evicted_log_is_lost(url: str, redis_server: RedisServer) -> None:
             await filled(store)
             waiting = store.read("s")
             assert len(await anext(waiting)) == 3
-            redis_server.ask("DEL jsonrill:{s}:log")
+            redis_server.ask("DEL jsonrill:{0}:s:log")
             with pytest.raises(LogLost):
                 await anext(store.read("s"))
             with pytest.raises(LogLost):
@@ -193,7 +192,7 @@ def test_a_trimmed_log_is_lost(url: str, redis_server: RedisServer) -> None:
     async def main() -> None:
         async with opened(url) as store:
             await filled(store)
-            redis_server.ask("XTRIM jsonrill:{s}:log MAXLEN 1")
+            redis_server.ask("XTRIM jsonrill:{0}:s:log MAXLEN 1")
             with pytest.raises(LogLost):
                 await anext(store.read("s"))
 
@@ -209,14 +208,14 @@ def test_a_log_that_was_rolled_back_and_written_again_is_lost(
         async with opened(url) as store:
             await filled(store)
             old = await store.status("s")
-            for key in ("meta", "log"):
-                redis_server.ask(f"COPY jsonrill:{{s}}:{key} kept:{key}")
+            for key in ("head", "log"):
+                redis_server.ask(f"COPY jsonrill:{{0}}:s:{key} kept:{key}")
             await store.append("s", "p", [b"4", b"5"])
             live = store.read("s")
             assert len(await anext(live)) == 5
             mark = (await store.status("s")).mark
-            for key in ("meta", "log"):
-                redis_server.ask(f"COPY kept:{key} jsonrill:{{s}}:{key} REPLACE")
+            for key in ("head", "log"):
+                redis_server.ask(f"COPY kept:{key} jsonrill:{{0}}:s:{key} REPLACE")
             await store.append("s", "p", [b"other", b"5"])
             await store.append("s", "p", [b"6"])
             with pytest.raises(LogLost):
@@ -238,12 +237,12 @@ def test_the_same_records_written_again_are_the_same_log(
     async def main() -> None:
         async with opened(url) as store:
             await filled(store)
-            for key in ("meta", "log"):
-                redis_server.ask(f"COPY jsonrill:{{s}}:{key} kept:{key}")
+            for key in ("head", "log"):
+                redis_server.ask(f"COPY jsonrill:{{0}}:s:{key} kept:{key}")
             await store.append("s", "p", [b"4"], turn=Turn("p", 0, 0))
             mark = (await store.status("s")).mark
-            for key in ("meta", "log"):
-                redis_server.ask(f"COPY kept:{key} jsonrill:{{s}}:{key} REPLACE")
+            for key in ("head", "log"):
+                redis_server.ask(f"COPY kept:{key} jsonrill:{{0}}:s:{key} REPLACE")
             with pytest.raises(TurnRefused) as caught:
                 await store.append("s", "p", [b"5"], turn=Turn("p", 0, 1))
             assert caught.value.seq == -1

@@ -20,7 +20,6 @@ from .base import (
     LogLost,
     OutOfOrder,
     Status,
-    Store,
     StoreError,
     StoreFull,
     StoreUnavailable,
@@ -30,6 +29,7 @@ from .base import (
     TurnRefused,
     UnknownStream,
 )
+from .logs import Store
 from .memory import MemoryStore
 from .sqlite import SqliteStore
 
@@ -70,7 +70,7 @@ KINDS: Final = {
     "memory": _Kind("memory", "MemoryStore", "memory:"),
     "sqlite": _Kind("sqlite", "SqliteStore", "sqlite:///file"),
     "redis": _Kind("redis", "RedisStore", "redis://host", "redis"),
-    "redis+cluster": _Kind("redis_cluster", "RedisClusterStore", "redis+cluster://host", "redis"),
+    "redis+cluster": _Kind("redis", "RedisStore", "redis+cluster://host", "redis"),
     "postgresql": _Kind("postgres", "PostgresStore", "postgresql://host/database", "postgres"),
 }
 _ALSO: Final = {

@@ -20,104 +20,49 @@ from typing import Any, TypeVar
 
 from jsonrill.ext.tasks import stop
 
-from .base import (
-    NO_TURN,
-    Append,
-    Bounds,
-    Entry,
-    LogClosed,
-    Look,
-    New,
-    Status,
-    Store,
-    StoreError,
-    StoreFull,
-    StoreUnavailable,
-    StreamTaken,
-    Tail,
-    Turn,
-    UnknownStream,
-    check_fits,
-    check_free,
-    check_order,
-    new_mark,
-    next_mark,
-    next_turn,
-    turn_cost,
-)
+from .base import Bounds, Entry, StoreError, StoreUnavailable
+from .heads import Clock, Head
+from .logs import Found, Store, Usage
 
 T = TypeVar("T")
 POLL = 0.01
 SWEEP_EVERY = 30.0
-VERSION = 4
-RECORD_COST = 24
-STREAM_COST = 200
+VERSION = 5
 
-
-def _cost(row: str) -> str:
-    records = f"{row}.size + {RECORD_COST} * {row}.last"
-    return f"(length({row}.meta) + {records} + {row}.turned + {STREAM_COST})"
-
-
-# `lease` is when the producer's time runs out, or when the stream ended. `expires` moves with each
-# use by `ttl` seconds (0: as the bounds say), unless it is fixed. `turned` are the bytes that a
-# stream's producers take in `turns`. `changed` numbers the transactions, across processes. `books`
-# has what each owner's streams take; triggers keep it.
+# `name`, `owner`, `booked`, `listed` and `expires` are those of the head. `changed` numbers the
+# transactions that wrote records, across processes.
 SCHEMA = f"""
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS streams (
-    key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, owner TEXT NOT NULL, meta BLOB NOT NULL,
-    producer TEXT NOT NULL, lease REAL NOT NULL, last INTEGER NOT NULL, size INTEGER NOT NULL,
-    mark INTEGER NOT NULL, closed INTEGER NOT NULL, expires REAL NOT NULL,
-    changed INTEGER NOT NULL, ttl REAL NOT NULL, fixed INTEGER NOT NULL,
-    turned INTEGER NOT NULL DEFAULT 0, placed BLOB NOT NULL DEFAULT x''
+    key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, head BLOB NOT NULL,
+    owner TEXT NOT NULL, booked INTEGER NOT NULL, listed REAL NOT NULL, expires REAL NOT NULL,
+    changed INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX IF NOT EXISTS streams_by_owner ON streams (owner, lease);
-CREATE INDEX IF NOT EXISTS streams_by_lease ON streams (lease);
-CREATE INDEX IF NOT EXISTS streams_by_age ON streams (expires);
+CREATE INDEX IF NOT EXISTS streams_by_owner ON streams (owner, booked, listed);
 CREATE INDEX IF NOT EXISTS streams_by_change ON streams (changed);
 CREATE TABLE IF NOT EXISTS entries (
     stream INTEGER NOT NULL, seq INTEGER NOT NULL, mark INTEGER NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (stream, seq)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS turns (
-    stream INTEGER NOT NULL, producer TEXT NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,
-    PRIMARY KEY (stream, producer)
-) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS changes (number INTEGER NOT NULL);
 INSERT INTO changes SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM changes);
-CREATE TABLE IF NOT EXISTS books (
-    owner TEXT PRIMARY KEY, streams INTEGER NOT NULL, cost INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TRIGGER IF NOT EXISTS stream_made AFTER INSERT ON streams BEGIN
-    INSERT INTO books VALUES (new.owner, 1, {_cost("new")})
-    ON CONFLICT DO UPDATE SET streams = streams + 1, cost = cost + excluded.cost;
-END;
-CREATE TRIGGER IF NOT EXISTS stream_grown AFTER UPDATE OF size, turned ON streams BEGIN
-    UPDATE books SET cost = cost + {_cost("new")} - {_cost("old")}
-    WHERE owner = new.owner;
-END;
 CREATE TRIGGER IF NOT EXISTS stream_gone AFTER DELETE ON streams BEGIN
-    UPDATE books SET streams = streams - 1, cost = cost - {_cost("old")}
-    WHERE owner = old.owner;
-    DELETE FROM books WHERE owner = old.owner AND streams = 0;
     DELETE FROM entries WHERE stream = old.key;
-    DELETE FROM turns WHERE stream = old.key;
 END;
-CREATE TABLE IF NOT EXISTS used (token TEXT PRIMARY KEY, until REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS used (
+    token TEXT PRIMARY KEY, name TEXT NOT NULL, until REAL NOT NULL
+);
 CREATE TABLE IF NOT EXISTS clock (boot TEXT NOT NULL, began REAL NOT NULL);
 PRAGMA user_version = {VERSION};
 """
-# When a stream that is used now expires; takes the time and how long the bounds keep it.
-EXPIRES = "expires = CASE WHEN fixed THEN expires ELSE ? + CASE ttl WHEN 0 THEN ? ELSE ttl END END"
 
 
 class SqliteStore(Store):
     """Keeps logs in tables. Its clock is one that does not jump, and outlives the process."""
 
-    record_cost = RECORD_COST
-    stream_cost = STREAM_COST
+    record_cost = 24
+    stream_cost = 700
 
     def __init__(self, path: str, bounds: Bounds | None = None) -> None:
         super().__init__(bounds)
@@ -146,8 +91,8 @@ class SqliteStore(Store):
         await self._reader.do(lambda db: db.execute("PRAGMA query_only = 1").close())
         self._polling = asyncio.create_task(self._poll())
 
-    def _now(self) -> float:
-        return self._began + time.monotonic()
+    def _clock(self) -> Clock:
+        return Clock(self._began + time.monotonic())
 
     async def close(self) -> None:
         await stop(self._polling)
@@ -155,207 +100,95 @@ class SqliteStore(Store):
         await self._reader.close()
         await self._writer.close()
 
-    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
-        def work(db: sqlite3.Connection) -> Status:
-            now = self._now()
-            if new is not None:
-                self._make(db, stream, new, now)
-            found = _find(db, stream, now)
-            if found.closed:
-                raise LogClosed(f"stream {stream} has ended")
-            check_free(found.producer, found.lease, producer)
-            self._hold(db, stream, producer, lease, now)
-            if new is not None and (new.records or new.end is not None):
-                self._write(db, stream, found, new.records, new.end, now)
-            return _find(db, stream, now)
-
-        return await self._writer.write(work)
-
-    def _make(self, db: sqlite3.Connection, stream: str, new: New, now: float) -> None:
-        """Make room for a new stream, and make it; or refuse it."""
-        self._sweep(db, now)
-        gone = "DELETE FROM streams WHERE id = ? AND (expires <= ? OR (closed AND ?))"
-        db.execute(gone, (stream, now, new.replace))
-        if db.execute("SELECT 1 FROM streams WHERE id = ?", (stream,)).fetchone():
-            raise StreamTaken(f"stream {stream} exists")
-        mine = "SELECT count(*) FROM streams WHERE owner = ? AND lease > ? AND expires > ?"
-        if _count(db, mine, new.owner, now, now) >= self.bounds.owner_streams:
-            raise StoreFull("owner_streams", "too many open streams of one owner")
-        check_fits(self.bounds, 0, 0, new.records)
-        cost = self.stream_cost + len(new.meta) + self._cost(new.records)
-        self._make_room(db, stream, new.owner, cost, now)
-        full = _count(db, "SELECT sum(streams) FROM books") >= self.bounds.total_streams
-        if full and not self._evict(db, stream, None, now):
-            raise StoreFull("total_streams", "the store holds no more streams")
-        expires = now + (new.until - time.time() if new.until else 1.0)
-        db.execute(
-            "INSERT INTO streams (id, owner, meta, producer, lease, last, size, mark,"
-            " closed, expires, changed, ttl, fixed)"
-            " VALUES (?, ?, ?, '', ?, 0, 0, ?, 0, ?, 0, ?, ?)",
-            (stream, new.owner, new.meta, now, new_mark(), expires, new.ttl, new.until > 0),
-        )
-
-    async def _add(self, stream: str, producer: str, append: Append) -> Tail:
-        def work(db: sqlite3.Connection) -> Tail:
-            now, turn = self._now(), append.turn
-            found = _find(db, stream, now)
-            tail, records = Tail(found.last, found.mark), append.records
-            key, placed = db.execute(
-                "SELECT key, placed FROM streams WHERE id = ?", (stream,)
-            ).fetchone()
-            turned = 0
-            if turn is not None and next_turn(turn, *_turns(db, key, turn), tail, found.closed):
-                turned = turn_cost(turn.producer)
-            if found.closed:
-                raise LogClosed(f"stream {stream} has ended")
-            check_order(append.order, placed)
-            check_free(found.producer, found.lease, producer)
-            check_fits(self.bounds, found.last, found.size, records)
-            self._make_room(db, stream, found.owner, self._cost(records) + turned, now)
-            tail = self._write(db, stream, found, records, append.end, now)
-            if turn is not None:
-                db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?)", (key, *turn))
-            if turned:
-                grown = "UPDATE streams SET turned = turned + ? WHERE id = ?"
-                db.execute(grown, (turned, stream))
-            if append.order:
-                db.execute("UPDATE streams SET placed = ? WHERE id = ?", (append.order, stream))
-            if append.lease is not None and append.end is None:
-                self._hold(db, stream, producer, append.lease, now)
-            return tail
-
-        tail = await self._writer.write(work)
-        self._signals.wake(stream)
-        return tail
-
-    async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
-        def work(db: sqlite3.Connection) -> bool:
-            now = self._now()
-            found = _find(db, stream, now)
-            if found.closed or (only_if_lost and not found.lost):
-                return False
-            self._write(db, stream, found, [], data, now)
-            return True
-
-        done = await self._writer.write(work)
-        self._signals.wake(stream)
-        return done
-
-    def _write(
-        self,
-        db: sqlite3.Connection,
-        stream: str,
-        found: Status,
-        records: Sequence[bytes],
-        end: bytes | None,
-        now: float,
-    ) -> Tail:
-        [key] = db.execute("SELECT key FROM streams WHERE id = ?", (stream,)).fetchone()
-        mark, rows = found.mark, []
-        for seq, data in enumerate([*records, *([] if end is None else [end])], found.last + 1):
-            mark = next_mark(mark, data)
-            rows.append((key, seq, mark, data))
-        db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
-        db.execute("UPDATE changes SET number = number + 1")
-        size = sum(len(data) for *_, data in rows)
-        keep = self.bounds.keep_open if end is None else self.bounds.keep_closed
-        db.execute(
-            f"UPDATE streams SET last = last + ?, size = size + ?, mark = ?, {EXPIRES},"
-            " changed = (SELECT number FROM changes) WHERE key = ?",
-            (len(rows), size, mark, now, keep, key),
-        )
-        if end is not None:
-            db.execute("UPDATE streams SET closed = 1, lease = ? WHERE key = ?", (now, key))
-        return Tail(found.last + len(rows), mark)
-
-    def _hold(
-        self, db: sqlite3.Connection, stream: str, producer: str, lease: float, now: float
-    ) -> None:
-        db.execute(
-            f"UPDATE streams SET producer = ?, lease = ?, {EXPIRES} WHERE id = ?",
-            (producer, now + lease, now, self.bounds.keep_open, stream),
-        )
-
-    async def _look(self, stream: str, after: int, count: int) -> Look:
-        def work(db: sqlite3.Connection) -> Look:
-            row = db.execute(
-                "SELECT key, last, mark, closed FROM streams WHERE id = ? AND expires > ?",
-                (stream, self._now()),
-            ).fetchone()
+    async def _find(self, stream: str, after: int, count: int) -> Found:
+        def work(db: sqlite3.Connection) -> Found:
+            row = db.execute("SELECT key, head FROM streams WHERE id = ?", (stream,)).fetchone()
             if row is None:
-                raise UnknownStream(f"there is no stream {stream}")
-            key, last, mark, closed = row
+                return Found(self._clock(), None)
+            key, head = row[0], Head.decoded(row[1])
             rows = db.execute(
                 "SELECT seq, data, mark FROM entries WHERE stream = ? AND seq > ? AND seq <= ?"
                 " ORDER BY seq LIMIT ?",
-                (key, after, last, count),
+                (key, after, head.last, count),
             )
-            found = [Entry(seq, data, closed and seq == last, mark) for seq, data, mark in rows]
-            return Look(last, mark, bool(closed), found)
+            final = head.last if head.closed else -1
+            entries = [Entry(seq, data, seq == final, mark) for seq, data, mark in rows]
+            return Found(self._clock(), head, entries)
 
         return await self._reader.do(work)
 
-    async def status(self, stream: str) -> Status:
-        return await self._reader.do(lambda db: _find(db, stream, self._now()))
-
-    async def touch(self, stream: str, lease: float) -> None:
-        def work(db: sqlite3.Connection) -> None:
-            now = self._now()
-            closed = _find(db, stream, now).closed
-            keep = self.bounds.keep_closed if closed else self.bounds.keep_open
+    async def _swap(
+        self, stream: str, before: str, head: Head, rows: Sequence[Entry], listed: bool
+    ) -> Found:
+        def work(db: sqlite3.Connection) -> Found:
+            old = "SELECT key, name, head FROM streams WHERE id = ?"
+            key, name, text = db.execute(old, (stream,)).fetchone() or (None, "", None)
+            if name != before:
+                return Found(self._clock(), None if text is None else Head.decoded(text))
+            if rows and rows[0].seq == 0:
+                self._sweep(db)
+                db.execute("DELETE FROM streams WHERE key = ?", (key,))
+                made = "INSERT INTO streams (id, name, head, owner, booked, listed, expires)"
+                values = (stream, "", b"", head.owner, 0, 0.0, 0.0)
+                key = db.execute(f"{made} VALUES (?, ?, ?, ?, ?, ?, ?)", values).lastrowid
             db.execute(
-                "UPDATE streams SET lease = CASE WHEN closed OR fixed THEN lease ELSE ? END,"
-                f" {EXPIRES} WHERE id = ?",
-                (now + lease, now, keep, stream),
+                "UPDATE streams SET name = ?, head = ?, booked = ?, listed = ?, expires = ?"
+                " WHERE key = ?",
+                (head.name, head.encoded(), head.booked, head.listed, head.expires, key),
             )
-
-        await self._writer.write(work)
-
-    async def delete(self, stream: str) -> None:
-        def work(db: sqlite3.Connection) -> None:
-            db.execute("DELETE FROM streams WHERE id = ?", (stream,))
-
-        await self._writer.write(work)
-        self._signals.wake(stream)
-
-    async def once(self, token: str, seconds: float) -> bool:
-        def work(db: sqlite3.Connection) -> bool:
-            now = self._now()
-            db.execute("DELETE FROM used WHERE until <= ?", (now,))
-            added = db.execute("INSERT OR IGNORE INTO used VALUES (?, ?)", (token, now + seconds))
-            return added.rowcount == 1
+            if rows:
+                added = ((key, row.seq, row.mark, row.data) for row in rows)
+                db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", added)
+                db.execute("UPDATE changes SET number = number + 1")
+                changed = "UPDATE streams SET changed = (SELECT number FROM changes) WHERE key = ?"
+                db.execute(changed, (key,))
+            return Found(self._clock(), head)
 
         return await self._writer.write(work)
 
-    def _make_room(
-        self, db: sqlite3.Connection, stream: str, owner: str, cost: int, now: float
-    ) -> None:
-        """Delete old streams, but not this one, until there is room for `cost` more bytes."""
-        theirs = "SELECT sum(cost) FROM books WHERE owner = ?"
-        while _count(db, theirs, owner) + cost > self.bounds.owner_bytes:
-            if not self._evict(db, stream, owner, now):
-                raise StoreFull("owner_bytes", "one owner has too much in the store")
-        while _count(db, "SELECT sum(cost) FROM books") + cost > self.bounds.total_bytes:
-            if not self._evict(db, stream, None, now):
-                raise StoreFull("total_bytes", "the store is full")
+    async def _drop(self, stream: str, name: str | None) -> None:
+        def work(db: sqlite3.Connection) -> None:
+            gone = "DELETE FROM streams WHERE id = ? AND name = coalesce(?, name)"
+            db.execute(gone, (stream, name))
 
-    def _evict(self, db: sqlite3.Connection, but: str, owner: str | None, now: float) -> bool:
-        """Delete the oldest stream that has no producer; False if there is none."""
-        old = "SELECT key FROM streams WHERE lease <= ? AND id != ?"
-        arguments: list[Any] = [now, but]
-        if owner is not None:
-            old += " AND owner = ?"
-            arguments.append(owner)
-        gone = db.execute(
-            f"DELETE FROM streams WHERE key = ({old} ORDER BY lease LIMIT 1)", arguments
-        )
-        return gone.rowcount == 1
+        await self._writer.write(work)
 
-    def _sweep(self, db: sqlite3.Connection, now: float) -> None:
-        if now - self._swept < SWEEP_EVERY:
-            return
-        self._swept = now
-        db.execute("DELETE FROM streams WHERE expires <= ?", (now,))
+    async def _usage(self, owner: str, now: float) -> Usage:
+        def work(db: sqlite3.Connection) -> Usage:
+            every = "SELECT count(*), sum(booked) FROM streams"
+            mine = "SELECT sum(listed > ?), sum(booked) FROM streams WHERE owner = ?"
+            its = db.execute(mine, (now, owner)).fetchone()
+            return Usage(*(number or 0 for number in (*its, *db.execute(every).fetchone())))
+
+        return await self._reader.do(work)
+
+    async def _oldest(self, owner: str | None, now: float) -> Sequence[str]:
+        def work(db: sqlite3.Connection) -> Sequence[str]:
+            rows = db.execute(
+                "SELECT id FROM streams WHERE listed <= ? AND owner = coalesce(?, owner)"
+                " ORDER BY listed LIMIT 20",
+                (now, owner),
+            )
+            return [stream for [stream] in rows]
+
+        return await self._reader.do(work)
+
+    async def _use(self, token: str, name: str, seconds: float) -> bool:
+        def work(db: sqlite3.Connection) -> bool:
+            now = self._clock().now
+            db.execute("DELETE FROM used WHERE until <= ?", (now,))
+            db.execute("INSERT OR IGNORE INTO used VALUES (?, ?, ?)", (token, name, now + seconds))
+            [by] = db.execute("SELECT name FROM used WHERE token = ?", (token,)).fetchone()
+            return bool(by == name)
+
+        return await self._writer.write(work)
+
+    def _sweep(self, db: sqlite3.Connection) -> None:
+        """Delete what has expired."""
+        now = self._clock().now
+        if now - self._swept >= SWEEP_EVERY:
+            self._swept = now
+            db.execute("DELETE FROM streams WHERE expires <= ?", (now,))
 
     async def _poll(self) -> None:
         """Wake the readers here of streams that another process has changed."""
@@ -411,46 +244,9 @@ def _changes(version: int, seen: int, db: sqlite3.Connection) -> tuple[int, int,
     if now == version:
         return version, seen, []
     # The number first: what is changed between the two statements is found twice, not never.
-    last = _count(db, "SELECT number FROM changes")
+    [last] = db.execute("SELECT number FROM changes").fetchone()
     rows = db.execute("SELECT id FROM streams WHERE changed > ?", (seen,)).fetchall()
     return now, last, [stream for [stream] in rows]
-
-
-def _find(db: sqlite3.Connection, stream: str, now: float) -> Status:
-    """Return the state of a stream that has not expired at `now`."""
-    row = db.execute(
-        "SELECT owner, meta, last, size, mark, closed, producer, lease, expires FROM streams"
-        " WHERE id = ? AND expires > ?",
-        (stream, now),
-    ).fetchone()
-    if row is None:
-        raise UnknownStream(f"there is no stream {stream}")
-    owner, meta, last, size, mark, closed, producer, lease, expires = row
-    return Status(
-        owner,
-        meta,
-        last,
-        size,
-        mark,
-        bool(closed),
-        producer,
-        lease - now,
-        not closed and lease <= now,
-        expires - now,
-    )
-
-
-def _turns(db: sqlite3.Connection, key: int, turn: Turn) -> tuple[tuple[int, int], int]:
-    """Return the last turn of a producer, and, if it has had none, how many have had one."""
-    mine = "SELECT epoch, seq FROM turns WHERE stream = ? AND producer = ?"
-    last = db.execute(mine, (key, turn.producer)).fetchone()
-    if last is not None:
-        return last, 0
-    return NO_TURN, _count(db, "SELECT count(*) FROM turns WHERE stream = ?", key)
-
-
-def _count(db: sqlite3.Connection, query: str, *arguments: Any) -> int:
-    return int(db.execute(query, arguments).fetchone()[0] or 0)
 
 
 class _Worker:

@@ -1,0 +1,534 @@
+"""The interface of stores: what all do in the same way, and the little that each does in its own.
+
+A change of a log is decided from its head (`heads.py`) and sent as one exchange: the next head and
+the records that it adds take the place of the head that it was made from, or nothing happens. A
+process remembers the heads of the logs that it writes to, so that an append is one journey; where
+another process was faster, the store answers with the head that is there, and it is decided again.
+A change whose answer was lost is recognized by its name and not made twice.
+
+What all streams take is in a list that the store keeps: how much each has booked, and when its
+lease ends. A stream books room before it takes it, mostly a quarter more than it needs, and asks
+afterwards whether all bookings are within the bounds. So no bound is passed; at the edge of one, of
+two processes that book at the same moment both may be refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import secrets
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import ClassVar, Final, NamedTuple, TypeVar
+
+from . import heads
+from .base import (
+    Append,
+    Bounds,
+    Entry,
+    LogLost,
+    Look,
+    New,
+    Status,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    StreamTaken,
+    Tail,
+    Turn,
+    UnknownStream,
+    follow,
+)
+from .heads import Change, Clock, Head
+from .signals import Signals
+
+log = logging.getLogger("jsonrill_server.store")
+
+T = TypeVar("T")
+# How many records are read at once, and how many heads a process remembers.
+BATCH: Final = 500
+KNOWN: Final = 5000
+# How long a call waits for a store that does not answer.
+PATIENCE: Final = 5.0
+
+
+class Found(NamedTuple):
+    """What a store has of a log: no head if there is none; records that were asked for."""
+
+    clock: Clock
+    head: Head | None
+    rows: Sequence[Entry] = ()
+
+
+class Usage(NamedTuple):
+    """What is booked: open streams of an owner, bytes of an owner, all streams, all bytes."""
+
+    open: int
+    owner_bytes: int
+    streams: int
+    bytes: int
+
+
+class _Known:
+    """What this process knows of a log, and who may change it."""
+
+    __slots__ = ("_ahead", "_back", "head", "lock", "users")
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.users = 0
+        self.head: Head | None = None
+        self._ahead = self._back = 0.0
+
+    def learn(self, found: Found) -> None:
+        self.head = found.head
+        self._ahead, self._back = found.clock.now - time.monotonic(), found.clock.back
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(self._ahead + time.monotonic(), self._back)
+
+
+class Store(ABC):
+    """An append-only log per stream. Ids and owners are text; records are opaque bytes.
+
+    A new store is a class with the six methods that come first, `open` and `close`.
+    """
+
+    # What a record and a stream take in this store, beside the record's own bytes.
+    record_cost: ClassVar[int]
+    stream_cost: ClassVar[int]
+    # Seconds after which a waiting reader looks at the log even if it was not woken.
+    look_every: ClassVar[float] = 20.0
+    # Seconds between two writes of a producer that coalesces what it appends; 0: it need not.
+    write_every: ClassVar[float] = 0.025
+
+    # Seconds for which a call is repeated while the store cannot be reached; 0: not at all.
+    patience: float = 0.0
+
+    # ---- what a store does in its own way, each in one try ----
+
+    @abstractmethod
+    async def _find(self, stream: str, after: int, count: int) -> Found:
+        """Read the head and up to `count` records after a position; record 0 is the meta."""
+
+    @abstractmethod
+    async def _swap(
+        self, stream: str, before: str, head: Head, rows: Sequence[Entry], listed: bool
+    ) -> Found:
+        """Exchange the head named `before` ("": there is none) and add the rows, in one step.
+
+        Return the head that is there afterwards. Rows that begin with record 0 are a new log, in
+        the place of what was there. If `listed`, `head.booked` and `head.listed` are new to the
+        list of streams. Readers are woken, those in other processes too, if there are rows.
+        """
+
+    @abstractmethod
+    async def _drop(self, stream: str, name: str | None) -> None:
+        """Delete a log, also from the list, if its head has this name ("": if it has none)."""
+
+    @abstractmethod
+    async def _usage(self, owner: str, now: float) -> Usage:
+        """Return what is booked in the list."""
+
+    @abstractmethod
+    async def _oldest(self, owner: str | None, now: float) -> Sequence[str]:
+        """Return some streams of the list, of an owner or all, whose lease ended, oldest first."""
+
+    @abstractmethod
+    async def _use(self, token: str, name: str, seconds: float) -> bool:
+        """Use a token under a name; True if it was free, or has been used under this name."""
+
+    # ---- what is built on it ----
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self.bounds = bounds or Bounds()
+        # Called with the name of what failed; the caller of a method gets its exception besides.
+        self.on_error: Callable[[str, Exception], None] = _log_error
+        self._signals = Signals()
+        self._known: dict[str, _Known] = {}
+        self._booking = asyncio.Lock()
+        self._names = (f"{secrets.token_hex(6)}{number:x}" for number in count())
+
+    @classmethod
+    def takes(cls, rest: str) -> bool:
+        """Return True if this can follow the scheme and its colon in a URL."""
+        return rest.startswith("//")
+
+    @classmethod
+    def at(cls, url: str, bounds: Bounds | None) -> Store:
+        """Return a store for a URL, not yet opened."""
+        return cls(url, bounds)  # type: ignore[arg-type, call-arg]
+
+    async def open(self) -> None:  # noqa: B027 - most need nothing
+        """Open files and connections. Called first, in the event loop that will use the store."""
+
+    def stop(self) -> None:  # noqa: B027 - most need nothing
+        """Called when the process was told to end: it still reads and writes, but not for long."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close files and connections; every waiting `read` ends."""
+
+    async def acquire(
+        self,
+        stream: str,
+        producer: str,
+        *,
+        lease: float,
+        owner: str = "",
+        meta: bytes | None = None,
+        replace: bool = False,
+        ttl: float = 0.0,
+        until: float = 0.0,
+        records: Sequence[bytes] = (),
+        end: bytes | None = None,
+    ) -> Status:
+        """Take or renew the lease for `lease` seconds; with `meta`, create the stream.
+
+        With `replace` it may take the place of one that has ended, whose log is deleted.
+        Any named producer may take over a lease without a name (`producer` is empty).
+        A new stream may begin with `records`, and be closed by `end`, in the same step. It is
+        deleted when it was not used for `ttl` seconds, or at the Unix time `until`; if neither is
+        given, when the bounds of the store say so.
+        Raises StreamTaken if another producer holds it (or, with `meta`, if the id exists),
+        LogClosed if the stream is closed, UnknownStream, or StoreFull if no stream can be created.
+        """
+        new = None if meta is None else New(owner, meta, replace, ttl, until, records, end)
+        if new is not None:
+            name = next(self._names)
+            return await self._insist(lambda: self._make(stream, producer, lease, new, name))
+        await self._change(
+            stream, lambda head, clock: heads.taken(head, producer, lease, clock, self.bounds)
+        )
+        return await self.status(stream)
+
+    async def append(
+        self,
+        stream: str,
+        producer: str,
+        records: Sequence[bytes],
+        *,
+        lease: float | None = None,
+        turn: Turn | None = None,
+    ) -> int:
+        """Append all records or none, and return the number of the last record in the log."""
+        return (await self.write(stream, producer, records, lease=lease, turn=turn)).last
+
+    async def write(
+        self,
+        stream: str,
+        producer: str,
+        records: Sequence[bytes],
+        *,
+        lease: float | None = None,
+        turn: Turn | None = None,
+        order: bytes = b"",
+        end: bytes | None = None,
+    ) -> Tail:
+        """Append all records or none, and return the end of the log.
+
+        `lease` takes or renews the lease, as `acquire` does. `turn` is the place of this append
+        among those of its producer, and is written in the same step; TurnRefused if it is not the
+        next one, also of a closed log: so an append whose answer was lost can be repeated. `order`
+        must be greater, byte by byte, than that of the last append that had one (OutOfOrder).
+        `end` closes the stream with a last record, as `finalize` does.
+        """
+        append = Append(records, lease, turn, order, end)
+
+        def decide(head: Head, clock: Clock) -> Change:
+            return heads.appended(head, producer, append, clock, self.bounds, self.record_cost)
+
+        head = await self._change(stream, decide)
+        assert head is not None
+        return head.tail
+
+    async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
+        """Close the stream with its last record; False if it was not written.
+
+        A stream is closed once: every later call returns False. With `only_if_lost` the record is
+        written only if the lease has run out.
+        """
+
+        def decide(head: Head, clock: Clock) -> Change | None:
+            return heads.ended(head, data, only_if_lost, clock, self.bounds, self.record_cost)
+
+        return await self._change(stream, decide, ask=True) is not None
+
+    async def read(
+        self, stream: str, after: int = 0, mark: int | None = None, *, patience: float = PATIENCE
+    ) -> AsyncGenerator[list[Entry]]:
+        """Yield batches of entries after a position, waiting for more until the final one.
+
+        `mark` is that of the record at the position, if the caller knows it. Raises UnknownStream
+        (also when the stream vanishes), LogGap when `after` is past the end, LogLost when records
+        do not follow each other, and StoreUnavailable after `patience` seconds without an answer.
+        """
+        waited = False
+        with self._signals.listen(stream) as signal:
+            while not signal.closed:
+                signal.clear()
+                found = await self._look(stream, after, patience)
+                after, mark = follow(found, after, mark, waited=waited)
+                if found.entries:
+                    yield found.entries
+                    if found.entries[-1].final:
+                        return
+                if after < found.last:
+                    continue
+                if found.closed:
+                    return
+                mark, waited = found.mark, True
+                await signal.wait(self.look_every * random.uniform(0.75, 1.0))
+
+    async def look(
+        self, stream: str, after: int = 0, mark: int | None = None, *, patience: float = PATIENCE
+    ) -> Look:
+        """Return the state of the log and the next entries, without waiting for any.
+
+        Raises as `read` does.
+        """
+        found = await self._look(stream, after, patience)
+        follow(found, after, mark)
+        return found
+
+    async def status(self, stream: str) -> Status:
+        """Return the current state of a stream; raises UnknownStream."""
+
+        async def work() -> Status:
+            found = await self._find(stream, -1, 1)
+            head = _live(found, stream)
+            if not found.rows or found.rows[0].seq != 0:
+                raise LogLost("the store lost what this stream is about")
+            return head.status(found.rows[0].data, found.clock)
+
+        return await self._insist(work)
+
+    async def touch(self, stream: str, lease: float) -> None:
+        """Begin the time until a stream is deleted again; so does the lease of an open one.
+
+        A stream that is deleted at a fixed time (`until`) stays as it is. Raises UnknownStream.
+        """
+        await self._change(
+            stream, lambda head, clock: heads.touched(head, lease, clock, self.bounds)
+        )
+
+    async def delete(self, stream: str) -> None:
+        """Delete the stream; deleting it twice is no error."""
+        await self._insist(lambda: self._drop(stream, None))
+        self._signals.wake(stream)
+
+    async def once(self, token: str, seconds: float) -> bool:
+        """Return True if the token was not used before; it is remembered for `seconds`."""
+        name = next(self._names)
+        return await self._insist(lambda: self._use(token, name, seconds))
+
+    # ---- how ----
+
+    async def _look(self, stream: str, after: int, patience: float) -> Look:
+        async def work() -> Look:
+            found = await self._find(stream, after, BATCH)
+            head = _live(found, stream)
+            return Look(head.last, head.mark, head.closed, list(found.rows))
+
+        return await self._insist(work, "read", patience)
+
+    async def _insist(
+        self, work: Callable[[], Awaitable[T]], what: str = "call", patience: float | None = None
+    ) -> T:
+        """Repeat work while the store cannot be reached."""
+        patience = self.patience if patience is None else patience
+        until, pause, why = time.monotonic() + patience, 0.02, ""
+        try:
+            async with asyncio.timeout(patience or None):
+                while True:
+                    try:
+                        return await work()
+                    except StoreUnavailable as error:
+                        self.on_error(what, error)
+                        if time.monotonic() + pause > until:
+                            raise
+                        why = f": {error}"
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 2, 0.5)
+        except TimeoutError:
+            message = f"no answer from the store for {patience:g} s{why}"
+            raise StoreUnavailable(message) from None
+
+    async def _change(
+        self,
+        stream: str,
+        decide: Callable[[Head, Clock], Change | None],
+        *,
+        ask: bool = False,
+    ) -> Head | None:
+        """Make the change that is decided from the head of a log, and return the head after it.
+
+        None if nothing was decided. What is remembered of the log will do, unless `ask`.
+        """
+        name = next(self._names)
+        return await self._insist(lambda: self._try_change(stream, decide, name, ask))
+
+    async def _try_change(
+        self,
+        stream: str,
+        decide: Callable[[Head, Clock], Change | None],
+        name: str,
+        ask: bool,
+    ) -> Head | None:
+        async with self._alone(stream) as known:
+            # Refusals and takeovers are decided from what is there now.
+            is_current = False
+            while True:
+                if ask or known.head is None:
+                    known.learn(await self._find(stream, 0, 0))
+                    ask, is_current = False, True
+                clock = known.clock
+                head = _live(Found(clock, known.head), stream)
+                if name == head.name or name in head.calls:
+                    return head
+                try:
+                    change = decide(head, clock)
+                except StoreError:
+                    if is_current:
+                        raise
+                    ask = True
+                    continue
+                if change is None:
+                    return None
+                if change.head.producer != head.producer and not is_current:
+                    ask = True
+                elif change.bounded and change.head.cost > head.booked:
+                    await self._reserve(stream, known, change.head.cost)
+                elif await self._put(stream, known, change, name):
+                    return known.head
+                else:
+                    is_current = True
+
+    async def _put(self, stream: str, known: _Known, change: Change, name: str) -> bool:
+        """Exchange the head that is known; False if another one is there, which is known then."""
+        before = known.head
+        assert before is not None
+        head = heads.named(change, before, name, known.clock.now)
+        if head.cost > head.booked:
+            head = head._replace(booked=head.cost)
+        listed = (head.booked, head.listed) != (before.booked, before.listed)
+        known.learn(await self._swap(stream, before.name, head, change.rows, listed))
+        if change.rows:
+            self._signals.wake(stream)
+        return known.head is not None and known.head.name == name
+
+    @asynccontextmanager
+    async def _alone(self, stream: str) -> AsyncIterator[_Known]:
+        """Let one task of this process after the other change a log."""
+        known = self._known.get(stream)
+        if known is None:
+            if len(self._known) >= KNOWN:
+                self._known = {name: it for name, it in self._known.items() if it.users}
+            known = self._known[stream] = _Known()
+        known.users += 1
+        try:
+            async with known.lock:
+                try:
+                    yield known
+                except BaseException:
+                    known.head = None  # it may have been changed
+                    raise
+        finally:
+            known.users -= 1
+            if not known.users and (known.head is None or known.head.closed):
+                self._known.pop(stream, None)
+
+    # ---- bounds ----
+
+    async def _make(self, stream: str, producer: str, lease: float, new: New, name: str) -> Status:
+        """Create a stream, and delete it again if it does not fit."""
+        async with self._alone(stream) as known, self._booking:
+            found = await self._find(stream, 0, 0)
+            while (head := found.head) is None or name not in head.calls:
+                now = found.clock.now
+                if head is not None and head.expires > now and not (new.replace and head.closed):
+                    raise StreamTaken(f"stream {stream} exists")
+                costs = (self.stream_cost, self.record_cost)
+                change = heads.begun(new, producer, lease, found.clock, self.bounds, costs)
+                made = heads.named(change, None, name, now)._replace(booked=change.head.cost)
+                before = "" if head is None else head.name
+                found = await self._swap(stream, before, made, change.rows, True)
+            known.learn(found)
+            try:
+                await self._check_room(stream, new.owner, found.clock.now, is_new=True)
+                return _live(found, stream).status(new.meta, found.clock)
+            except StoreError:
+                await self._drop(stream, None)
+                raise
+
+    async def _reserve(self, stream: str, known: _Known, needs: int) -> None:
+        """Book room for a stream."""
+        async with self._booking:
+            head, now, bounds = known.head, known.clock.now, self.bounds
+            assert head is not None
+            usage = await self._usage(head.owner, now)
+            more = min(needs // 4, bounds.owner_bytes // 64, bounds.total_bytes // 64)
+            extra = needs + more - head.booked
+            has_plenty = (
+                usage.owner_bytes + extra <= bounds.owner_bytes * 3 // 4
+                and usage.bytes + extra <= bounds.total_bytes * 3 // 4
+            )
+            room = needs + more if has_plenty else needs
+            booked = Change(head._replace(booked=room))
+            if not await self._put(stream, known, booked, next(self._names)) or has_plenty:
+                return
+            try:
+                await self._check_room(stream, head.owner, now, is_new=False)
+            except StoreFull:
+                if known.head is not None:
+                    back = Change(known.head._replace(booked=head.booked))
+                    await self._put(stream, known, back, next(self._names))
+                raise
+
+    async def _check_room(self, stream: str, owner: str, now: float, *, is_new: bool) -> None:
+        """Delete old streams, but not this one, until all bookings are within the bounds."""
+        bounds = self.bounds
+        while True:
+            usage = await self._usage(owner, now)
+            if is_new and usage.open > bounds.owner_streams:
+                raise StoreFull("owner_streams", "too many open streams of one owner")
+            if usage.owner_bytes > bounds.owner_bytes:
+                whose, bound, message = owner, "owner_bytes", "one owner has too much in the store"
+            elif usage.bytes > bounds.total_bytes:
+                whose, bound, message = None, "total_bytes", "the store is full"
+            elif is_new and usage.streams > bounds.total_streams:
+                whose, bound, message = None, "total_streams", "the store holds no more streams"
+            else:
+                return
+            if not await self._evict(stream, whose, now):
+                raise StoreFull(bound, message)
+
+    async def _evict(self, but: str, owner: str | None, now: float) -> bool:
+        """Delete the oldest stream that has no producer; False if there is none."""
+        for stream in await self._oldest(owner, now):
+            if stream == but:
+                continue
+            clock, head, _ = await self._find(stream, 0, 0)
+            if head is not None and not head.closed and head.expires > clock.now:
+                if head.is_held(clock):
+                    continue
+            await self._drop(stream, "" if head is None else head.name)
+            self._signals.wake(stream)
+            return True
+        return False
+
+
+def _live(found: Found, stream: str) -> Head:
+    """Return the head of a log that is there and has not expired."""
+    if found.head is None or found.head.expires <= found.clock.now:
+        raise UnknownStream(f"there is no stream {stream}")
+    return found.head
+
+
+def _log_error(what: str, error: Exception) -> None:
+    log.warning("the store failed (%s): %s", what, type(error).__name__)
