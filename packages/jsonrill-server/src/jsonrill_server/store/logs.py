@@ -462,8 +462,8 @@ class Store(ABC):
             try:
                 await self._check_room(stream, new.owner, found.clock.now, is_new=True)
                 return _live(found, stream).status(new.meta, found.clock)
-            except StoreError:
-                await self._drop(stream, None)
+            except (StoreFull, UnknownStream):
+                await self._drop(stream, head.name)
                 raise
 
     async def _reserve(self, stream: str, known: _Known, needs: int) -> None:
