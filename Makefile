@@ -164,7 +164,7 @@ clean:  ## remove .venv and everything made by the other words
 
 HOT := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
 .venv/.stamp-compiled: $(LIBRARY)/setup.py $(HOT) | .venv/.stamp-dev
-	@echo "compiling the library, which takes about three minutes of processor time ..."
+	@echo "compiling the library, which takes about two minutes of processor time ..."
 	@rm -rf .venv/compiled
 	@$(PIP) install --no-deps --no-build-isolation --target .venv/compiled $(LIBRARY)
 	@touch $@
