@@ -65,7 +65,7 @@ class Booking:
 
     async def decide(self, key: str, decision: bool) -> None:
         """A person who decides, again and elsewhere until it is decided or over."""
-        while not self._world.log.is_closed(f"run:{key}"):
+        while not self._world.log.is_closed(f"run:{key}") and key not in self._world.gone:
             if await self._asked(key, decision):
                 return
             await asyncio.sleep(self._world.draw.uniform(0.1, 1.0))

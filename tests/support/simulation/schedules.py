@@ -23,6 +23,7 @@ from jsonrill_server.runs import elements, hub, readiness, steps
 from jsonrill_server.runs.options import FORMATS
 from jsonrill_server.runs.records import End, from_entry
 from jsonrill_server.store import Store, StoreError, StoreUnavailable, heads, logs, memory
+from jsonrill_server.store.logs import PATIENCE
 
 from . import loop as loops
 from .approval import Booking
@@ -601,7 +602,10 @@ class World:
         runs = [run for run in self.told if run.key == source.key]
         if len(runs) > 1:
             raise Violation(f"on_end was called {len(runs)} times for {source.key}")
-        harmless = all(fault.what in ("cancel", "halt", *CHANGES) for fault in self.schedule.faults)
+        harmless = all(
+            fault.what in ("cancel", *CHANGES) or (fault.what == "halt" and fault.length < PATIENCE)
+            for fault in self.schedule.faults
+        )
         if not runs and harmless and not self.schedule.failures:
             raise Violation(f"on_end was not called for {source.key}")
         if source.key in self.failed_over:

@@ -378,3 +378,22 @@ def test_a_post_decides(url: str) -> None:
         again = client.post("/a/decide", json=decision)
         assert (again.status_code, again.json()["error"]["code"]) == (409, "NOT_WAITING")
         assert "booked Rome" in client.get("/a").text and ran == ["Rome"]
+
+
+def test_the_end_of_a_run_that_is_cancelled_while_it_waits_is_told_once(shared: str) -> None:
+    async def work(stack: AsyncExitStack) -> None:
+        ends: asyncio.Queue[Run] = asyncio.Queue()
+        first, second = [
+            await stack.enter_async_context(Runs(shared, resume={"trip": it}, on_end=ends.put))
+            for it in (Trips([]), Trips([]))
+        ]
+        await first.start("a", resume="trip", args={})
+        await until(first, "a", "waiting")
+        assert await second.cancel("a") and not await first.cancel("a")
+        ended = await ends.get()
+        assert (ended.key, ended.status, ended.text) == ("a", "cancelled", "I try.")
+        await first.close()
+        await second.close()
+        assert ends.empty()
+
+    run(work)

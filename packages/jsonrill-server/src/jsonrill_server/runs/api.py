@@ -241,7 +241,7 @@ class Runs:
         self._ending: set[asyncio.Task[None]] = set()
         self._standing_by: dict[str, asyncio.Task[None]] = {}
         self._hub.take_over = self._when_lost
-        self._hub.on_lost_closed = self._lost_closed
+        self._hub.on_lost_closed = self._closed_here
         self._hub.more_grace = self._more_grace
 
     async def __aenter__(self) -> Runs:
@@ -353,6 +353,9 @@ class Runs:
             return False
         if name in self._running:
             self._running[name].cancel()
+        elif ended:
+            with suppress(StoreError):
+                self._closed_here(name, await hub.store.status(name), if_it_waited=True)
         return ended
 
     async def decide(self, key: str, call: str, decision: bool | str | Mapping[str, Any]) -> None:
@@ -775,8 +778,9 @@ class Runs:
         """Readers of a run that another process may take over wait for that."""
         return self._takeover if StreamOptions.from_bytes(meta).notes.get("resumes") else 0.0
 
-    def _lost_closed(self, name: str, status: Status) -> None:
-        """Call `on_end` for a run that was closed here because its process is gone."""
+    def _closed_here(self, name: str, status: Status, if_it_waited: bool = False) -> None:
+        """Call `on_end` for a run that was closed here because its process is gone, or because it
+        waited for a person, which needs no process."""
         options = StreamOptions.from_bytes(status.meta)
         if self._on_end is None or "key" not in options.notes:
             return
@@ -785,7 +789,8 @@ class Runs:
         async def tell() -> None:
             with suppress(StoreError):
                 records, end = await read_log(self._hub.store, name, status.last + 1)
-                if end is not None:  # else the store was closed while it was read
+                told = not if_it_waited or WaitingCalls(records).parked
+                if end is not None and told:  # no end: the store was closed while it was read
                     await _tell(on_end, _ended(begun, records, end))
 
         ending = asyncio.create_task(tell())
