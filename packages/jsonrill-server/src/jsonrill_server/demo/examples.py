@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -18,7 +17,6 @@ from jsonrill.demo.recordings import recorded
 from jsonrill.errors import JsonrillError
 from jsonrill.jsontext import dumps
 from jsonrill.schema import Schema
-from jsonrill.streams.documents import values
 
 Json = dict[str, Any]
 # Values, and characters of one, that are written before it is given up.
@@ -41,9 +39,10 @@ class NoExample(ValueError):
 def example(schema: Any, names: Sequence[str] = ()) -> Any:
     """A value that is valid for the schema; `names` are preferred for places."""
     try:
-        Schema(schema).check()
+        checked = Schema(schema)
+        checked.check()
         found = _ExampleWriter(schema, names).value(schema, Spot())
-        deque(values(dumps(found), schema), 0)  # which raises if it is not valid
+        checked.typed(found)  # which raises if it is not valid
     except (JsonrillError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise NoExample(str(error)) from error
     return found
@@ -125,10 +124,9 @@ class _ExampleWriter:
         properties, required = found.get("properties", {}), found.get("required", [])
         written: Json = {}
         for name in dict.fromkeys([*properties, *required]):
+            schema = properties.get(name, True)
             try:
-                written[name] = self.value(
-                    properties.get(name, True), spot.below(name, spot.number)
-                )
+                written[name] = self.value(schema, spot.below(name, spot.number))
             except NoExample:
                 if name in required:
                     raise
