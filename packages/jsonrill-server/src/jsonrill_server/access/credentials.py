@@ -49,10 +49,10 @@ class Credentials:
         """The holder of a token; None if it is unknown."""
         self._refresh()
         found = None
-        for token, holder in self._holders.items():
+        for mark, token in self._tokens.items():
             # Every token is compared, each in constant time.
             if hmac.compare_digest(token.encode(), given.encode()):
-                found = holder
+                found = self._by_mark[mark]
         return found
 
     @property
@@ -104,7 +104,6 @@ class Credentials:
         self._by_mark = {
             mark: Holder(subjects[token], mark) for mark, token in self._tokens.items()
         }
-        self._holders = {token: self._by_mark[mark] for mark, token in self._tokens.items()}
 
     def _states(self) -> list[tuple[int, int, int] | None]:
         return [_state(Path(path)) for path in self._files]

@@ -1,6 +1,6 @@
 """Middleware before every route: checks of host and origin, access log, metrics.
 
-Nothing here knows what a route does. A stream's owner is checked in `access.py` by each handler.
+Nothing here knows what a route does. Each handler checks a stream's owner (`permissions.py`).
 """
 
 from __future__ import annotations

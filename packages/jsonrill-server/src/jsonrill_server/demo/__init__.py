@@ -2,7 +2,7 @@
 
 models.py       simulated models
 generations.py  simulated models that write to streams of a server
-examples.py     JSON for a JSON Schema; patterns.py: text for a regular expression
+examples.py     JSON for a JSON Schema
 requests.py     what a request to a provider's API asks for
 answering.py    what a simulated model answers
 upstream.py     the simulated models as an upstream of the server

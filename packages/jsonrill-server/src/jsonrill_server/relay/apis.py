@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Final
@@ -11,12 +11,14 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from jsonrill.providers.fields import as_object, as_text
 from jsonrill.testing.answers import ANTHROPIC_ERRORS
 
 from ..access.permissions import hub_of
 from ..problems import KNOWN, Problem, problem_of
 from ..runs.hub import Hub
-from .upstream import UpstreamFailed
+from ..runs.records import End, from_entry
+from .upstream import UpstreamFailed, json_object
 
 log = logging.getLogger("jsonrill_server")
 Json = dict[str, Any]
@@ -79,6 +81,21 @@ def in_form(form: Form | None = None) -> Callable[[Handler], Handler]:
         return answered
 
     return decorate
+
+
+async def logged(hub: Hub, stream: str, last: int) -> AsyncIterator[Json | End]:
+    """The events in the log of a run, and its end, up to the record with the number `last`."""
+    if last:
+        async for batch in hub.store.read(stream):
+            for found in map(from_entry, batch):
+                yield found if isinstance(found, End) else json_object(found.body) or {}
+            if batch[-1].seq >= last:
+                return
+
+
+def response_id(event: Json) -> str:
+    """The upstream's id of the response that an event is about; "" if it does not say so."""
+    return as_text(as_object(event.get("response")).get("id")) or ""
 
 
 def no_model(name: Any) -> Problem:

@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from jsonrill.providers.fields import as_object, as_text
-
 from ..runs.claim import Claim
 from ..runs.hub import Hub
 from ..runs.options import StreamOptions
 from ..runs.producer import Failed, produce
-from ..runs.records import RELAY_STOPPED, End, Record, from_entry
+from ..runs.records import RELAY_STOPPED, End, Record
 from ..store import LogClosed, Status, UnknownStream
-from .apis import RESPONSES, note
-from .upstream import Incoming, Received, UpstreamFailed, json_object, next_number
+from .apis import RESPONSES, logged, note, response_id
+from .upstream import Incoming, Received, UpstreamFailed, next_number
 from .upstreams import Upstream, Upstreams
 
 GONE: Final = End("error", "UPSTREAM_LOST", "the upstream cannot go on with the response")
@@ -117,14 +115,10 @@ class RelayRun:
 
     async def _read_log(self, last: int) -> None:
         """Take the upstream's id of the response, and its number of the last event."""
-        async for batch in self.hub.store.read(self.stream):
-            for entry in batch:
-                found = from_entry(entry)
-                event = (json_object(found.body) or {}) if isinstance(found, Record) else {}
-                self.id = as_text(as_object(event.get("response")).get("id")) or self.id
+        async for event in logged(self.hub, self.stream, last):
+            if isinstance(event, dict):
+                self.id = response_id(event) or self.id
                 self.number = next_number(self.number, event)
-            if batch[-1].seq >= last:
-                return
 
     async def _reopen(self) -> Received:
         """The events of the response after the last one that was read."""

@@ -13,15 +13,12 @@ from typing import Any
 from starlette.requests import Request
 
 from jsonrill.dialects.native import split_response_id
-from jsonrill.providers.fields import as_object, as_text
 
 from ..access.permissions import credentials_of, hub_of
 from ..problems import Problem
 from ..runs.options import StreamOptions
-from ..runs.records import Record, from_entry
 from ..store import UnknownStream
-from .apis import RESPONSES
-from .upstream import json_object
+from .apis import RESPONSES, logged, response_id
 
 
 async def check_references(request: Request, owner: str, value: dict[str, Any]) -> None:
@@ -53,20 +50,16 @@ def _shared(field: str) -> Problem:
 async def _owns(request: Request, owner: str, id: Any) -> bool:
     """True if a response is in a log of this owner."""
     own, run = split_response_id(id) if isinstance(id, str) else ("", "")
-    store = hub_of(request).store
+    hub = hub_of(request)
     try:
-        status = await store.status(run)
+        status = await hub.store.status(run)
         kept = StreamOptions.from_bytes(status.meta)
         if not run or status.owner != owner or kept.notes.get("api") != RESPONSES.name:
             return False
         # The log says which response it is: the id may join another's with the name of one's own.
-        async for batch in store.read(run):
-            for entry in map(from_entry, batch):
-                event = (json_object(entry.body) or {}) if isinstance(entry, Record) else {}
-                if found := as_text(as_object(event.get("response")).get("id")):
-                    return found == own
-            if batch[-1].seq >= status.last:
-                break
+        async for event in logged(hub, run, status.last):
+            if isinstance(event, dict) and (found := response_id(event)):
+                return found == own
     except UnknownStream:
         pass
     return False

@@ -42,7 +42,7 @@ from ..runs.positions import START, Position
 from ..runs.producer import HOLD
 from ..runs.records import CLOSED, End, Record, from_entry
 from ..store import StoreError, StreamTaken, UnknownStream
-from .apis import CHAT, RESPONSES, Api, Handler, in_form, no_model, note
+from .apis import CHAT, RESPONSES, Api, Handler, in_form, logged, no_model, note
 from .generation import RelayRun
 from .references import check_references
 from .upstream import Received, UpstreamFailed, check_answer, json_object
@@ -361,15 +361,11 @@ async def response_of(hub: Hub, stream: str) -> tuple[dict[str, Any], ResponseSt
     status = await hub.status(stream)
     background = StreamOptions.from_bytes(status.meta).notes.get("background") is True
     state, end = ResponseState(stream, background=background), CLOSED
-    if status.last:
-        async for batch in hub.store.read(stream):
-            for found in map(from_entry, batch):
-                if isinstance(found, End):
-                    end = found
-                else:
-                    state.feed(json_object(found.body) or {})
-            if batch[-1].seq >= status.last:
-                break
+    async for found in logged(hub, stream, status.last):
+        if isinstance(found, End):
+            end = found
+        else:
+            state.feed(found)
     if end.reason != "closed" and not state.ended:
         return state.failed(end.error()), state
     return (state.value() if status.last else state.value(status="queued")), state
