@@ -58,6 +58,7 @@ def main() -> None:
     if chosen.dry:
         print(report.page(results))
         return
+    print(report.all_goals(results["results"]))
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf8")
     report.write(results, RESULTS.parent.parent)

@@ -37,13 +37,13 @@ def costs(budget: float) -> dict[str, Any]:
             works = ours(jsonrill, text)
             found["right"] |= _right(jsonrill, text, works)
             settle()
-            found["rows"][build] = _rounds(
+            found["rows"][build] = rounds(
                 works | {UNIT: path_rows_events.unit(text)}, count, budget
             )
             if build == "compiled":
                 found["chunker"] = chunker_costs(jsonrill, budget)
     floors = {name: _bound(read, text) for name, read in path_rows_core.floors().items()}
-    found["floors"] = _rounds(floors | path_rows_events.floors(text), count, budget)
+    found["floors"] = rounds(floors | path_rows_events.floors(text), count, budget)
     return found
 
 
@@ -77,7 +77,7 @@ def instead(budget: float) -> dict[str, Any]:
             else:
                 rows[name] = [1e6 * took / count]
         settle()
-        found[shape] = {"rows": rows | _rounds(quick, count, budget), "right": right}
+        found[shape] = {"rows": rows | rounds(quick, count, budget), "right": right}
     return found
 
 
@@ -111,7 +111,7 @@ def _bound(read: Callable[[list[str]], object], text: str) -> Work:
     return lambda: read(cut)
 
 
-def _rounds(works: dict[str, Work], count: int, budget: float) -> dict[str, list[float]]:
+def rounds(works: dict[str, Work], count: int, budget: float) -> dict[str, list[float]]:
     """Microseconds a piece, the rounds in order of size."""
     found: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(ROUNDS):

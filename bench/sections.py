@@ -160,6 +160,13 @@ def whole(effort: Effort) -> Results:
     }
 
 
+def recorded(effort: Effort) -> Results:
+    """Recorded streams and a large file, beside a plain loop and ijson."""
+    from . import recorded as rows
+
+    return rows.costs(effort.budget)
+
+
 def crossover(effort: Effort) -> Results:
     """Tiny documents, where parsing all again may well win: from which size on does it not?"""
     ready = made((*LIVE, who.Jiter))
@@ -291,6 +298,7 @@ SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "growth": ("rivals", growth),
     "fragments": ("rivals", fragments),
     "whole": ("rivals", whole),
+    "recorded": ("rivals", recorded),
     "crossover": ("rivals", crossover),
     "spine": ("rivals", spine),
     "updates": ("rivals", updates),
