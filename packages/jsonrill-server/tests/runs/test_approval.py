@@ -392,8 +392,7 @@ def test_the_end_of_a_run_that_is_cancelled_while_it_waits_is_told_once(shared: 
         assert await second.cancel("a") and not await first.cancel("a")
         ended = await ends.get()
         assert (ended.key, ended.status, ended.text) == ("a", "cancelled", "I try.")
-        await first.close()
-        await second.close()
+        await stack.aclose()
         assert ends.empty()
 
     run(work)
