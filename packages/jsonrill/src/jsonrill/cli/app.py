@@ -165,8 +165,8 @@ def _last(document: Document, pieces: Iterator[bytes | str], source: Source) -> 
             raise
         if document.document > number and before is not None:
             # What was complete did not change, and is not among those that were finished now.
-            found = document.finished
-            if complete or not (found and _continues(found[0], before)):
+            finished = document.finished
+            if complete or not (finished and _continues(finished[0], before)):
                 yield before
         yield from document.finished
     if document.started:
@@ -260,14 +260,14 @@ def fragments(parser: Parser, source: Source, own: Own, sink: Output) -> None:
     encoder = CompactEncoder()
     for piece in _ended(source.pieces()):
         try:
-            found = parser.flush(source.reading.cut) if piece is None else parser.feed(piece)
+            news = parser.flush(source.reading.cut) if piece is None else parser.feed(piece)
             error = None
         except (InvalidJSON, LimitExceeded) as raised:
-            found, error = raised.fragments, raised
-        if own.compact and found:
-            sink.write(encoder.feed(found))
+            news, error = raised.fragments, raised
+        if own.compact and news:
+            sink.write(encoder.feed(news))
         elif not own.compact:
-            for fragment in found:
+            for fragment in news:
                 sink.write(to_wire(fragment))
         if error:
             raise error

@@ -149,11 +149,11 @@ def _decompressed(raw: Iterator[bytes]) -> Iterator[bytes]:
     beginning = b""
     while any(magic.startswith(beginning) for magic in MAGIC) and (piece := next(raw, b"")):
         beginning += piece
-    found = [name for magic, name in MAGIC.items() if beginning.startswith(magic)]
-    if not found:
+    names = [name for magic, name in MAGIC.items() if beginning.startswith(magic)]
+    if not names:
         yield from chain([beginning], raw)
         return
-    compression = found[0]
+    compression = names[0]
     try:
         expander = Expander(compression)
     except ImportError as error:

@@ -132,12 +132,12 @@ def flagged(
     It calls `work` with the options of the stage, and with all flags.
     """
 
-    def run(**given: Any) -> None:
-        rules = given.pop("rules", None)
+    def run(**flags: Any) -> None:
+        rules = flags.pop("rules", None)
         if rules is not None:
-            given["repair"] = tuple(sorted(name.strip() for name in rules.split(",")))
+            flags["repair"] = tuple(sorted(name.strip() for name in rules.split(",")))
         if any(row.name == "limits" for row in rows):
-            given["limits"] = made(lambda: limits_of(given))
+            flags["limits"] = made(lambda: limits_of(flags))
         readers: dict[Any, Callable[[Any], Any]]
         readers = {
             Entity: entities_of,
@@ -147,17 +147,17 @@ def flagged(
             Tool: lambda name: True if name == "true" else name,
             Any: schema_of,
         }
-        found = [row for row in rows if row.type in readers]
-        read = made(lambda: {row.name: readers[row.type](given[row.name]) for row in found})
-        own = Own(**{**given, **read})
+        written = [row for row in rows if row.type in readers]
+        read = made(lambda: {row.name: readers[row.type](flags[row.name]) for row in written})
+        own = Own(**{**flags, **read})
         work({row.name: vars(own)[row.name] for row in rows if row not in OWN}, own)
 
     parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     for name, help in arguments.items():
-        given: dict[str, Any] = {"help": help, "show_default": False}
-        kind: Any = Annotated[str, typer.Argument(**given)]
+        argument: dict[str, Any] = {"help": help, "show_default": False}
+        kind: Any = Annotated[str, typer.Argument(**argument)]
         if name == "files":
-            kind = Annotated[list[str] | None, typer.Argument(**given)]
+            kind = Annotated[list[str] | None, typer.Argument(**argument)]
         default = None if name == "files" else Parameter.empty
         parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
     parameters += [flag for row in rows for flag in _flags(row)]
@@ -246,17 +246,17 @@ def tool_schemas_of(schemas: list[str] | None) -> dict[str, Any] | None:
     return {name: json_file(path) for name, _, path in pairs}
 
 
-def limits_of(given: dict[str, Any]) -> Limits:
-    """The limits that --max-depth and the others name; they leave `given`."""
-    return Limits(**{name: bytes_of(given.pop(f"max_{name}")) or 0 for name in LIMITS})
+def limits_of(flags: dict[str, Any]) -> Limits:
+    """The limits that --max-depth and the others name; they leave `flags`."""
+    return Limits(**{name: bytes_of(flags.pop(f"max_{name}")) or 0 for name in LIMITS})
 
 
 def bytes_of(size: str | None) -> int | None:
     """The bytes of a size such as 64MB or 1.5GiB."""
     if size is None:
         return None
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", size.strip().lower())
-    if found is None:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", size.strip().lower())
+    if match is None:
         raise ValueError(f"a size is a number with perhaps kB, MB or GB, not {size!r}")
-    count, unit, binary = found.groups()
+    count, unit, binary = match.groups()
     return int(float(count) * (1024 if binary else 1000) ** " kmgt".index(unit or " "))

@@ -26,11 +26,11 @@ _COLOURS: Final = {"key": "36", "text": "32", "number": "33", "word": "35"}
 
 def coloured(text: str) -> str:
     """JSON text with terminal colours."""
-    return _TOKEN.sub(lambda found: f"\x1b[{_colour(found)}m{found.group()}\x1b[0m", text)
+    return _TOKEN.sub(lambda match: f"\x1b[{_colour(match)}m{match.group()}\x1b[0m", text)
 
 
-def _colour(found: re.Match[str]) -> str:
-    return _COLOURS[found.lastgroup or "word"]
+def _colour(match: re.Match[str]) -> str:
+    return _COLOURS[match.lastgroup or "word"]
 
 
 class BadOutput(Exception):

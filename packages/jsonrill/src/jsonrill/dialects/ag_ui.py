@@ -84,8 +84,8 @@ class AGUI(ChatDialect):
             self._broken.append((id, call))
 
     def _result(self, id: str, part: Part) -> Iterator[Event]:
-        said = part.result if part.error is None else part.error
-        content = said if isinstance(said, str) else dumps(said)
+        result = part.result if part.error is None else part.error
+        content = result if isinstance(result, str) else dumps(result)
         yield _result_of(id, f"result-{part.index}", content)
 
     def _json(self, text: str | None, more: bool) -> Iterator[Event]:

@@ -104,10 +104,10 @@ class ResponseState:
             if isinstance(grown, dict):
                 grown[field] = "".join(texts)
         output = [self._output[index] for index in sorted(self._output)]
-        found = {**self._response, **({"output": output} if output else {}), **fields}
-        if found.get("background") is None:  # not every upstream says it
-            found["background"] = self._background
-        return {**found, "id": response_id(self.id, self.run)}
+        response = {**self._response, **({"output": output} if output else {}), **fields}
+        if response.get("background") is None:  # not every upstream says it
+            response["background"] = self._background
+        return {**response, "id": response_id(self.id, self.run)}
 
     def failed(self, problem: Problem) -> Json:
         """The response object after a failure, or after it was cancelled."""
@@ -127,13 +127,13 @@ class NativeResponses(Dialect):
         self._number = 0
 
     def feed(self, event: Any) -> list[Event]:
-        found = plain(event)
-        if found is None:
+        fields = plain(event)
+        if fields is None:
             return []
-        self._state.feed(found)
-        shown = {**found, "sequence_number": self._number}
+        self._state.feed(fields)
+        shown = {**fields, "sequence_number": self._number}
         self._number += 1
-        if isinstance(response := found.get("response"), dict):
+        if isinstance(response := fields.get("response"), dict):
             id = response_id(as_text(response.get("id")), self._state.run)
             shown["response"] = {**response, "id": id}
         return [shown]
@@ -166,12 +166,12 @@ class NativeMessages(Dialect):
         self._stopped = False
 
     def feed(self, event: Any) -> list[Event]:
-        found = plain(event)
-        if found is None:
+        fields = plain(event)
+        if fields is None:
             return []
-        self._stopped = self._stopped or found.get("type") == "message_stop"
-        self.failed = self.failed or found.get("type") == "error"
-        return [found]
+        self._stopped = self._stopped or fields.get("type") == "message_stop"
+        self.failed = self.failed or fields.get("type") == "error"
+        return [fields]
 
     def _failure(self, problem: Problem) -> Iterator[Event]:
         code, message = problem.get("code"), problem.get("message")

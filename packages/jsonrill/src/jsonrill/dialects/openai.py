@@ -96,13 +96,13 @@ class OpenAI(Dialect):
         return {**call, "json_update_fragments": fragments}
 
     def _encoded(self, updates: Iterable[ToolCallUpdate]) -> list[Any] | None:
-        found: list[Any] | None = None
+        encoded: list[Any] | None = None
         for update in updates:
             encoder = encoder_of(update.call) if self._compact else None
             wire = update.to_wire(encoder).get("json_update_fragments")
             if wire is not None:
-                found = [*(found or []), *wire]
-        return found
+                encoded = [*(encoded or []), *wire]
+        return encoded
 
     def _failure(self, problem: Problem) -> Iterator[Event]:
         yield _error(problem)
@@ -125,8 +125,8 @@ def _is_for_clients(event: Any) -> bool:
             event = json.loads(event)
         except (ValueError, RecursionError):
             return True
-    found = plain(event)
-    return found is not None and not _OF_CHUNKS.isdisjoint(found)
+    fields = plain(event)
+    return fields is not None and not _OF_CHUNKS.isdisjoint(fields)
 
 
 # How chat completions say that an answer is not complete; they have no word for one that was lost.

@@ -171,8 +171,8 @@ class _AsJson:
 
     def feed(self, event: Any) -> list[Any]:
         text = self._answer.feed(event)
-        found: list[Any] = self._stage.feed_json(text) if text else []
-        return found
+        news: list[Any] = self._stage.feed_json(text) if text else []
+        return news
 
 
 def _events(stage: Any, source: Any, options: Mapping[str, Any], done: str | None) -> Any:

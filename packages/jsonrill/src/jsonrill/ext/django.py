@@ -32,11 +32,11 @@ class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django ha
             response = HttpResponse(reply.body, status=reply.status)
             if not reply.body:
                 del response.headers["content-type"]
-            given = reply.headers
+            sent = reply.headers
         else:
             response = StreamingHttpResponse(with_heartbeats(reply.source, **reply.sending))
-            given = {**HEADERS, **reply.headers}
-        for name, value in (*given.items(), *self.items()):
+            sent = {**HEADERS, **reply.headers}
+        for name, value in (*sent.items(), *self.items()):
             response[name] = value
         response.cookies.update(self.cookies)
         return response

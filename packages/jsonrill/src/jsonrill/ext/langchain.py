@@ -49,12 +49,12 @@ class JsonOutputParser(_JsonOutputParser):
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> Any:
         try:
             with _raising(result[0].text):
-                found = [_value(item) for item in self._read(result[0].text)]
+                values = [_value(item) for item in self._read(result[0].text)]
         except OutputParserException:
             if partial:
                 return None
             raise
-        return found[-1] if found else None
+        return values[-1] if values else None
 
 
 def _value(item: Any) -> Any:

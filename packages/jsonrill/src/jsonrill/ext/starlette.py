@@ -59,10 +59,10 @@ class ByteStreamResponse(Response):
     ) -> None:
         self.status_code = status_code
         self.background = background
-        given = {name.lower(): value for name, value in (headers or {}).items()}
+        lowered = {name.lower(): value for name, value in (headers or {}).items()}
         if media_type is not None:
-            given.setdefault("content-type", media_type)
-        self.init_headers({**HEADERS, **given})
+            lowered.setdefault("content-type", media_type)
+        self.init_headers({**HEADERS, **lowered})
         self._source = source
         self._heartbeat = heartbeat
         self._send_timeout = send_timeout

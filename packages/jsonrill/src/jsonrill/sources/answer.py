@@ -41,22 +41,22 @@ class AnswerText:
 
         `RevisionError` if the answer begins again, so that what came before is void.
         """
-        said = self._reader.feed(event)
-        refuse_new_start(said)
-        return self.read(said)
+        statements = self._reader.feed(event)
+        refuse_new_start(statements)
+        return self.read(statements)
 
-    def read(self, said: Sequence[Statement]) -> str:
+    def read(self, statements: Sequence[Statement]) -> str:
         """The text that statements add."""
-        text = text_in(said, self._choice)
-        one = said[0] if len(said) == 1 else None
+        text = text_in(statements, self._choice)
+        one = statements[0] if len(statements) == 1 else None
         if not (self._has_text and type(one) is Text and not one.refusal) or self._ended:
             # Most events are nothing but more text.
-            self._ending.feed(said)
+            self._ending.feed(statements)
             self._ended = self._ending.of(self._choice) is not None
         if text:
             self._has_text = True
         elif not self._has_text:
-            for one in said:
+            for one in statements:
                 if type(one) is CallDelta:
                     self._has_calls = True
                     if one.name and one.name not in self._calls:
@@ -93,9 +93,9 @@ class AnswerText:
         calls = f" ({', '.join(self._calls)})" if self._calls else ""
         return f"the answer has tool calls{calls} and no text: pass {name} for their arguments"
 
-    def pieces(self, said: Sequence[Statement]) -> Iterator[str]:
+    def pieces(self, statements: Sequence[Statement]) -> Iterator[str]:
         """As `read`, for a decoder."""
-        text = self.read(said)
+        text = self.read(statements)
         if text:
             yield text
 

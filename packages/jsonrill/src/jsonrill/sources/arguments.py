@@ -79,11 +79,11 @@ class ArgumentText:
         others = f", but of {', '.join(dict.fromkeys(self._others))}" if self._others else ""
         return f"the answer has no call of {self._tool}{others}"
 
-    def pieces(self, said: Sequence[Statement]) -> Iterator[str]:
+    def pieces(self, statements: Sequence[Statement]) -> Iterator[str]:
         """The argument text that statements add."""
-        said = of_choice(said, self._choice)
-        self._ending.feed(said)
-        for update in self._calls.read(said):
+        statements = of_choice(statements, self._choice)
+        self._ending.feed(statements)
+        for update in self._calls.read(statements):
             number = update.call.number
             # More text after complete arguments is an error, which `flush` reports.
             if number in self._passed or number in self._unwanted:

@@ -30,13 +30,13 @@ def refusal_of(answer: Any) -> str | None:
     """What a model said instead of an answer, as OpenAI's APIs report it; None if it answered."""
     if not isinstance(answer, dict):
         return None
-    said = [it["message"] for it in objects_at(answer, "choices")[:1] if "message" in it]
+    messages = [it["message"] for it in objects_at(answer, "choices")[:1] if "message" in it]
     for item in objects_at(answer, "output"):
-        said += objects_at(item, "content")
-    found = [it for it in said if isinstance(it, dict)]
-    if any(it.get("content") or it.get("text") for it in found):
+        messages += objects_at(item, "content")
+    objects = [it for it in messages if isinstance(it, dict)]
+    if any(it.get("content") or it.get("text") for it in objects):
         return None
-    refusals = [it["refusal"] for it in found if isinstance(it.get("refusal"), str)]
+    refusals = [it["refusal"] for it in objects if isinstance(it.get("refusal"), str)]
     return "".join(refusals) or None
 
 

@@ -84,8 +84,8 @@ class EventDecoder:
         if not self._as_dicts:
             return iter(events)
         # A reader says nothing of what is no event.
-        found = (plain(event) for event in events)
-        return (event for event in found if event is not None)
+        objects = (plain(event) for event in events)
+        return (event for event in objects if event is not None)
 
     def _counted(self, events: Iterable[Any]) -> Iterator[Any]:
         for event in events:
@@ -105,13 +105,15 @@ class EventDecoder:
 
     def _complaint(self) -> str:
         if self._unknown == 1:
-            said = f"the only element is not an event of a known provider: {described(self._first)}"
+            problem = (
+                f"the only element is not an event of a known provider: {described(self._first)}"
+            )
         else:
-            said = (
+            problem = (
                 f"none of {self._unknown} elements is an event of a known provider;"
                 f" the first is {described(self._first)}"
             )
-        return f"{said}. A source is {ACCEPTED}; `provider=` takes a function for other events"
+        return f"{problem}. A source is {ACCEPTED}; `provider=` takes a function for other events"
 
 
 class TextDecoder:
@@ -178,14 +180,14 @@ class TextDecoder:
 
     def _read(self, events: Iterable[Any]) -> Iterator[str]:
         for event in events:
-            said = self._reader.feed(event)
+            statements = self._reader.feed(event)
             if self._watch is not None:
-                self._watch.read(said)
-            for piece in self._wanted.pieces(said):
+                self._watch.read(statements)
+            for piece in self._wanted.pieces(statements):
                 self._reading.transcript.add(piece)
                 yield piece
-            refuse_new_start(said)
-            for one in said:
+            refuse_new_start(statements)
+            for one in statements:
                 if type(one) is Finish and one.reason == "error":
                     if one.choice in (None, self._choice):
                         if self._watch is not None:

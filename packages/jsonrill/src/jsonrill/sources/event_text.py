@@ -56,20 +56,20 @@ class EventText:
 
     def _data(self, events: list[SSEEvent]) -> Iterator[str]:
         """The data of the events that are not the end of the stream."""
-        found = [event.data for event in events if not ends_stream(event)]
-        self.done = self.done or len(found) < len(events)
-        return iter(found)
+        data = [event.data for event in events if not ends_stream(event)]
+        self.done = self.done or len(data) < len(events)
+        return iter(data)
 
     def _lines(self) -> Iterator[str]:
         *complete, self._rest = self._rest.split("\n")
         lines = [line for line in map(str.strip, complete) if line]
-        found = [line for line in lines if not is_done(line)]
-        self.done = self.done or len(found) < len(lines)
+        kept = [line for line in lines if not is_done(line)]
+        self.done = self.done or len(kept) < len(lines)
         rest = self._rest.strip()
         if rest.startswith("{") and rest.endswith("}") and is_json(rest):
             self._rest = ""
-            found.append(rest)
-        return iter(found)
+            kept.append(rest)
+        return iter(kept)
 
 
 def is_json(text: str) -> bool:

@@ -90,19 +90,19 @@ def _of_the_beginning(error: InvalidJSON, text: str, strict: bool) -> InvalidJSO
         return _saying(error, "the text is empty")
     shown = quoted(begun)
     if _PAGE.match(begun):
-        said = f"this is an HTML page, not JSON: {shown}"
+        message = f"this is an HTML page, not JSON: {shown}"
     elif _FILE.fullmatch(begun.strip()) and strict:
-        said = f"{shown} is not JSON: if a file is meant, pass open({begun.strip()!r})"
+        message = f"{shown} is not JSON: if a file is meant, pass open({begun.strip()!r})"
     elif strict and begun.startswith("```"):
-        said = f"the JSON is in a fence, which repair=True reads: {shown}"
+        message = f"the JSON is in a fence, which repair=True reads: {shown}"
     elif strict and begun.lower().startswith(_TAGS):
-        said = f"the model thinks aloud before the JSON, which repair=True skips: {shown}"
+        message = f"the model thinks aloud before the JSON, which repair=True skips: {shown}"
     elif begun[0].isalpha() or begun[0] in "#*>_":
-        said = f"the answer is text, not JSON: {shown}"
-        said += " (repair=True skips text around JSON)" if strict else ""
+        message = f"the answer is text, not JSON: {shown}"
+        message += " (repair=True skips text around JSON)" if strict else ""
     else:
         return error
-    return _saying(error, said)
+    return _saying(error, message)
 
 
 def _saying(error: InvalidJSON, message: str) -> InvalidJSON:

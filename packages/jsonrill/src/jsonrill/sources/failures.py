@@ -36,13 +36,13 @@ def is_complete_answer(source: Any) -> bool:
     """True for the answer to a request without `stream=True`: it holds no events."""
     from ..providers.objects import plain
 
-    said = plain(source) or {}
-    choices = said.get("choices")
+    answer = plain(source) or {}
+    choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     chat = isinstance(choice, dict) and choice.get("message") and "delta" not in choice
-    parts = said.get("output" if said.get("object") == "response" else "content")
-    is_message = said.get("type") == "message" and said.get("role") == "assistant"
-    listed = isinstance(parts, list) and (is_message or said.get("object") == "response")
+    parts = answer.get("output" if answer.get("object") == "response" else "content")
+    is_message = answer.get("type") == "message" and answer.get("role") == "assistant"
+    listed = isinstance(parts, list) and (is_message or answer.get("object") == "response")
     return bool(chat) or listed
 
 
@@ -79,6 +79,6 @@ class FailedResponse:
 
     def _error(self) -> SourceFailed:
         body = " ".join(self._body.decode("utf-8", "replace").split())
-        said = f": {body[:_SHOWN]}" if body else ""
+        quoted = f": {body[:_SHOWN]}" if body else ""
         status = f"{self._status} {self._reason}".strip()
-        return SourceFailed(f"the response has status {status}{said}", status=self._status)
+        return SourceFailed(f"the response has status {status}{quoted}", status=self._status)
