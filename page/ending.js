@@ -2,7 +2,7 @@
 
 import { PROVIDER, describe, sentence } from "./errors.js";
 import { formatCount, formatNumber, shorten } from "./escaping.js";
-import { CODES } from "../js/src/defaults.js";
+import * as CODES from "../js/src/codes.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /**

@@ -14,6 +14,7 @@ import { inWords } from "./errors.js";
 import { Truncated } from "../js/src/errors.js";
 import { createMachine } from "../js/src/parse/create.js";
 import { put } from "../js/src/parse/values.js";
+import { ExactNumber } from "../js/src/parse/exact.js";
 
 /** @typedef {import("./tree-node.js").TreeNode} TreeNode */
 /** @typedef {import("./tree-node.js").Type} Type */
@@ -73,7 +74,7 @@ export class Outline extends Tree {
     this._options = options;
     this.clock = { now: 0 };
     this.many = many;
-    this._machine = createMachine(/** @type {any} */ (this), { many, repair, prefix, numbers: "exact" });
+    this._machine = createMachine(/** @type {any} */ (this), { many, repair, prefix, numbers: ExactNumber });
     if (!many) return;
     this.holds = "documents";
     const root = this._add("array");

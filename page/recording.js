@@ -180,7 +180,7 @@ export class Recording {
    */
   valueAt(piece) {
     if (this.input !== "snapshots") return this.outline.valueAt(piece);
-    return piece < 1 ? undefined : parse(this.pieces[piece - 1].source, "exact");
+    return piece < 1 ? undefined : parse(this.pieces[piece - 1].source);
   }
 
   /**

@@ -7,6 +7,7 @@ import { Ending, ofChoice } from "../js/src/providers/statements.js";
 import { PROVIDER, describeDecision, reportedError } from "./errors.js";
 import { Growth, Journal, countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
+import { ExactNumber } from "../js/src/parse/exact.js";
 
 /** @typedef {import("../js/src/toolcalls/call.js").ToolCall} ToolCall */
 /** @typedef {import("../js/src/toolcalls/call.js").Status} Status */
@@ -153,9 +154,9 @@ export class Answer {
 
   /** @param {{provider?: any, choice?: number, repair?: any}} [options] */
   constructor({ provider = "auto", choice = 0, repair = false } = {}) {
-    this._reader = new Reader(provider, "exact");
+    this._reader = new Reader(provider, ExactNumber);
     this._repair = repair;
-    this._calls = new Calls({ keep: Infinity, numbers: "exact", repair });
+    this._calls = new Calls({ keep: Infinity, numbers: ExactNumber, repair });
     this._choice = choice;
   }
 

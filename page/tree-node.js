@@ -2,7 +2,8 @@
 
 import { countWhile } from "./growth.js";
 import { toPointer, formatPath } from "../js/src/paths.js";
-import { ExactNumber, isObject, put } from "../js/src/parse/values.js";
+import { ExactNumber } from "../js/src/parse/exact.js";
+import { isObject, put } from "../js/src/parse/values.js";
 
 /** @typedef {import("../js/src/paths.js").Path} Path */
 /** @typedef {"object" | "array" | "string" | "number" | "boolean" | "null"} Type */

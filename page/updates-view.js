@@ -4,6 +4,7 @@ import { make } from "./dom.js";
 import { Tree } from "./tree.js";
 import { TreePane } from "./tree-pane.js";
 import { PartialStream } from "../js/src/partial-stream/stream.js";
+import { ExactNumber } from "../js/src/parse/exact.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("../js/src/partial-stream/update.js").Update} Update */
@@ -74,7 +75,7 @@ class UpdatesView {
     const entity = this.entity.value.trim() || undefined;
     try {
       const mode = /** @type {any} */ (this.mode.value);
-      this._stream = new PartialStream({ mode, entity, many, repair, numbers: "exact" });
+      this._stream = new PartialStream({ mode, entity, many, repair, numbers: ExactNumber });
     } catch (error) {
       this.problem.textContent = error instanceof Error ? error.message : String(error);
       this.problem.hidden = false;

@@ -234,19 +234,24 @@ def lenient_tables() -> Iterator[str]:
             yield f"export const {name} = {regexp};\n"
 
 
-def defaults() -> Iterator[str]:
+def error_codes() -> Iterator[str]:
     yield """\
 /**
- * What errors are called on the wire, and defaults, written by tools/tables.py from errors.py and
- * eventstream.py: change them there.
+ * What each class of errors is called on the wire, written by tools/tables.py from errors.py:
+ * change it there. Constants, so that a program has only those that it uses.
  */
 
-/** The code of each class of errors. */
-export const CODES = {
 """
-    yield from (f"  {name}: {js(code)},\n" for name, code in codes().items())
-    yield "};\n\n/** Sizes of untrusted input, in characters and for each document. */\n"
-    yield "export const LIMITS = {\n"
+    yield from (f"export const {name} = {js(code)};\n" for name, code in codes().items())
+
+
+def defaults() -> Iterator[str]:
+    yield """\
+/** Defaults, written by tools/tables.py from errors.py and eventstream.py: change them there. */
+
+/** Sizes of untrusted input, in characters and for each document. */
+export const LIMITS = {
+"""
     yield from (f"  {limit.name}: {limit.default:_},\n" for limit in fields(Limits))
     yield "};\n\n/** Milliseconds of silence after which a connection counts as lost. */\n"
     yield f"export const SILENCE = {HEARTBEATS * HEARTBEAT_SECONDS * 1000:_.0f};\n"
@@ -264,6 +269,7 @@ FILES: dict[Path, Callable[[], Iterator[str]]] = {
     LIB / "parse" / "lenient" / "tables.js": lenient_tables,
     LIB / "providers" / "finish-reasons.js": finish_reasons,
     LIB / "partial-stream" / "modes.js": modes,
+    LIB / "codes.js": error_codes,
     LIB / "defaults.js": defaults,
 }
 

@@ -255,7 +255,7 @@ export { Document } from "./build/document.js";
 export {
   InvalidJSON, JsonrillError, LimitExceeded, StreamClosed, Truncated,
 } from "./errors.js";
-export { partial } from "./streams/functions.js";
+export { partial } from "./streams/documents.js";
 """
 JS_HEADER: Final = """\
 /**

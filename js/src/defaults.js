@@ -1,22 +1,4 @@
-/**
- * What errors are called on the wire, and defaults, written by tools/tables.py from errors.py and
- * eventstream.py: change them there.
- */
-
-/** The code of each class of errors. */
-export const CODES = {
-  JsonrillError: "ERROR",
-  InvalidJSON: "INVALID_JSON",
-  Truncated: "TRUNCATED",
-  LimitExceeded: "LIMIT_EXCEEDED",
-  InvalidSchema: "INVALID_SCHEMA",
-  FieldNotFound: "FIELD_NOT_FOUND",
-  FragmentError: "INVALID_FRAGMENT",
-  RevisionError: "REVISION",
-  StreamClosed: "CLOSED",
-  SourceFailed: "SOURCE_FAILED",
-  UnknownSource: "UNKNOWN_SOURCE",
-};
+/** Defaults, written by tools/tables.py from errors.py and eventstream.py: change them there. */
 
 /** Sizes of untrusted input, in characters and for each document. */
 export const LIMITS = {

@@ -17,8 +17,8 @@
  * argument of the wrong type) is a plain TypeError.
  */
 
-import { CODES } from "./defaults.js";
-import { formatPath, parsePath, shortPath } from "./paths.js";
+import * as CODES from "./codes.js";
+import { formatPath } from "./parse/path-text.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./wire/fragments.js").Fragment} Fragment */
@@ -32,11 +32,6 @@ import { formatPath, parsePath, shortPath } from "./paths.js";
  * How an answer was cut: the reason (length, filtered, refused, lost), and what messages say of it.
  * @typedef {{reason: string, said: string}} Cut
  */
-
-// How much of an answer the feedback to the model quotes.
-const GOOD = 2000;
-// What in messages is not for it.
-const FOR_PROGRAMS = /: pass limits.*| \(repair: true [^)]*\)|, which repair: true \w+/;
 
 /** The root of the tree: catch this to catch everything. What is not known is undefined. */
 export class JsonrillError extends Error {
@@ -59,27 +54,13 @@ export class JsonrillError extends Error {
     this.value = undefined;
   }
 
-  /** What to tell the model, to ask again: what is wrong, where, and what was good before. */
-  feedback() {
-    const place = shortPath(this.path ?? []);
-    const at = !this.path?.length || this.message.includes(place) ? "" : ` (at ${place})`;
-    const said = [`Your answer was not accepted: ${this.message.replace(FOR_PROGRAMS, "")}${at}.`];
-    const good = [...(this.text ?? "")].slice(0, this.offset);
-    if (good.join("").trim() !== "") {
-      const shown = good.length <= GOOD ? good : ["…", ...good.slice(-GOOD)];
-      said.push(`Up to there it was good:\n${shown.join("")}`);
-    }
-    said.push("Answer again, with the complete JSON and nothing else.");
-    return said.join("\n");
-  }
-
   /**
    * The error as it is on the wire; what is not known is left out.
    * @returns {{[field: string]: any}}
    */
   toJSON() {
-    const { code, message, offset, line, column, path } = this;
-    const fields = { code, message, offset, line, column, path: path && formatPath(path) };
+    const { code, message, offset, line, column, path, reason, limit, status } = /** @type {any} */ (this);
+    const fields = { code, message, offset, line, column, path: path && formatPath(path), reason, limit, status };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 }
@@ -119,10 +100,6 @@ export class Truncated extends InvalidJSON {
     /** Why: "length", "filtered", "refused", "lost" (a stream without its end) or "ended" (a text). */
     this.reason = reason;
   }
-
-  toJSON() {
-    return { ...super.toJSON(), reason: this.reason };
-  }
 }
 
 /**
@@ -150,62 +127,6 @@ export class LimitExceeded extends JsonrillError {
     this.limit = limit;
     /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
     this.fragments = [];
-  }
-
-  toJSON() {
-    return { ...super.toJSON(), limit: this.limit };
-  }
-}
-
-/** The complete value is not what the schema asks for. */
-export class InvalidSchema extends JsonrillError {
-  /**
-   * @param {string} message
-   * @param {Path} path
-   * @param {readonly any[]} issues
-   * @param {any} value
-   */
-  constructor(message, path, issues, value) {
-    super(message, { path });
-    this.name = "InvalidSchema";
-    this.code = CODES.InvalidSchema;
-    /** Everything that the schema found. */
-    this.issues = issues;
-    /** The value that was refused. */
-    this.value = value;
-  }
-}
-
-/** A field that was asked for never came, or is no string. */
-export class FieldNotFound extends JsonrillError {
-  /**
-   * @param {string} message
-   * @param {string} field
-   */
-  constructor(message, field) {
-    super(message);
-    this.name = "FieldNotFound";
-    this.code = CODES.FieldNotFound;
-    /** The field, as it was asked for. */
-    this.field = field;
-  }
-}
-
-/** The server that is read from reports an error. */
-export class ServerError extends JsonrillError {
-  #error;
-
-  /** @param {{[field: string]: any}} error as it is on the wire */
-  constructor(error) {
-    const path = typeof error.path === "string" ? parsePath(error.path) : undefined;
-    super(String(error.message), { ...error, path });
-    this.name = "ServerError";
-    this.code = String(error.code);
-    this.#error = error;
-  }
-
-  toJSON() {
-    return this.#error;
   }
 }
 

@@ -7,39 +7,32 @@
  * the events of a jsonrill server.
  */
 
-import { Part as PartClass } from "./answers/parts.js";
+// Names are passed on as `export *`, and by files of their own where a module has more: esbuild loads all that
+// a file names when it uses one of its names and splits the program into chunks.
+export * from "./streams/values.js";
+export * from "./streams/answering.js";
+export * from "./streams/documents.js";
+export * from "./streams/fragmenting.js";
+export * from "./streams/selecting.js";
+export * from "./streams/states.js";
+export * from "./streams/updating.js";
+export * from "./answer.js";
+export * from "./answers/feedback.js";
+export * from "./build/document.js";
+export * from "./build/field-not-found.js";
+export * from "./client/server-error.js";
+export * from "./jsontext.js";
+export * from "./partial-stream/delta.js";
+export * from "./partial-stream/stream.js";
+export * from "./public/answers.js";
+export * from "./public/client.js";
+export * from "./public/errors.js";
+export * from "./public/paths.js";
+export * from "./public/wire.js";
+export * from "./schema/invalid-schema.js";
+export * from "./sources/failures.js";
+export * from "./wire/parser.js";
 
-export { Answer } from "./answer.js";
-export { content, parts, toolCalls } from "./streams/answering.js";
-export { applyDelta, DeltaError } from "./partial-stream/delta.js";
-export { Document } from "./build/document.js";
-export {
-  FieldNotFound,
-  InvalidJSON,
-  InvalidSchema,
-  JsonrillError,
-  LimitExceeded,
-  ServerError,
-  StreamClosed,
-  Truncated,
-} from "./errors.js";
-export { EventsError, LimitError, openEvents, openEventSource, SSEDecoder } from "./client/events.js";
-export { Fragment, FragmentError } from "./wire/fragments.js";
-export { open } from "./client/open.js";
-export { Parser } from "./wire/parser.js";
-export { Parts } from "./answers/parts.js";
-export { PartialStream } from "./partial-stream/stream.js";
-export { formatPath, fromPointer, parsePath, PathError, toPointer } from "./paths.js";
-export { Rebuilder } from "./build/rebuilder.js";
-export { RevisionError, SourceFailed, UnknownSource } from "./sources/failures.js";
-export { fields, fragments, loads, partial, select, states, text, texts, updates, values } from "./streams/functions.js";
-export { ToolCall, ToolCalls } from "./toolcalls/toolcalls.js";
-export { parse, stringify } from "./jsontext.js";
-export { Update } from "./partial-stream/update.js";
-export { ExactNumber } from "./parse/values.js";
-
-/** The class of parts; as a type, a union by `kind`. */
-export const Part = PartClass;
 /** @typedef {import("./answers/parts.js").AnyPart} Part */
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./parse/machine.js").Limits} Limits */
@@ -74,14 +67,14 @@ export const Part = PartClass;
  * @typedef {import("./build/state.js").ValueState<T>} ValueState
  */
 /** @typedef {import("./partial-stream/entities.js").EntityOption} EntityOption */
-/** @typedef {import("./partial-stream/stream.js").Mode} Mode */
+/** @typedef {import("./partial-stream/modes.js").Mode} Mode */
 /** @typedef {import("./partial-stream/stream.js").PartialStreamOptions} PartialStreamOptions */
 /** @typedef {import("./partial-stream/update.js").UpdateError} UpdateError */
 /**
  * @template T
- * @typedef {import("./streams/functions.js").ValuesOptions<T>} ValuesOptions
+ * @typedef {import("./streams/growing.js").ValuesOptions<T>} ValuesOptions
  */
 /**
  * @template T
- * @typedef {import("./streams/functions.js").SelectOptions<T>} SelectOptions
+ * @typedef {import("./streams/selecting.js").SelectOptions<T>} SelectOptions
  */

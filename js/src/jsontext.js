@@ -2,7 +2,8 @@
 
 import { Growing } from "./build/growing.js";
 import { Machine } from "./parse/machine.js";
-import { ExactNumber, isObject } from "./parse/values.js";
+import { ExactNumber } from "./parse/exact.js";
+import { isObject } from "./parse/values.js";
 
 // What a text has somewhere if one of its numbers may not survive. (Strings may have it too.)
 const DOUBTFUL = /[0-9.]{16}|[0-9][eE]/;
@@ -15,7 +16,7 @@ const NO_LIMITS = { depth: Infinity, text: Infinity, string: Infinity, number: I
  * @param {import("./parse/values.js").Numbers} [numbers]
  * @returns {any}
  */
-export function parse(text, numbers = "exact") {
+export function parse(text, numbers = ExactNumber) {
   const value = JSON.parse(text);
   if (numbers === "number" || !DOUBTFUL.test(text)) return value;
   const growing = new Growing();

@@ -5,10 +5,12 @@
  */
 
 import { endOfString, isObject } from "./parse/values.js";
+import { formatPath } from "./parse/path-text.js";
+
+export { formatPath } from "./parse/path-text.js";
 
 /** @typedef {(string | number)[]} Path */
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 // A name, an index, a quoted key, any key, any index.
 const STEP = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]*)\]|\[(")|(\.\*)|(\[\*\])/y;
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
@@ -22,33 +24,6 @@ export class PathError extends Error {
   }
 }
 
-/**
- * `["users", 1, "a.b"]` as `root.users[1]["a.b"]`.
- * @param {Path} path
- * @returns {string}
- */
-export function formatPath(path) {
-  return "root" + path.map(stepText).join("");
-}
-
-/**
- * As `formatPath`, for messages: of a path with many steps the first and the last.
- * @param {Path} path
- */
-export function shortPath(path) {
-  if (path.length <= 2 * STEPS_SHOWN) return formatPath(path);
-  const last = path.slice(-STEPS_SHOWN).map(stepText).join("");
-  return `${formatPath(path.slice(0, STEPS_SHOWN))}…${last}`;
-}
-
-/** @param {string | number} step */
-export function stepText(step) {
-  if (typeof step === "number") return `[${step}]`;
-  return NAME.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
-}
-
-// How many steps at either end of a long path a message shows.
-const STEPS_SHOWN = 6;
 // The elements of a list as ijson writes them: items.item.id. A key may be called item, too.
 const IJSON = /([A-Za-z_]\w*s)\.item(?=\.|$)/;
 

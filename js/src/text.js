@@ -3,10 +3,12 @@
  * known here, nor the longer words of errors; all else is as in `jsonrill`.
  */
 
-import { grownStates, grownValues } from "./streams/growing.js";
+import { grownValues } from "./streams/growing.js";
+import { grownStates } from "./streams/located.js";
 import { driven } from "./sources/driving.js";
 
-export { InvalidJSON, InvalidSchema, JsonrillError, LimitExceeded, StreamClosed, Truncated } from "./errors.js";
+export { InvalidJSON, JsonrillError, LimitExceeded, StreamClosed, Truncated } from "./errors.js";
+export { InvalidSchema } from "./schema/invalid-schema.js";
 
 /** @typedef {import("./parse/machine.js").ParserOptions} ParserOptions */
 /** @typedef {string | ArrayBuffer | ArrayBufferView} Piece */

@@ -224,7 +224,7 @@ test("numbers are numbers, unless asked for otherwise", () => {
   const [big, tenth] = read([text], { numbers: "bigint" }).document.value;
   assert.equal(big, 9007199254740993n);
   assert.equal(tenth, 0.1);
-  const exact = read([text], { numbers: "exact" }).document.value;
+  const exact = read([text], { numbers: ExactNumber }).document.value;
   assert.deepEqual(
     exact.map((one) => one instanceof ExactNumber),
     [true, false, true, true, false],

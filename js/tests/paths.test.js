@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { PathError, fromPointer, parsePath, toPointer, formatPath } from "../src/paths.js";
 import { lookup } from "../src/build/lookup.js";
 import { Place } from "../src/parse/place.js";
-import { ExactNumber } from "../src/parse/values.js";
+import { ExactNumber } from "../src/parse/exact.js";
 import { chance, HARDER } from "./support.js";
 
 const TEXTS = [

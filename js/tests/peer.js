@@ -21,6 +21,7 @@ import * as streams from "../src/index.js";
 import { ToolCalls } from "../src/toolcalls/toolcalls.js";
 import { parse, stringify } from "../src/jsontext.js";
 import { frozen } from "./support.js";
+import { ExactNumber } from "../src/parse/exact.js";
 
 const text = (value) => (value === undefined ? null : stringify(value));
 
@@ -187,8 +188,8 @@ const jobs = {
 
   /** What shows after each item, looked at each time and only at the end. */
   rebuild({ items, dialect }) {
-    const looked = new Rebuilder({ dialect, numbers: "exact", onMisfit: "collect" });
-    const unseen = new Rebuilder({ dialect, numbers: "exact", onMisfit: "collect" });
+    const looked = new Rebuilder({ dialect, numbers: ExactNumber, onMisfit: "collect" });
+    const unseen = new Rebuilder({ dialect, numbers: ExactNumber, onMisfit: "collect" });
     const kept = [];
     const steps = items.map((item) => {
       const before = looked.misfitCount;
@@ -214,7 +215,7 @@ const jobs = {
 
   /** The calls after each event, and after the end. */
   calls({ events, keep, provider, repair }) {
-    const calls = new ToolCalls({ keep, provider, repair, numbers: "exact" });
+    const calls = new ToolCalls({ keep, provider, repair, numbers: ExactNumber });
     const steps = events.map((event) => (calls.add(frozen(event)), calls.calls.map(shownCall)));
     calls.flush();
     return [...steps, calls.calls.map(shownCall)];
@@ -222,8 +223,8 @@ const jobs = {
 
   /** What each event says, and the parts that it and the end change. */
   provider({ events, provider, choice }) {
-    const reader = new Reader(provider, "exact");
-    const parts = new Parts({ provider, choice, numbers: "exact" });
+    const reader = new Reader(provider, ExactNumber);
+    const parts = new Parts({ provider, choice, numbers: ExactNumber });
     const steps = events.map((event) => ({
       said: text(reader.feed(frozen(event))),
       provider: reader.provider,
@@ -275,6 +276,7 @@ const jobs = {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { job, ...rest } = parse(line);
+  if (rest.options?.numbers === "exact") rest.options.numbers = ExactNumber;
   let answer;
   try {
     answer = { answer: await jobs[job](rest) };

@@ -14,6 +14,7 @@ import {
   Truncated,
   UnknownSource,
   content,
+  feedback,
   fragments,
   loads,
   partial,
@@ -214,7 +215,7 @@ test("a refusal, prose, an empty answer and a page are named", async () => {
   assert.match((await said("<html><body>Busy")).message, /HTML page/);
   assert.match((await said("```json\n{}\n```")).message, /repair: true/);
   assert.match((await said("<think>Hm</think>{}")).message, /repair: true/);
-  assert.match((await said('{"a": ["x", y')).feedback(), /not accepted.*\n.*good:\n\{"a": \["x", \n/);
+  assert.match(feedback(await said('{"a": ["x", y')), /not accepted.*\n.*good:\n\{"a": \["x", \n/);
 });
 
 test("null among the pieces is no text, and text stops when its field is complete", async () => {

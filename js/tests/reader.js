@@ -3,9 +3,10 @@
 import { openEvents } from "../src/client/events.js";
 import { Rebuilder, parse, stringify } from "../src/build/rebuilder.js";
 import { applyDelta } from "../src/partial-stream/delta.js";
+import { ExactNumber } from "../src/parse/exact.js";
 
 const [address, format] = process.argv.slice(2);
-const rebuilder = new Rebuilder({ numbers: "exact" });
+const rebuilder = new Rebuilder({ numbers: ExactNumber });
 let updated;
 let text = "";
 

@@ -26,7 +26,7 @@ function refused(rebuilder, items) {
 
 for (const one of CASES) {
   test(one.name, () => {
-    const rebuilder = new Rebuilder({ numbers: "exact", dialect: one.dialect });
+    const rebuilder = new Rebuilder({ numbers: ExactNumber, dialect: one.dialect });
     one.feeds.forEach((feed, number) => {
       assert.equal(refused(rebuilder, feed), one.refused?.[0] === number);
       assert.deepEqual(shown(rebuilder), one.values[number]);
@@ -38,7 +38,7 @@ for (const one of CASES) {
   });
 
   test(`${one.name}: the grouping does not matter, and misfits are left out`, () => {
-    const rebuilder = new Rebuilder({ numbers: "exact", dialect: one.dialect, onMisfit: "collect" });
+    const rebuilder = new Rebuilder({ numbers: ExactNumber, dialect: one.dialect, onMisfit: "collect" });
     const [feed, number] = one.refused ?? [one.feeds.length, 0];
     const good = [...one.feeds.slice(0, feed).flat(1), ...(one.feeds[feed] ?? []).slice(0, number)];
     for (const item of good) rebuilder.add(item);
@@ -63,7 +63,7 @@ for (const one of CASES) {
 for (const { name, wire, compact, value } of SENT) {
   test(`as it is sent: ${name}`, () => {
     const results = [wire, compact].map((feeds) => {
-      const rebuilder = new Rebuilder({ numbers: "exact" });
+      const rebuilder = new Rebuilder({ numbers: ExactNumber });
       const values = feeds.map((items) => (rebuilder.feed(items), stringify(shown(rebuilder))));
       // In Python -0 is the integer 0; here it is what JSON.parse makes of it.
       assert.equal(stringify(rebuilder.value), stringify(value));
@@ -196,12 +196,12 @@ test("numbers that doubles cannot hold stay exact in every form", () => {
   const long = "3.14159265358979323846";
   const full = (textValue, value) => ({ path: "root", kind: "CompleteNumber", textValue, value });
   for (const item of [[8, null, long], full(long), full(long, Math.PI)]) {
-    const rebuilder = new Rebuilder({ numbers: "exact" });
+    const rebuilder = new Rebuilder({ numbers: ExactNumber });
     rebuilder.add(item);
     assert.deepEqual(rebuilder.value, new ExactNumber(long));
   }
   for (const item of [[8, null, new ExactNumber("1e400")], full("1e400"), full("1e400", new ExactNumber("1e400"))]) {
-    const rebuilder = new Rebuilder({ numbers: "exact" });
+    const rebuilder = new Rebuilder({ numbers: ExactNumber });
     rebuilder.add(item);
     assert.equal(stringify(rebuilder.value), "1e400");
   }
@@ -218,7 +218,7 @@ test("numbers are numbers, unless asked for otherwise", () => {
   };
   assert.deepEqual(read(undefined), texts.map(Number));
   assert.deepEqual(read("bigint"), [9007199254740993n, -9007199254740993n, 0.1, Infinity, 12]);
-  assert.deepEqual(read("exact").map(String), texts);
+  assert.deepEqual(read(ExactNumber).map(String), texts);
   assert.throws(() => read("decimal"), TypeError);
 });
 
@@ -264,7 +264,7 @@ test("a reader alone", () => {
 test("what one reader has read, another one takes", () => {
   for (const dialect of ["jsonrill", "juf"]) {
     const reader = new WireReader();
-    const rebuilder = new Rebuilder({ dialect, numbers: "exact" });
+    const rebuilder = new Rebuilder({ dialect, numbers: ExactNumber });
     const items = [[2], [5], "x", [7, null, 1], [8, null, "1.50"], [8, null, "1e400"], [10], [9, null, false], [3], [11]];
     rebuilder.feed(items.map((item) => reader.read(item)));
     assert.deepEqual(rebuilder.value, ["x", 1.5, new ExactNumber("1e400"), null, false]);

@@ -11,11 +11,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from support import PYTHONPATH, ROOT, SLACK, need_command
 from support.npm import built_page
@@ -32,13 +32,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_page(EXAMPLE, tmp_path_factory.mktemp("example"))
 
 
-@pytest.fixture(scope="module")
-def url(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("app")
-    port = free_port()
-    settings = {"PORT": str(port), "PAGE": str(built), "PACE": str(PACE), "STORE": "memory:"}
+@contextmanager
+def serving(page: Path, folder: Path, port: int, store: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The app of the example, until the end."""
+    settings = {"PORT": str(port), "PAGE": str(page), "PACE": str(PACE), "STORE": store}
     environment = {**os.environ, **settings, "PYTHONPATH": PYTHONPATH}
-    with open(folder / "log", "wb") as log:
+    with open(folder / "log", "ab") as log:
         command = [sys.executable, str(EXAMPLE / "demo.py")]
         app = subprocess.Popen(command, cwd=EXAMPLE, env=environment, stdout=log, stderr=log)
     try:
@@ -48,10 +47,17 @@ def url(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 break
             assert app.poll() is None and time.monotonic() < end, (folder / "log").read_text()
             time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}/"
+        yield app
     finally:
         app.terminate()
         app.wait(SECONDS)
+
+
+@pytest.fixture(scope="module")
+def url(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    port = free_port()
+    with serving(built, tmp_path_factory.mktemp("app"), port, "memory:"):
+        yield f"http://127.0.0.1:{port}/"
 
 
 @pytest.fixture(scope="module")
@@ -136,18 +142,49 @@ def test_a_trip_is_stopped_and_another_begins(page: Page) -> None:
 
 def test_many_tabs_read_one_trip_over_one_connection(page: Page) -> None:
     """A browser opens six connections to a server of HTTP/1.1, in all its tabs."""
+    reads: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method == "GET" and "/api/trips/" in request.url:
+            reads.append(request.url)
+
+    page.context.on("request", note)
     page.get_by_role("button", name="Plan").click()
     expect(page.locator("h1")).to_contain_text("Four")
     tabs = [page.context.new_page() for _ in range(7)]
     for tab in tabs:
         tab.goto(page.url)
         expect(tab.locator("h1")).to_contain_text("Four")
+    assert len(reads) == 1
     # The first tab reads; another one goes on when it has left.
     page.goto("about:blank")
     for tab in tabs:
         expect(tab.locator("output")).to_have_text("complete")
         expect(tab.locator(".card")).to_have_count(3)
         expect(tab.locator(".day")).to_have_count(4)
+    assert len(reads) == 2 and len({*reads}) == 1
+
+
+def test_a_server_that_is_killed(browser: Browser, built: Path, tmp_path: Path) -> None:
+    """The page says so, goes on with what the next server has, and offers to ask again."""
+    expect.set_options(timeout=1000 * SECONDS)
+    port, store = free_port(), f"sqlite:///{tmp_path}/trips.db"
+    page = browser.new_page()
+    with serving(built, tmp_path, port, store) as app:
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.get_by_role("button", name="Plan").click()
+        expect(page.locator(".day")).not_to_have_count(0)
+        app.kill()
+        expect(page.locator("output")).to_have_text("reconnecting")
+    with serving(built, tmp_path, port, store):
+        alert = page.locator("[role=alert]")
+        expect(alert).to_contain_text("the program that wrote this is gone: ask again")
+        expect(page.locator("article")).to_have_attribute("aria-busy", "false")
+        expect(page.locator("h1")).to_contain_text("Four")
+        alert.get_by_role("button", name="Try again").click()
+        expect(page.locator("output")).to_have_text("complete")
+        expect(alert).to_have_count(0)
+    page.close()
 
 
 def test_an_address_without_a_trip(page: Page, url: str) -> None:

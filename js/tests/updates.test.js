@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { PartialStream, Update, applyDelta, formatPath, stringify, updates } from "../src/index.js";
 import { HARDER, cases, chance, cuttings, frozen, within } from "./support.js";
+import { ExactNumber } from "../src/parse/exact.js";
 
 const MODES = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"];
 /** A name as Python spells it → as JavaScript does. */
@@ -39,7 +40,7 @@ const STREAMS = cases("update_streams.json");
 
 for (const { name, options, pieces, also, updates: wanted } of STREAMS.cases) {
   test(name, () => {
-    const found = run(pieces, { ...spelled(options), numbers: "exact" }, also);
+    const found = run(pieces, { ...spelled(options), numbers: ExactNumber }, also);
     assert.equal(stringify(found), stringify(wanted));
   });
 }
@@ -64,7 +65,7 @@ for (const { name, entity, chunks, modes } of cases("updates.json").cases) {
 
 for (const { name, pieces, deltas, data } of cases("delta.json").streams) {
   test(`deltas: ${name}`, () => {
-    const found = run(pieces, { send: "both", numbers: "exact" }).map(({ update }) => update);
+    const found = run(pieces, { send: "both", numbers: ExactNumber }).map(({ update }) => update);
     assert.deepEqual(found.map(({ delta }) => delta).slice(0, deltas.length), deltas);
     assert.deepEqual(found[deltas.length - 1].data, data);
   });

@@ -5,7 +5,8 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
 import { parse, stringify } from "../src/jsontext.js";
-import { ExactNumber, put, toNumber } from "../src/parse/values.js";
+import { ExactNumber } from "../src/parse/exact.js";
+import { put } from "../src/parse/values.js";
 import { chance, HARDER, within } from "./support.js";
 
 const HELD = [
@@ -50,14 +51,14 @@ const LOST = [
 
 test("a number that a double holds is a number", () => {
   for (const text of HELD) {
-    assert.ok(Object.is(toNumber(text), Number(text)), text);
+    assert.ok(Object.is(ExactNumber.of(text), Number(text)), text);
     assert.ok(Object.is(parse(text), Number(text)), text);
   }
 });
 
 test("one that it does not hold is exact, as text", () => {
   for (const text of LOST) {
-    for (const exact of [toNumber(text), parse(text), parse(`[${text}]`)[0]]) {
+    for (const exact of [ExactNumber.of(text), parse(text), parse(`[${text}]`)[0]]) {
       assert.ok(exact instanceof ExactNumber, text);
       assert.equal(exact.text, text);
       assert.equal(String(exact), text);
@@ -89,7 +90,7 @@ test("an exact number cannot be changed, and is only made of a number's text", (
 
 test("JSON.stringify never rounds one: exact if the engine can, else a string", () => {
   const expected = JSON.rawJSON ? '{"n":9007199254740993}' : '{"n":"9007199254740993"}';
-  assert.equal(JSON.stringify({ n: toNumber("9007199254740993") }), expected);
+  assert.equal(JSON.stringify({ n: ExactNumber.of("9007199254740993") }), expected);
 });
 
 test("with JSON.rawJSON it is written as the number", () => {

@@ -8,6 +8,7 @@ import { Document } from "../../js/src/build/document.js";
 import { formatPath } from "../../js/src/paths.js";
 import { stringify } from "../../js/src/jsontext.js";
 import { Recording } from "../recording.js";
+import { ExactNumber } from "../../js/src/parse/exact.js";
 
 const RECORDINGS = new URL("../../packages/jsonrill/src/jsonrill/demo/recordings/", import.meta.url);
 const recorded = (/** @type {string} */ name) => readFileSync(new URL(name, RECORDINGS), "utf8");
@@ -55,7 +56,7 @@ test("each moment has the value that a parser has after so many pieces", () => {
     const text = JSON.stringify(anyValue(roll), null, roll(3));
     const pieces = cut(text, roll);
     const recording = made(pieces);
-    const document = new Document({ numbers: "exact" });
+    const document = new Document({ numbers: ExactNumber });
     assert.equal(recording.text, text);
     pieces.forEach((piece, index) => {
       const moment = index + 1;

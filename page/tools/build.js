@@ -9,7 +9,7 @@ import { endOf } from "../ending.js";
 import { formatCount } from "../escaping.js";
 import { Recording } from "../recording.js";
 import { pieces } from "../replay.js";
-import { CODES } from "../../js/src/defaults.js";
+import * as CODES from "../../js/src/codes.js";
 import { stringify } from "../../js/src/jsontext.js";
 
 /** @typedef {import("./recognise.js").Found} Found */

@@ -2,7 +2,7 @@
 
 import { button, copyText, make, setAttributes } from "../dom.js";
 import { PROVIDER } from "../errors.js";
-import { CODES } from "../../js/src/defaults.js";
+import * as CODES from "../../js/src/codes.js";
 import { parse, stringify } from "../../js/src/jsontext.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
@@ -180,7 +180,7 @@ function finalValue(recording, kind) {
       ? recording.calls.map(({ call }) => ({ name: call.name, args: call.args ?? null }))
       : recording.valueAt(recording.length);
   // A copy: the value of the recording must not be changed by what reads it.
-  return value === undefined ? undefined : parse(stringify(value), "exact");
+  return value === undefined ? undefined : parse(stringify(value));
 }
 
 /** The error that the library raises. @param {Recording} recording */

@@ -7,7 +7,7 @@
  */
 
 import { parse, stringify } from "../../js/src/jsontext.js";
-import { ExactNumber } from "../../js/src/parse/values.js";
+import { ExactNumber } from "../../js/src/parse/exact.js";
 
 /**
  * What is read from a stream: the calls in it, the prose, the snapshots, its entities, several values, or
@@ -33,7 +33,7 @@ import { ExactNumber } from "../../js/src/parse/values.js";
  */
 
 /** The value of a piece, with all digits. @param {string} piece */
-const exact = (piece) => parse(piece, "exact");
+const exact = (piece) => parse(piece);
 
 // ---- literals ----
 

@@ -5,12 +5,9 @@ import { LocatedGrowing } from "./located.js";
 import { isComplete } from "./lookup.js";
 import { pendingOf } from "../parse/machine.js";
 
-/** @typedef {import("../paths.js").Path} Path */
-/** @typedef {import("../parse/machine.js").ParserOptions} ParserOptions */
-/**
- * @template T
- * @typedef {import("./growing.js").DeepPartial<T>} DeepPartial
- */
+/** @import { ParserOptions } from "../parse/machine.js" */
+/** @import { Path } from "../paths.js" */
+/** @import { DeepPartial } from "./growing.js" */
 
 /**
  * The value of a text that arrives in pieces.

@@ -3,7 +3,7 @@
  * complete values. Both are sinks of the machine, and keep nothing of the rest of the document.
  */
 
-import { FieldNotFound } from "../errors.js";
+import { FieldNotFound } from "./field-not-found.js";
 import { Growing } from "./growing.js";
 import { ANY_INDEX, fits, parsePattern } from "../paths.js";
 

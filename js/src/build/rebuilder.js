@@ -9,7 +9,7 @@ import { isComplete } from "./lookup.js";
 export { Fragment, FragmentError, KINDS, WireReader } from "../wire/fragments.js";
 export { formatPath, fromPointer, parsePath, toPointer } from "../paths.js";
 export { parse, stringify } from "../jsontext.js";
-export { ExactNumber } from "../parse/values.js";
+export { ExactNumber } from "../parse/exact.js";
 
 /** @typedef {import("../paths.js").Path} Path */
 /** @typedef {import("../wire/fragments.js").Dialect} Dialect */

@@ -2,7 +2,8 @@
 
 import { applyDelta } from "../partial-stream/delta.js";
 import { Document } from "../build/document.js";
-import { JsonrillError, ServerError } from "../errors.js";
+import { JsonrillError } from "../errors.js";
+import { ServerError } from "./server-error.js";
 import { openEvents } from "./events.js";
 import { Rebuilder } from "../build/rebuilder.js";
 import { parse } from "../jsontext.js";

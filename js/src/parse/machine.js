@@ -20,7 +20,7 @@
 
 import { LIMITS } from "../defaults.js";
 import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted, truncated } from "../errors.js";
-import { shortPath } from "../paths.js";
+import { shortPath } from "./path-text.js";
 import { decode, toBytes, wholeLength } from "./utf8.js";
 import { conversion } from "./values.js";
 

@@ -1,6 +1,6 @@
 /** The paths of what a machine reads, each made from the one around it. */
 
-import { stepText } from "../paths.js";
+import { stepText } from "./path-text.js";
 
 /** @typedef {import("../paths.js").Path} Path */
 

@@ -7,51 +7,11 @@
  */
 
 /**
- * @typedef {null | boolean | number | bigint | string | ExactNumber | any[] | {[key: string]: any}} Value
+ * @typedef {null | boolean | number | bigint | string | import("./exact.js").ExactNumber | any[] | {[key: string]: any}} Value
  */
 
-// RFC 8259 section 6.
-export const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-const DECIMAL = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
-// This many digits always survive as a double, if no exponent moves them out of its range.
-const SAFE_DIGITS = 15;
-
-/** A number that no double holds, as its source text. `Number(exact)` is the nearest double. */
-export class ExactNumber {
-  /** @param {string} text a JSON number */
-  constructor(text) {
-    if (typeof text !== "string" || !NUMBER.test(text)) {
-      throw new TypeError(`not the text of a number: ${JSON.stringify(text)}`);
-    }
-    this.text = text;
-    Object.freeze(this);
-  }
-
-  toString() {
-    return this.text;
-  }
-
-  valueOf() {
-    return Number(this.text);
-  }
-
-  /** Exact where the engine has `JSON.rawJSON`; elsewhere a string, which is not rounded either. */
-  toJSON() {
-    const raw = /** @type {any} */ (JSON).rawJSON;
-    return raw === undefined ? this.text : raw(this.text);
-  }
-}
-
-/**
- * The number that a JSON number means: a `number` if that says the same, else an `ExactNumber`.
- * @param {string} text
- * @returns {number | ExactNumber}
- */
-export function toNumber(text) {
-  const number = Number(text);
-  if (text.length <= SAFE_DIGITS && !/[eE]/.test(text)) return number;
-  return Number.isFinite(number) && isHeld(text, number) ? number : new ExactNumber(text);
-}
+/** What an `ExactNumber` has, and no value of JSON: who needs no such numbers does not load their class. */
+export const EXACT = Symbol("exact number");
 
 /**
  * The number that a JSON number means: a `number`, but for an integer beyond 2^53 a BigInt.
@@ -64,49 +24,21 @@ export function toBigInt(text) {
 }
 
 /**
- * How a JSON number becomes a value. `"exact"`: one that a double would change is an `ExactNumber`,
- * which has its digits. `"bigint"`: an integer beyond 2^53 is a BigInt.
- * @typedef {"number" | "exact" | "bigint"} Numbers
+ * How a JSON number becomes a value. The class `ExactNumber`: one that a double would change is one of
+ * these, which has its digits. `"bigint"`: an integer beyond 2^53 is a BigInt.
+ * @typedef {"number" | "bigint" | typeof import("./exact.js").ExactNumber} Numbers
  */
-
-/** @type {{[numbers: string]: (text: string) => any}} */
-const CONVERSIONS = { number: Number, exact: toNumber, bigint: toBigInt };
 
 /**
  * The function that makes numbers of this kind.
  * @param {Numbers} numbers
+ * @returns {(text: string) => any}
  */
 export function conversion(numbers) {
-  if (Object.hasOwn(CONVERSIONS, numbers)) return CONVERSIONS[numbers];
-  throw new TypeError(`numbers is "number", "exact" or "bigint", not ${String(numbers)}`);
-}
-
-/**
- * True if a double is the number of this text: an integer exactly, one with a point or exponent if
- * its shortest form has the same digits, as for 0.1.
- * @param {string} text
- * @param {number} number
- */
-function isHeld(text, number) {
-  if (!/[.eE]/.test(text)) return BigInt(text) === BigInt(number);
-  return canonical(text) === canonical(String(number));
-}
-
-/**
- * Digits without zeros around them, and their exponent: equal for numbers that are equal.
- * @param {string} text
- */
-function canonical(text) {
-  const [, whole, fraction = "", exponent = "0"] = /** @type {RegExpExecArray} */ (DECIMAL.exec(text));
-  const all = whole + fraction;
-  let first = 0;
-  while (first < all.length && all[first] === "0") first += 1;
-  let last = all.length;
-  while (last > first && all[last - 1] === "0") last -= 1;
-  if (first === last) return "0";
-  const digits = all.slice(first, last);
-  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(all.length - last);
-  return `${text[0] === "-" ? "-" : ""}${digits}e${power}`;
+  if (numbers === "number") return Number;
+  if (numbers === "bigint") return toBigInt;
+  if (typeof numbers?.of === "function") return numbers.of;
+  throw new TypeError(`numbers is "number", "bigint" or ExactNumber, not ${String(numbers)}`);
 }
 
 /**
@@ -115,7 +47,7 @@ function canonical(text) {
  * @returns {value is {[key: string]: any}}
  */
 export function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(EXACT in value);
 }
 
 /**

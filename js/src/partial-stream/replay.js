@@ -7,7 +7,8 @@
 import { LocatedGrowing } from "../build/located.js";
 import { toPointer } from "../paths.js";
 import { Place } from "../parse/place.js";
-import { ExactNumber, isObject, own, put } from "../parse/values.js";
+import { ExactNumber } from "../parse/exact.js";
+import { isObject, own, put } from "../parse/values.js";
 
 /** @typedef {import("./delta.js").Change} Change */
 /** @typedef {import("../paths.js").Path} Path */

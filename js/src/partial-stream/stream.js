@@ -14,13 +14,12 @@ import { UNREAD, Update } from "./update.js";
 import { conversion, isObject } from "../parse/values.js";
 import { Zeros } from "../schema/zeros.js";
 
-/** @typedef {import("./entities.js").Declared} Declared */
-/** @typedef {import("./entities.js").EntityOption} EntityOption */
-/** @typedef {import("../paths.js").Path} Path */
-/** @typedef {import("../parse/place.js").Place} Place */
-/** @typedef {import("./update.js").Entity} Entity */
-/** @typedef {import("./modes.js").Mode} Mode */
-/** @typedef {import("../schema/zeros.js").JSONSchema} JSONSchema */
+/** @import { Place } from "../parse/place.js" */
+/** @import { Path } from "../paths.js" */
+/** @import { JSONSchema } from "../schema/zeros.js" */
+/** @import { Declared, EntityOption } from "./entities.js" */
+/** @import { Mode } from "./modes.js" */
+/** @import { Entity } from "./update.js" */
 /**
  * @typedef {object} OwnOptions
  * @property {Mode | {readonly [name: string]: Mode}} [mode] When updates are emitted: for all

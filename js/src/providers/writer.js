@@ -13,7 +13,7 @@
 
 import { quoted } from "../errors.js";
 import { stringify } from "../jsontext.js";
-import { formatPath } from "../paths.js";
+import { formatPath } from "../parse/path-text.js";
 
 /** @typedef {import("../paths.js").Path} Path */
 /** @typedef {import("./statements.js").ArgumentPart} ArgumentPart */

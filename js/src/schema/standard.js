@@ -1,7 +1,7 @@
 /** Standard Schema: what zod, valibot, arktype and others have in common. */
 
-import { InvalidSchema } from "../errors.js";
-import { formatPath } from "../paths.js";
+import { InvalidSchema } from "./invalid-schema.js";
+import { formatPath } from "../streams/core.js";
 
 /**
  * @typedef {{readonly message: string,

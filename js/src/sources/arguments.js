@@ -2,7 +2,7 @@
 
 import { Calls } from "../toolcalls/calls.js";
 import { InvalidJSON } from "../errors.js";
-import { SEPARATOR } from "../parse/machine.js";
+import { SEPARATOR } from "../streams/core.js";
 import { Ending, ofChoice } from "../providers/statements.js";
 import { SourceFailed } from "./failures.js";
 

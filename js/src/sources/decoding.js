@@ -9,7 +9,7 @@ import { isEventStream, isLines } from "../eventstream/media.js";
 import { Reader } from "../providers/index.js";
 import { Ending, ofChoice, Watch } from "../providers/statements.js";
 import { RevisionError, SourceFailed, UnknownSource } from "./failures.js";
-import { isPiece } from "./reading.js";
+import { isPiece } from "../streams/core.js";
 import { isObject } from "../parse/values.js";
 
 /** @typedef {import("../errors.js").Cut} Cut */

@@ -1,8 +1,7 @@
 /** What the errors of an answer say to a person, of the text that was read. Loaded when one is thrown. */
 
-import { Document } from "../build/document.js";
+import { createMachine, Growing, KEPT } from "../streams/core.js";
 import { InvalidJSON, JsonrillError, Truncated, quoted } from "../errors.js";
-import { KEPT } from "./reading.js";
 import { TAGS } from "../answers/split-tags.js";
 
 // How many characters a message quotes.
@@ -92,11 +91,11 @@ function shown(text) {
  */
 function lastGood(chars, offset, strict) {
   if ((offset ?? 0) > chars.length || chars.length >= KEPT) return undefined;
-  const document = new Document({ repair: !strict });
+  const growing = new Growing();
   try {
-    document.feed(chars.slice(0, offset).join(""));
+    createMachine(growing, { repair: !strict }).feed(chars.slice(0, offset).join(""));
   } catch {
     // What was good before it stays.
   }
-  return document.value;
+  return growing.value;
 }

@@ -1,6 +1,6 @@
 /** The errors of sources that hold a provider's events; they are loaded with what reads those. */
 
-import { CODES } from "../defaults.js";
+import * as CODES from "../codes.js";
 import { JsonrillError } from "../errors.js";
 
 /** A source ended with an error: of the provider, or the `status` of a response. */
@@ -15,10 +15,6 @@ export class SourceFailed extends JsonrillError {
     this.code = CODES.SourceFailed;
     /** The status of the response; undefined if the provider itself reports the error. */
     this.status = status;
-  }
-
-  toJSON() {
-    return { ...super.toJSON(), ...(this.status !== undefined && { status: this.status }) };
   }
 }
 

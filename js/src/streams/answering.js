@@ -7,12 +7,11 @@ import { Watch } from "../providers/statements.js";
 import { checkSource, drive } from "../sources/reading.js";
 import { ToolCalls } from "../toolcalls/toolcalls.js";
 
-/** @typedef {import("../sources/reading.js").Source} Source */
-/** @typedef {import("../sources/reading.js").SourceOptions} SourceOptions */
+/** @import { PartsOptions } from "../answers/parts.js" */
+/** @import { Source, SourceOptions } from "../sources/reading.js" */
+/** @import { ToolCall } from "../toolcalls/call.js" */
+/** @import { ToolCallsOptions } from "../toolcalls/toolcalls.js" */
 /** @typedef {import("../answers/parts.js").AnyPart} Part */
-/** @typedef {import("../answers/parts.js").PartsOptions} PartsOptions */
-/** @typedef {import("../toolcalls/call.js").ToolCall} ToolCall */
-/** @typedef {import("../toolcalls/toolcalls.js").ToolCallsOptions} ToolCallsOptions */
 
 /**
  * The text of the answer in a provider's stream; `values` and the others read it, too. Reasoning and

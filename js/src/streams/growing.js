@@ -2,8 +2,6 @@
 
 import { createMachine } from "../parse/create.js";
 import { Growing } from "../build/growing.js";
-import { LocatedGrowing } from "../build/located.js";
-import { progress } from "../build/state.js";
 import { SEPARATOR } from "../parse/machine.js";
 import { checkSchema } from "../schema/check.js";
 import { checkSource } from "../sources/driving.js";
@@ -13,6 +11,16 @@ import { checkSource } from "../sources/driving.js";
 /** @typedef {import("../sources/driving.js").SourceOptions} SourceOptions */
 /** @typedef {import("../parse/machine.js").ParserOptions} ParserOptions */
 /** @typedef {import("../schema/parts.js")} Validation */
+/**
+ * @template [T=unknown]
+ * @typedef {import("../schema/standard.js").StandardSchema<T>} StandardSchema
+ */
+/**
+ * `live`: yield the live value, without a copy. `schema`: what the value must be; each field, and each
+ * element of a list, is validated when it is complete.
+ * @template T
+ * @typedef {ParserOptions & SourceOptions & {live?: boolean, schema?: StandardSchema<T>}} ValuesOptions
+ */
 /** Reads a source with a stage. @typedef {(source: Source, stage: any, options: any) => AsyncGenerator<any, void, undefined>} Drive */
 
 /**
@@ -22,7 +30,7 @@ import { checkSource } from "../sources/driving.js";
  * @param {Source} source
  * @param {(value: Growing) => any} show
  * @param {(value: any) => any} whole
- * @param {import("./functions.js").ValuesOptions<any>} options
+ * @param {ValuesOptions<any>} options
  * @param {new () => Growing} [Kind]
  * @returns {AsyncGenerator<any, void, undefined>}
  */
@@ -68,7 +76,7 @@ export function grown(drive, source, show, whole, { live, schema, ...options }, 
  * `grown`, as values; `live` without a copy.
  * @param {Drive} drive
  * @param {Source} source
- * @param {import("./functions.js").ValuesOptions<any>} options
+ * @param {ValuesOptions<any>} options
  */
 export function grownValues(drive, source, options) {
   return grown(
@@ -78,22 +86,6 @@ export function grownValues(drive, source, options) {
     (value) => value,
     options,
   );
-}
-
-/**
- * `grown`, as values with what is complete in them.
- * @param {Drive} drive
- * @param {Source} source
- * @param {import("./functions.js").ValuesOptions<any>} options
- */
-export function grownStates(drive, source, options) {
-  const show = (/** @type {any} */ growing) => {
-    const value = options.live ? growing.live : growing.value;
-    const complete = growing.complete && options.schema === undefined;
-    return { value, complete, ...progress(value, growing.openPath) };
-  };
-  const whole = (/** @type {any} */ value) => ({ value, complete: true, ...progress(value, null) });
-  return grown(drive, source, show, whole, options, LocatedGrowing);
 }
 
 /**

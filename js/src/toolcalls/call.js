@@ -11,7 +11,8 @@ import { isJuf } from "../wire/fragments.js";
 import { parse, stringify } from "../jsontext.js";
 import { isComplete } from "../build/lookup.js";
 import { Writer, WriterError } from "../providers/writer.js";
-import { ExactNumber, isObject } from "../parse/values.js";
+import { ExactNumber } from "../parse/exact.js";
+import { isObject } from "../parse/values.js";
 
 /** @typedef {import("../paths.js").Path} Path */
 /** @typedef {import("../parse/machine.js").ParserOptions} ParserOptions */

@@ -12,8 +12,8 @@ import { Observed } from "./observed.js";
 import { checked, opening } from "../client/open.js";
 import { PartList } from "./part-list.js";
 import { sharedEvents } from "./shared-events.js";
-import { checkSource, isPiece } from "../sources/reading.js";
-import { growing } from "../streams/functions.js";
+import { checkSource, drive, isPiece } from "../sources/reading.js";
+import { grown } from "../streams/growing.js";
 import { isObject } from "../parse/values.js";
 
 /** @import { DeepPartial } from "../build/growing.js" */
@@ -32,7 +32,7 @@ import { isObject } from "../parse/values.js";
 /**
  * `initial` is the value before anything has arrived, also on a server.
  * @template T
- * @typedef {Omit<import("../streams/functions.js").ValuesOptions<T>, "live">
+ * @typedef {Omit<import("../streams/growing.js").ValuesOptions<T>, "live">
  *   & {initial?: DeepPartial<T>}} StreamOptions
  */
 /**
@@ -153,7 +153,7 @@ export const VALUES = {
   begin: (source, { initial, ...options }) =>
     async function* (signal, _, body) {
       const itself = (/** @type {any} */ value) => value;
-      const read = growing(begun(source, signal, body), itself, itself, { ...options, signal }, LocatedGrowing);
+      const read = grown(drive, begun(source, signal, body), itself, itself, { ...options, signal }, LocatedGrowing);
       for await (const found of read) {
         yield () => {
           const isGrowing = found instanceof LocatedGrowing;

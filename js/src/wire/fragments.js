@@ -6,11 +6,12 @@
  * its place. `Cursor` knows where the next fragment must be. No value is built here.
  */
 
-import { CODES } from "../defaults.js";
+import * as CODES from "../codes.js";
 import { JsonrillError } from "../errors.js";
 import { PathError, parsePath } from "../paths.js";
 import { Place } from "../parse/place.js";
-import { ExactNumber, NUMBER, conversion, isObject, own } from "../parse/values.js";
+import { ExactNumber, NUMBER } from "../parse/exact.js";
+import { conversion, isObject, own } from "../parse/values.js";
 
 /**
  * @typedef {"StartObject" | "EndObject" | "StartArray" | "EndArray" | "Key" | "StartString"

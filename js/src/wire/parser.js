@@ -6,7 +6,7 @@ import { Fragment } from "./fragments.js";
 import { pendingOf } from "../parse/machine.js";
 import { Place } from "../parse/place.js";
 
-/** @typedef {import("../parse/machine.js").ParserOptions} ParserOptions */
+/** @import { ParserOptions } from "../parse/machine.js" */
 
 /** Events → fragments, each linked to its place. */
 class FragmentSink {

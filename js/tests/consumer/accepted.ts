@@ -4,6 +4,7 @@ import { createReadStream } from "node:fs";
 import { type } from "arktype";
 import {
   Document,
+  ExactNumber,
   InvalidJSON,
   InvalidSchema,
   type CompactFragment,
@@ -168,7 +169,7 @@ export function classes() {
   const changed: boolean = document.feed('{"title": "');
   holds<Equal<typeof document.live, DeepPartial<Recipe> | undefined>>();
   holds<Equal<typeof document.version, number>>();
-  const rebuilder = new Rebuilder<Recipe>({ numbers: "exact" });
+  const rebuilder = new Rebuilder<Recipe>({ numbers: ExactNumber });
   rebuilder.feed([[0]]);
   holds<Equal<typeof rebuilder.value, DeepPartial<Recipe> | undefined>>();
   const found: Update<Recipe>[] = new PartialStream<Recipe>({ mode: "BATCH" }).feed("{}");

@@ -20,7 +20,7 @@ interface Recipe {
 
 export async function wrong(response: Response) {
   // @ts-expect-error a misspelled option
-  values(response, { nubmers: "exact" });
+  values(response, { nubmers: "bigint" });
   // @ts-expect-error not a value of the option
   values(response, { numbers: "decimal" });
   // @ts-expect-error not a rule

@@ -8,7 +8,7 @@
 
 import { InvalidJSON, quoted } from "../../errors.js";
 import { AFTER, FIRST_ELEMENT, FIRST_KEY, Machine, NEXT_KEY, VALUE } from "../machine.js";
-import { formatPath } from "../../paths.js";
+import { formatPath } from "../path-text.js";
 import { endOf, isLetter, lastVisible } from "./characters.js";
 import { SHAPE, afterBrackets, pastSpaces } from "./lookahead.js";
 import { CLOSING } from "./states.js";

@@ -1,0 +1,1 @@
+export { InvalidJSON, JsonrillError, LimitExceeded, StreamClosed, Truncated } from "../errors.js";

@@ -1,0 +1,2 @@
+export { ExactNumber } from "../parse/exact.js";
+export { formatPath, fromPointer, parsePath, PathError, toPointer } from "../paths.js";
