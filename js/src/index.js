@@ -33,7 +33,6 @@ export * from "./schema/invalid-schema.js";
 export * from "./sources/failures.js";
 export * from "./wire/parser.js";
 
-/** @typedef {import("./answers/parts.js").AnyPart} Part */
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./parse/machine.js").Limits} Limits */
 /** @typedef {import("./parse/machine.js").ParserOptions} ParserOptions */

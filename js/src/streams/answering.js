@@ -7,11 +7,10 @@ import { Watch } from "../providers/statements.js";
 import { checkSource, drive } from "../sources/reading.js";
 import { ToolCalls } from "../toolcalls/toolcalls.js";
 
-/** @import { PartsOptions } from "../answers/parts.js" */
+/** @import { AnyPart, PartsOptions } from "../answers/parts.js" */
 /** @import { Source, SourceOptions } from "../sources/reading.js" */
 /** @import { ToolCall } from "../toolcalls/call.js" */
 /** @import { ToolCallsOptions } from "../toolcalls/toolcalls.js" */
-/** @typedef {import("../answers/parts.js").AnyPart} Part */
 
 /**
  * The text of the answer in a provider's stream; `values` and the others read it, too. Reasoning and
@@ -70,17 +69,17 @@ export function toolCalls(source, { calls, answer, signal, ...options } = {}) {
  * thrown at the end if the provider reported an error; a call that was cut off is `truncated`.
  * @param {Source} source
  * @param {PartsOptions & Pick<SourceOptions, "answer" | "signal">} [options]
- * @returns {AsyncGenerator<Part, void, undefined>}
+ * @returns {AsyncGenerator<AnyPart, void, undefined>}
  */
 export function parts(source, { answer, signal, ...options } = {}) {
   checkSource(source);
   const reading = new Parts(options);
   if (answer) reading.tell(answer);
-  const stage = (/** @type {any} */ event, /** @type {Part[]} */ out, /** @type {any} */ _, isDone = false) => {
+  const stage = (/** @type {any} */ event, /** @type {AnyPart[]} */ out, /** @type {any} */ _, isDone = false) => {
     const isText = event instanceof AnswerPiece;
     if (isText) answer?.add(event.piece);
     const found = isText ? reading.addText(event.piece) : event === undefined ? reading.flush(isDone) : reading.add(event);
-    for (const part of found) out.push(/** @type {Part} */ (part));
+    for (const part of found) out.push(/** @type {AnyPart} */ (part));
     if (event === undefined && reading.error !== null) throw new SourceFailed(reading.error);
   };
   const { provider, split } = options;
