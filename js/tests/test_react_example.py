@@ -189,7 +189,9 @@ def test_a_server_that_is_killed(browser: Browser, built: Path, tmp_path: Path) 
         expect(page.locator("output")).to_have_text("reconnecting")
     with serving(built, tmp_path, port, store):
         alert = page.locator("[role=alert]")
-        expect(alert).to_contain_text("the program that wrote this is gone: ask again")
+        expect(alert).to_contain_text(
+            "interrupted on the server, and will not go on. Please ask again"
+        )
         expect(page.locator("article")).to_have_attribute("aria-busy", "false")
         expect(page.locator("h1")).to_contain_text("Four")
         alert.get_by_role("button", name="Try again").click()
