@@ -47,7 +47,7 @@ export function endOf(recording) {
 /** What the connection, the server or the provider says. @param {Recording} recording */
 function failure({ reason, errors }) {
   if (reason) return end("failed", `Failed: ${reason}`);
-  const fault = errors.find(({ code, offset, call }) => offset === null && call === undefined && code !== CODES.InvalidSchema);
+  const fault = errors.find(({ code, offset, call }) => offset === null && call === undefined && code !== CODES.INVALID_SCHEMA);
   if (fault === undefined) return null;
   const isProvider = fault.code === PROVIDER;
   return end("failed", isProvider ? "Failed at the provider" : "Failed", describe(fault), isProvider ? ADVICE.error : "");
@@ -65,17 +65,17 @@ function invalid(recording) {
 
 /** The error that ended the reading of the text; null if there is none. @param {Recording} recording */
 export function invalidOf({ textErrors }) {
-  return textErrors.find(({ code }) => code !== CODES.Truncated && code !== CODES.InvalidSchema) ?? null;
+  return textErrors.find(({ code }) => code !== CODES.TRUNCATED && code !== CODES.INVALID_SCHEMA) ?? null;
 }
 
 /** `Invalid at character 16`. @param {import("./outline.js").Fault} fault */
 export function placeOf({ code, character = 0 }) {
-  return `${code === CODES.LimitExceeded ? "Too large" : "Invalid"} at character ${formatNumber(character)}`;
+  return `${code === CODES.LIMIT_EXCEEDED ? "Too large" : "Invalid"} at character ${formatNumber(character)}`;
 }
 
 /** @param {Recording} recording */
 function cutOff({ cut, textErrors, calls }) {
-  const fault = textErrors.find(({ code }) => code === CODES.Truncated);
+  const fault = textErrors.find(({ code }) => code === CODES.TRUNCATED);
   const where = fault && describe(fault);
   if (cut !== null) return end("failed", CUT[cut.reason], joined(sentence(cut.said), where), ADVICE[cut.reason]);
   if (fault) return end("failed", `Cut off at character ${formatNumber(fault.character ?? 0)}`, where);
@@ -93,7 +93,7 @@ function wrongCall({ calls }) {
 
 /** @param {Recording} recording */
 function violation({ errors }) {
-  const { length } = errors.filter(({ code }) => code === CODES.InvalidSchema);
+  const { length } = errors.filter(({ code }) => code === CODES.INVALID_SCHEMA);
   if (length === 0) return null;
   return end("failed", "Not valid against the schema", `${formatCount(length, "violation")} of the schema.`, ADVICE.schema);
 }

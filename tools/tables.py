@@ -242,7 +242,7 @@ def error_codes() -> Iterator[str]:
  */
 
 """
-    yield from (f"export const {name} = {js(code)};\n" for name, code in codes().items())
+    yield from (f"export const {code} = {js(code)};\n" for code in codes())
 
 
 def defaults() -> Iterator[str]:
@@ -257,11 +257,11 @@ export const LIMITS = {
     yield f"export const SILENCE = {HEARTBEATS * HEARTBEAT_SECONDS * 1000:_.0f};\n"
 
 
-def codes() -> dict[str, str]:
+def codes() -> list[str]:
     """The codes of the classes of errors that JavaScript has."""
     classes = [it for it in vars(errors).values() if isinstance(it, type)]
     known = [it for it in classes if issubclass(it, errors.JsonrillError)]
-    return {it.__name__: it.code for it in known if it.__name__ not in PYTHON_ERRORS}
+    return [it.code for it in known if it.__name__ not in PYTHON_ERRORS]
 
 
 FILES: dict[Path, Callable[[], Iterator[str]]] = {

@@ -3,14 +3,14 @@
  * change it there. Constants, so that a program has only those that it uses.
  */
 
-export const JsonrillError = "ERROR";
-export const InvalidJSON = "INVALID_JSON";
-export const Truncated = "TRUNCATED";
-export const LimitExceeded = "LIMIT_EXCEEDED";
-export const InvalidSchema = "INVALID_SCHEMA";
-export const FieldNotFound = "FIELD_NOT_FOUND";
-export const FragmentError = "INVALID_FRAGMENT";
-export const RevisionError = "REVISION";
-export const StreamClosed = "CLOSED";
-export const SourceFailed = "SOURCE_FAILED";
-export const UnknownSource = "UNKNOWN_SOURCE";
+export const ERROR = "ERROR";
+export const INVALID_JSON = "INVALID_JSON";
+export const TRUNCATED = "TRUNCATED";
+export const LIMIT_EXCEEDED = "LIMIT_EXCEEDED";
+export const INVALID_SCHEMA = "INVALID_SCHEMA";
+export const FIELD_NOT_FOUND = "FIELD_NOT_FOUND";
+export const INVALID_FRAGMENT = "INVALID_FRAGMENT";
+export const REVISION = "REVISION";
+export const CLOSED = "CLOSED";
+export const SOURCE_FAILED = "SOURCE_FAILED";
+export const UNKNOWN_SOURCE = "UNKNOWN_SOURCE";

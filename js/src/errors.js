@@ -43,7 +43,7 @@ export class JsonrillError extends Error {
     super(message);
     this.name = "JsonrillError";
     /** The kind of error, as on the wire. */
-    this.code = CODES.JsonrillError;
+    this.code = CODES.ERROR;
     this.offset = offset;
     this.line = line;
     this.column = column;
@@ -75,7 +75,7 @@ export class InvalidJSON extends JsonrillError {
   constructor(message, expected, position) {
     super(message, position);
     this.name = "InvalidJSON";
-    this.code = CODES.InvalidJSON;
+    this.code = CODES.INVALID_JSON;
     /** What could have been here. */
     this.expected = expected;
     /** What the text may mean, where `repair` refused it because that is two things. @type {string[]} */
@@ -96,7 +96,7 @@ export class Truncated extends InvalidJSON {
   constructor(message, expected, position, reason = "ended") {
     super(message, expected, position);
     this.name = "Truncated";
-    this.code = CODES.Truncated;
+    this.code = CODES.TRUNCATED;
     /** Why: "length", "filtered", "refused", "lost" (a stream without its end) or "ended" (a text). */
     this.reason = reason;
   }
@@ -122,7 +122,7 @@ export class LimitExceeded extends JsonrillError {
   constructor(message, limit, position) {
     super(message, position);
     this.name = "LimitExceeded";
-    this.code = CODES.LimitExceeded;
+    this.code = CODES.LIMIT_EXCEEDED;
     /** The name of the limit. */
     this.limit = limit;
     /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
@@ -135,7 +135,7 @@ export class StreamClosed extends JsonrillError {
   constructor() {
     super("this stream is closed; nothing more can be fed to it");
     this.name = "StreamClosed";
-    this.code = CODES.StreamClosed;
+    this.code = CODES.CLOSED;
   }
 }
 

@@ -114,7 +114,7 @@ export function readAgain(recording, change) {
   again.isDone = isDone;
   again.end(/** @type {"complete"} */ (state), reason);
   // Only the server knows its schema.
-  if (options.checked) for (const fault of errors.filter(({ code }) => code === CODES.InvalidSchema)) again.addError(fault);
+  if (options.checked) for (const fault of errors.filter(({ code }) => code === CODES.INVALID_SCHEMA)) again.addError(fault);
   return again;
 }
 
@@ -155,7 +155,7 @@ function unread({ length, input, text, answer, errors, cut }, { notes, items, pr
 function suggested({ input, text, textErrors, calls, many, options }) {
   if (input === "snapshots") return [];
   const { repair, prefix } = options;
-  if (textErrors.some(({ code }) => code !== CODES.InvalidSchema)) {
+  if (textErrors.some(({ code }) => code !== CODES.INVALID_SCHEMA)) {
     const { offers } = diagnose(text, { repair, many, prefix });
     const isAnswer = input === "events";
     return offers.filter(({ change }) => !isAnswer || change.repair).map(({ label, change }) => ({ label, change }));
@@ -217,7 +217,7 @@ function checked(recording, schema) {
         const node = recording.input === "snapshots" ? null : recording.outline.nearest(path);
         const offset = node === null || node.start < 0 ? null : node.start;
         const piece = node === null || node.closed === Infinity ? recording.length : node.closed;
-        recording.addError({ code: CODES.InvalidSchema, message: violation.message, offset, path, piece });
+        recording.addError({ code: CODES.INVALID_SCHEMA, message: violation.message, offset, path, piece });
       }
     });
     const unchecked = [...new Set(results.flatMap((result) => result.unchecked))];

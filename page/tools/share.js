@@ -188,7 +188,7 @@ function errorOf(recording) {
   const { errors, cut } = recording;
   const [first] = errors;
   if (first === undefined && cut === null) return null;
-  if (first?.code === PROVIDER) return { code: CODES.SourceFailed, message: first.message };
-  if (first === undefined && cut !== null) return { code: CODES.Truncated, message: cut.said };
+  if (first?.code === PROVIDER) return { code: CODES.SOURCE_FAILED, message: first.message };
+  if (first === undefined && cut !== null) return { code: CODES.TRUNCATED, message: cut.said };
   return { code: first.code, message: first.message };
 }

@@ -10,7 +10,7 @@ export class FieldNotFound extends JsonrillError {
   constructor(message, field) {
     super(message);
     this.name = "FieldNotFound";
-    this.code = CODES.FieldNotFound;
+    this.code = CODES.FIELD_NOT_FOUND;
     /** The field, as it was asked for. */
     this.field = field;
   }

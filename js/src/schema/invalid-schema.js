@@ -14,7 +14,7 @@ export class InvalidSchema extends JsonrillError {
   constructor(message, path, issues, value) {
     super(message, { path });
     this.name = "InvalidSchema";
-    this.code = CODES.InvalidSchema;
+    this.code = CODES.INVALID_SCHEMA;
     /** Everything that the schema found. */
     this.issues = issues;
     /** The value that was refused. */

@@ -12,7 +12,7 @@ export class SourceFailed extends JsonrillError {
   constructor(message, status) {
     super(message);
     this.name = "SourceFailed";
-    this.code = CODES.SourceFailed;
+    this.code = CODES.SOURCE_FAILED;
     /** The status of the response; undefined if the provider itself reports the error. */
     this.status = status;
   }
@@ -29,7 +29,7 @@ export class RevisionError extends JsonrillError {
     const shown = [written, now].map((value) => JSON.stringify(value));
     super(`written as ${shown[0]}, now ${shown[1]}`, { path });
     this.name = "RevisionError";
-    this.code = CODES.RevisionError;
+    this.code = CODES.REVISION;
     this.written = written;
     this.now = now;
   }
@@ -41,6 +41,6 @@ export class UnknownSource extends JsonrillError {
   constructor(message) {
     super(message);
     this.name = "UnknownSource";
-    this.code = CODES.UnknownSource;
+    this.code = CODES.UNKNOWN_SOURCE;
   }
 }

@@ -76,7 +76,7 @@ export class FragmentError extends JsonrillError {
   constructor(message) {
     super(message);
     this.name = "FragmentError";
-    this.code = CODES.FragmentError;
+    this.code = CODES.INVALID_FRAGMENT;
     /** What was refused. @type {unknown} */
     this.item = undefined;
     /** The string or container that was open. @type {import("../paths.js").Path | undefined} */
