@@ -1,10 +1,10 @@
-"""An upstream that requests are relayed to: its client, and what its answers say."""
+"""An upstream that requests are relayed to: what its answers say, and how they fail."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from typing import Any, Final
 
 import httpx2
@@ -31,52 +31,6 @@ NO_END: Final = End("error", "UPSTREAM_LOST", "the upstream ended before the ans
 
 class UpstreamFailed(Problem):
     """There is no answer of the upstream to pass on; the client gets this status instead."""
-
-
-class UpstreamClient:
-    """The HTTP client of all upstreams; opened when first used."""
-
-    def __init__(self, config: Config, transport: httpx2.AsyncBaseTransport | None = None) -> None:
-        self._config = config
-        self._transport = transport
-        self._client: httpx2.AsyncClient | None = None
-
-    async def send(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
-    ) -> Received:
-        """Send a request and return the response without its body yet, or UpstreamFailed."""
-        if self._client is None:
-            # A relay holds its connection for as long as the answer takes. Their number is limited
-            # by the open streams of each owner, not by the pool, in which requests would wait.
-            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-            timeout = httpx2.Timeout(None, connect=self._config.upstream_connect)
-            self._client = httpx2.AsyncClient(
-                timeout=timeout, limits=limits, trust_env=False, transport=self._transport
-            )
-        # Compressed, the events of a stream would be held back.
-        headers = {"accept-encoding": "identity", **headers}
-        request = self._client.build_request(method, url, content=body or None, headers=headers)
-        try:
-            async with asyncio.timeout(self._config.upstream_first):
-                came = await self._client.send(request, stream=True)
-        except TimeoutError:
-            message = "the upstream did not answer in time"
-            raise UpstreamFailed(504, "upstream_timeout", message) from None
-        except httpx2.TimeoutException:
-            message = "the upstream could not be connected in time"
-            raise UpstreamFailed(504, "upstream_timeout", message) from None
-        except httpx2.HTTPError:
-            message = "the upstream could not be reached"
-            raise UpstreamFailed(502, "upstream_unreachable", message) from None
-        if 300 <= came.status_code < 400:
-            await came.aclose()
-            message = "the upstream redirects: the settings must have its final address"
-            raise UpstreamFailed(502, "upstream_redirected", message)
-        return Received(came, self._config)
-
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.aclose()
 
 
 class Received:

@@ -21,9 +21,11 @@ Keys are read when they are used, so that they can be replaced, and are never lo
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tomllib
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
@@ -32,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from ..config import BASE_URL, Config, lines_of
 from ..runs.settings import ConfigError
-from .upstream import Received, UpstreamClient, UpstreamFailed
+from .upstream import Received, UpstreamFailed
 
 VERSION: Final = {"anthropic-version": "2023-06-01"}
 # Headers of a request that reach the upstream.
@@ -114,14 +116,14 @@ class Chosen(NamedTuple):
 
 
 class Upstreams:
-    """All upstreams, and the client that they share."""
+    """All upstreams, and the client that they share, which is opened when it is first used."""
 
     def __init__(self, config: Config, demo: httpx2.AsyncBaseTransport | None = None) -> None:
         self.config = config
         self.all = read_table(config)
         if not self.all and demo is not None:
             self.all = [_made("demo", url=DEMO)]
-        self._client = UpstreamClient(config, demo if self.is_demo else None)
+        self._transport = demo if self.is_demo else None
 
     @property
     def is_demo(self) -> bool:
@@ -146,15 +148,48 @@ class Upstreams:
         body: bytes = b"",
         given: Mapping[str, str] | None = None,
     ) -> Received:
-        """Send a request; `given` are the client's headers, of which few are passed on."""
+        """Send a request, and return the response without its body yet, or UpstreamFailed.
+
+        `given` are the client's headers, of which few are passed on.
+        """
         api = path.strip("/").partition("/")[0]
-        headers = upstream.headers(api, given or {})
+        # Compressed, the events of a stream would be held back.
+        headers = {"accept-encoding": "identity", **upstream.headers(api, given or {})}
         if body:
             headers["content-type"] = "application/json"
-        return await self._client.send(method, upstream.url.rstrip("/") + path, headers, body)
+        url = upstream.url.rstrip("/") + path
+        request = self._client.build_request(method, url, content=body or None, headers=headers)
+        try:
+            async with asyncio.timeout(self.config.upstream_first):
+                came = await self._client.send(request, stream=True)
+        except TimeoutError:
+            message = "the upstream did not answer in time"
+            raise UpstreamFailed(504, "upstream_timeout", message) from None
+        except httpx2.TimeoutException:
+            message = "the upstream could not be connected in time"
+            raise UpstreamFailed(504, "upstream_timeout", message) from None
+        except httpx2.HTTPError:
+            message = "the upstream could not be reached"
+            raise UpstreamFailed(502, "upstream_unreachable", message) from None
+        if 300 <= came.status_code < 400:
+            await came.aclose()
+            message = "the upstream redirects: the settings must have its final address"
+            raise UpstreamFailed(502, "upstream_redirected", message)
+        return Received(came, self.config)
+
+    @cached_property
+    def _client(self) -> httpx2.AsyncClient:
+        # A relay holds its connection for as long as the answer takes. Their number is limited
+        # by the open streams of each owner, not by the pool, in which requests would wait.
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+        timeout = httpx2.Timeout(None, connect=self.config.upstream_connect)
+        return httpx2.AsyncClient(
+            timeout=timeout, limits=limits, trust_env=False, transport=self._transport
+        )
 
     async def close(self) -> None:
-        await self._client.close()
+        if "_client" in self.__dict__:
+            await self._client.aclose()
 
 
 def read_table(config: Config) -> list[Upstream]:
