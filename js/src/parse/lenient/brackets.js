@@ -461,7 +461,8 @@ export class Brackets {
         return pos;
       }
     }
-    const sentence = isLetter(text, pos) || UNITS.includes(char);
+    const comma = char === "," && m.prose.inProse;
+    const sentence = comma || isLetter(text, pos) || UNITS.includes(char);
     if (m.prose.scalarList && sentence && m._line === this.rootLine) {
       throw m._twoReadings("the value is before this", "it is part of a sentence", pos);
     }

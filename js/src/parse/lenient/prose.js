@@ -41,7 +41,7 @@ import {
 const SPACE = /[ \t\n\r]*/y;
 // Words of the text after the value; and before a bracket that is meant as itself, or as a face.
 const WORDS = /[^ \t\r\n,;)\]}]/;
-const NO_CLOSER = ["`", ":", ";", "="];
+const NO_CLOSER = [..."`:;="];
 // Before a tag that is spoken of.
 const QUOTES_TAG = ["`", '"', "'", "“"];
 // Before a bracket that is the value, even if the text stops after it.
@@ -49,7 +49,7 @@ const INTRODUCES = ["", ":", "\n"];
 // What a fence may name and still hold JSON: nothing, something with "json" in it, or one of these.
 const NO_LANGUAGES = ["", "text", "txt", "plaintext", "plain", "output", "response"];
 // Before a square bracket that is part of a path, or a footnote.
-const NO_LIST = [".", "?", "!", "&", "'"];
+const NO_LIST = [...".?!&'"];
 // As much of the prose is remembered as these patterns look at.
 const REMEMBERED = 160;
 const LONGEST_LANGUAGE = 16;
@@ -231,9 +231,11 @@ export class Prose {
    * @param {number} pos
    */
   isAnnounced(m, text, pos) {
-    const before = this.beforeText.replace(/[ \t]+$/, "");
-    if (text[pos] === "{") return endOf(COMMENTED, text, pos) < 0 || !OPENS_BLOCK.test(before);
+    const before = this.beforeText.replace(/[ \t`*]+$/, "");
     const scalars = endOf(SCALAR_LIST, text, pos) >= 0;
+    if (text[pos] === "{" && !scalars) {
+      return endOf(COMMENTED, text, pos) < 0 || !OPENS_BLOCK.test(before);
+    }
     if (!scalars && !this.passedList) return true;
     return (scalars && this.passedList ? ANNOUNCES_NUMBERS : ANNOUNCES).test(before);
   }

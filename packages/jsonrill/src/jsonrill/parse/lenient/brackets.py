@@ -472,7 +472,7 @@ class Brackets:
             if face:
                 self.end_root(m)
                 return pos
-        goes_on = char.isalpha() or char in _UNITS
+        goes_on = char.isalpha() or char in _UNITS or (char == "," and m.prose.in_prose)
         if m.prose.scalar_list and goes_on and m._position(text, pos)[1] == self.root_line:
             raise m._two_readings("the value is before this", "it is part of a sentence", text, pos)
         if char in ".(" and m._offset + pos == self.root_end + 1:

@@ -203,7 +203,7 @@ _LISTED = rf"\[{_SPACE}{_NUMBER}{_SPACE}\]"
 VALUE_BEGINS: Final = Shape(
     f'{_bracket("", _BRACKET_ENDS)}|"|{ALONE.pattern}'
     # Brackets that begin no prose: what is in them is not the value, so these are refused.
-    rf"|\{{{_SPACE}{_COLON}|\[{_SPACE}[,:}}]|[{{\[]{_SPACE}{_TICKS}|[\]}}:,]|\[{_SPACE}{_SCALAR}\""
+    rf"|\{{{_SPACE}{_COLON}|\[{_SPACE}[,:}}]|[{{\[]{_SPACE}{_TICKS}|[\]}}:,]"
     # Something complete that something else of JSON follows.
     rf"|{_EMPTY}{_GAP}[\"'{{\[:}}\]]|(?:{_EMPTY}|{_LISTED}|{_SCALAR}){_GAP},{_SPACE}(?:{_BEGINS}|{_COMMENT})"
 )

@@ -32,15 +32,17 @@ ANNOUNCES_SECOND: Final = re.compile(
 )
 TAG: Final = re.compile(r"[<◁\[]")
 ANNOUNCES: Final = re.compile(
-    r"[:：=`*>\n]\Z|\A\Z|\b(?:is|are|was|were|be)\Z|(?:\A|\n)[ \t]{0,8}(?:[-•+]|\d{1,3}[.)])\Z"
+    r"(?:[:：>\n]|(?<![!=<>])=|\A)\Z|\b(?:is|are|was|were|be)\Z"
+    r"|(?:\A|\n)[ \t]{0,8}(?:[-•+]|\d{1,3}[.)])\Z"
 )
 # Before a list of numbers, if another one was in the prose: a colon, or a tag in its own line.
-ANNOUNCES_NUMBERS: Final = re.compile(r"[:：=]\s*\Z|>[ \t\r]{0,8}\n\Z")
-NUMBERS: Final = re.compile(r"\[\s{0,64}[-+.\d]")
+ANNOUNCES_NUMBERS: Final = re.compile(r"(?:[:：]|(?<![!=<>])=)\s*\Z|>[ \t\r]{0,8}\n\Z")
+NUMBERS: Final = re.compile(r"\[\s{0,32}[-+.\d]")
 # In prose, these must be announced; those in one line with a sentence after them are part of it.
-SCALAR_LIST: Final = re.compile(r"\[(?:\s{0,8}\[){0,8}\s{0,64}[^\s\"'“‘{\[(]")
+# What `BRACKET` does not look at is not looked at here, either: it may not have come yet.
+SCALAR_LIST: Final = re.compile(r"\[(?:\s{0,32}\[)?\s{0,32}[^\s\"'“‘{\[(]|\{\s{0,32}\}")
 # A block of a program, `func main() { // …`: the brace, and what is before it.
-COMMENTED: Final = re.compile(r"\{\s{0,64}[/#]")
+COMMENTED: Final = re.compile(r"\{\s{0,32}[/#]")
 OPENS_BLOCK: Final = re.compile(r"[\w)]\Z")
 # Before a bracket: a line announces the value.
 DUE: Final = re.compile(r"(?:\A|[:：][ \t\r]*\n\s*)\Z")
@@ -53,8 +55,7 @@ SUBSCRIPT: Final = re.compile(r"(?<!\\)[\w)\]$@#%](?<!\bjson)\Z", re.IGNORECASE)
 # Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
 # body of a declaration.
 IN_CODE: Final = re.compile(
-    r"[(,][ \t]{0,8}\w{1,40}=\Z|[.]\w{1,60}\(\Z|=[ \t]{0,8}\w{1,60}\(\Z"
-    r"|\A[^ \t]{0,100},\Z|`[\w.]{1,60}\(\Z"
+    r"(?:[(,`]|\A[ \t])[ \t]{0,40}\w{1,40}=\Z|(?:[.`]|=[ \t]{0,8})\w{1,60}\(\Z|\A[^ \t]{0,100},\Z"
     r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}\Z"
 )
 # A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.

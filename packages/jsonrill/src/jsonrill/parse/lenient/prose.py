@@ -210,10 +210,10 @@ class Prose:
 
         After such a list in the prose, another list may be the value or be one of two.
         """
-        before = self.before_text.rstrip(" \t")
-        if text[pos] == "{":
-            return not (patterns.COMMENTED.match(text, pos) and patterns.OPENS_BLOCK.search(before))
+        before = self.before_text.rstrip(" \t`*")
         scalars = patterns.SCALAR_LIST.match(text, pos) is not None
+        if text[pos] == "{" and not scalars:
+            return not (patterns.COMMENTED.match(text, pos) and patterns.OPENS_BLOCK.search(before))
         if not scalars and not self.passed_list:
             return True
         numbers = scalars and self.passed_list
