@@ -316,6 +316,23 @@ def test_a_number_that_was_cut_is_not_complete() -> None:
         [*jsonrill.values(source(broken("12"), *[events("123.45")] * 3))]
 
 
+def test_a_number_before_the_break_stays_complete() -> None:
+    value = {"m": [[0, 1], [0, 0]], "n": 12}
+    text, short = json.dumps(value, indent=1), json.dumps(value)
+    for cut in range(1, len(text)):
+        for second in range(1, len(short), 7):
+            reading = source(broken(text[:cut]), broken(short[:second]), *[events(short)] * 3)
+            try:
+                for shown in jsonrill.values(reading):
+                    assert is_prefix(shown, value), (cut, second)
+            except jsonrill.Truncated:
+                continue
+            assert shown == value, (cut, second)
+    streams = broken("12345."), broken("12"), broken("12345.6"), events("78")
+    *_, number = jsonrill.values(source(*streams))
+    assert number == 12345.678
+
+
 def test_an_answer_that_does_not_join_was_not_lost() -> None:
     asked = Asked(broken(TEXT[:25]), events("]" * 900), events(TEXT))
     *_, value = jsonrill.values(jsonrill.unbroken(asked, stall=None, backoff=0))

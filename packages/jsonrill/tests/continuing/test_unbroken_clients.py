@@ -6,13 +6,16 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 import jsonrill
 from jsonrill.continuing import SoFar
 from jsonrill.testing import Answer, Call, Upstream
+from support.provider_streams import call_stream
 
 anthropic = pytest.importorskip("anthropic")
 genai = pytest.importorskip("google.genai")
@@ -121,3 +124,113 @@ def test_an_async_client_and_another_provider_for_the_rest() -> None:
 
     with Upstream(provider) as upstream:
         assert asyncio.run(main(upstream.url)) == VALUE
+
+
+# ---- the requests, by the types of the client libraries ----
+
+
+@cache
+def listed(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(list[kind])
+
+
+def check_chat(messages: list[Any]) -> None:
+    from openai.types.chat import ChatCompletionMessageParam
+
+    listed(ChatCompletionMessageParam).validate_python(messages)
+
+
+def check_responses(messages: list[Any]) -> None:
+    from openai.types.responses import ResponseInputItemParam
+
+    listed(ResponseInputItemParam).validate_python(messages)
+
+
+def check_anthropic(messages: list[Any]) -> None:
+    from anthropic.types import MessageParam
+
+    listed(MessageParam).validate_python(messages)
+    if messages[-1]["role"] == "assistant":  # what it goes on with
+        assert messages[-1]["content"] == messages[-1]["content"].rstrip()
+
+
+def check_gemini(messages: list[Any]) -> None:
+    listed(genai.types.Content).validate_python(messages)
+
+
+def check_mistral(messages: list[Any]) -> None:
+    models = pytest.importorskip("mistralai.client.models")
+    models.ChatCompletionStreamRequest.model_validate({"model": "any", "messages": messages})
+
+
+@cache
+def bedrock_request() -> Any:
+    session = pytest.importorskip("botocore.session").get_session()
+    return session.get_service_model("bedrock-runtime").operation_model("ConverseStream")
+
+
+def check_bedrock(messages: list[Any]) -> None:
+    shape = bedrock_request().input_shape
+    from botocore.validate import ParamValidator
+
+    report = ParamValidator().validate({"modelId": "any", "messages": messages}, shape)
+    assert not report.has_errors(), report.generate_report()
+
+
+CHECKS: dict[str, Callable[[list[Any]], None]] = {
+    "openai": check_chat,
+    "responses": check_responses,
+    "anthropic": check_anthropic,
+    "gemini": check_gemini,
+    "mistral": check_mistral,
+    "bedrock": check_bedrock,
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "pace": {"enum": ["slow", "fast"]}},
+    "required": ["city", "pace"],
+}
+CALL = call_stream("openai_chat", [Call("plan", VALUE), Call("plan", {"city": "Oslo"})], size=5)
+BREAKS: dict[str, tuple[list[Any], dict[str, Any]]] = {
+    "text that ends with a space": ([['{"city": "Zürich ']], {}),
+    "nothing": ([[]], {}),
+    "prose": ([[{"kind": "answer", "text": "It rains in "}]], {"repair": True}),
+    "unclear": ([['{"city": "the '], ['the end"}']], {}),
+    "unclear, with a schema": ([['{"city": "the '], ['the end", "pace": "slow"}']], SCHEMA),
+    "violation": ([['{"city": "Rome", "pace": "leisurely"}']], SCHEMA),
+    "a call": ([CALL[:4]], {"tool": "plan"}),
+    "a call behind another": ([CALL[:-4]], {"tool": "plan"}),
+}
+
+
+class Asked(Exception):
+    """The request that was to be written."""
+
+
+@pytest.mark.parametrize("provider", CHECKS)
+@pytest.mark.parametrize("name", BREAKS)
+def test_the_request_for_the_rest_is_one_by_the_types_of_the_client(
+    provider: str, name: str
+) -> None:
+    answers, options = BREAKS[name]
+    streams = iter(answers)
+    requests: list[list[Any]] = []
+
+    def ask(so_far: SoFar | None) -> Any:
+        stream = next(streams, None)
+        if stream is None:
+            assert so_far is not None
+            for prefill in (True, False):
+                requests.append(so_far.messages("A trip", provider, prefill=prefill))
+            raise Asked
+        return stream
+
+    schema = options if options is SCHEMA else None
+    wanted = {} if options is SCHEMA else options
+    with pytest.raises(Asked):
+        source = jsonrill.unbroken(ask, stall=None, backoff=0, attempts=5)
+        [*jsonrill.values(source, schema, **wanted)]
+    for messages in requests:
+        CHECKS[provider](messages)
+        assert json.loads(json.dumps(messages)) == messages
+        assert "A trip" in json.dumps(messages[0])

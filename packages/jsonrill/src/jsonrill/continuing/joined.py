@@ -105,6 +105,9 @@ class JoinedText:
     def fork(self, *, rewound: bool = False) -> JoinedText:
         """The same text, which goes on for itself; with `rewound` from its last clean place."""
         other = self._copy(self.clean if rewound else self.size)
+        if rewound and other.outline.word:
+            # A number before a clean place is complete.
+            other.add(" ")
         other._was_json = not self.plain
         return other
 
@@ -121,10 +124,10 @@ class JoinedText:
         return self._copy(size if is_broken else self.size)
 
     def document(self) -> Document:
-        """The value of the text up to its last clean place."""
+        """The value of the text up to its last clean place; all of it, if it is complete."""
         document = Document()
         if self.begin is not None and not self.outline.dead:
-            text = self.text[self.begin : self.clean]
+            text = self.text[self.begin : self.size if self.complete else self.clean]
             # A number is complete when something follows it.
             document.feed(text if self.outline.in_string else text + " ")
         return document
