@@ -10,7 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jsonrill.ext.starlette import ByteStreamResponse, response_of
+from jsonrill.ext.starlette import ByteStreamResponse
 
 from ..access.permissions import Allowed, config_of, hub_of, is_revoked, readable
 from ..problems import Problem
@@ -18,6 +18,7 @@ from ..runs.answer import BadPosition, ReaderSource, has_all, position_of, reply
 from ..runs.options import StreamOptions, ViewOptions
 from ..runs.positions import Position
 from ..runs.records import End
+from ..runs.starlette_response import response_of
 from ..store import Status
 from .publish import read_body
 

@@ -1,16 +1,15 @@
 """What a reader's request is answered with: from which position, and for how long.
 
-Nothing here knows a web framework; `ext/` makes its response of a `Reply`.
+Nothing here knows a web framework: its response is made of a `Reply`, in a module for each.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jsonrill.dialects import DIALECTS
-from jsonrill.ext.event_stream import Reply
 from jsonrill.jsontext import dumps
 
 from ..store import Status
@@ -65,6 +64,17 @@ class ReaderSource:
             self._hub.metrics.add("sent_bytes_total", self.response.bytes_sent)
             self._hub.metrics.add("readers_cut_total", self.response.cut)
             self.response = None
+
+
+class Reply(NamedTuple):
+    """A response before a framework makes one of it: a body, or a source of events."""
+
+    status: int
+    headers: Mapping[str, str] = {}
+    body: bytes = b""
+    source: Any = None
+    # How the events are sent: the arguments of `ByteStreamResponse`.
+    sending: Mapping[str, Any] = {}
 
 
 def problem(status: int, code: str, message: str, headers: Mapping[str, str] = {}) -> Reply:

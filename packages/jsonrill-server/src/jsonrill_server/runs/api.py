@@ -27,7 +27,6 @@ from jsonrill.answers.turns import messages
 from jsonrill.dialects import DIALECTS
 from jsonrill.errors import JsonrillError
 from jsonrill.eventstream import SSEDecoder, ends_stream
-from jsonrill.ext.event_stream import Reply
 from jsonrill.options import refuse_unknown
 from jsonrill.providers import Reader
 from jsonrill.providers.finish import Reason
@@ -45,7 +44,7 @@ from ..store import (
     UnknownStream,
     open_store,
 )
-from .answer import BadPosition, has_all, position_of, problem, reply
+from .answer import BadPosition, Reply, has_all, position_of, problem, reply
 from .claim import Claim
 from .elements import called, check, records_of
 from .hub import Hub
@@ -836,10 +835,10 @@ def _is_django(request: Any) -> bool:
 def _deferred(request: Any, make: Callable[[], Awaitable[Reply]]) -> Any:
     """The response of the request's framework, which is made when it is sent."""
     if _is_django(request):
-        from jsonrill.ext.django import DeferredHttpResponse
+        from .django_response import DeferredHttpResponse
 
         return DeferredHttpResponse(make)
-    from jsonrill.ext.starlette import DeferredResponse
+    from .starlette_response import DeferredResponse
 
     return DeferredResponse(make)
 

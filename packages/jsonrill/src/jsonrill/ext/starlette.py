@@ -7,15 +7,7 @@ the client has gone or takes nothing any more, and closes its source in every ca
 from __future__ import annotations
 
 import asyncio
-from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Iterable,
-    Mapping,
-)
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, Final
 
 from starlette.background import BackgroundTask
@@ -25,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from ..eventstream import HEARTBEAT, HEARTBEAT_SECONDS, SEND_SECONDS
 from ..streams.framing import sse
-from .event_stream import HEADERS, OPENING, TICK, Reply, beginning
+from .event_stream import HEADERS, OPENING, TICK, beginning
 from .tasks import stop
 
 _END: Final = object()
@@ -208,41 +200,6 @@ class EventStreamResponse(ByteStreamResponse):
             await asyncio.sleep(0)
             await stop(begun)
         await super().aclose()
-
-
-class DeferredResponse(Response):
-    """A response that is made when it is sent; or before, with `await`.
-
-    Headers, cookies and the background task that are set on it are those of the response.
-    """
-
-    def __init__(self, make: Callable[[], Awaitable[Reply]]) -> None:
-        self._make = make
-        self.status_code = 200
-        self.background: BackgroundTask | None = None
-        self.init_headers({})
-
-    async def ready(self) -> Response:
-        """Return the response itself."""
-        response = response_of(await self._make())
-        response.background = self.background
-        response.raw_headers += self.raw_headers
-        return response
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (await self.ready())(scope, receive, send)
-
-    def __await__(self) -> Generator[Any, Any, Response]:
-        return self.ready().__await__()
-
-
-def response_of(reply: Reply) -> Response:
-    """The response for a reader's request."""
-    if reply.source is None:
-        return Response(reply.body, reply.status, dict(reply.headers))
-    response = ByteStreamResponse(reply.source, headers=reply.headers, **reply.sending)
-    reply.source.response = response
-    return response
 
 
 async def _gone(receive: Receive) -> None:
