@@ -143,9 +143,9 @@ your own:
 $ make bench
 ```
 
-It installs the rivals into `.venv`, measures for about a quarter of an hour, and writes this page and
-[all figures](benchmarks/results.json), of which these are a third. A rival that is used badly here
-is a bug; please say so.
+It installs the rivals into `.venv`, measures for about a quarter of an hour, and writes this page
+and [all figures](benchmarks/results.json), of which these are a third. A rival that is used badly
+here is a bug; please say so.
 
 Processor time, not wall time. The contestants take turns in one process; of each the best sample
 counts ({budget:g} seconds each), and every ratio is of two figures of one run. What needs more than
