@@ -62,13 +62,13 @@ Example: jsonrill batch check logs/*.jsonl.gz --out checked""",
 )
 
 
-def _schema(given: str | None) -> Any:
+def _schema(place: str | None) -> Any:
     """The JSON Schema in a file; or module:Name as it is, which workers import."""
-    if given is None or (":" in given and not Path(given).exists()):
-        if given is not None and os.getcwd() not in sys.path:
+    if place is None or (":" in place and not Path(place).exists()):
+        if place is not None and os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())  # last, so that it hides no other module
-        return given
-    return json_file(given)
+        return place
+    return json_file(place)
 
 
 def _options(kind: str) -> Iterator[Option]:
@@ -236,12 +236,12 @@ def _said(progress: Progress) -> str:
     return " · ".join(parts)
 
 
-def _schemas(given: str | list[str] | None) -> dict[str, Any]:
-    if not given:
+def _schemas(places: str | list[str] | None) -> dict[str, Any]:
+    if not places:
         return {}
-    if isinstance(given, str):
-        return {"schema": _schema(given)}
-    return {"schemas": tool_schemas_of(given)}
+    if isinstance(places, str):
+        return {"schema": _schema(places)}
+    return {"schemas": tool_schemas_of(places)}
 
 
 def add(commands: typer.Typer) -> None:

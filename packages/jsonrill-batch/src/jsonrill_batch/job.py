@@ -81,10 +81,10 @@ class Job:
             raise ValueError(f"kind is one of {', '.join(JOBS)}, not {self.kind!r}")
         if self.max_line < 1 or self.keep < 0:
             raise ValueError("max_line must be at least 1, and keep at least 0")
-        given = self._given()
+        options = self._given()
         for option in offered("batch"):
             kinds = jobs_of(option)
-            if option.name in given and self.kind not in kinds:
+            if option.name in options and self.kind not in kinds:
                 raise ValueError(f"{option.name} is for {', '.join(kinds)}, not for {self.kind}")
             option.check(getattr(self, option.name))
         for path in (self.field, self.id_field):
@@ -113,9 +113,9 @@ class Job:
         return {"kind": self.kind, **shown}
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Job:
+    def from_json(cls, fields: Mapping[str, Any]) -> Job:
         """The job that `to_json` wrote."""
-        options = dict(given)
+        options = dict(fields)
         if "limits" in options:
             options["limits"] = Limits(**options["limits"])
         if isinstance(options.get("repair"), list):

@@ -50,15 +50,15 @@ class Manifest:
     @classmethod
     def load(cls, folder: Folder) -> Manifest:
         """The manifest of the run in this folder; `BatchError` if there is none."""
-        found = folder.read(MANIFEST)
-        if found is None:
+        text = folder.read(MANIFEST)
+        if text is None:
             raise BatchError(f"{folder.path} has no {MANIFEST}: there is no run to resume")
         try:
-            given = json.loads(found)
-            if given["version"] != VERSION:
+            fields = json.loads(text)
+            if fields["version"] != VERSION:
                 raise BatchError(f"{folder.path} was written by another version of jsonrill")
-            files = [File(**file) for file in given["files"]]
-            return cls(Job.from_json(given["job"]), files, given["shard_size"], given["format"])
+            files = [File(**file) for file in fields["files"]]
+            return cls(Job.from_json(fields["job"]), files, fields["shard_size"], fields["format"])
         except (ValueError, KeyError, TypeError) as error:
             raise BatchError(f"{folder.path}/{MANIFEST} cannot be read: {error}") from error
 
@@ -85,24 +85,24 @@ class Manifest:
 def done_of(folder: Folder, manifest: Manifest, shards: list[Shard]) -> dict[int, dict[str, Any]]:
     """By index, the records of shards that are done and whose files are complete."""
     names = set(folder.names(DONE))
-    found = {}
+    done = {}
     for shard in shards:
         record = _record(folder, shard) if f"{shard.name}.json" in names else None
         if (
             record is not None
             and folder.size(files_of(shard.name, manifest.format)[0]) == record["part"]
         ):
-            found[shard.index] = record
-    if len(found) == len(shards) and folder.size(QUARANTINED) is not None:
-        return found
+            done[shard.index] = record
+    if len(done) == len(shards) and folder.size(QUARANTINED) is not None:
+        return done
     # Until the quarantine is gathered in one file, each shard needs its own.
-    return {index: record for index, record in found.items() if _has_quarantine(folder, record)}
+    return {index: record for index, record in done.items() if _has_quarantine(folder, record)}
 
 
 def _record(folder: Folder, shard: Shard) -> dict[str, Any] | None:
-    found = folder.read(f"{DONE}/{shard.name}.json")
+    text = folder.read(f"{DONE}/{shard.name}.json")
     try:
-        record = json.loads(found or b"")
+        record = json.loads(text or b"")
     except ValueError:
         return None
     return record if isinstance(record, dict) and record.get("shard") == shard.name else None

@@ -260,11 +260,11 @@ def _fragments(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
             ended = text is None
             if text is not None:
                 tally.piece(text)
-            found = parser.flush(stream.cut) if text is None else parser.feed(text)
+            fragments = parser.flush(stream.cut) if text is None else parser.feed(text)
         except ERRORS as error:
             tally.errors.append(error.to_dict())
-            found, ended = getattr(error, "fragments", []), True
-        for fragment in found:
+            fragments, ended = getattr(error, "fragments", []), True
+        for fragment in fragments:
             tally.change(fragment.kind not in ("StartObject", "StartArray"))
             yield f'{head},"seq":{sequence},{dumps(to_wire(fragment))[1:]}'
             sequence += 1
@@ -277,16 +277,16 @@ def _fragments(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
 def _chunks(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
     if stream.form != "snapshots":
         raise BadRecord("WRONG_FORM", f"chunks are made of snapshots, not of {stream.form}")
-    made: list[str] = []
+    chunks: list[str] = []
     try:
         for text in texts(stream, work.job):
             tally.piece(text)
             if text:
                 tally.change()
-                made.append(text)
+                chunks.append(text)
     except ERRORS as error:
         tally.errors.append(error.to_dict())
-    yield dumps({"id": stream.id, "chunks": made, **_error_and_repairs(tally)})
+    yield dumps({"id": stream.id, "chunks": chunks, **_error_and_repairs(tally)})
 
 
 def _calls(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:

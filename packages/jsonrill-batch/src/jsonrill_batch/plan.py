@@ -61,28 +61,28 @@ def find_files(inputs: Iterable[str], input_format: str = "auto") -> list[File]:
     """
     if input_format not in INPUT_FORMATS:
         raise ValueError(f"input_format is one of {', '.join(INPUT_FORMATS)}, not {input_format!r}")
-    found: dict[str, File] = {}
+    files: dict[str, File] = {}
     wrong: list[str] = []
-    for given in inputs:
+    for place in inputs:
         try:
             for file in (
-                _remote_files(given, input_format)
-                if is_remote(given)
-                else _files(given, input_format)
+                _remote_files(place, input_format)
+                if is_remote(place)
+                else _files(place, input_format)
             ):
-                found.setdefault(file.path, file)
+                files.setdefault(file.path, file)
         except InputError as error:
             wrong.append(str(error))
     if wrong:
         raise InputError("; ".join(wrong))
-    if not found:
+    if not files:
         raise InputError("there are no input files")
     try:
-        for compression in sorted({file.compression for file in found.values()}):
+        for compression in sorted({file.compression for file in files.values()}):
             need(compression)
     except ImportError as error:
         raise InputError(str(error)) from error
-    return list(found.values())
+    return list(files.values())
 
 
 def shard_size(files: Sequence[File]) -> int:
@@ -122,18 +122,18 @@ def _ranges(file: File, size: int) -> Iterator[Segment]:
         yield Segment(*file[:4], start, end, file.input_format, file.compression)
 
 
-def _files(given: str, input_format: str) -> Iterator[File]:
-    if os.path.isdir(given):
-        yield from _folder(given, input_format)
+def _files(place: str, input_format: str) -> Iterator[File]:
+    if os.path.isdir(place):
+        yield from _folder(place, input_format)
         return
-    if has_magic(given) and not os.path.exists(given):
-        paths = sorted(path for path in iglob(given, recursive=True) if os.path.isfile(path))
+    if has_magic(place) and not os.path.exists(place):
+        paths = sorted(path for path in iglob(place, recursive=True) if os.path.isfile(path))
         if not paths:
-            raise InputError(f"no file matches {given}")
+            raise InputError(f"no file matches {place}")
         for path in paths:
             yield _file(path, input_format)
         return
-    yield _file(given, input_format)
+    yield _file(place, input_format)
 
 
 def _folder(folder: str, input_format: str) -> Iterator[File]:
@@ -165,18 +165,18 @@ def _file(path: str, input_format: str) -> File:
     return File(where, path, stat.st_size, version_of(stat), *_kind(path, beginning, input_format))
 
 
-def _remote_files(given: str, input_format: str) -> Iterator[File]:
-    store = remote(given)
+def _remote_files(place: str, input_format: str) -> Iterator[File]:
+    store = remote(place)
     try:
-        paths = sorted(store.glob(given)) if has_magic(given) else [given]
+        paths = sorted(store.glob(place)) if has_magic(place) else [place]
         if not paths:
-            raise InputError(f"no file matches {given}")
+            raise InputError(f"no file matches {place}")
         for path in paths:
             yield _remote_file(store, str(store.unstrip_protocol(path)), input_format)
     except InputError:
         raise
     except Exception as error:  # each driver has errors of its own
-        raise InputError(f"{given}: {type(error).__name__}: {error}") from error
+        raise InputError(f"{place}: {type(error).__name__}: {error}") from error
 
 
 def _remote_file(store: Any, path: str, input_format: str) -> File:

@@ -87,8 +87,8 @@ def run(
     _as_json(job)
     if format == "parquet":
         need_pyarrow()
-    given = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
-    files = find_files([os.fspath(place) for place in given], input_format)
+    places = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    files = find_files([os.fspath(place) for place in places], input_format)
     size = shard_size(files) if shard_bytes is None else shard_bytes
     doing = _engine(engine, workers, scheduler)
     folder = folder_at(os.fspath(out))

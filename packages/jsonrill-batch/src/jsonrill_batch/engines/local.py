@@ -42,16 +42,16 @@ class Local:
             while waiting or any(worker.shard for worker in self._all):
                 self._give(waiting, trials)
                 try:
-                    worker, said = self._said.get(timeout=_TICK)
+                    worker, answer = self._said.get(timeout=_TICK)
                 except Empty:
                     yield None
                     continue
                 shard, worker.shard = worker.shard, None
-                if said is None:
+                if answer is None:
                     outcome = self._buried(worker, shard, trials)
                 else:
                     assert shard is not None
-                    outcome = trials.finish(shard, json.loads(said))
+                    outcome = trials.finish(shard, json.loads(answer))
                 if outcome is not None:
                     yield outcome
                 elif shard is not None:
@@ -95,7 +95,7 @@ class Local:
 class _Worker:
     """A process, the shard it is doing, and a thread that reads its answers."""
 
-    def __init__(self, said: SimpleQueue[tuple[_Worker, str | None]]) -> None:
+    def __init__(self, answers: SimpleQueue[tuple[_Worker, str | None]]) -> None:
         self.shard: Shard | None = None
         self.mark: str | None = None
         path = os.pathsep.join(place or os.getcwd() for place in sys.path)
@@ -109,7 +109,7 @@ class _Worker:
             # Ctrl-C in a terminal is for this process; it could come before a worker ignores it.
             process_group=0,
         )
-        self._thread = Thread(target=self._listen, args=(said,), daemon=True)
+        self._thread = Thread(target=self._listen, args=(answers,), daemon=True)
         self._thread.start()
 
     def give(self, shard: Shard, task: dict[str, Any]) -> None:
@@ -120,13 +120,13 @@ class _Worker:
             self.process.stdin.write(json.dumps(task) + "\n")
             self.process.stdin.flush()
 
-    def _listen(self, said: SimpleQueue[tuple[_Worker, str | None]]) -> None:
+    def _listen(self, answers: SimpleQueue[tuple[_Worker, str | None]]) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             # A line without its end was cut off by the worker's death.
             if line.endswith("\n"):
-                said.put((self, line))
-        said.put((self, None))
+                answers.put((self, line))
+        answers.put((self, None))
 
     def close(self) -> None:
         self._thread.join()

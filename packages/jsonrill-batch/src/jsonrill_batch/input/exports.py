@@ -29,9 +29,9 @@ def exported(record: dict[str, Any]) -> Exported | None:
     `BadRecord` if the request failed, `Skipped` for a line that is about something else.
     """
     for read in _EXPORTS:
-        found = read(record)
-        if found is not None:
-            return found
+        stream = read(record)
+        if stream is not None:
+            return stream
     return None
 
 
@@ -118,8 +118,8 @@ def _known(body: Any) -> Any:
 def _failed(error: Any) -> BadRecord:
     if isinstance(error, dict):
         error = error.get("message") or error.get("code") or error.get("type")
-    said = f": {error}" if isinstance(error, str) and error else ""
-    return BadRecord("NO_ANSWER", f"the request failed{said}")
+    reason = f": {error}" if isinstance(error, str) and error else ""
+    return BadRecord("NO_ANSWER", f"the request failed{reason}")
 
 
 def _decoded(value: Any) -> Any:
@@ -127,8 +127,8 @@ def _decoded(value: Any) -> Any:
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
     try:
-        found = json.loads(value)
+        decoded = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    last = found[-1] if isinstance(found, list) and found else found
-    return found if events_of(last) is not None else value
+    last = decoded[-1] if isinstance(decoded, list) and decoded else decoded
+    return decoded if events_of(last) is not None else value

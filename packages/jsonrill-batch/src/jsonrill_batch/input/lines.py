@@ -173,9 +173,9 @@ class _Events:
             self._size += len(event.data)
             if self._size <= self._max:
                 self._events.append(dumps(event.data))
-            said = self._reader.feed(event.data)
+            statements = self._reader.feed(event.data)
             # Some providers send no [DONE].
-            ends = any(type(one) is Finish and one.last for one in said)
+            ends = any(type(one) is Finish and one.last for one in statements)
         if ends:
             yield from self.end()
 

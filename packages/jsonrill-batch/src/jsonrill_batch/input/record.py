@@ -61,14 +61,12 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
         advice = f": {_ARRAY}" if isinstance(record, list) else ""
         raise BadRecord("NOT_A_STREAM", f"{_EXPECTED}, not {_called(record)}{advice}")
     form, pieces, named = _found(record, job)
-    known, given = lookup(record, _path(job.id_field))
+    known, id = lookup(record, _path(job.id_field))
     if named is not None and (job.id_field == DEFAULT_ID or not known):
-        known, given = True, named
-    stream = Stream(given if known and given is not None else name, form, pieces)
+        known, id = True, named
+    stream = Stream(id if known and id is not None else name, form, pieces)
     if type(stream.id) not in (str, int):
-        raise BadRecord(
-            "NOT_A_STREAM", f"the id must be a string or an integer, not {_called(given)}"
-        )
+        raise BadRecord("NOT_A_STREAM", f"the id must be a string or an integer, not {_called(id)}")
     _add_times(stream, record)
     return stream
 
@@ -111,12 +109,14 @@ def _found(record: dict[str, Any], job: Job) -> tuple[Form, list[Any], Any]:
     for form in FORMS:
         if form in record:
             return form, _checked(form, record[form]), None
-    found = exported(record)
-    said = refusal_of(record if found is None else found.answer) if job.kind != "calls" else None
-    if said is not None:
-        raise BadRecord("NO_TEXT", f"the model refused: {said}")
-    if found is not None:
-        return *_answer(found.answer), found.id
+    export = exported(record)
+    refusal = (
+        refusal_of(record if export is None else export.answer) if job.kind != "calls" else None
+    )
+    if refusal is not None:
+        raise BadRecord("NO_TEXT", f"the model refused: {refusal}")
+    if export is not None:
+        return *_answer(export.answer), export.id
     events = events_of(record)
     if events is not None:
         return "events", events, None

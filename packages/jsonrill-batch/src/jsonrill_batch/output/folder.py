@@ -48,13 +48,13 @@ class Folder:
     def is_free(self) -> bool:
         """True if the folder is missing, empty, or left by a run that never started."""
         try:
-            found = set(os.listdir(self.path))
+            names = set(os.listdir(self.path))
         except FileNotFoundError:
             return True
         except OSError as error:
             raise OutputError(f"{self.path}: {error.strerror or error}") from error
         # A run creates its lock first: a tmp/ without one is not ours.
-        return not found or (LOCK in found and found <= _LEFT)
+        return not names or (LOCK in names and names <= _LEFT)
 
     def clean(self) -> None:
         """Remove files that were not completed."""
@@ -181,15 +181,15 @@ class Remote(Folder):
             return None
 
     def _opened(self, name: str) -> IO[bytes]:
-        found: IO[bytes] = self._store.open(f"{self.path}/{name}", "rb")
-        return found
+        file: IO[bytes] = self._store.open(f"{self.path}/{name}", "rb")
+        return file
 
     def names(self, below: str) -> list[str]:
         try:
-            found = self._store.ls(f"{self.path}/{below}", detail=False, refresh=True)
+            places = self._store.ls(f"{self.path}/{below}", detail=False, refresh=True)
         except FileNotFoundError:
             return []
-        return sorted(str(name).rsplit("/", 1)[-1] for name in found)
+        return sorted(str(name).rsplit("/", 1)[-1] for name in places)
 
     @contextmanager
     def create(self, name: str) -> Iterator[IO[bytes]]:

@@ -134,11 +134,11 @@ def _breakdown(title: str, bars: list[tuple[str, int, str]], whole: int, labels:
     for place, (name, count, colour) in enumerate(bars):
         top = place * 30
         width = max(2.0, widest * count / most) if count else 0
-        said = f"{number(count)}{share(count, whole)}"
+        label = f"{number(count)}{share(count, whole)}"
         rows.append(
             f'<text x="0" y="{top + 19}">{escape(printable(name))}</text>'
             f'<rect class="{colour}" x="{labels}" y="{top + 4}" width="{width:.1f}" height="20"'
-            f' rx="3"/><text x="{labels + 10 + width:.1f}" y="{top + 19}">{escape(said)}</text>'
+            f' rx="3"/><text x="{labels + 10 + width:.1f}" y="{top + 19}">{escape(label)}</text>'
         )
     svg = _svg(title, 30 * len(bars), "".join(rows))
     return f"<h2>{escape(title)}</h2>\n<figure>{svg}</figure>"
@@ -149,8 +149,8 @@ def _waits(title: str, spreads: dict[str, Spread]) -> Iterator[str]:
         yield f"<h2>{escape(title)}</h2>"
     for unit in UNITS:
         if unit in spreads:
-            said = f"{shown(spreads[unit], unit)} (logarithmic scale)"
-            caption = f"<figcaption>{escape(said)}</figcaption>"
+            words = f"{shown(spreads[unit], unit)} (logarithmic scale)"
+            caption = f"<figcaption>{escape(words)}</figcaption>"
             yield f"<figure>{caption}{_histogram(f'{title}, {unit}', spreads[unit])}</figure>"
 
 
@@ -162,10 +162,10 @@ def _histogram(title: str, spread: Spread) -> str:
     drawn = []
     for place, (start, end, count) in enumerate(bars):
         height = (_HEIGHT - 24) * count / most
-        said = f"{start:g} to {end:g}: {number(count)}"
+        label = f"{start:g} to {end:g}: {number(count)}"
         drawn.append(
             f'<rect class="bar" x="{place * step + 0.5:.1f}" y="{_HEIGHT - 20 - height:.1f}"'
-            f' width="{max(step - 1, 1):.1f}" height="{height:.1f}"><title>{said}</title></rect>'
+            f' width="{max(step - 1, 1):.1f}" height="{height:.1f}"><title>{label}</title></rect>'
         )
     floor = _HEIGHT - 20
     drawn.append(f'<line class="axis" x1="0" y1="{floor}" x2="{_WIDTH}" y2="{floor}"/>')

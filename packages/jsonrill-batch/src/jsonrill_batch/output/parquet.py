@@ -39,13 +39,13 @@ _WAITS: Final = {
 
 def columns_of(kind: str) -> dict[str, str]:
     """The columns of a job, with the names of their Arrow types."""
-    found = {**_STREAM}
+    columns = {**_STREAM}
     if kind in ("updates", "fragments"):
-        found["seq"] = "int64"
-    found |= _ERROR
+        columns["seq"] = "int64"
+    columns |= _ERROR
     if kind == "check":
-        found |= {**_SIZES, **_WAITS}
-    return {**found, "row": "string"}
+        columns |= {**_SIZES, **_WAITS}
+    return {**columns, "row": "string"}
 
 
 def need_pyarrow() -> Any:
@@ -89,14 +89,14 @@ def _columns(row: dict[str, Any], wanted: dict[str, str], text: str) -> dict[str
     """The columns of a row. Its error is its own, or that of the first call that has one."""
     errors = [row.get("error"), *(call.get("error") for call in row.get("calls", ()))]
     error: dict[str, Any] = next((one for one in errors if one), {})
-    found = {**error, "id": str(row["id"]), "ok": not error, "seq": row.get("seq"), "row": text}
+    values = {**error, "id": str(row["id"]), "ok": not error, "seq": row.get("seq"), "row": text}
     if "characters" in wanted:
-        found |= {name: row.get(name) for name in _SIZES}
+        values |= {name: row.get(name) for name in _SIZES}
         for name in ("first", "last"):
-            found |= {f"{name}_{unit}": value for unit, value in row.get(name, {}).items()}
+            values |= {f"{name}_{unit}": value for unit, value in row.get(name, {}).items()}
     return {
         name: _text(value) if isinstance(value, str) else value
-        for name, value in found.items()
+        for name, value in values.items()
         if name in wanted
     }
 

@@ -92,13 +92,15 @@ class Report:
         for code, count in by_count(total.errors):
             yield f"  {code:<20}{number(count)}{share(count, total.streams)}"
         for path, rule, count in total.worst(5):
-            said = f"{number(count)}{share(count, total.streams)}"
-            yield f"  breaks      {shortened(path)}, {rule}: {said}"
+            label = f"{number(count)}{share(count, total.streams)}"
+            yield f"  breaks      {shortened(path)}, {rule}: {label}"
         if total.after_error:
             yield f"  characters after an error: {number(total.after_error)}"
         if total.repairs:
-            found = ", ".join(f"{rule} {number(count)}" for rule, count in by_count(total.repairs))
-            yield f"  repairs     {found}"
+            repairs = ", ".join(
+                f"{rule} {number(count)}" for rule, count in by_count(total.repairs)
+            )
+            yield f"  repairs     {repairs}"
         for title, spreads in (("first value", total.first), ("last change", total.last)):
             for unit in UNITS:
                 if unit in spreads:
@@ -139,8 +141,8 @@ def _figures(spread: Spread) -> dict[str, float | None]:
 
 def shown(spread: Spread, unit: str) -> str:
     """The percentiles of a spread as text."""
-    found = [f"{name} {_short(spread.at(wanted))}" for name, wanted in _SHARES]
-    return f"{unit}: {', '.join(found)}, most {_short(spread.most)}"
+    shares = [f"{name} {_short(spread.at(wanted))}" for name, wanted in _SHARES]
+    return f"{unit}: {', '.join(shares)}, most {_short(spread.most)}"
 
 
 def _short(figure: float | None) -> str:

@@ -87,8 +87,8 @@ class Spread:
         return {**vars(self), "steps": [list(step) for step in sorted(self.steps.items())]}
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Spread:
-        return cls(**{**given, "steps": dict(given["steps"])})
+    def from_json(cls, fields: Mapping[str, Any]) -> Spread:
+        return cls(**{**fields, "steps": dict(fields["steps"])})
 
 
 def edge(step: int) -> float:
@@ -153,12 +153,12 @@ class Summary:
 
     def worst(self, count: int) -> list[tuple[str, str, int]]:
         """(path, rule, count) of the fields and rules that break most often."""
-        found = [
+        breaks = [
             (path, rule, times)
             for path, rules in self.breaks.items()
             for rule, times in rules.items()
         ]
-        return sorted(found, key=lambda one: (-one[2], *one[:2]))[:count]
+        return sorted(breaks, key=lambda one: (-one[2], *one[:2]))[:count]
 
     def to_json(self) -> dict[str, Any]:
         """The summary as JSON, with its keys in order."""
@@ -173,13 +173,13 @@ class Summary:
         return shown
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Summary:
+    def from_json(cls, fields: Mapping[str, Any]) -> Summary:
         """The summary that `to_json` wrote."""
         spreads = {
-            name: {unit: Spread.from_json(one) for unit, one in given[name].items()}
+            name: {unit: Spread.from_json(one) for unit, one in fields[name].items()}
             for name in _SPREADS
         }
-        return cls(**{**given, **spreads})
+        return cls(**{**fields, **spreads})
 
 
 _BY_CODE: Final = ("errors", "quarantined", "repairs", "skipped")

@@ -73,9 +73,9 @@ class Tally:
     def waited(self, place: Place) -> dict[str, float]:
         """How long it took to get to a place, by unit; seconds only if the stream has times."""
         pieces, characters = place
-        found: dict[str, float] = {"characters": characters, "pieces": pieces}
+        waits: dict[str, float] = {"characters": characters, "pieces": pieces}
         seconds = self.stream.seconds(pieces - 1) if pieces else None
-        return found if seconds is None else {**found, "seconds": seconds}
+        return waits if seconds is None else {**waits, "seconds": seconds}
 
     def count(self, summary: Summary) -> None:
         """Add this stream to a summary."""

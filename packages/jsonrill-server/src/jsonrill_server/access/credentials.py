@@ -45,15 +45,15 @@ class Credentials:
             if path and not has:
                 raise ConfigError(f"there is nothing in {path}")
 
-    def of_token(self, given: str) -> Holder | None:
+    def of_token(self, text: str) -> Holder | None:
         """The holder of a token; None if it is unknown."""
         self._refresh()
-        found = None
+        holder = None
         for mark, token in self._tokens.items():
             # Every token is compared, each in constant time.
-            if hmac.compare_digest(token.encode(), given.encode()):
-                found = self._by_mark[mark]
-        return found
+            if hmac.compare_digest(token.encode(), text.encode()):
+                holder = self._by_mark[mark]
+        return holder
 
     @property
     def everybody(self) -> Holder | None:
@@ -78,8 +78,8 @@ class Credentials:
         # Without a secret of its own a server without tokens forgets its tickets with its end, and
         # so does one whose file of secrets was emptied.
         from_token = token and not self._config.secret_file
-        found = self._secrets or ([""] if from_token else [self._own])
-        return [_hashed("jsonrill tickets", secret, token) for secret in found]
+        secrets = self._secrets or ([""] if from_token else [self._own])
+        return [_hashed("jsonrill tickets", secret, token) for secret in secrets]
 
     def _refresh(self) -> None:
         now = time.monotonic()
@@ -98,8 +98,8 @@ class Credentials:
             log.info("tokens and keys were read again: %d tokens", len(self._tokens))
 
     def _load(self) -> None:
-        subjects, found = self._config.subjects(), self._config.secrets()
-        self._secrets = found
+        subjects, secrets = self._config.subjects(), self._config.secrets()
+        self._secrets = secrets
         self._tokens = {_hashed("jsonrill mark", token).hex()[:16]: token for token in subjects}
         self._by_mark = {
             mark: Holder(subjects[token], mark) for mark, token in self._tokens.items()
@@ -111,10 +111,10 @@ class Credentials:
 
 def _state(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _hashed(*parts: str) -> bytes:

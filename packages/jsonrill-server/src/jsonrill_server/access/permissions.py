@@ -56,8 +56,8 @@ def config_of(request: Request) -> Config:
 
 
 def credentials_of(request: Request) -> Credentials:
-    found: Credentials = request.app.state.credentials
-    return found
+    credentials: Credentials = request.app.state.credentials
+    return credentials
 
 
 def holder_of(request: Request) -> Holder | None:
@@ -65,11 +65,11 @@ def holder_of(request: Request) -> Holder | None:
     credentials = credentials_of(request)
     if (everybody := credentials.everybody) is not None:
         return everybody
-    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
     if not kind:  # Anthropic's clients have a header of their own
         return credentials.of_token(request.headers.get("x-api-key", "").strip())
-    found = credentials.of_token(given.strip())
-    return found if kind.lower() == "bearer" else None
+    holder = credentials.of_token(token.strip())
+    return holder if kind.lower() == "bearer" else None
 
 
 def is_revoked(request: Request, holder: Holder | None) -> bool:
@@ -103,9 +103,9 @@ async def readable(request: Request) -> Allowed:
         return await _found(request, holder)
     credentials = credentials_of(request)
     cookie = request.cookies.get(cookie_name(stream), "")
-    given = tickets.read(credentials.keys, cookie, "pass", stream)
-    given = given or await _used_ticket(request, stream)
-    holder = credentials.holder(given.mark) if given is not None else None
+    permission = tickets.read(credentials.keys, cookie, "pass", stream)
+    permission = permission or await _used_ticket(request, stream)
+    holder = credentials.holder(permission.mark) if permission is not None else None
     if holder is None:
         raise Problem(401, "TOKEN", "a bearer token or an unused ticket is needed", _ASK)
     allowed = await _found(request, holder)
@@ -118,10 +118,12 @@ async def readable(request: Request) -> Allowed:
 async def _used_ticket(request: Request, stream: str) -> tickets.Permission | None:
     """Return the ticket in the URL if it was not used before."""
     hub, text = hub_of(request), request.query_params.get("ticket", "")
-    found = tickets.read(credentials_of(request).keys, text, "ticket", stream)
-    if found is None or not await hub.store.once(found.name, config_of(request).ticket_seconds):
+    permission = tickets.read(credentials_of(request).keys, text, "ticket", stream)
+    if permission is None or not await hub.store.once(
+        permission.name, config_of(request).ticket_seconds
+    ):
         return None
-    return found
+    return permission
 
 
 async def _found(request: Request, holder: Holder) -> Allowed:

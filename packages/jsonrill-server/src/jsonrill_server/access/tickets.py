@@ -44,12 +44,17 @@ def read(
     """
     payload, _, signature = text.partition(".")
     try:
-        found = Permission(*json.loads(_decoded(payload)))
-        good = first_good(keys(found.mark), payload, _decoded(signature))
+        permission = Permission(*json.loads(_decoded(payload)))
+        good = first_good(keys(permission.mark), payload, _decoded(signature))
     except (ValueError, TypeError, RecursionError):
         return None  # signed with another key
-    good = good and found.kind == kind and found.stream == stream and found.until > time.time()
-    return found if good else None
+    good = (
+        good
+        and permission.kind == kind
+        and permission.stream == stream
+        and permission.until > time.time()
+    )
+    return permission if good else None
 
 
 def _encoded(data: bytes) -> str:

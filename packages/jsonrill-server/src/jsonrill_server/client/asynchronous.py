@@ -53,10 +53,10 @@ class AsyncClient(
 
     async def _send(self, request: Request) -> Response:
         try:
-            found = await self._http.request(**self._asked(request))
+            reply = await self._http.request(**self._asked(request))
         except self._httpx.TransportError as error:
             return Response(error=named(error))
-        return Response(found.status_code, found.content, found.headers)
+        return Response(reply.status_code, reply.content, reply.headers)
 
     async def _run(self, steps: Steps[T]) -> T:
         response: Response | None = None
@@ -85,11 +85,11 @@ class AsyncClient(
         """
         async with self._locks.setdefault(stream, asyncio.Lock()):
             outbox = await self._run(self._open(stream))
-            found = in_loop(bodies(source, outbox.input, options), source)
+            texts = in_loop(bodies(source, outbox.input, options), source)
             sender = _AsyncSender(lambda: self._run(self._append(stream, outbox)), outbox)
             try:
-                async with aclosing(found):
-                    async for body in found:
+                async with aclosing(texts):
+                    async for body in texts:
                         await sender.add(body)
                 await sender.finish()
             except Exception as error:

@@ -104,13 +104,13 @@ class _Fragments:
         self._reader = WireReader()
 
     def __call__(self, data: Any) -> list[Any]:
-        found = []
+        fragments = []
         for item in data:
             if self._reader.complete:
                 self._reader = WireReader()
             if (fragment := self._reader.read(item)) is not None:
-                found.append(fragment)
-        return found
+                fragments.append(fragment)
+        return fragments
 
 
 def _calls() -> Callable[[Any], list[Any]]:

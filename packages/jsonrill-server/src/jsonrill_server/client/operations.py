@@ -54,10 +54,10 @@ class StreamStatus:
     options: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def from_json(cls, found: dict[str, Any]) -> StreamStatus:
+    def from_json(cls, answer: dict[str, Any]) -> StreamStatus:
         """What a server says; a newer one may say more."""
         names = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in found.items() if name in names})
+        return cls(**{name: value for name, value in answer.items() if name in names})
 
 
 Transport = TypeVar("Transport")
@@ -139,12 +139,12 @@ class Core(ABC, Generic[Transport, Updates, Fragments, Texts, Calls, Events, Oth
         content = None if value is None else dumps(value).encode()
         headers = {"content-type": "application/json"} if content else {}
         response = yield from self._call(Request("POST", path, content, headers), stream)
-        found: Json = json.loads(response.body)
-        return found
+        answer: Json = json.loads(response.body)
+        return answer
 
     def _create(self, options: Json) -> Steps[str]:
-        made = yield from self._post("/v1/streams", options)
-        stream: str = made["id"]
+        created = yield from self._post("/v1/streams", options)
+        stream: str = created["id"]
         renew = min(RENEW, options.get("lease", math.inf) / 3)
         self._known[stream] = Known(options.get("input", "text"), 0, self._new_epoch(), renew)
         return stream
@@ -155,9 +155,9 @@ class Core(ABC, Generic[Transport, Updates, Fragments, Texts, Calls, Events, Oth
         return self._epoch
 
     def _end(self, stream: str, how: str, value: Any = None) -> Steps[StreamStatus]:
-        found = yield from self._post(self._path(stream, f"/{how}"), value, stream)
+        status = yield from self._post(self._path(stream, f"/{how}"), value, stream)
         self._forget(stream)
-        return StreamStatus.from_json(found)
+        return StreamStatus.from_json(status)
 
     def _failed(self, stream: str, error: Exception) -> Steps[StreamStatus]:
         """Say that the source of a stream has failed."""
@@ -174,16 +174,16 @@ class Core(ABC, Generic[Transport, Updates, Fragments, Texts, Calls, Events, Oth
 
     def _get(self, stream: str, rest: str = "") -> Steps[Json]:
         response = yield from self._call(Request("GET", self._path(stream, rest)), stream)
-        found: Json = json.loads(response.body)
-        return found
+        answer: Json = json.loads(response.body)
+        return answer
 
     def _status(self, stream: str) -> Steps[StreamStatus]:
-        found = yield from self._get(stream)
-        return StreamStatus.from_json(found)
+        status = yield from self._get(stream)
+        return StreamStatus.from_json(status)
 
     def _value(self, stream: str) -> Steps[Any]:
-        found = yield from self._get(stream, "/value")
-        return found.get("value", found)
+        answer = yield from self._get(stream, "/value")
+        return answer.get("value", answer)
 
     def _open(self, stream: str) -> Steps[Outbox]:
         """An outbox for records of a stream."""

@@ -115,14 +115,14 @@ class _TextBodies:
             yield piece[at : at + LONGEST_TEXT]
 
 
-async def in_loop(found: Any, source: Any) -> AsyncGenerator[str]:
+async def in_loop(texts: Any, source: Any) -> AsyncGenerator[str]:
     """The same for the event loop: what is not async is read in a thread."""
-    if isinstance(found, AsyncIterable):
-        async with aclosing(found):  # type: ignore[type-var]
-            async for body in found:
+    if isinstance(texts, AsyncIterable):
+        async with aclosing(texts):  # type: ignore[type-var]
+            async for body in texts:
                 yield body
         return
-    async with aclosing(in_thread(found, getattr(source, "close", None))) as batches:
+    async with aclosing(in_thread(texts, getattr(source, "close", None))) as batches:
         async for batch in batches:
             for body in batch:
                 yield body

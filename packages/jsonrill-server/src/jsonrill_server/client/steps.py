@@ -80,10 +80,10 @@ class Tries:
                 f"{self._url} could not be reached for {seconds} ({failure.error}): is the server"
                 " running there? `patience=` is how long the client tries"
             )
-        found = _problem(failure)
+        problem = _problem(failure)
         return Unavailable(
-            f"{self._url} answered {failure.status} for {seconds}: {found['message']}",
-            code=found["code"],
+            f"{self._url} answered {failure.status} for {seconds}: {problem['message']}",
+            code=problem["code"],
             status=failure.status,
         )
 
@@ -101,13 +101,13 @@ def checked(response: Response, stream: str = "") -> Response:
     if response.status < 300:
         return response
     problem = _problem(response)
-    code, said = problem["code"], problem["message"]
+    code, reason = problem["code"], problem["message"]
     kind, remedy = _KINDS.get(response.status, (Refused, ""))
     if code == "STALE_EPOCH":
         kind = Conflict
-    message = f"{said}: {remedy}" if remedy else said
+    message = f"{reason}: {remedy}" if remedy else reason
     if code in REMEDIES:
-        message = f"{said}: {REMEDIES[code]}"
+        message = f"{reason}: {REMEDIES[code]}"
     if stream:
         message = f"stream {stream}: {message}"
     raise kind(message, code=code, status=response.status)

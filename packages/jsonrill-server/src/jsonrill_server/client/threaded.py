@@ -60,10 +60,10 @@ class Client(
 
     def _send(self, request: Request) -> Response:
         try:
-            found = self._http.request(**self._asked(request))
+            reply = self._http.request(**self._asked(request))
         except self._httpx.TransportError as error:
             return Response(error=named(error))
-        return Response(found.status_code, found.content, found.headers)
+        return Response(reply.status_code, reply.content, reply.headers)
 
     def _run(self, steps: Steps[T]) -> T:
         """Carry out the steps of an operation."""
@@ -96,13 +96,13 @@ class Client(
         """
         with self._lock_of(stream):
             outbox = self._run(self._open(stream))
-            found = bodies(source, outbox.input, options)
-            if isinstance(found, AsyncIterable):
+            texts = bodies(source, outbox.input, options)
+            if isinstance(texts, AsyncIterable):
                 raise TypeError("an async source is published by AsyncClient")
             sender = _Sender(lambda: self._run(self._append(stream, outbox)), outbox)
             try:
-                with closing(found):
-                    for body in found:
+                with closing(texts):
+                    for body in texts:
                         sender.add(body)
                 sender.finish()
             except Exception as error:
@@ -120,8 +120,8 @@ class Client(
     def _lock_of(self, stream: str) -> threading.Lock:
         """The lock of a stream: what two threads publish is not numbered twice."""
         # Of two threads that come here at once, `setdefault` gives both the same one.
-        found: threading.Lock = self._locks.setdefault(stream, threading.Lock())
-        return found
+        lock: threading.Lock = self._locks.setdefault(stream, threading.Lock())
+        return lock
 
     def close(self, stream: str) -> StreamStatus:
         """Say that a stream is complete. To say so twice is no error."""
