@@ -74,7 +74,7 @@ def _last_change(text: str) -> int:
 
 
 def _from_start(pieces: list[str], offset: int) -> Place:
-    """Pieces and characters up to the end of the piece in which so many characters have come."""
+    """Pieces and characters up to the end of the piece with the character before `offset`."""
     came = count = 0
     for piece in pieces:
         came += len(piece)
@@ -135,7 +135,7 @@ class WholeLines:
                 return None
             measures = (size, len(pieces), first, last)
             row = self._row(quoted(name) if type(name) is str else str(name), value, measures)
-        except Exception:  # whatever it is: who reads the line piece by piece says what is wrong
+        except Exception:  # reading the line piece by piece says what is wrong
             return None
         self._measures.append(measures)
         if len(self._measures) >= _TOGETHER:

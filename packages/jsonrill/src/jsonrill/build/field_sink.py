@@ -255,7 +255,7 @@ class ValueSink(FieldSink):
         # more in them than the value: that is quicker than walking them.
         keys = field.steps[field.wildcard + 1 : field.size]
         self.searches = bool(keys) and not placed and all(type(key) is str for key in keys)
-        # Whether nobody writes them in another way than they are, but with codes.
+        # Whether there is one way to write them, apart from codes.
         self._plain = all(PLAIN_KEY.fullmatch(str(key)) is not None for key in keys)
         # What builds the value that is being read, and how many of its containers are open.
         self._building: ValueBuilder | None = None

@@ -40,13 +40,13 @@ def passes_a_limit(
 ) -> bool:
     """True if a value that was read from this part of a text may pass one of these limits."""
     size = end - start
-    may_crowd, may_nest = size > keys, size > 2 * depth
-    if (may_crowd or may_nest) and _is_dense(text, start, end):
+    may_overflow, may_nest = size > keys, size > 2 * depth
+    if (may_overflow or may_nest) and _is_dense(text, start, end):
         left = _brackets(text[start:end])
-        may_crowd, may_nest = left.count(b'"') > 2 * keys, _may_nest(left, depth)
+        may_overflow, may_nest = left.count(b'"') > 2 * keys, _may_nest(left, depth)
     return (
         (size > number and has_longer(text, start, end, number))
-        or (may_crowd and crowded(value, keys, text.count(":", start, end)))
+        or (may_overflow and crowded(value, keys, text.count(":", start, end)))
         or (may_nest and deeper(value, depth))
     )
 
