@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, Final
 from unittest import mock
 
-from jsonrill_server import Runs
 from jsonrill_server.runs import producer
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.producer import _Writer
+from jsonrill_server.runs.takeover import RunHub
 from jsonrill_server.store import heads
 from jsonrill_server.store.signals import Signals
 
@@ -76,7 +76,7 @@ MISTAKES: Final[dict[str, Callable[[], Any]]] = {
     "a lost producer that nobody ends": lambda: mock.patch.object(Hub, "end_lost", _forget_it),
     "a notice that wakes nobody": lambda: mock.patch.object(Signals, "wake", _nobody),
     "a decision that is not logged": lambda: _rewritten(
-        Runs, "_decided", "await claim.append([record])", "pass"
+        RunHub, "decided", "await claim.append([record])", "pass"
     ),
     # These were in the code until a schedule broke a promise.
     "an end that was not taken": lambda: _rewritten(
@@ -86,6 +86,6 @@ MISTAKES: Final[dict[str, Callable[[], Any]]] = {
         "except StoreUnavailable:\n            return end",
     ),
     "a run that cannot be read is called cancelled": lambda: _rewritten(
-        Runs, "_closed_elsewhere", "return kept, None\n    return kept", "pass\n    return kept"
+        RunHub, "_closed_elsewhere", "return kept, None\n    return kept", "pass\n    return kept"
     ),
 }

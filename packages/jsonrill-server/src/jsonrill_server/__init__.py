@@ -37,19 +37,20 @@ if _typing.TYPE_CHECKING:
     from .config import Config as Config
     from .run import serve as serve
     from .runs.api import NotWaiting as NotWaiting
-    from .runs.api import Run as Run
     from .runs.api import RunEvent as RunEvent
     from .runs.api import RunFailed as RunFailed
     from .runs.api import Runs as Runs
+    from .runs.run import Run as Run
     from .runs.settings import ConfigError as ConfigError
 
 # Loaded when first used: who runs streams in an app of his own needs no HTTP server.
 _MODULES: _typing.Final = {
     **dict.fromkeys(("AsyncClient", "Client", "ClientError"), ".client"),
-    **dict.fromkeys(("NotWaiting", "Run", "RunEvent", "RunFailed", "Runs"), ".runs.api"),
+    **dict.fromkeys(("NotWaiting", "RunEvent", "RunFailed", "Runs"), ".runs.api"),
     "Config": ".config",
     "ConfigError": ".runs.settings",
     "EventStreamResponse": "jsonrill.ext.starlette",
+    "Run": ".runs.run",
     "create_app": ".app",
     "serve": ".run",
 }

@@ -100,6 +100,20 @@ PAGE: tuple[tuple[str, str, Handler], ...] = (
 )
 
 
+class _ServerHub(Hub):
+    """Goes on with the generations of relays and of the demo whose process is gone."""
+
+    def __init__(self, config: Config, store: Store, upstreams: Upstreams) -> None:
+        super().__init__(config, store)
+        self.simulated = Demo(self, config.relay_lease) if config.demo else None
+        self._upstreams = upstreams
+
+    async def goes_on(self, stream: str, status: Status) -> bool:
+        if self.simulated is not None and await self.simulated.take_over(stream, status):
+            return True
+        return await take_over(self, self._upstreams, stream, status)
+
+
 def create_app(config: Config | None = None, *, store: Store | None = None) -> Starlette:
     """The server as an ASGI application, to run or to mount in another one.
 
@@ -107,16 +121,9 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     request; `app.state.hub.close()` closes it then.
     """
     config = config or Config.from_environment()
-    hub = Hub(config, store or open_store(config.store, config.bounds()))
     upstreams = Upstreams(config, SimulatedModels() if config.demo else None)
-    simulated = Demo(hub, config.relay_lease) if config.demo else None
-
-    async def when_lost(stream: str, status: Status) -> bool:
-        if simulated is not None and await simulated.take_over(stream, status):
-            return True
-        return await take_over(hub, upstreams, stream, status)
-
-    hub.take_over = when_lost
+    hub = _ServerHub(config, store or open_store(config.store, config.bounds()), upstreams)
+    simulated = hub.simulated
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -143,8 +143,8 @@ def test_another_replica_goes_on_with_a_run_by_its_name(shared: str) -> None:
                     if "n2" in json.dumps(event.data):
                         break
             # It goes without a word: nothing renews the lease any more, and it continues nothing.
-            first._named.clear()
-            for task in first._running.values():
+            first._hub.named.clear()
+            for task in first._hub.running.values():
                 task.cancel()
             await asyncio.sleep(0)
             async with Runs(shared, lease=0.5, resume={"count": counting}) as second:

@@ -311,7 +311,7 @@ def test_a_tool_whose_process_is_gone_is_run_again_only_if_it_may(
         gone = await stack.enter_async_context(Runs(shared, lease=0.5, resume={"trip": first}))
         await gone.start("a", resume="trip")
         await started.wait()
-        for task in gone._running.values():
+        for task in gone._hub.running.values():
             task.cancel()  # it goes without a word
         runs = await stack.enter_async_context(Runs(shared, lease=0.5, resume={"trip": second}))
         assert results(await rest(runs, "a")) == [result]
@@ -332,7 +332,7 @@ def test_a_decision_lets_a_call_run_once(shared: str) -> None:
         await until(gone, "a", "waiting")
         await gone.decide("a", "b1", True)
         await started.wait()
-        for task in gone._running.values():
+        for task in gone._hub.running.values():
             task.cancel()  # it goes without a word
         runs = await stack.enter_async_context(Runs(shared, lease=0.5, resume={"trip": second}))
         assert results(await rest(runs, "a")) == ["interrupted"]

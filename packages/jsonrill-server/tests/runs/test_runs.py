@@ -866,7 +866,7 @@ class Dead(Runs):
 
     async def die(self) -> None:
         self._hub.store.on_error = lambda what, error: None
-        for task in [*self._running.values(), *self._ending]:
+        for task in [*self._hub.running.values(), *self._hub._ending]:
             task.cancel()
             # Nothing that it does in its last moments reaches the store.
         self._hub.store = MemoryStore()

@@ -146,8 +146,8 @@ async def read_all(runs: Runs, format: str, begun: Callable[[], None] = lambda: 
 
 async def die(runs: Runs) -> None:
     """It goes without a word: nothing renews the lease any more, and it continues nothing."""
-    runs._named.clear()
-    running = [*runs._running.values()]
+    runs._hub.named.clear()
+    running = [*runs._hub.running.values()]
     for task in running:
         task.cancel()
     await asyncio.wait(running)

@@ -10,13 +10,16 @@ steps.py      advances a rendering without holding up the event loop
 view.py       one rendering for all readers of one process
 reader.py     one reader, from any position to the end
 metrics.py    counts
-config.py     every setting of a server, with its default
-hub.py        all runs of one process
+settings.py   what runs and readers need to know, with defaults
+hub.py        all streams of one process: views, readers, lost producers
+claim.py      the place of a producer in a log
 producer.py   records → the log of a run, coalesced, and its end
+takeover.py   runs that are produced here, and going on with those of processes that are gone
 threads.py    iterates in a thread what would block the event loop
 elements.py   any source → records
 waiting.py    runs that wait for a person
 signals.py    the signals that end a process
 answer.py     what a reader's request is answered with
+run.py        `Run`: what was logged under a key
 api.py        `Runs`
 """

@@ -18,7 +18,7 @@ from .options import StreamOptions, ViewOptions
 from .positions import START, Position, parse
 from .reader import Reader
 from .records import End
-from .render import Rendering
+from .render import kind_of, rendering
 from .view import closing_bytes
 
 STOPPED: Final = End("error", "STOPPED", "the server was stopped before the stream ended")
@@ -121,12 +121,19 @@ async def reply(
     position, were it 0, is that of a client that resumes, unless `resumes` is given. `revoked` says
     why a reader must go. `source` is read instead of the usual one.
     """
-    [work] = await hub.schemas.rendering(StreamOptions.from_bytes(status.meta), options)
+    kept, kind = StreamOptions.from_bytes(status.meta), kind_of(options)
     source = source or ReaderSource(hub, stream, status, options, position or START)
     if begin:
         await source.begin()
+    else:
+        await hub.schemas.rendering(kept, options)  # wrong options are refused all the same
     if resumes is None:
-        resumes = work.resumes or position is not None
+        resumes = kind.resumes or position is not None
+
+    def closing() -> bytes:
+        why = revoked() or why_ended(hub)
+        return b"" if resumes else closing_bytes(rendering(kept, options), why)
+
     dialect = DIALECTS.get(options.format)
     return Reply(
         200,
@@ -135,16 +142,12 @@ async def reply(
         sending={
             "heartbeat": hub.settings.heartbeat,
             "send_timeout": hub.settings.send_timeout,
-            "retry": hub.settings.retry if work.closes else None,
+            "retry": hub.settings.retry if kind.closes else None,
             "max_seconds": hub.settings.max_connection,
             "stopping": lambda: bool((hub.stopping if resumes else hub.must_end) or revoked()),
-            "closing_bytes": lambda: b"" if resumes else _closing_bytes(hub, work, revoked()),
+            "closing_bytes": closing,
         },
     )
-
-
-def _closing_bytes(hub: Hub, work: Rendering, why: End | None) -> bytes:
-    return closing_bytes(work, why or why_ended(hub))
 
 
 def why_ended(hub: Hub) -> End:

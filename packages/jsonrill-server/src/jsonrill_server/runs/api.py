@@ -12,31 +12,18 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack, aclosing, suppress
-from dataclasses import dataclass, field
-from functools import cached_property
-from inspect import iscoroutinefunction
 from types import TracebackType
-from typing import Any, Final, Literal, NamedTuple, TypedDict, Unpack
+from typing import Any, Final, NamedTuple, TypedDict, Unpack
 
-from jsonrill.agents import state_of
-from jsonrill.answer import Answer
-from jsonrill.answers import Parts
-from jsonrill.answers.turns import messages
 from jsonrill.dialects import DIALECTS
 from jsonrill.errors import JsonrillError
 from jsonrill.eventstream import SSEDecoder, ends_stream
 from jsonrill.options import refuse_unknown
-from jsonrill.providers import Reader
-from jsonrill.providers.finish import Reason
-from jsonrill.providers.statements import Watch
 from jsonrill.streams.driving import close_async_source
-from jsonrill.toolcalls import ToolCall
 
 from ..store import (
-    LogClosed,
-    Status,
     Store,
     StoreError,
     StoreUnavailable,
@@ -46,28 +33,22 @@ from ..store import (
 )
 from .answer import BadPosition, Reply, has_all, position_of, problem, reply
 from .claim import Claim
-from .elements import called, check, records_of
-from .hub import Hub
+from .elements import check, records_of
 from .options import EventOptions, RunOptions, StreamOptions, TooMany, ViewOptions
 from .positions import START
-from .producer import PAUSE, produce
-from .records import CANCELLED, LOST, REPLACED, STOPPED, WAITING, End, Record, from_entry
+from .producer import PAUSE
+from .records import CANCELLED, End
 from .render import rendering
+from .run import OnEnd, Resume, ResumeKey, ResumeNamed, Run
 from .settings import Settings
 from .signals import before_the_end
+from .takeover import Begun, RunHub
 from .value import read_log
-from .waiting import WaitingCalls, decision_record, until_it_waits
+from .waiting import WaitingCalls, decision_record
 
 log = logging.getLogger("jsonrill_server.runs")
 OWNER: Final = "runs"
 _SAFE: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
-
-Outcome = Literal["active", "complete", "cancelled", "error"]
-OnEnd = Callable[["Run"], Awaitable[object] | object]
-Resume = Callable[[int], Any]
-ResumeKey = Callable[[str, int], Any]
-# Called with the run as it is in the log, and the arguments that were logged with its start.
-ResumeNamed = Callable[..., Any]
 
 
 class RunSettings(TypedDict, total=False):
@@ -109,84 +90,6 @@ class RunEvent(NamedTuple):
     data: Any
 
 
-@dataclass(frozen=True)
-class Run:
-    """A run that has ended: what was logged, and how it ended.
-
-    `error` has `code` and `message`, unless the run is complete. A function that continues a run
-    gets it while it is `active`.
-    """
-
-    key: str
-    status: Outcome
-    error: dict[str, Any] | None
-    _records: Sequence[Record] = field(repr=False)
-    _options: StreamOptions = field(repr=False)
-
-    @cached_property
-    def events(self) -> list[Any]:
-        """What was logged, in order: events as JSON values, pieces of text as `str`."""
-        return [it.body if it.input == "text" else json.loads(it.body) for it in self._records]
-
-    @property
-    def waiting(self) -> list[str]:
-        """The ids of the calls of an agent that a person has to decide."""
-        return WaitingCalls(self._records).undecided
-
-    @property
-    def decisions(self) -> dict[str, Any]:
-        """What a person has decided since, for the `decisions` of `agent`."""
-        return WaitingCalls(self._records).decisions
-
-    @property
-    def state(self) -> dict[str, Any] | None:
-        """The state of the agent whose parts were logged, for the `state` of `agent`, which also
-        needs the messages that it began with; None if there are no parts."""
-        return state_of([it for it in self.events if isinstance(it, dict)])
-
-    @cached_property
-    def text(self) -> str:
-        """The text of the answer; of a run of pieces of text, these joined."""
-        answer, reader = Answer(), Reader(self._options.provider)
-        watch = Watch(answer)
-        for it in self._records:
-            if it.input == "text":
-                answer.add(it.body)
-            else:
-                watch.read(reader.feed(it.body))
-        return answer.text
-
-    @property
-    def outcome(self) -> Reason | None:
-        """How a provider's answer ended: complete, calls, length, filtered, refused, lost or error;
-        None if the provider has not ended it."""
-        return self._parts.outcome
-
-    @property
-    def calls(self) -> list[ToolCall]:
-        """The tool calls of the answer."""
-        return self._parts.calls
-
-    def messages(self, form: str | None = None) -> list[dict[str, Any]]:
-        """The answer as the next request to its provider sends it; `form` names another one.
-
-        Calls are left out unless their results are in the answer, too.
-        """
-        # Parts are of no provider: they are written in the form that most take.
-        provider = self._parts.reader.provider
-        written = form or ("openai_chat" if provider == "parts" else provider)
-        return messages(written, self._parts.entries)
-
-    @cached_property
-    def _parts(self) -> Parts:
-        parts = Parts(self._options.provider)
-        for record in self._records:
-            if record.input == "events":
-                parts.feed(record.body)
-        parts.flush()
-        return parts
-
-
 class Runs:
     """Generations under keys, in this process and its store; used in one event loop.
 
@@ -226,22 +129,10 @@ class Runs:
         if not all(isinstance(it, int | float) for it in times) or not (lease > 0 <= takeover):
             raise ValueError("lease and takeover are seconds, and a lease is longer than none")
         kept = open_store(store, limits.bounds()) if isinstance(store, str) else store
-        self._hub = Hub(limits, kept)
-        self._lease = lease
-        self._takeover = takeover
-        self._resume: ResumeKey | None = again
-        self._named: dict[str, ResumeNamed] = named
-        self._on_end = on_end
+        self._hub = RunHub(limits, kept, lease, takeover, again, named, on_end)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
         self._signals: ExitStack | None = None
-        # The runs that are produced here, and the tasks that wait to take over others.
-        self._running: dict[str, asyncio.Task[End | None]] = {}
-        self._ending: set[asyncio.Task[None]] = set()
-        self._standing_by: dict[str, asyncio.Task[None]] = {}
-        self._hub.take_over = self._when_lost
-        self._hub.on_lost_closed = self._closed_here
-        self._hub.more_grace = self._more_grace
 
     async def __aenter__(self) -> Runs:
         await self._opened()
@@ -264,12 +155,6 @@ class Runs:
         self._hub.stop()
         if self._signals is not None:
             self._signals.close()
-        if self._ending:
-            await asyncio.wait(self._ending, timeout=self._hub.time_left)
-        for task in self._running.values():
-            task.cancel()
-        if self._ending:
-            await asyncio.wait(self._ending, timeout=5.0)
         await self._hub.close()
 
     async def start(
@@ -298,45 +183,45 @@ class Runs:
         its `args`, every process that was given one under this name does: both are logged. Without
         a stream that function makes it. The other options say how the log is read.
         """
-        name_of_resume = self._checked_name(resume, args)
+        name_of_resume = self._hub.checked_name(resume, args)
         made = StreamOptions(**options)
         if stream is None and name_of_resume is not None:
-            stream = self._continuation(
+            stream = self._hub.continuation(
                 name_of_resume, args or {}, Run(key, "active", None, (), made)
             )
         check(stream)
         again: Resume | None = None if isinstance(resume, str) else resume
         _functions(on_end=on_end, resume=again)
         rendering(made, ViewOptions.of_run("updates", {}, made))  # they are wrong now or never
-        resumes = resume is not None or self._resume is not None
+        resumes = resume is not None or self._hub.resume is not None
         made.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
         if name_of_resume is not None:
             made.notes |= {"resume": name_of_resume, "args": dict(args or {})}
         meta = _stored(made)
         hub, name = await self._opened(), _name(key)
         producer = secrets.token_hex(8)
-        on_end = self._on_end if on_end is None else on_end
-        begun = _Begun(key, name, producer, on_end, resumes, made)
+        on_end = hub.on_end if on_end is None else on_end
+        begun = Begun(key, name, producer, on_end, resumes, made)
         try:
             while True:
                 try:
                     await hub.store.acquire(
                         name,
                         producer,
-                        lease=self._lease,
+                        lease=hub.lease,
                         owner=OWNER,
                         meta=meta,
                         replace=replace,
                     )
                 except StreamTaken:
-                    found = await self._attach(begun, again, replace)
+                    found = await hub.attach(begun, again, replace)
                     if found is None:
                         continue
                     await close_async_source(stream)
                     return found
                 hub.metrics.add("streams_created_total")
-                claim = Claim(hub, name, producer, self._lease, made)
-                self._go(begun, claim, records_of(stream, options.get("input"), sse=sse), ())
+                claim = Claim(hub, name, producer, hub.lease, made)
+                hub.go(begun, claim, records_of(stream, options.get("input"), sse=sse), ())
                 await asyncio.sleep(0)  # it has begun, so that a cancellation closes its source
                 return True
         except BaseException:
@@ -350,11 +235,11 @@ class Runs:
             ended = await hub.end(name, CANCELLED)
         except UnknownStream:
             return False
-        if name in self._running:
-            self._running[name].cancel()
+        if name in hub.running:
+            hub.running[name].cancel()
         elif ended:
             with suppress(StoreError):
-                self._closed_here(name, await hub.store.status(name), if_it_waited=True)
+                hub.lost_closed(name, await hub.store.status(name), if_it_waited=True)
         return ended
 
     async def decide(self, key: str, call: str, decision: bool | str | Mapping[str, Any]) -> None:
@@ -370,7 +255,7 @@ class Runs:
         record = decision_record(*_checked_decision(call, decision))
         hub, name = await self._opened(), _name(key)
         clock = asyncio.get_running_loop().time
-        until = clock() + self._takeover
+        until = clock() + hub.takeover
         while True:
             status = await hub.status(name)
             options = StreamOptions.from_bytes(status.meta)
@@ -378,10 +263,10 @@ class Runs:
             log_says = WaitingCalls(records)
             if status.closed or call not in log_says.undecided:
                 raise NotWaiting(f"no call {call!r} of this run waits for a decision")
-            if options.notes.get("resume") not in self._named:
+            if options.notes.get("resume") not in hub.named:
                 raise ValueError("this Runs was given no function to continue the run with")
-            begun = _Begun(key, name, secrets.token_hex(8), self._on_end, True, options)
-            if log_says.parked and await self._decided(begun, call, record):
+            begun = Begun(key, name, secrets.token_hex(8), hub.on_end, True, options)
+            if log_says.parked and await hub.decided(begun, call, record):
                 return
             if clock() >= until:
                 raise NotWaiting("the run still goes on with another decision: try again later")
@@ -530,7 +415,7 @@ class Runs:
         except StoreError as error:
             return _unavailable(error)
 
-    async def _opened(self) -> Hub:
+    async def _opened(self) -> RunHub:
         if self._closed:
             raise StoreUnavailable("this Runs is closed: make another one")
         loop = asyncio.get_running_loop()
@@ -547,282 +432,6 @@ class Runs:
             self._signals = ExitStack()
             self._signals.enter_context(before_the_end(0.0, self._hub.drain, self._hub.stop))
         return self._hub
-
-    # ---- producing ----
-
-    async def _attach(self, begun: _Begun, resume: Resume | None, replace: bool) -> bool | None:
-        """What became of a start whose key is taken: False if that run goes on, True if this one
-        goes on with it, None to try again."""
-        store, name = self._hub.store, begun.name
-        try:
-            status = await store.status(name)
-            if status.closed:
-                return None if replace else False
-            if not await self._is_lost(name, status) or name in self._hub.producing:
-                named = begun.options.notes.get("resume") is not None
-                if (named or resume is not None) and name not in self._hub.producing:
-                    self._stand_by(begun, resume)
-                return False
-            if begun.resumes:
-                return await self._take_over(begun, resume)
-            await self._hub.end_lost(name, status)
-            return None
-        except UnknownStream:
-            return None
-
-    async def _take_over(self, begun: _Begun, resume: Resume | None) -> bool | None:
-        """Go on with a lost run; None if it has ended, or another process goes on with it."""
-        try:
-            claim = await Claim.take(self._hub, begun.name, begun.producer, self._lease)
-        except (StreamTaken, LogClosed, UnknownStream):
-            return None
-        before, _ = await read_log(self._hub.store, begun.name, claim.last)
-        options = begun.options.given.get("input")
-        asked = begun.options.notes
-        begun.options = claim.options
-        source = self._source_again(begun, asked, resume, before)
-        log.info("going on with a run whose process is gone")
-        self._go(begun, claim, records_of(source, options), before)
-        return True
-
-    def _source_again(
-        self,
-        begun: _Begun,
-        asked: Mapping[str, Any],
-        resume: Resume | None,
-        before: Sequence[Record],
-    ) -> Callable[[], Any]:
-        """What makes the stream that continues a run after these records.
-
-        The name that was logged wins over the one that a later start has `asked` for.
-        """
-        key, again = begun.key, self._resume
-        if resume is not None:
-            return lambda: resume(len(before))
-        for notes in (begun.options.notes, asked):
-            if notes.get("resume") in self._named:
-                run = Run(key, "active", None, before, begun.options)
-                return self._continuation(notes["resume"], notes["args"], run)
-        assert again is not None
-        return lambda: again(key, len(before))
-
-    def _continuation(self, name: str, args: Mapping[str, Any], run: Run) -> Callable[[], Any]:
-        function = self._named[name]
-        return lambda: function(run, **args)
-
-    def _checked_name(self, resume: Any, args: Any) -> str | None:
-        """The name under which a run is continued; None if it has none."""
-        if not isinstance(resume, str):
-            if args is not None:
-                raise TypeError("args are those of a function that resume= names")
-            return None
-        if resume not in self._named:
-            known = ", ".join(self._named) or "none"
-            raise ValueError(f"Runs was given no function to resume {resume!r}; it has: {known}")
-        if args is not None and not isinstance(args, Mapping):
-            raise TypeError(f"args is a mapping of names to JSON values, not {args!r}")
-        return resume
-
-    def _stand_by(self, begun: _Begun, resume: Resume | None) -> None:
-        """Go on with a run of another process when that is gone."""
-        name = begun.name
-
-        async def wait() -> None:
-            while True:
-                try:
-                    status = await self._hub.store.status(name)
-                    lost = await self._is_lost(name, status)
-                    if status.closed or (lost and await self._take_over(begun, resume)):
-                        return
-                    wait = status.lease
-                except UnknownStream:
-                    return
-                except StoreError:
-                    wait = 1.0
-                await asyncio.sleep(min(max(wait, 0.1), self._lease))
-
-        if name not in self._standing_by:
-            task = self._standing_by[name] = self._hub.spawn(wait())
-            task.add_done_callback(lambda _: self._standing_by.pop(name, None))
-
-    def _go(
-        self,
-        begun: _Begun,
-        claim: Claim,
-        source: AsyncGenerator[list[Record]],
-        before: Sequence[Record],
-    ) -> None:
-        """Produce a run that has these records already."""
-        name, stopped = begun.name, None if begun.resumes else STOPPED
-        if begun.options.notes.get("resume") is not None:
-            source = until_it_waits(source, before)
-        # Kept here, because another run may have its place in the store when `on_end` is called.
-        kept = None if begun.on_end is None else [*before]
-        running = self._running[name] = asyncio.create_task(
-            produce(claim, source, stopped=stopped, keep=kept)
-        )
-        # Produced from now on, not from when the task begins.
-        self._hub.producing[name] = begun.producer
-        ending = asyncio.create_task(self._wait(begun, running, kept))
-        self._ending.add(ending)
-        ending.add_done_callback(self._ending.discard)
-
-    async def _wait(
-        self, begun: _Begun, running: asyncio.Task[End | None], kept: list[Record] | None
-    ) -> None:
-        """Wait for the end of a run that is produced here, and call its `on_end`."""
-        name, on_end = begun.name, begun.on_end
-        await asyncio.wait({running})
-        if self._running.get(name) is running:
-            del self._running[name]
-        if not running.cancelled() and (error := running.exception()) is not None:
-            log.error("a run failed", exc_info=error)
-        if on_end is None or kept is None:
-            return
-        end = None if running.cancelled() or running.exception() else running.result()
-        if end is WAITING:
-            return
-        if end is REPLACED:
-            log.warning("lost a run: its lease ran out, and another process has gone on with it")
-            return
-        records: Sequence[Record] = kept
-        if end is None:
-            records, end = await self._closed_elsewhere(begun, kept)
-            # Closed by a process that took it for lost, and told its own `on_end`.
-            if end is not None and end.code == LOST.code and on_end is self._on_end:
-                end = None
-        if end is not None:
-            await _tell(on_end, _ended(begun, records, end))
-
-    async def _closed_elsewhere(
-        self, begun: _Begun, kept: Sequence[Record]
-    ) -> tuple[Sequence[Record], End | None]:
-        """The log of a run that was not ended here; no end if another process goes on with it.
-
-        The end that another process wrote belongs to the records before it, not to those that were
-        kept here.
-        """
-        store = self._hub.store
-        try:
-            status = await store.status(begun.name)
-            if StreamOptions.from_bytes(status.meta).notes == begun.options.notes:
-                if not status.closed or status.producer != begun.producer:
-                    return kept, None
-                return await read_log(store, begun.name, status.last)
-        except UnknownStream:
-            pass
-        except StoreError as error:
-            log.error("the end of a run cannot be read: %s: %s", type(error).__name__, error)
-            return kept, None
-        return kept, CANCELLED  # it was closed elsewhere, and is replaced or gone by now
-
-    # ---- runs of processes that are gone ----
-
-    async def _when_lost(self, name: str, status: Status) -> bool:
-        """Take over a lost run; True if it goes on, or another process may still take it over."""
-        options = StreamOptions.from_bytes(status.meta)
-        if not options.notes.get("resumes") or name in self._standing_by:
-            return name in self._standing_by
-        if self._hub.stopping or not await self._is_lost(name, status):
-            return True  # another process does, or a person
-        if self._resume is not None or options.notes.get("resume") in self._named:
-            producer = secrets.token_hex(8)
-            begun = _Begun(options.notes["key"], name, producer, self._on_end, True, options)
-            await self._take_over(begun, None)
-            return True  # if it did not, another one was faster
-        return -status.lease < self._takeover
-
-    async def _is_lost(self, name: str, status: Status) -> bool:
-        """True for a run without a producer that does not wait for a person."""
-        if not status.lost:
-            return False
-        entries = (await self._hub.store.look(name, max(status.last - 1, 0))).entries
-        last = from_entry(entries[-1]) if entries else None
-        if not (isinstance(last, Record) and WaitingCalls([last]).parked):
-            return True
-        # A lease without a name is not in the way of a decision; until its end nothing asks again.
-        with suppress(StreamTaken, LogClosed, UnknownStream):
-            await self._hub.store.acquire(name, "", lease=self._lease)
-        return False
-
-    async def _decided(self, begun: _Begun, call: str, record: Record) -> bool:
-        """Go on with a run that waits, with a decision; False if another process was faster."""
-        store, name = self._hub.store, begun.name
-        try:
-            claim = await Claim.take(self._hub, name, begun.producer, self._lease)
-        except (StreamTaken, LogClosed, UnknownStream):
-            return False
-        source: Any = None
-        goes_on = False
-        try:
-            before, _ = await read_log(store, name, claim.last)
-            log_says = WaitingCalls(before)
-            if log_says.parked and call in log_says.undecided:
-                # Called before the decision is logged: it refuses one that does not fit.
-                logged = [*before, record]
-                source = await called(self._source_again(begun, {}, None, logged))
-                await claim.append([record])
-                self._go(begun, claim, records_of(source, begun.options.given.get("input")), logged)
-                goes_on = True
-        except BaseException:
-            await close_async_source(source)
-            raise
-        finally:
-            if not goes_on:
-                with suppress(StoreError):
-                    await store.acquire(name, begun.producer, lease=0.0)
-        return goes_on
-
-    def _more_grace(self, meta: bytes) -> float:
-        """Readers of a run that another process may take over wait for that."""
-        return self._takeover if StreamOptions.from_bytes(meta).notes.get("resumes") else 0.0
-
-    def _closed_here(self, name: str, status: Status, if_it_waited: bool = False) -> None:
-        """Call `on_end` for a run that was closed here because its process is gone, or because it
-        waited for a person, which needs no process."""
-        options = StreamOptions.from_bytes(status.meta)
-        if self._on_end is None or "key" not in options.notes:
-            return
-        on_end, begun = self._on_end, _Begun(options.notes["key"], name, "", None, False, options)
-
-        async def tell() -> None:
-            with suppress(StoreError):
-                records, end = await read_log(self._hub.store, name, status.last + 1)
-                told = not if_it_waited or WaitingCalls(records).parked
-                if end is not None and told:  # no end: the store was closed while it was read
-                    await _tell(on_end, _ended(begun, records, end))
-
-        ending = asyncio.create_task(tell())
-        self._ending.add(ending)
-        ending.add_done_callback(self._ending.discard)
-
-
-@dataclass(slots=True)
-class _Begun:
-    """A run that is produced here, or will be."""
-
-    key: str
-    name: str
-    producer: str
-    on_end: OnEnd | None
-    resumes: bool
-    options: StreamOptions
-
-
-def _ended(begun: _Begun, records: Sequence[Record], end: End) -> Run:
-    outcome: Outcome = "complete" if end.reason == "closed" else end.reason
-    error = None if end.reason == "closed" else end.error()
-    return Run(begun.key, outcome, error, records, begun.options)
-
-
-async def _tell(on_end: OnEnd, run: Run) -> None:
-    try:
-        if iscoroutinefunction(on_end):
-            await on_end(run)
-        else:
-            await called(await asyncio.to_thread(on_end, run))
-    except (Exception, SystemExit):  # the latter would end the event loop
-        log.exception("on_end of a run failed")
 
 
 def _is_django(request: Any) -> bool:

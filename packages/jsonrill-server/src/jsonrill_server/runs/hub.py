@@ -11,7 +11,7 @@ import logging
 import math
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
@@ -128,8 +128,6 @@ class Hub:
         self.tasks: set[asyncio.Task[Any]] = set()
         # Streams whose producer is here: only it says that they are lost.
         self.producing: dict[str, str] = {}
-        # Asked to go on with a stream whose producer is lost; False if it must be closed.
-        self.take_over: Callable[[str, Status], Awaitable[bool]] | None = None
         self._followed: dict[str, _Followed] = {}
         self._readers: dict[str, int] = {}
         # The last record appended here to each stream that is read here, and when.
@@ -137,10 +135,6 @@ class Hub:
         self._checking = asyncio.Semaphore(AT_ONCE)
         self._said: dict[str, float] = {}
         self.store.on_error = self._failed
-        # How much longer than GRACE readers wait for a sign of a stream, by what is stored with it.
-        self.more_grace: Callable[[bytes], float] = lambda meta: 0.0
-        # Called when a stream was closed here because its producer was lost.
-        self.on_lost_closed: Callable[[str, Status], object] = lambda stream, status: None
         self._opening: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
 
@@ -292,7 +286,7 @@ class Hub:
         """Return the current state of a stream; close it first if its producer is lost."""
         status = await self.store.status(stream)
         if status.lost and stream not in self.producing:
-            if self.take_over is None or not await self.take_over(stream, status):
+            if not await self.goes_on(stream, status):
                 await self.end_lost(stream, status)
             status = await self.store.status(stream)
         return status
@@ -302,7 +296,22 @@ class Hub:
         ended = await self.store.finalize(stream, LOST.to_bytes(), only_if_lost=True)
         self.metrics.add("lost_producers_total", ended)
         if ended:
-            self.on_lost_closed(stream, status)
+            self.lost_closed(stream, status)
+
+    async def goes_on(self, stream: str, status: Status) -> bool:
+        """Go on with a stream whose producer is lost; False if it must be closed.
+
+        A hub of streams that can be continued has its own, as those of `takeover.py` and of the
+        server do.
+        """
+        return False
+
+    def more_grace(self, meta: bytes) -> float:
+        """How much longer than GRACE readers wait for a sign of a stream."""
+        return 0.0
+
+    def lost_closed(self, stream: str, status: Status) -> None:
+        """Called when a stream was closed here because its producer was lost."""
 
     @asynccontextmanager
     async def holding(

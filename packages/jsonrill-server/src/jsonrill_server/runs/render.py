@@ -94,6 +94,9 @@ class Rendering(ABC):
     # Whether a record is shown the same whatever came before it.
     stateless = False
 
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:  # noqa: B027
+        """Some need neither."""
+
     def start(self, position: Position) -> int:
         """Return after which record a rendering begins for a reader at this position.
 
@@ -190,7 +193,7 @@ class SourceFailed(JsonrillError):
 class TextRendering(Rendering):
     """A rendering of the text: subclasses yield the events of a piece and of the end."""
 
-    def __init__(self, stream: StreamOptions) -> None:
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         self._source = TextSource(stream)
         self._over = False
         self._seen = 0
@@ -251,7 +254,7 @@ class TextRendering(Rendering):
 
 class Updates(TextRendering):
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        super().__init__(stream)
+        super().__init__(stream, view)
         self._stream = PartialStream(**update_options(stream, view))
 
     def _piece(self, text: str) -> Iterator[list[str]]:
@@ -269,7 +272,7 @@ class Fragments(TextRendering):
     """One event per piece of text, or per 4096 characters of a long one: its fragments."""
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        super().__init__(stream)
+        super().__init__(stream, view)
         if stream.many and view.wire == "compact":
             raise ValueError("compact fragments are for one document, many is for several")
         self._parser = Parser(**stream.of("fragments"))
@@ -378,7 +381,7 @@ class DurableEvents(Rendering):
     closes = False
     stateless = True
 
-    def __init__(self, stream: StreamOptions) -> None:
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         self._settings = settings_of(stream)
 
     def block(self, entries: Sequence[Entry]) -> bytes:
@@ -405,7 +408,7 @@ class Dialect(TextRendering):
     resumes = False
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        super().__init__(stream)
+        super().__init__(stream, view)
         self._native = view.format == "provider"
         self._has_events = False
         self._stage = _dialect(stream, view)(
@@ -501,17 +504,22 @@ def _is_usable(stream: StreamOptions) -> bool:
     return True
 
 
-def _rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
-    makers: dict[str, Callable[[], Rendering]] = {
-        "updates": lambda: Updates(stream, view),
-        "fragments": lambda: Fragments(stream, view),
-        "chunks": lambda: Chunks(stream),
-        "calls": lambda: Calls(stream, view),
+def kind_of(view: ViewOptions) -> type[Rendering]:
+    """The class of renderings for a view."""
+    kinds: dict[str, type[Rendering]] = {
+        "updates": Updates,
+        "fragments": Fragments,
+        "chunks": Chunks,
+        "calls": Calls,
         "raw": Raw,
-        "durable": lambda: DurableEvents(stream),
+        "durable": DurableEvents,
     }
+    return kinds.get(view.format, Dialect)
+
+
+def _rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
     try:
-        work = makers[view.format]() if view.format in makers else Dialect(stream, view)
+        work = kind_of(view)(stream, view)
     except (ValueError, TypeError, JsonrillError) as error:
         raise BadOption(str(error)) from error
     work.heavy = stream.heavy
