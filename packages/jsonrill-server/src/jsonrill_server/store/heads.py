@@ -148,9 +148,12 @@ def appended(
 ) -> Change:
     """What `Store.write` does."""
     turn, now = append.turn, clock.now
+    # An end is written whatever the bounds say, as is a claim of a producer that is known.
+    is_bounded = bool(append.records)
     if turn is not None:
         last = head.turns.get(turn.producer, NO_TURN)
         if next_turn(turn, (last[0], last[1]), len(head.turns), head.tail, head.closed):
+            is_bounded = True
             head = head._replace(cost=head.cost + turn_cost(turn.producer))
         head = head._replace(turns={**head.turns, turn.producer: (turn.epoch, turn.seq)})
     if head.closed:
@@ -163,7 +166,7 @@ def appended(
     if append.lease is not None:
         head = _leased(head, producer, append.lease, now)
     head, rows = _written(head, append.records, append.end, record_cost, now)
-    return Change(_used(head, now, bounds), rows, bool(append.records) or turn is not None)
+    return Change(_used(head, now, bounds), rows, is_bounded)
 
 
 def ended(
@@ -235,6 +238,6 @@ def _written(
     head = head._replace(last=head.last + len(rows), size=head.size + size, mark=mark, cost=cost)
     if end is not None:
         rows[-1] = rows[-1]._replace(final=True)
-        # An end is written whatever the bounds say, and what was booked for more is given back.
+        # What was booked for more is given back.
         head = head._replace(closed=True, lease=now, booked=cost)
     return head, rows

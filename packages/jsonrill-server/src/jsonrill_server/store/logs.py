@@ -467,20 +467,25 @@ class Store(ABC):
                 raise
 
     async def _reserve(self, stream: str, known: _Known, needs: int) -> None:
-        """Book room for a stream."""
+        """Book room for a stream: a quarter more than it needs, unless a bound is near.
+
+        Up to half of the bounds nobody has to wait for others who book.
+        """
+        head, now, bounds = known.head, known.clock.now, self.bounds
+        assert head is not None
+        usage = await self._usage(head.owner, now)
+        more = min(needs // 4, bounds.owner_bytes // 64, bounds.total_bytes // 64)
+        extra = needs + more - head.booked
+        share = max(
+            (usage.owner_bytes + extra) / bounds.owner_bytes,
+            (usage.bytes + extra) / bounds.total_bytes,
+        )
+        booked = Change(head._replace(booked=needs + more if share <= 0.75 else needs))
+        if share <= 0.5:
+            await self._put(stream, known, booked, next(self._names))
+            return
         async with self._booking:
-            head, now, bounds = known.head, known.clock.now, self.bounds
-            assert head is not None
-            usage = await self._usage(head.owner, now)
-            more = min(needs // 4, bounds.owner_bytes // 64, bounds.total_bytes // 64)
-            extra = needs + more - head.booked
-            has_plenty = (
-                usage.owner_bytes + extra <= bounds.owner_bytes * 3 // 4
-                and usage.bytes + extra <= bounds.total_bytes * 3 // 4
-            )
-            room = needs + more if has_plenty else needs
-            booked = Change(head._replace(booked=room))
-            if not await self._put(stream, known, booked, next(self._names)) or has_plenty:
+            if not await self._put(stream, known, booked, next(self._names)):
                 return
             try:
                 await self._check_room(stream, head.owner, now, is_new=False)
