@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from pathlib import Path
 from types import ModuleType
@@ -73,3 +74,13 @@ def test_what_stays_missing_is_named_and_fails_only_in_ci(
     assert run(tool, tmp_path, monkeypatch, root=root) == int(ci)
     assert not (programs / "gizmo").exists()
     assert "LEFT OUT: what needs gizmo (tests/gizmo)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ci", [False, True])
+def test_javascript_is_not_looked_at_without_npm(programs, monkeypatch, capsys, ci):
+    if ci:
+        monkeypatch.setenv("CI", "true")
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    assert importlib.import_module("biome").main("check") == int(ci)
+    assert "LEFT OUT: what needs npm (" in capsys.readouterr().err
