@@ -64,11 +64,15 @@ class Booking:
         await asyncio.sleep(self._world.draw.choice((0.0, 0.05, 1.0)) * self._world.draw.random())
 
     async def decide(self, key: str, decision: bool) -> None:
-        """A person who decides, again and elsewhere until it is decided or over."""
-        while not self._world.log.is_closed(f"run:{key}") and key not in self._world.gone:
-            if await self._asked(key, decision):
+        """A person who decides, again and elsewhere until it is decided or over. A store that loses
+        its last writes may lose a decision: then the run waits again."""
+        world, decided = self._world, False
+        while not world.log.is_closed(f"run:{key}") and key not in world.gone:
+            if not decided or key in world.failed_over:
+                decided = await self._asked(key, decision)
+            elif world.is_quiet:
                 return
-            await asyncio.sleep(self._world.draw.uniform(0.1, 1.0))
+            await asyncio.sleep(world.draw.uniform(0.1, 1.0))
 
     async def _asked(self, key: str, decision: bool) -> bool:
         replica, runs = await self._world.living()

@@ -272,6 +272,8 @@ class World:
         self.closed_at: dict[str, float] = {}
         self._full_until = 0.0
         self.cancelled: set[str] = set()
+        # Whether all faults are over.
+        self.is_quiet = False
         self.replicas = [Replica(self, number) for number in range(len(schedule.rates))]
 
     def spawn(self, process: str, work: Any) -> asyncio.Task[Any]:
@@ -516,6 +518,7 @@ class World:
         ]
         await asyncio.gather(*faults)
         self.failures = 0.0
+        self.is_quiet = True
         for source in self.schedule.sources:
             if source.how == "hangs":
                 await asyncio.sleep(5.0)
