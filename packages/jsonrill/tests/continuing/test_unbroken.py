@@ -328,9 +328,12 @@ def test_a_number_before_the_break_stays_complete() -> None:
             except jsonrill.Truncated:
                 continue
             assert shown == value, (cut, second)
-    streams = broken("12345."), broken("12"), broken("12345.6"), events("78")
-    *_, number = jsonrill.values(source(*streams))
-    assert number == 12345.678
+    for streams in (
+        (broken("12345."), broken("12"), broken("12345.6"), events("78")),
+        (broken("12345"), broken("1234"), events(".678")),
+    ):
+        *_, number = jsonrill.values(source(*streams))
+        assert number == 12345.678
 
 
 def test_an_answer_that_does_not_join_was_not_lost() -> None:

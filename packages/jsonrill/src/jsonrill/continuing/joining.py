@@ -307,7 +307,8 @@ class Joiner:
         if self.way is not None:
             return [self.way.joined]
         alive = [*{way.reading: way for way in self._alive}.values()]
-        if complete := [way for way in alive if way.joined.complete]:
+        # A number at the end of an answer that broke off may have more digits.
+        if complete := [it for it in alive if it.joined.complete and not it.joined.outline.word]:
             alive = complete
         elif not self._settled or self._contradicting or _opens_talk(self._text[self._at :]):
             return self._firsts
