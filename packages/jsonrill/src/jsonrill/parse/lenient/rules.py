@@ -1,6 +1,6 @@
 """The rules of lenient parsing: one table, each with its reason and an example.
 
-What a rule does is in `around.py` (around the value) and in the modules after it (in it).
+What a rule does is in the readers: `inside.py` says which of them is asked for a character.
 """
 
 from __future__ import annotations
