@@ -43,6 +43,9 @@ def fresh(name: str, *, path: Path | None = None, without: tuple[str, ...] = ())
     when it is first used needs `importing` around that use.
     """
     with importing(name, path, without) as found:
+        if name == "jsonrill":
+            for public in found.__all__:
+                getattr(found, public)  # what it imports when it is first asked for
         return found
 
 
