@@ -137,7 +137,7 @@ def test_coalesced_and_cut_anywhere(
         await view.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("jsonrill_server.store.base.BATCH", batch)
+        patch.setattr("jsonrill_server.store.logs.BATCH", batch)
         asyncio.run(main())
 
 
