@@ -94,7 +94,8 @@ return {now, back, head or '', rows}
 )
 # ARGV: the name of the head before, name and head, when it expires, the channel; stream, owner,
 # booked, the end of the lease (or nothing) and how long the list is kept; `new`, `end` or nothing;
-# then id, field and data of each record.
+# then id, field and data of each record. Answers with the head that is there instead and 0, or with
+# 1 if the log is lost, 2 if it was done.
 _SWAP: Final = (
     _CLOCK
     + _STRIKE
@@ -129,7 +130,7 @@ if ends ~= '' then
   end
 end
 if #ARGV > 11 then redis.pcall('PUBLISH', ARGV[5], '') end
-return {now, back, ARGV[3], 0}
+return {now, back, '', 2}
 """
 )
 # ARGV: stream, the name of its head or `*`, the channel.
@@ -239,11 +240,11 @@ class RedisStore(Store):
         for row in rows:
             name = f"{row.seq}-{row.mark}" if row.seq else "0-1"
             arguments += [name, "e" if row.final else "d", row.data]
-        now, back, text, is_lost = await self._ask(lambda: self._run_swap(keys, arguments))
-        if is_lost:
+        now, back, text, outcome = await self._ask(lambda: self._run_swap(keys, arguments))
+        if outcome == 1:
             raise LogLost("the store lost records of this stream")
         clock = _clock(now, back)
-        if text == arguments[2]:
+        if outcome == 2:
             return Found(clock, head)
         return Found(clock, Head.decoded(text) if text else None)
 
