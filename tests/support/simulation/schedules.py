@@ -535,7 +535,9 @@ class World:
     async def _check(self, seen: list[Seen]) -> None:
         await asyncio.sleep(3 * LEASE)  # a producer learns of an end when it renews its lease
         for source in self.sources.values():
-            if f"run:{source.key}" not in self.log._logs and source.key in self.gone:
+            has_log = f"run:{source.key}" in self.log._logs
+            # One that a program started again may wait for a person who does not come again.
+            if source.key in self.gone and (not has_log or source.how == "agent"):
                 continue
             records, end = await self._logged(source)
             self._check_log(source, records, end)
