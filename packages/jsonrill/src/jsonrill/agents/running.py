@@ -366,8 +366,8 @@ def _late(timeout: float | None) -> str:
 
 def _described(error: BaseException) -> str:
     """The error text of an exception: its type and what it says."""
-    said = str(error)
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = str(error)
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 async def _waited(result: Any, timeout: float | None) -> Ran:

@@ -294,22 +294,22 @@ class Parts:
             return self.feed_text(event)
         return self.read(counts_first(self.reader.feed(event)))
 
-    def read(self, said: Iterable[Statement]) -> list[Part]:
+    def read(self, statements: Iterable[Statement]) -> list[Part]:
         """The parts that statements change; those of one event in the order of `counts_first`."""
-        said = of_choice(said, self._choice)
-        self._ending.feed(said)
+        statements = of_choice(statements, self._choice)
+        self._ending.feed(statements)
         if self._watch is not None:
-            self._watch.read(said)
-        return [part for statement in said for part in self._act(statement)]
+            self._watch.read(statements)
+        return [part for statement in statements for part in self._act(statement)]
 
     def feed_text(self, text: str | bytes | bytearray | memoryview) -> list[Part]:
         """The parts that a piece of text changes, for `split` without a provider."""
         if not isinstance(text, str):
             text = self._decoder.decode(text)
-        said = Text(text, self._choice)
+        statement = Text(text, self._choice)
         if self._watch is not None:
-            self._watch.read([said])
-        return [*self._act(said)]
+            self._watch.read([statement])
+        return [*self._act(statement)]
 
     def flush(self, *, done: bool = False) -> list[Part]:
         """The parts at the end of the stream: calls that have not ended are truncated.
@@ -394,15 +394,15 @@ class Parts:
             case _:
                 assert_never(statement)
 
-    def _text(self, kind: Kind, said: Text | Reasoning) -> Iterator[Part]:
+    def _text(self, kind: Kind, statement: Text | Reasoning) -> Iterator[Part]:
         entry = self._open
-        if entry is None or entry.kind != kind or entry.block != said.block:
+        if entry is None or entry.kind != kind or entry.block != statement.block:
             yield from self._close_text()
-            entry = self._open = self._begin(kind, said.block)
+            entry = self._open = self._begin(kind, statement.block)
         self._last = entry
-        if said.text or not said.ends:
-            yield entry.add(said.text)
-        if said.ends:
+        if statement.text or not statement.ends:
+            yield entry.add(statement.text)
+        if statement.ends:
             yield from self._close_text()
 
     # ---- a text that is split ----
@@ -441,7 +441,7 @@ class Parts:
         alias = f"text-{self._texts}-{segment.number}"
         # An id that comes twice names two calls, whatever the model means.
         id = segment.id if self._calls.get(segment.id or "") is None else None
-        said = CallDelta(
+        delta = CallDelta(
             id,
             None,
             segment.name,
@@ -450,15 +450,15 @@ class Parts:
             alias=alias,
             end=End(sure=True) if segment.closed else None,
         )
-        found = [*self._updates(self._calls.read([said]))]
-        if found:
-            found[-1].raw = segment.raw
+        parts = [*self._updates(self._calls.read([delta]))]
+        if parts:
+            parts[-1].raw = segment.raw
             self._segments[segment.number] = self.entries[-1]
         elif segment.raw:
             entry = self._segments[segment.number]
             complete = entry.call is not None and entry.call.complete_args
-            found = [self._call_part(entry, "", complete, raw=segment.raw)]
-        yield from found
+            parts = [self._call_part(entry, "", complete, raw=segment.raw)]
+        yield from parts
 
     def _end_split(self) -> Iterator[Part]:
         """The text has ended: what follows is divided anew."""
@@ -571,13 +571,13 @@ class Parts:
         return None
 
 
-def counts_first(said: Iterable[Statement]) -> list[Statement]:
+def counts_first(statements: Iterable[Statement]) -> list[Statement]:
     """The statements of one event, token counts before the rest.
 
     Some servers end a response with nothing but its token counts: a call that came before them is
     complete. Counts that come in one event with a call do not end that call.
     """
-    return sorted(said, key=_is_no_count)
+    return sorted(statements, key=_is_no_count)
 
 
 def _is_no_count(statement: Statement) -> bool:

@@ -119,14 +119,14 @@ class TagReader(ABC):
 
     def _skip(self, *literals: str) -> Steps:
         """Take white space, and one of these literals if it comes now; returns it."""
-        found = yield from self._starts(*literals)
-        self._at += len(found or "")
-        return found
+        literal = yield from self._starts(*literals)
+        self._at += len(literal or "")
+        return literal
 
     def _next(self, *literals: str) -> tuple[int, str]:
         """Where one of these literals comes first, and which; (-1, "") if none does."""
-        found = [(at, one) for one in literals if (at := self._text.find(one, self._at)) >= 0]
-        return min(found, default=(-1, ""))
+        places = [(at, one) for one in literals if (at := self._text.find(one, self._at)) >= 0]
+        return min(places, default=(-1, ""))
 
     def _overlap(self, *literals: str) -> int:
         """How many characters at the end may be the beginning of one of these literals."""
@@ -285,8 +285,8 @@ class TagReader(ABC):
             elif isinstance(value, str):
                 self._named = self._named or key != "id"
                 # Without a name it stays an error.
-                said: dict[str, Any] = {"id" if key == "id" else "name": value or None}
-                self._say(**said)
+                fields: dict[str, Any] = {"id" if key == "id" else "name": value or None}
+                self._say(**fields)
         else:
             yield from self._string()
         return False
@@ -359,8 +359,8 @@ class TagReader(ABC):
 
 def _attribute(tag: str) -> str | None:
     """The `name` of a tag, in quotes of either kind or without; None if it has none."""
-    found = re.search(r"""\bname\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", tag)
-    return None if found is None else next((it for it in found.groups() if it is not None), None)
+    match = re.search(r"""\bname\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", tag)
+    return None if match is None else next((it for it in match.groups() if it is not None), None)
 
 
 def _overlap(text: str, at: int, literal: str) -> int:
@@ -625,7 +625,7 @@ class Pythonic(TagReader):
             try:
                 tree = ast.parse("[" + text[: at + 1], mode="eval").body
                 assert isinstance(tree, ast.List)
-                found = [_python_call(call) for call in tree.elts]
+                calls = [_python_call(call) for call in tree.elts]
             except (
                 SyntaxError,
                 ValueError,
@@ -637,7 +637,7 @@ class Pythonic(TagReader):
                 at = text.find("]", at + 1)
                 continue
             self._at = at + 1
-            return found
+            return calls
         return None
 
 

@@ -47,11 +47,11 @@ class JsonSpan:
                 if self.in_string:
                     return at
             else:
-                found = self._structure.search(text, at)
-                if found is None:
+                token = self._structure.search(text, at)
+                if token is None:
                     return len(text)
-                at = found.end()
-                match found[0]:
+                at = token.end()
+                match token[0]:
                     case '"' | "'" as quote:
                         self.in_string = True
                         self._quote = quote
@@ -72,11 +72,11 @@ class JsonSpan:
                 self._escaped = False
                 at += 1
                 continue
-            found = _IN_STRING[self._quote].search(text, at)
-            if found is None:
+            token = _IN_STRING[self._quote].search(text, at)
+            if token is None:
                 return len(text)
-            at = found.end()
-            if found[0] == self._quote:
+            at = token.end()
+            if token[0] == self._quote:
                 self.in_string = False
                 return at
             self._escaped = True
@@ -84,6 +84,6 @@ class JsonSpan:
 
     def _scalar(self, text: str, at: int) -> int:
         """A number, literal or bare word ends at a delimiter, which is not part of it."""
-        found = _SCALAR_END.search(text, at)
-        self.done = found is not None
-        return len(text) if found is None else found.start()
+        match = _SCALAR_END.search(text, at)
+        self.done = match is not None
+        return len(text) if match is None else match.start()

@@ -59,8 +59,8 @@ class Tag(NamedTuple):
 
     def make(self) -> TagReader:
         """A reader of what follows the opening."""
-        name, *given = self.reader
-        return READERS[name](*given)
+        name, *arguments = self.reader
+        return READERS[name](*arguments)
 
 
 # True, False, or None if more text is needed to know.
@@ -71,25 +71,25 @@ def _after_space(*beginnings: str) -> Accepts:
     """Accepts a text that begins, after white space, with one of these."""
 
     def accepts(rest: str) -> bool | None:
-        found = rest.lstrip()
-        if len(rest) - len(found) > _MOST_SPACE:
+        stripped = rest.lstrip()
+        if len(rest) - len(stripped) > _MOST_SPACE:
             return False
-        if any(found.startswith(it) for it in beginnings):
+        if any(stripped.startswith(it) for it in beginnings):
             return True
-        return None if any(it.startswith(found) for it in beginnings) else False
+        return None if any(it.startswith(stripped) for it in beginnings) else False
 
     return accepts
 
 
 def _names_a_call(rest: str) -> bool | None:
     """Accepts what may follow `<tool_call>`: an object, a function tag, or a name and arguments."""
-    found = _after_space("{", "<function=", "```")(rest)
-    if found and rest.lstrip().startswith("<function="):
+    fits = _after_space("{", "<function=", "```")(rest)
+    if fits and rest.lstrip().startswith("<function="):
         return _function_name(rest.lstrip().removeprefix("<function="))
-    if found is False:
-        found = _object_in_list(rest)
-    if found is not False:
-        return found
+    if fits is False:
+        fits = _object_in_list(rest)
+    if fits is not False:
+        return fits
     name = re.match(r"\n?[\w.\-]{1,200}", rest)
     if name is None:
         return False
@@ -98,16 +98,16 @@ def _names_a_call(rest: str) -> bool | None:
 
 def _object_in_list(rest: str) -> bool | None:
     """Accepts a list whose first element is an object."""
-    found = _after_space("[")(rest)
-    return _after_space("{")(rest.lstrip()[1:]) if found else found
+    fits = _after_space("[")(rest)
+    return _after_space("{")(rest.lstrip()[1:]) if fits else fits
 
 
 def _mistral_call(rest: str) -> bool | None:
     """Accepts what may follow `[TOOL_CALLS]`: a list of objects, or a name and arguments."""
-    found = _object_in_list(rest)
+    fits = _object_in_list(rest)
     name = re.match(r"\s{0,100}[\w.\-]{1,200}", rest)
-    if found is not False or name is None:
-        return found
+    if fits is not False or name is None:
+        return fits
     return _after_space("[ARGS]", "[CALL_ID]", "{")(rest[name.end() :])
 
 
@@ -319,38 +319,38 @@ class Splitter:
         """Emit prose up to the next part. Returns True if a part begins."""
         at = 0
         while True:
-            found = self._openings.search(self._held, at)
-            if found is None:
+            opening = self._openings.search(self._held, at)
+            if opening is None:
                 keep = 0 if end else self._possible_opening(at)
                 yield from self._text(len(self._held) - keep)
                 return False
-            tag = self._decide(found, end)
-            if tag is False and not end and self._may_be_longer(found.start()):
+            tag = self._decide(opening, end)
+            if tag is False and not end and self._may_be_longer(opening.start()):
                 tag = None
             if tag is None:
-                yield from self._text(found.start())
+                yield from self._text(opening.start())
                 return False
             if tag is False:
-                at = found.end()
+                at = opening.end()
                 continue
-            yield from self._text(found.start())
+            yield from self._text(opening.start())
             self._begin(tag)
             return True
 
-    def _decide(self, found: re.Match[str], end: bool) -> Tag | Literal[False] | None:
+    def _decide(self, opening: re.Match[str], end: bool) -> Tag | Literal[False] | None:
         """The tag that begins here; False if none does; None if more text is needed."""
-        start = found.start()
+        start = opening.start()
         blank = self._is_blank(start)
         before = self._held[start - 1] if start else self._before
-        if found[0] == "```" and (self._fenced or not any(t.name == "fence" for t in self._tags)):
+        if opening[0] == "```" and (self._fenced or not any(t.name == "fence" for t in self._tags)):
             self._fenced = self._fenced != blank
             return False
         if self._fenced or before == "`":
             return False
-        rest = self._held[found.end() :]
+        rest = self._held[opening.end() :]
         undecided = False
         for tag in self._tags:
-            if tag.opening != found[0] or (tag.at_line and not blank):
+            if tag.opening != opening[0] or (tag.at_line and not blank):
                 continue
             accepted = _ACCEPTS[tag](rest)
             if accepted:
@@ -358,7 +358,7 @@ class Splitter:
             undecided = undecided or accepted is None
         if undecided and not end:
             return None
-        if found[0] == "```" and blank:
+        if opening[0] == "```" and blank:
             self._fenced = True
         return False
 
@@ -368,8 +368,8 @@ class Splitter:
         for start in range(max(at, len(held) - self._longest + 1), len(held)):
             if held[start] in self._first:
                 tail = held[start:]
-                found = [literal for literal in self._literals if literal.startswith(tail)]
-                if found and (self._is_blank(start) or not self._at_line.issuperset(found)):
+                possible = [literal for literal in self._literals if literal.startswith(tail)]
+                if possible and (self._is_blank(start) or not self._at_line.issuperset(possible)):
                     return len(tail)
         return 0
 

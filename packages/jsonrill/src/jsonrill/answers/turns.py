@@ -237,6 +237,6 @@ def messages(provider: str | None, entries: Sequence[Entry]) -> list[Any]:
         known = ", ".join(FORMS)
         raise ValueError(f"no form of messages is known for {provider}; name one of {known}")
     # An empty text that says why the answer was cut is not a part of the turn.
-    said = [it for it in entries if it.kind != "text" or it.text or it.error is None]
-    turns = groupby(said, lambda entry: entry.turn)
+    shown = [it for it in entries if it.kind != "text" or it.text or it.error is None]
+    turns = groupby(shown, lambda entry: entry.turn)
     return [message for _, turn in turns for message in form([*turn])]

@@ -78,8 +78,8 @@ def _resolved(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
         ref = node.get("$ref")
         if not isinstance(ref, str) or not ref.startswith("#/"):
             break
-        found: Any = root
+        target: Any = root
         for part in ref[2:].split("/"):
-            found = found.get(part.replace("~1", "/").replace("~0", "~"), {})
-        node = found if isinstance(found, dict) else {}
+            target = target.get(part.replace("~1", "/").replace("~0", "~"), {})
+        node = target if isinstance(target, dict) else {}
     return node

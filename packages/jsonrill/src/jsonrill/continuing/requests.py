@@ -41,40 +41,40 @@ def messages_for(
 
 def _asking(so_far: SoFar) -> str:
     """What to tell the model, in plain words."""
-    said: list[str] = []
+    lines: list[str] = []
     is_unclear = so_far.reason == "unclear"
     wants_missing = is_unclear or so_far.reason == "violation"
     missing = so_far.missing_schema() if wants_missing else None
     if so_far.feedback is not None:
-        said.append(so_far.feedback.rpartition("\n")[0])
+        lines.append(so_far.feedback.rpartition("\n")[0])
     if so_far.calls:
         listed = "\n".join([f"{name}({dumps(args)})" for _, name, args in so_far.calls])
-        said.append(f"These calls have been made already; do not make them again:\n{listed}")
+        lines.append(f"These calls have been made already; do not make them again:\n{listed}")
     if so_far.tool is not None:
-        said.append(
+        lines.append(
             f"Your call of {so_far.tool} broke off after these arguments:\n{so_far.text}\n"
             f"Make this one call again, with all of its arguments, and keep what is there."
         )
     elif missing is not None and "properties" in missing:
-        said.append(
+        lines.append(
             "Your answer broke off. Answer with one JSON object that has only the fields that are"
             f" missing, by this schema, and nothing else:\n{dumps(missing)}"
         )
     elif is_unclear and so_far.text.strip():
-        said.append(
+        lines.append(
             "Your answer broke off, and it is not clear how the rest joins it. Write all of it"
             " again, from its beginning, keep what is there as it is, and write nothing else."
         )
     elif so_far.text.strip():
         last = so_far.text[-_LAST:]
-        said.append(
+        lines.append(
             "Your answer broke off. Continue it exactly where it ends: begin with the next"
             " character, do not repeat anything, and write nothing else. Its last words are:\n"
             f"{last}"
         )
     else:
-        said.append("Your answer broke off. Go on.")
-    return "\n".join(said)
+        lines.append("Your answer broke off. Go on.")
+    return "\n".join(lines)
 
 
 class _Form(NamedTuple):

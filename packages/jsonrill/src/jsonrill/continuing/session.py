@@ -220,9 +220,9 @@ class Session:
     def feed(self, event: Any) -> Iterator[Event]:
         """The events that an event of a provider makes."""
         self._has_begun = True
-        said = of_choice(self._reading.reader.feed(event), self.choice)
-        self._ending.feed(said)
-        for one in said:
+        statements = of_choice(self._reading.reader.feed(event), self.choice)
+        self._ending.feed(statements)
+        for one in statements:
             if isinstance(one, Text):
                 self._characters += len(one.text)
                 yield from self._text(one.text)
@@ -257,44 +257,44 @@ class Session:
     # ---- calls ----
 
     def _call(self, update: ToolCallUpdate) -> Iterator[Event]:
-        found = update.call
+        live = update.call
         if update.is_result:
-            field = "error" if found.result_is_error else "result"
-            own = self._of_number.get(found.number)
-            yield self._event(id=own.id if own else found.id, **{field: found.result})
+            field = "error" if live.result_is_error else "result"
+            own = self._of_number.get(live.number)
+            yield self._event(id=own.id if own else live.id, **{field: live.result})
             return
-        call = self._of_number.get(found.number)
+        call = self._of_number.get(live.number)
         piece = update.function_args or ""
         if call is None:
-            if found.name is None and found.open:
+            if live.name is None and live.open:
                 return
             if not self._of_number:
                 self._held = ""
                 yield from () if self._is_later else self._end_text()
-            call = self._of_number[found.number] = self._matched(found)
-            piece = found.raw
-        if found.is_placeholder and found.open:
+            call = self._of_number[live.number] = self._matched(live)
+            piece = live.raw
+        if live.is_placeholder and live.open:
             return
         self._characters += len(piece)
         yield from self._grow(call, call.track.feed(piece) if piece else "")
-        if not found.open:
-            yield from self._close(call, found)
+        if not live.open:
+            yield from self._close(call, live)
 
-    def _matched(self, found: LiveCall) -> AnswerCall:
+    def _matched(self, live: LiveCall) -> AnswerCall:
         """The call that goes on, or a new one.
 
         One that may be another that is complete is held back until that is known.
         """
-        same = self._others(found.name or "")
+        same = self._others(live.name or "")
         is_new = not any(call.complete for call in same)
         if is_new and same:
             same[0].track.begin()
             return same[0]
-        wanted = self.tool is True or self.tool == found.name
+        wanted = self.tool is True or self.tool == live.name
         track = Track(self.schema if wanted else None, self.repair)
         ids = {call.id for call in self.calls}
-        id = found.id if found.id not in ids else f"{found.id}-{self.asked}"
-        call = AnswerCall(id, found, track)
+        id = live.id if live.id not in ids else f"{live.id}-{self.asked}"
+        call = AnswerCall(id, live, track)
         call.waits = not is_new
         if is_new:
             self._add(call)
@@ -321,22 +321,22 @@ class Session:
         call.told = True
         yield self._event(call={**fields, **({"text": text} if text else {})})
 
-    def _close(self, call: AnswerCall, found: LiveCall) -> Iterator[Event]:
+    def _close(self, call: AnswerCall, live: LiveCall) -> Iterator[Event]:
         """The provider has ended a call, or its response."""
         if call.waits:
-            yield from self._decide(call, found.number, found.status == "complete")
+            yield from self._decide(call, live.number, live.status == "complete")
             return
         begun_here = call.track.joiner is None
         yield from self._grow(call, call.track.flush())
-        is_complete = found.status == "complete" if begun_here else call.track.complete
+        is_complete = live.status == "complete" if begun_here else call.track.complete
         if is_complete and not call.complete:
             yield from self._complete(call)
 
     def _decide(self, call: AnswerCall, number: int, complete: bool) -> Iterator[Event]:
         """A call that was held back is one that was complete, goes on with another, or is new."""
         others = self._others(call.name)
-        said = dumps(call.args)
-        known = next((it for it in others if it.complete and dumps(it.args) == said), None)
+        args = dumps(call.args)
+        known = next((it for it in others if it.complete and dumps(it.args) == args), None)
         goes_on = next((it for it in others if not it.complete), None)
         text = call.track.joined.text
         if complete and known is not None:

@@ -111,18 +111,20 @@ class _Asking:
         self, ask: Callable[[SoFar | None], Any], **options: Unpack[UnbrokenOptions]
     ) -> None:
         refuse_unknown(options, UnbrokenOptions.__annotations__, "unknown option")
-        given = {it.name: it.check(options.get(it.name, it.default)) for it in taken_by("unbroken")}
+        settings = {
+            it.name: it.check(options.get(it.name, it.default)) for it in taken_by("unbroken")
+        }
         self._ask = ask
-        self._provider = given["provider"]
-        self._stall, self._backoff = given["stall"], given["backoff"]
+        self._provider = settings["provider"]
+        self._stall, self._backoff = settings["stall"], settings["backoff"]
         self._session = Session(
             self._provider,
-            given["attempts"],
-            given["budget"],
-            restarts=given["on_contradiction"] == "restart",
+            settings["attempts"],
+            settings["budget"],
+            restarts=settings["on_contradiction"] == "restart",
         )
-        self._session.schema = given["schema"]
-        self._before = [*given["before"]]
+        self._session.schema = settings["schema"]
+        self._before = [*settings["before"]]
         for event in self._before:
             if not isinstance(event, dict) or recognise(event) not in (None, "jsonrill"):
                 raise TypeError(f"before are events that unbroken has yielded, not {event!r}")

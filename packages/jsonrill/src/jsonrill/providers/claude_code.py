@@ -75,44 +75,44 @@ class ClaudeCode:
             case _:
                 return []
 
-    def _noted(self, said: list[Statement]) -> list[Statement]:
-        for one in said:
+    def _noted(self, statements: list[Statement]) -> list[Statement]:
+        for one in statements:
             if isinstance(one, Text):
                 self._has_text = True
             elif isinstance(one, CallDelta):
                 one.hosted = True
             elif isinstance(one, Finish):
                 one.last = False
-        return said
+        return statements
 
     def _end(self, event: dict[str, Any]) -> list[Statement]:
         text = as_text(event.get("result"))
         is_error = event.get("is_error") is True
-        said: list[Statement] = []
+        statements: list[Statement] = []
         if text and not (is_error or self._has_text):
-            said.append(Text(text))
+            statements.append(Text(text))
         subtype = as_text(event.get("subtype"))
         end = finished(subtype, last=True)
         if is_error and not (end.is_cut and end.reason == "length"):
             end = failed(text or subtype)
-        return [*said, *as_usage(event.get("usage")), end]
+        return [*statements, *as_usage(event.get("usage")), end]
 
 
 def _message(message: dict[str, Any]) -> list[Statement]:
     id = as_id(message.get("id")) or as_id(message.get("message_id"))
-    said: list[Statement] = []
+    statements: list[Statement] = []
     for block in items(message.get("content")):
         match block:
             case {"text": str(text)} if text:
-                said.append(Text(text))
+                statements.append(Text(text))
             case {"thinking": str(thought)} if thought:
-                said.append(Reasoning(thought))
+                statements.append(Reasoning(thought))
             case {"id": call, "name": name, "input": value}:
                 end = End(value=as_object(value))
-                said.append(CallDelta(as_id(call), None, as_text(name), message=id, end=end))
+                statements.append(CallDelta(as_id(call), None, as_text(name), message=id, end=end))
             case _:
-                said += _result(block)
-    return said
+                statements += _result(block)
+    return statements
 
 
 def _result(block: dict[str, Any]) -> list[Statement]:

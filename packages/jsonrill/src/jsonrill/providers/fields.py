@@ -30,8 +30,8 @@ def as_text(value: Any) -> str | None:
 
 def as_error(value: Any) -> str:
     """The message of an error, which is a text or an object with a `message`."""
-    said = as_text(value) or as_text(as_object(value).get("message"))
-    return said or "the provider reported an error"
+    message = as_text(value) or as_text(as_object(value).get("message"))
+    return message or "the provider reported an error"
 
 
 def items(value: Any) -> list[dict[str, Any]]:

@@ -45,21 +45,21 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     if "event_type" in event:
         return _interaction(event)
     message = as_id(either(event, "responseId", "response_id"))
-    said: list[Statement] = []
+    statements: list[Statement] = []
     for candidate in items(event.get("candidates")):
         choice = as_index(candidate.get("index")) or 0
         for part in items(as_object(candidate.get("content")).get("parts")):
-            said += part_statements(part, message, choice)
+            statements += part_statements(part, message, choice)
         if reason := either(candidate, "finishReason", "finish_reason"):
-            said.append(finished(reason, message, choice))
+            statements.append(finished(reason, message, choice))
     blocked = as_object(either(event, "promptFeedback", "prompt_feedback"))
     if reason := as_text(either(blocked, "blockReason", "block_reason")):
         why = as_text(either(blocked, "blockReasonMessage", "block_reason_message"))
         why = why or f"the prompt was blocked: {reason}"
-        said.append(Finish(message, reason="filtered", detail=why))
+        statements.append(Finish(message, reason="filtered", detail=why))
     if error := event.get("error"):
-        said.append(failed(error))
-    return said + as_usage(either(event, "usageMetadata", "usage_metadata"))
+        statements.append(failed(error))
+    return statements + as_usage(either(event, "usageMetadata", "usage_metadata"))
 
 
 def part_statements(part: dict[str, Any], message: str | None, choice: int) -> list[Statement]:
@@ -67,17 +67,17 @@ def part_statements(part: dict[str, Any], message: str | None, choice: int) -> l
     call = either(part, "functionCall", "function_call")
     signature = either(part, "thoughtSignature", "thought_signature")
     block = None
-    said: list[Statement] = []
+    statements: list[Statement] = []
     if isinstance(call, dict):
-        said.append(_call(call, message, choice))
+        statements.append(_call(call, message, choice))
     elif isinstance(signature, (str, bytes)) and signature:
         block = crc32(signature if isinstance(signature, bytes) else signature.encode())
     if text := as_text(part.get("text")):
         kind = Reasoning if part.get("thought") is True else Text
-        said.append(kind(text, choice, block))
+        statements.append(kind(text, choice, block))
     if signature:
-        said.append(Keep({"thoughtSignature": signature}, block, choice))
-    return said
+        statements.append(Keep({"thoughtSignature": signature}, block, choice))
+    return statements
 
 
 def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:

@@ -30,30 +30,30 @@ class GeminiLive:
         self._is_open = False
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
-        said = _statements(event)
-        if any(isinstance(one, Finish) for one in said):
+        statements = _statements(event)
+        if any(isinstance(one, Finish) for one in statements):
             self._is_open = False
         elif not self._is_open:
             self._is_open = True
-            said.insert(0, Begin())
-        return said
+            statements.insert(0, Begin())
+        return statements
 
 
 def _statements(event: dict[str, Any]) -> list[Statement]:
-    said: list[Statement] = []
+    statements: list[Statement] = []
     content = as_object(either(event, "serverContent", "server_content"))
     turn = as_object(either(content, "modelTurn", "model_turn"))
     for part in items(turn.get("parts")):
-        said += gemini.part_statements(part, None, 0)
+        statements += gemini.part_statements(part, None, 0)
     spoken = as_object(either(content, "outputTranscription", "output_transcription"))
     if text := as_text(spoken.get("text")):
-        said.append(Text(text))
+        statements.append(Text(text))
     calls = as_object(either(event, "toolCall", "tool_call"))
     for call in items(either(calls, "functionCalls", "function_calls")):
-        said += gemini.part_statements({"functionCall": call}, None, 0)
-    said += as_usage(either(event, "usageMetadata", "usage_metadata"))
+        statements += gemini.part_statements({"functionCall": call}, None, 0)
+    statements += as_usage(either(event, "usageMetadata", "usage_metadata"))
     if content.get("interrupted") is True:
-        said.append(finished("interrupted"))
+        statements.append(finished("interrupted"))
     elif either(content, "turnComplete", "turn_complete") is True:
-        said.append(Finish())
-    return said
+        statements.append(Finish())
+    return statements

@@ -41,24 +41,24 @@ class GoogleADK:
         if author == "user":
             return []
         partial, message = event.get("partial") is True, as_id(event.get("id"))
-        said: list[Statement] = []
+        statements: list[Statement] = []
         for part in items(as_object(event.get("content")).get("parts")):
-            if isinstance(found := either(part, "functionResponse", "function_response"), dict):
-                said.append(Result(as_id(found.get("id")), found.get("response")))
+            if isinstance(response := either(part, "functionResponse", "function_response"), dict):
+                statements.append(Result(as_id(response.get("id")), response.get("response")))
                 continue
             for one in gemini.part_statements(part, message, 0):
                 if isinstance(one, Text | Reasoning):
                     if partial or author not in self._streamed:
-                        said.append(one)
+                        statements.append(one)
                 elif isinstance(one, CallDelta):
                     # Those of a partial event are said again.
-                    said += [] if partial else [_complete(one)]
-        if partial and any(isinstance(one, Text | Reasoning) for one in said):
+                    statements += [] if partial else [_complete(one)]
+        if partial and any(isinstance(one, Text | Reasoning) for one in statements):
             self._streamed.add(author)
         elif not partial:
             self._streamed.discard(author)
-            said += _end(event, message)
-        return said
+            statements += _end(event, message)
+        return statements
 
 
 def _complete(call: CallDelta) -> CallDelta:
@@ -67,7 +67,7 @@ def _complete(call: CallDelta) -> CallDelta:
 
 
 def _end(event: dict[str, Any], message: str | None) -> list[Statement]:
-    said = as_usage(either(event, "usageMetadata", "usage_metadata"))
+    statements = as_usage(either(event, "usageMetadata", "usage_metadata"))
     error = as_text(either(event, "errorMessage", "error_message"))
     code = as_text(either(event, "errorCode", "error_code"))
     reason = either(event, "finishReason", "finish_reason")
@@ -77,10 +77,10 @@ def _end(event: dict[str, Any], message: str | None) -> list[Statement]:
         # The code of an answer without content is Gemini's finish reason.
         known = next((it for it in (reason, code) if finish_reason(it) in _STOPPED), None)
         end = failed(error or code, last=False) if known is None else finished(known)
-        said.append(replace(end, message=message, detail=error or end.detail))
+        statements.append(replace(end, message=message, detail=error or end.detail))
     elif reason is not None:
-        said.append(finished(reason, message))
-    return said
+        statements.append(finished(reason, message))
+    return statements
 
 
 _STOPPED: Final = ("length", "filtered", "refused")

@@ -91,23 +91,23 @@ def _result(result: dict[str, Any]) -> Result:
 def _answer(event: dict[str, Any]) -> list[Statement]:
     """One change of an answer."""
     choice = as_index(event.get("choice")) or 0
-    said: list[Statement] = [Begin()] if event.get("begins") is True else []
+    statements: list[Statement] = [Begin()] if event.get("begins") is True else []
     if broke := as_object(event.get("break")):
-        said += _break(broke)
+        statements += _break(broke)
     if (text := as_text(event.get("text"))) is not None:
-        said.append(Text(text, choice))
+        statements.append(Text(text, choice))
     if (text := as_text(event.get("reasoning"))) is not None:
-        said.append(Reasoning(text, choice))
+        statements.append(Reasoning(text, choice))
     if call := as_object(event.get("call")):
-        said.append(_growing(call, choice))
+        statements.append(_growing(call, choice))
     if "result" in event or "error" in event:
         failed = event.get("error") is not None
         result = event.get("error" if failed else "result")
-        said.append(Result(as_id(event.get("id")), result, failed))
-    said += as_usage(event.get("usage"))
+        statements.append(Result(as_id(event.get("id")), result, failed))
+    statements += as_usage(event.get("usage"))
     if (reason := event.get("finish")) in REASONS:
-        said.append(Finish(None, None, reason, as_text(event.get("detail")), last=True))
-    return said
+        statements.append(Finish(None, None, reason, as_text(event.get("detail")), last=True))
+    return statements
 
 
 def _break(broke: dict[str, Any]) -> list[Statement]:

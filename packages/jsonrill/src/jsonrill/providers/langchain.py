@@ -35,8 +35,8 @@ RUNS = ("run-", "lc_run-")
 def accepts(event: dict[str, Any]) -> bool:
     if is_message(event) and event.get("type") not in HUMAN:
         return True
-    said = event.get("event")
-    return isinstance(said, str) and said.startswith("on_") and "run_id" in event
+    name = event.get("event")
+    return isinstance(name, str) and name.startswith("on_") and "run_id" in event
 
 
 def is_message(message: Any) -> bool:
@@ -76,8 +76,8 @@ class LangChain:
                 text = as_text(chunk) or as_text(as_object(chunk).get("text"))
                 return [Text(text)] if text else []
             case "on_chat_model_end":
-                said = self.read(as_object(as_data(data.get("output"))), run, last=True)
-                return [*said, Finish(run)]
+                statements = self.read(as_object(as_data(data.get("output"))), run, last=True)
+                return [*statements, Finish(run)]
             case "on_tool_end":
                 return self.read(as_object(as_data(data.get("output"))), run)
             case _:
@@ -115,24 +115,26 @@ class LangChain:
         self._streamed.add(as_id(message.get("id")))
 
     def _chunk(self, message: dict[str, Any], scope: str | None) -> list[Statement]:
-        said = _content(message)
+        statements = _content(message)
         for chunk in items(message.get("tool_call_chunks")):
             name, args = as_text(chunk.get("name")), chunk.get("args")
             call = CallDelta(as_id(chunk.get("id")), as_index(chunk.get("index")), name)
             call.text, call.message = as_text(args), scope
-            said.append(call)
-        return said + _end(message, scope)
+            statements.append(call)
+        return statements + _end(message, scope)
 
     def _complete(self, message: dict[str, Any], scope: str | None) -> list[Statement]:
-        said = _content(message)
+        statements = _content(message)
         for call in items(message.get("tool_calls")):
             self._call += 1
             id = as_id(call.get("id")) or f"call-{self._call}"
             end = End(value=as_object(call.get("args")))
-            said.append(CallDelta(id, None, as_text(call.get("name")), message=scope, end=end))
+            statements.append(
+                CallDelta(id, None, as_text(call.get("name")), message=scope, end=end)
+            )
         ended = _end(message, scope)
         finished = any(isinstance(one, Finish) for one in ended)
-        return said + ended + ([] if finished else [Finish(scope)])
+        return statements + ended + ([] if finished else [Finish(scope)])
 
 
 def _same(id: str | None, known: str | None) -> str | None:
@@ -146,28 +148,28 @@ def _same(id: str | None, known: str | None) -> str | None:
 
 
 def _content(message: dict[str, Any]) -> list[Statement]:
-    said: list[Statement] = []
+    statements: list[Statement] = []
     more = as_object(message.get("additional_kwargs"))
     if thought := as_text(more.get("reasoning_content")):
-        said.append(Reasoning(thought))
+        statements.append(Reasoning(thought))
     content = message.get("content")
     for block in [content] if isinstance(content, str) else items(content):
         match block:
             case {"type": "reasoning", "reasoning": str(thought)} if thought:
-                said.append(Reasoning(thought))
+                statements.append(Reasoning(thought))
             case {"type": "reasoning", "summary": list(summary)}:
-                said += openai_chat.thoughts(summary, 0)
+                statements += openai_chat.thoughts(summary, 0)
             case {"type": "thinking"} | {"type": "text"} | str():
-                said += openai_chat.content(block, 0)
-    return said
+                statements += openai_chat.content(block, 0)
+    return statements
 
 
 def _end(message: dict[str, Any], scope: str | None) -> list[Statement]:
-    said = as_usage(message.get("usage_metadata"))
+    statements = as_usage(message.get("usage_metadata"))
     about = as_object(message.get("response_metadata"))
     reason = next((word for key in REASONS if (word := as_text(about.get(key)))), None)
     if reason == "incomplete":
         reason = as_text(as_object(about.get("incomplete_details")).get("reason")) or reason
     if message.get("chunk_position") == "last" or reason not in (None, "in_progress"):
-        said.append(finished(reason, scope))
-    return said
+        statements.append(finished(reason, scope))
+    return statements

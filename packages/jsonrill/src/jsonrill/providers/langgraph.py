@@ -30,16 +30,16 @@ class LangGraph:
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         mode, data = _part(event) or ("", None)
-        said: list[Statement] = []
+        statements: list[Statement] = []
         match mode:
             case "messages":
                 message, about = as_data(data)
                 task = as_id(as_object(about).get("langgraph_checkpoint_ns"))
-                said += self._chain.read(as_object(message), task=task)
+                statements += self._chain.read(as_object(message), task=task)
             case "updates":
                 for update in as_object(data).values():
                     for message in _messages(update):
-                        said += self._chain.read(as_object(as_data(message)))
+                        statements += self._chain.read(as_object(as_data(message)))
             case "values":
                 is_input = not self._has_values and not self._chain.has_streamed
                 self._has_values = True
@@ -47,8 +47,8 @@ class LangGraph:
                     if is_input:
                         self._chain.knows(message)
                     else:
-                        said += self._chain.read(message)
-        return said
+                        statements += self._chain.read(message)
+        return statements
 
 
 def _part(event: dict[str, Any]) -> tuple[str, Any] | None:
@@ -60,10 +60,10 @@ def _part(event: dict[str, Any]) -> tuple[str, Any] | None:
     return _of_data(event)
 
 
-def _of_items(found: Any) -> tuple[str, Any] | None:
-    match found:
+def _of_items(items: Any) -> tuple[str, Any] | None:
+    match items:
         case [message, dict()] if is_message(message):
-            return "messages", found
+            return "messages", items
         case [str(mode), data] | [list(), str(mode), data] if mode in MODES:
             return _checked(mode, data)
         case [list(), [message, dict()] as data] if is_message(message):
@@ -91,5 +91,5 @@ def _checked(mode: str, data: Any) -> tuple[str, Any] | None:
 
 
 def _messages(state: Any) -> list[Any]:
-    found = state.get("messages") if isinstance(state, dict) else None
-    return found if isinstance(found, list) else [] if found is None else [found]
+    messages = state.get("messages") if isinstance(state, dict) else None
+    return messages if isinstance(messages, list) else [] if messages is None else [messages]

@@ -52,30 +52,30 @@ class LlamaIndex:
             for accepts, translate in self._pages:
                 if accepts(raw):
                     return [*map(self._noted, translate(raw))]
-        said: list[Statement] = []
+        statements: list[Statement] = []
         if thought := as_text(event.get("thinking_delta")):
-            said.append(Reasoning(thought))
+            statements.append(Reasoning(thought))
         if text := as_text(event.get("delta")):
-            said.append(Text(text))
-        return said
+            statements.append(Text(text))
+        return statements
 
-    def _noted(self, said: Statement) -> Statement:
-        if isinstance(said, CallDelta) and said.id is not None:
-            self._known.add(said.id)
-        if isinstance(said, Finish):
-            said.last = False
-        return said
+    def _noted(self, statement: Statement) -> Statement:
+        if isinstance(statement, CallDelta) and statement.id is not None:
+            self._known.add(statement.id)
+        if isinstance(statement, Finish):
+            statement.last = False
+        return statement
 
     def _tool(self, id: str | None, event: dict[str, Any]) -> list[Statement]:
-        said: list[Statement] = []
+        statements: list[Statement] = []
         if id not in self._known and id is not None:
             self._known.add(id)
             end = End(value=as_object(event.get("tool_kwargs")))
-            said.append(CallDelta(id, None, as_text(event.get("tool_name")), end=end))
+            statements.append(CallDelta(id, None, as_text(event.get("tool_name")), end=end))
         if isinstance(output := event.get("tool_output"), dict):
             content = as_text(output.get("content")) or output.get("raw_output")
             if content is None:
                 blocks = items(output.get("blocks"))
                 content = "".join([as_text(block.get("text")) or "" for block in blocks])
-            said.append(Result(id, content, output.get("is_error") is True))
-        return said
+            statements.append(Result(id, content, output.get("is_error") is True))
+        return statements

@@ -21,8 +21,8 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     index = as_index(either(event, "output_index", "outputIndex"))
     match event:
         case {"choices": _}:
-            said = openai_chat.translate(event, as_id(event.get("id")))
-            return [_distrust(one) for one in said]
+            statements = openai_chat.translate(event, as_id(event.get("id")))
+            return [_distrust(one) for one in statements]
         case {"type": "function.call.delta"}:
             arguments = event.get("arguments")
             call = CallDelta(
@@ -46,7 +46,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             return []
 
 
-def _distrust(said: Statement) -> Statement:
-    if isinstance(said, CallDelta) and said.id is None and said.index == 0:
-        said.index = None
-    return said
+def _distrust(statement: Statement) -> Statement:
+    if isinstance(statement, CallDelta) and statement.id is None and statement.index == 0:
+        statement.index = None
+    return statement

@@ -27,16 +27,18 @@ class OwnWay(Exception):
 def _names_in(kind: type) -> dict[str, str] | None:
     """The fields of a class of models, and their names in an event; None if it writes itself."""
     # Any: of pydantic 2, which is not imported here.
-    made: Any = kind
-    own = getattr(made, "__pydantic_decorators__", None)
-    fields = getattr(made, "__pydantic_fields__", None)
+    model: Any = kind
+    own = getattr(model, "__pydantic_decorators__", None)
+    fields = getattr(model, "__pydantic_fields__", None)
     if own is None or not isinstance(fields, dict):
         return None
     if own.field_serializers or own.model_serializers or own.computed_fields:
         return None
-    if getattr(made.model_dump, "__module__", None) != "pydantic.main" or issubclass(made, Mapping):
+    if getattr(model.model_dump, "__module__", None) != "pydantic.main" or issubclass(
+        model, Mapping
+    ):
         return None
-    if getattr(made, "__pydantic_root_model__", False) or _CHANGING & made.model_config.keys():
+    if getattr(model, "__pydantic_root_model__", False) or _CHANGING & model.model_config.keys():
         return None
     names = {}
     for name, info in fields.items():

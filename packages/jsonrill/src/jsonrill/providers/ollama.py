@@ -38,30 +38,30 @@ class Ollama:
         self._is_open = False
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
-        said = _statements(event)
-        if not said and not accepts(event):
-            return said  # an event of another provider
+        statements = _statements(event)
+        if not statements and not accepts(event):
+            return statements  # an event of another provider
         if not self._is_open:
-            said.insert(0, Begin())
-        self._is_open = not (said and isinstance(said[-1], Finish))
-        return said
+            statements.insert(0, Begin())
+        self._is_open = not (statements and isinstance(statements[-1], Finish))
+        return statements
 
 
 def _statements(event: dict[str, Any]) -> list[Statement]:
     if error := event.get("error"):
         return [failed(error)]
-    said: list[Statement] = []
+    statements: list[Statement] = []
     message = as_object(event.get("message"))
     if thought := as_text(message.get("thinking")) or as_text(event.get("thinking")):
-        said.append(Reasoning(thought))
+        statements.append(Reasoning(thought))
     if text := as_text(message.get("content")) or as_text(event.get("response")):
-        said.append(Text(text))
-    said += [_call(call) for call in items(message.get("tool_calls"))]
+        statements.append(Text(text))
+    statements += [_call(call) for call in items(message.get("tool_calls"))]
     if event.get("done") is True:
         if counts := {name: event[name] for name in COUNTS if event.get(name) is not None}:
-            said.append(Usage(counts))
-        said.append(finished(event.get("done_reason"), last=True))
-    return said
+            statements.append(Usage(counts))
+        statements.append(finished(event.get("done_reason"), last=True))
+    return statements
 
 
 def _call(call: dict[str, Any]) -> CallDelta:

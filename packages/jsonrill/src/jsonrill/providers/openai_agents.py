@@ -43,11 +43,11 @@ class OpenAIAgents:
         if data.get("type") == "response.created":
             # Each response counts its events from 0.
             self._responses = ResponsesReader()
-        said = self._responses(_without_fake_ids(data))
-        for one in said:
+        statements = self._responses(_without_fake_ids(data))
+        for one in statements:
             if isinstance(one, Finish):
                 one.last = False
-        return said
+        return statements
 
 
 def _without_fake_ids(data: dict[str, Any]) -> dict[str, Any]:

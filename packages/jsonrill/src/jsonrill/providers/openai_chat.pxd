@@ -8,10 +8,10 @@ cdef class ChatReader:
     cdef set _seen
     cdef bint _changing, _ended
 
-@cython.locals(said=list, choice=dict)
+@cython.locals(statements=list, choice=dict)
 cpdef list translate(dict event, message)
 @cython.locals(delta=dict, call=dict)
-cdef _add_choice(dict choice, message, bint has_error, list said)
+cdef _add_choice(dict choice, message, bint has_error, list statements)
 cdef list _reasoning(dict delta, choice)
 @cython.locals(function=dict)
 cdef CallDelta _call(dict call, message, choice)

@@ -47,14 +47,14 @@ class ChatReader:
         if id != self._id:
             self._message = self._response(as_id(id), event)
             self._id = id
-        said = translate(event, self._message)
+        statements = translate(event, self._message)
         if self._changing:
-            for one in said:
+            for one in statements:
                 if type(one) is Finish:
                     self._ended = True
                     # Calls before this chunk may have been taken for those of other responses.
                     one.message, one.choice = (one.message, one.choice) if knew else (None, None)
-        return said
+        return statements
 
     def _response(self, id: str | None, event: dict[str, Any]) -> str | None:
         if id is None:
@@ -76,11 +76,11 @@ def _continues(event: dict[str, Any]) -> bool:
     """True for a chunk with which no response begins: more of a call, a later call, or an end."""
     for choice in items(event.get("choices")):
         delta = choice.get("delta")
-        said = {key for key, value in delta.items() if value} if isinstance(delta, dict) else set()
+        keys = {key for key, value in delta.items() if value} if isinstance(delta, dict) else set()
         calls = items(either(as_object(delta), "tool_calls", "toolCalls"))
         if calls:
             return all(_is_later(call) for call in calls)
-        return bool(either(choice, "finish_reason", "finishReason")) and said <= {"role"}
+        return bool(either(choice, "finish_reason", "finishReason")) and keys <= {"role"}
     return False
 
 
@@ -92,58 +92,58 @@ def _is_later(call: dict[str, Any]) -> bool:
 
 def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
     """The statements of a chunk of this response."""
-    said: list[Statement] = []
+    statements: list[Statement] = []
     error = event.get("error")
     choices = event.get("choices")
     for item in choices if isinstance(choices, list) else ():
         if (choice := as_dict(item)) is not None:
-            _add_choice(choice, message, bool(error), said)
+            _add_choice(choice, message, bool(error), statements)
     if usage := event.get("usage"):
-        said += as_usage(usage)
+        statements += as_usage(usage)
     if error:
-        said.append(failed(error, last=False))
-    return said
+        statements.append(failed(error, last=False))
+    return statements
 
 
 def _add_choice(
-    choice: dict[str, Any], message: str | None, has_error: bool, said: list[Statement]
+    choice: dict[str, Any], message: str | None, has_error: bool, statements: list[Statement]
 ) -> None:
     number = as_index(choice.get("index")) or 0
     delta = as_dict(choice.get("delta"))
     if text := as_text(choice.get("text")):  # of the older completions, which vLLM and others have
-        said.append(Text(text, number))
+        statements.append(Text(text, number))
     if delta is None and "delta" not in choice:
         # A server that does not stream answers with the message at once.
         delta = as_dict(choice.get("message"))
     if delta is not None:
-        said += _reasoning(delta, number)
+        statements += _reasoning(delta, number)
         if text := delta.get("content"):
-            said += content(text, number)
+            statements += content(text, number)
         if refusal := as_text(delta.get("refusal")):  # in place of an answer
-            said.append(Text(refusal, number, None, True))
+            statements.append(Text(refusal, number, None, True))
         calls = either(delta, "tool_calls", "toolCalls")
         for item in calls if isinstance(calls, list) else ():
             if (call := as_dict(item)) is not None:
-                said.append(_call(call, message, number))
+                statements.append(_call(call, message, number))
         if isinstance(function := either(delta, "function_call", "functionCall"), dict):
-            said.append(_call({"function": function, "index": 0}, message, number))
+            statements.append(_call({"function": function, "index": 0}, message, number))
     # With an error comes a `finish_reason` that says less.
     if (reason := as_text(either(choice, "finish_reason", "finishReason"))) and not has_error:
         native = either(choice, "native_finish_reason", "nativeFinishReason")
-        said.append(finished(reason, message, number, native=native))
+        statements.append(finished(reason, message, number, native=native))
 
 
-def content(said: Any, choice: int, block: int | None = None) -> list[Statement]:
+def content(value: Any, choice: int, block: int | None = None) -> list[Statement]:
     """The statements of a `content`: a text, a chunk of text or thoughts, or a list of chunks."""
-    if isinstance(said, str):
-        return [Text(said, choice, block)] if said else []
-    if isinstance(said, list):
-        return [found for chunk in items(said) for found in content(chunk, choice, block)]
+    if isinstance(value, str):
+        return [Text(value, choice, block)] if value else []
+    if isinstance(value, list):
+        return [statement for chunk in items(value) for statement in content(chunk, choice, block)]
     # No `match`: not every version of the compiler reads it.
-    if isinstance(said, dict):
-        if said.get("type") == "thinking":
-            return thoughts(said.get("thinking"), choice, block)
-        if said.get("type") == "text" and isinstance(text := said.get("text"), str):
+    if isinstance(value, dict):
+        if value.get("type") == "thinking":
+            return thoughts(value.get("thinking"), choice, block)
+        if value.get("type") == "text" and isinstance(text := value.get("text"), str):
             return content(text, choice, block)
     return []
 
@@ -156,9 +156,9 @@ def _reasoning(delta: dict[str, Any], choice: int) -> list[Statement]:
     return thoughts(thought, choice) if thought else []
 
 
-def thoughts(said: Any, choice: int, block: int | None = None) -> list[Statement]:
+def thoughts(value: Any, choice: int, block: int | None = None) -> list[Statement]:
     """The statements of what the model thinks: a text, or a list of texts or summaries."""
-    texts = [said] if isinstance(said, str) else [_thought(chunk) for chunk in items(said)]
+    texts = [value] if isinstance(value, str) else [_thought(chunk) for chunk in items(value)]
     return [Reasoning(text, choice, block) for one in texts if (text := as_text(one))]
 
 

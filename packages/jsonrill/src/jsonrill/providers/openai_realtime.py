@@ -59,11 +59,11 @@ class Realtime:
 
 
 def _done(response: dict[str, Any]) -> list[Statement]:
-    said: list[Statement] = []
+    statements: list[Statement] = []
     for index, item in enumerate(items(response.get("output"))):
-        said += openai_responses.item_statements(item, index, done=True)
+        statements += openai_responses.item_statements(item, index, done=True)
     details = as_object(response.get("status_details"))
     finish = finished(details.get("reason") or response.get("status"))
     if response.get("status") == "failed":
         finish = failed(details.get("error"), last=False)
-    return [*said, *as_usage(response.get("usage")), finish]
+    return [*statements, *as_usage(response.get("usage")), finish]

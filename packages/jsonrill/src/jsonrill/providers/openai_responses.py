@@ -172,11 +172,11 @@ def _lifecycle(kind: str, event: dict[str, Any]) -> list[Statement]:
         return [Begin(message)] if (message := as_id(response.get("id"))) else []
     if kind not in FINISHES:
         return []
-    said: list[Statement] = []
+    statements: list[Statement] = []
     for index, item in enumerate(items(response.get("output"))):
-        said += item_statements(item, index, done=True)
+        statements += item_statements(item, index, done=True)
     why = as_object(either(response, "incomplete_details", "incompleteDetails")).get("reason")
     finish = finished(why or kind.removeprefix("response."), last=True)
     if kind == "response.failed":
         finish = failed(response.get("error"))
-    return [*said, *as_usage(response.get("usage")), finish]
+    return [*statements, *as_usage(response.get("usage")), finish]

@@ -55,22 +55,22 @@ class PartEvents:
         call = as_object(event.get("call"))
         if kind == "result":
             return [_result(as_id(call.get("id")), event)]
-        said: list[Statement] = []
+        statements: list[Statement] = []
         if self._begins_turn(kind, index, as_id(call.get("id")), event):
             self._turn += 1
             self._seen.clear()
-            said.append(Begin(f"turn-{self._turn}"))
+            statements.append(Begin(f"turn-{self._turn}"))
         self._seen[index] = kind, as_id(call.get("id")), _has_ended(kind, call, event)
         delta = as_text(event.get("delta"))
         if kind == "call":
-            said.append(self._call(index, call, delta, event.get("status")))
+            statements.append(self._call(index, call, delta, event.get("status")))
         elif delta is not None or event.get("complete") is True:
             make = Reasoning if kind == "reasoning" else Text
-            said.append(make(delta or "", block=index, ends=event.get("complete") is True))
+            statements.append(make(delta or "", block=index, ends=event.get("complete") is True))
         if (reason := as_text(event.get("reason"))) in CUTS:
             detail = _detail(event, CUTS[reason])
-            said.append(Finish(reason=cast(Reason, reason), detail=detail))
-        return said
+            statements.append(Finish(reason=cast(Reason, reason), detail=detail))
+        return statements
 
     def _begins_turn(self, kind: str, index: int, id: str | None, event: dict[str, Any]) -> bool:
         sent, self._sent_turn = self._sent_turn, as_index(event.get("turn")) or 0
@@ -117,8 +117,8 @@ def _has_ended(kind: str, call: dict[str, Any], event: dict[str, Any]) -> bool:
 
 def _detail(event: dict[str, Any], meaning: str) -> str | None:
     """What the provider said of the end, which the error has behind what the reason means."""
-    said = as_text(event.get("error")) or ""
-    return said.removeprefix(f"{meaning}: ") if said.startswith(f"{meaning}: ") else None
+    message = as_text(event.get("error")) or ""
+    return message.removeprefix(f"{meaning}: ") if message.startswith(f"{meaning}: ") else None
 
 
 def _result(id: str | None, event: dict[str, Any]) -> Result:

@@ -112,8 +112,8 @@ class CallDelta:
     def __repr__(self) -> str:
         plain = CallDelta()
         fields = ((name, getattr(self, name)) for name in CALL_DELTA_FIELDS)
-        said = [f"{name}={value!r}" for name, value in fields if value != getattr(plain, name)]
-        return f"CallDelta({', '.join(said)})"
+        shown = [f"{name}={value!r}" for name, value in fields if value != getattr(plain, name)]
+        return f"CallDelta({', '.join(shown)})"
 
 
 CALL_DELTA_FIELDS: Final = (
@@ -259,21 +259,21 @@ def unread(index: int | None) -> list[Statement]:
     return [] if index is None else [CallDelta(None, index, opens=False, unread=True)]
 
 
-def text_in(said: Iterable[Statement], choice: int = 0) -> str:
+def text_in(statements: Iterable[Statement], choice: int = 0) -> str:
     """The text of one choice in these statements; "" if they have none."""
-    return "".join([one.text for one in said if type(one) is Text and one.choice == choice])
+    return "".join([one.text for one in statements if type(one) is Text and one.choice == choice])
 
 
-def refuse_new_start(said: Iterable[Statement]) -> None:
+def refuse_new_start(statements: Iterable[Statement]) -> None:
     """`RevisionError` if the answer begins again, for readers of its text."""
-    for one in said:
+    for one in statements:
         if type(one) is Break and one.contradiction is not None:
             raise RevisionError(*one.contradiction)
 
 
-def of_choice(said: Iterable[Statement], choice: int) -> list[Statement]:
+def of_choice(statements: Iterable[Statement], choice: int) -> list[Statement]:
     """The statements about this choice, and those about all of them."""
-    return [one for one in said if getattr(one, "choice", None) in (None, choice)]
+    return [one for one in statements if getattr(one, "choice", None) in (None, choice)]
 
 
 # How much of a refusal is quoted.
@@ -303,8 +303,8 @@ class Ending:
         self._details: dict[int, str] = {}
         self.paused = False
 
-    def feed(self, said: Iterable[Statement]) -> None:
-        for statement in said:
+    def feed(self, statements: Iterable[Statement]) -> None:
+        for statement in statements:
             # No `match`: not every version of the compiler reads it.
             if isinstance(statement, (Text, Reasoning, CallDelta)):
                 self._grow(statement)
@@ -347,18 +347,18 @@ class Ending:
             return CutShort("lost") if ends else None
         return CutShort(reason, self._details.get(choice)) if reason in CUTS else None
 
-    def _grow(self, said: Text | Reasoning | CallDelta) -> None:
-        choice, call = said.choice, isinstance(said, CallDelta)
-        if self._choices.get(choice) is not None and (said.text or not call):
+    def _grow(self, statement: Text | Reasoning | CallDelta) -> None:
+        choice, call = statement.choice, isinstance(statement, CallDelta)
+        if self._choices.get(choice) is not None and (statement.text or not call):
             # An agent's next response, which nothing else begins.
             self._refusing.pop(choice, None)
             self._calling.discard(choice)
             self._details.pop(choice, None)
             self._choices[choice] = None
         self._choices.setdefault(choice, None)
-        if isinstance(said, Text) and said.refusal:
-            self._refusing[choice] = (self._refusing.get(choice, "") + said.text)[:_QUOTED]
-        elif isinstance(said, CallDelta) and said.name and not said.hosted:
+        if isinstance(statement, Text) and statement.refusal:
+            self._refusing[choice] = (self._refusing.get(choice, "") + statement.text)[:_QUOTED]
+        elif isinstance(statement, CallDelta) and statement.name and not statement.hosted:
             self._calling.add(choice)
 
     def _finish(self, finish: Finish) -> None:
@@ -386,14 +386,14 @@ class Watch:
         self._counts: dict[str, Any] = {}
         self._ending = Ending()
 
-    def read(self, said: Sequence[Statement]) -> None:
+    def read(self, statements: Sequence[Statement]) -> None:
         """Take in the statements of an event."""
-        text = text_in(said, self._choice)
+        text = text_in(statements, self._choice)
         if text:
             self._answer.add(text)
-        self._ending.feed(said)
+        self._ending.feed(statements)
         self._answer.finish = self._ending.of(self._choice)
-        for one in said:
+        for one in statements:
             if isinstance(one, Usage):
                 self._counts.update(one.counts)
             elif isinstance(one, Break):

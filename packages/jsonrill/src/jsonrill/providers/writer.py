@@ -161,12 +161,12 @@ def read_path(text: str) -> tuple[Path, bool]:
     at = 1 if text.startswith("$") else 0
     steps: list[str | int] = []
     while at < end:
-        found = _STEP.match(text, at, end)
-        if found is None:
+        step = _STEP.match(text, at, end)
+        if step is None:
             raise ValueError(f"not a JSONPath to one value: {text!r}")
-        at = found.end()
-        kind = found.lastgroup or ""
-        steps.append(int(found[kind]) if kind == "index" else _key(kind, found[kind]))
+        at = step.end()
+        kind = step.lastgroup or ""
+        steps.append(int(step[kind]) if kind == "index" else _key(kind, step[kind]))
     return tuple(steps), is_array
 
 

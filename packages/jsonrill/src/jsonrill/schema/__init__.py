@@ -200,9 +200,9 @@ class Schema:
         """
         validator = self._node.full_validator
         assert validator is not None
-        refusal, made = validator.final(value, budget)
+        refusal, instance = validator.final(value, budget)
         if refusal is None:
-            return made if self._is_pydantic else value
+            return instance if self._is_pydantic else value
         raise violation_at(at + refusal.path, offset, refusal)
 
     def _part(self, node: Node | None) -> Schema | None:

@@ -235,23 +235,23 @@ class _Expansion:
         node that leads back to itself, or to more nodes than may be looked at.
         """
         branches: list[Branch] = []
-        found: list[Obligation] = []
+        obligations: list[Obligation] = []
         refusal = Refusal(choice.rule or "anyOf", "there is no alternative")
         if choice.width > BRANCHED:
             return None
         for node in choice.alternatives:
-            branch, asked = Branch(), len(found)
-            refused = self.node(node, branch, found)
+            branch, asked = Branch(), len(obligations)
+            refused = self.node(node, branch, obligations)
             if refused is not None:
-                del found[asked:]
+                del obligations[asked:]
                 refusal = _last(choice.rule, refused)
-            elif len(found) == asked:
+            elif len(obligations) == asked:
                 return None
             else:
                 branches.append(branch)
         if not branches:
             return refusal
         OpenChoice(around, branches, choice.rule)
-        if len(out) + len(found) <= BRANCHED:
-            out += found
+        if len(out) + len(obligations) <= BRANCHED:
+            out += obligations
         return None

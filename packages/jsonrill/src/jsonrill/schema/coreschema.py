@@ -584,10 +584,10 @@ def _as_key(key: str) -> dict[str, None]:
 
 def _config_of(adapter: Any) -> Config:
     """The configuration a TypeAdapter was given; older ones do not tell. A model has its own."""
-    given = getattr(adapter, "_config", _UNKNOWN)
-    if not given or given is _UNKNOWN:
-        return given or {}
+    own = getattr(adapter, "_config", _UNKNOWN)
+    if not own or own is _UNKNOWN:
+        return own or {}
     from pydantic._internal._config import ConfigWrapper
 
-    config: Any = ConfigWrapper(given).core_config(None)
+    config: Any = ConfigWrapper(own).core_config(None)
     return dict(config)

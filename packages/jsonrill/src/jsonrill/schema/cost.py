@@ -194,14 +194,14 @@ class Costs:
             if key is None:
                 if index < len(part.prefix):
                     self._pass_on(below, number, part.prefix[index], count, remembers)
-                found = part.each_item
+                targets = part.each_item
             else:
                 if key in part.properties:
                     self._pass_on(below, number, part.properties[key], count, remembers)
                 for target in part.names:
                     self._pass_on(names, number, target, count, remembers)
-                found = part.each_member
-            for target in found:
+                targets = part.each_member
+            for target in targets:
                 self._pass_on(below, number, target, count, remembers)
         if names:
             todo.append((key, names))
@@ -453,9 +453,9 @@ def _own_name(schema: Any) -> str:
     return name if isinstance(name, str) and not name.startswith("#") else ""
 
 
-def _indexes(found: Any) -> range:
-    return range(len(found)) if isinstance(found, list) else range(0)
+def _indexes(value: Any) -> range:
+    return range(len(value)) if isinstance(value, list) else range(0)
 
 
-def _keys(found: Any) -> list[str]:
-    return list(found) if isinstance(found, dict) else []
+def _keys(value: Any) -> list[str]:
+    return list(value) if isinstance(value, dict) else []

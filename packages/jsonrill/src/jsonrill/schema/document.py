@@ -247,8 +247,8 @@ class SchemaDocument:
         A field that is another one at the end is told again: its key came twice, another of its
         aliases came, or a validator of the whole changed it.
         """
-        found = self._state.complete_fields(self._value if self._complete else ABSENT)
-        for name, value in found:
+        fields = self._state.complete_fields(self._value if self._complete else ABSENT)
+        for name, value in fields:
             if name not in self._seen or _differs(value, self._seen[name]):
                 self._seen[name] = value
                 self._fields.append((name, value))
@@ -306,9 +306,9 @@ class _Plain(ValueBuilder):
         if isinstance(self.root, dict):
             is_open = self.open_path not in ((), None)
             end = len(self.root) - is_open
-            found = list(islice(self.root.items(), self._told, end))
+            members = list(islice(self.root.items(), self._told, end))
             self._told = end
-            yield from found
+            yield from members
             if complete is not ABSENT:
                 yield from self.root.items()
 

@@ -96,7 +96,7 @@ def _strings(node: Node, known: dict[Node, Alike]) -> Alike:
 
 def _keys(node: Node) -> frozenset[str]:
     """The keys that are described; none if there may be others in place of them."""
-    found = [part.members for part in _all_parts(node) if part.members is not None]
-    if any(part.choices for part in _all_parts(node)) or any(one.patterns for one in found):
+    members = [part.members for part in _all_parts(node) if part.members is not None]
+    if any(part.choices for part in _all_parts(node)) or any(one.patterns for one in members):
         return frozenset()
-    return frozenset(key for one in found for key in one.properties)
+    return frozenset(key for one in members for key in one.properties)

@@ -156,7 +156,7 @@ class JsonSchemaCompiler:
 
     def _about(self) -> int:
         """The kinds of value for which the schema has keywords, wherever in it they apply."""
-        found = 0
+        kinds = 0
         todo = [(self._document.source, self._document.resolver)]
         seen = set()
         while todo:
@@ -171,16 +171,16 @@ class JsonSchemaCompiler:
             if "$ref" in schema and self._draft <= 7:
                 continue
             for kind, keywords in _ABOUT.items():
-                found |= kind if any(keyword in schema for keyword in keywords) else 0
+                kinds |= kind if any(keyword in schema for keyword in keywords) else 0
             types = schema.get("type", ())
             for name in [types] if isinstance(types, str) else types:
-                found |= _TYPES[name]
+                kinds |= _TYPES[name]
             if "enum" in schema or "const" in schema:
-                found |= _kinds([*schema.get("enum", ()), schema.get("const")])
+                kinds |= _kinds([*schema.get("enum", ()), schema.get("const")])
             todo += [(schema[at], resolver) for at in ("not", "if", "then", "else") if at in schema]
             for keyword in ("allOf", "anyOf", "oneOf"):
                 todo += [(inner, resolver) for inner in schema.get(keyword, ())]
-        return found
+        return kinds
 
     # Types and values
 
@@ -279,8 +279,8 @@ class JsonSchemaCompiler:
             members.properties[key] = (self._below(schema, pointer, "properties", key),)
         for pattern in schema.get("patternProperties", ()):
             matches = self._document.alone({"pattern": pattern}).accepts
-            found = self._below(schema, pointer, "patternProperties", pattern)
-            members.patterns.append((matches, found))
+            nodes = self._below(schema, pointer, "patternProperties", pattern)
+            members.patterns.append((matches, nodes))
         if schema.get("additionalProperties") is False:
             members.closed = Refusal("additionalProperties", NO_KEY)
         elif "additionalProperties" in schema:

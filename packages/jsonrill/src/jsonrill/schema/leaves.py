@@ -111,8 +111,8 @@ def takes_as_is(core: Core, config: Config) -> bool:
 
 def mismatch(validator: Validator | None, kind: int) -> Refusal:
     """The refusal of a value of this kind, in pydantic's own words."""
-    said = validator.sample(kind) if validator is not None else None
-    return said if said is not None else Refusal("type", f"{named(kind)} is not allowed")
+    refusal = validator.sample(kind) if validator is not None else None
+    return refusal if refusal is not None else Refusal("type", f"{named(kind)} is not allowed")
 
 
 def _string(node: Node, core: Core, config: Config, strict: bool) -> None:

@@ -31,7 +31,7 @@ def listed(schema: Any, keyword: str, draft: int) -> list[Any] | None:
     alternatives = schema.get(keyword, ())
     if len(alternatives) <= FEW:
         return None
-    found: dict[Any, Any] = {}
+    by_key: dict[Any, Any] = {}
     counts: Counter[Any] = Counter()
     for one in alternatives:
         values = _values(one, draft)
@@ -39,10 +39,10 @@ def listed(schema: Any, keyword: str, draft: int) -> list[Any] | None:
             return None
         own = {_key(value): value for value in values}
         counts.update(own.keys())
-        found.update(own)
+        by_key.update(own)
     if keyword == "oneOf":
-        return [value for key, value in found.items() if counts[key] == 1]
-    return list(found.values())
+        return [value for key, value in by_key.items() if counts[key] == 1]
+    return list(by_key.values())
 
 
 def compared(values: Any, draft: int | None) -> int:
@@ -156,10 +156,10 @@ def _constants(schema: Any) -> dict[str, str]:
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict) or not isinstance(required, list):
         return {}
-    found = {name: _values(properties.get(name), 6) for name in required if isinstance(name, str)}
+    by_name = {name: _values(properties.get(name), 6) for name in required if isinstance(name, str)}
     return {
         name: values[0]
-        for name, values in found.items()
+        for name, values in by_name.items()
         if values is not None and len(values) == 1 and isinstance(values[0], str)
     }
 

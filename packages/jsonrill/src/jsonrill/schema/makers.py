@@ -52,15 +52,15 @@ class ModelMaker(Maker):
         fields, names = self._base.copy(), self._names.copy()
         extra = self._extra.copy() if self._keeps_extra else None
         for name, node in self._open:
-            made = inner.get(node, ABSENT)
-            if made is not ABSENT:
+            value = inner.get(node, ABSENT)
+            if value is not ABSENT:
                 if name is not None:
                     names.add(name)
-                    fields[name] = made
+                    fields[name] = value
                 else:
                     names.add(self._step)
                     if extra is not None:
-                        extra[self._step] = made
+                        extra[self._step] = value
         return self._make((fields, extra, names))
 
 
@@ -116,9 +116,9 @@ class ItemsMaker(Maker):
     def make(self, inner: dict[Node, Any]) -> Any:
         items = self._items[:]
         for node in self._nodes:
-            made = inner.get(node, ABSENT)
-            if made is not ABSENT:
-                items.append(made)
+            value = inner.get(node, ABSENT)
+            if value is not ABSENT:
+                items.append(value)
         return items if self._collect is list else self._collect(items)
 
 

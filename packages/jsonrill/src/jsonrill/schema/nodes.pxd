@@ -6,7 +6,7 @@ cdef class Members:
     cdef public list patterns, required
     cdef public object additional, closed, maximum, minimum, names, rules
     cdef list _sorted
-    @cython.locals(found=tuple, node=Node)
+    @cython.locals(nodes=tuple, node=Node)
     cpdef find(self, key)
     cpdef missing(self, seen)
     cpdef excess(self, count)

@@ -129,26 +129,26 @@ class Members:
         """The nodes of the member with this key, or why it cannot be there."""
         if self.names is not None and (refusal := self.names.refusal(key)):
             return Refusal(refusal.rule, refusal.text)
-        found = self.properties.get(key)
+        nodes = self.properties.get(key)
         if self.patterns:
             if len(self.patterns) > MANY_PATTERNS:
-                return found or ()
-            found = self._matching(key, found)
-        if found is None:
+                return nodes or ()
+            nodes = self._matching(key, nodes)
+        if nodes is None:
             if self.closed is not None:
                 if self.closed.text is NO_KEY:
-                    said = f"{NO_KEY}: {allowed(self.properties)}"
-                    self.closed = Refusal(self.closed.rule, said)
+                    reason = f"{NO_KEY}: {allowed(self.properties)}"
+                    self.closed = Refusal(self.closed.rule, reason)
                 return self.closed
             return () if self.additional is None else (self.additional,)
-        for node in found:
+        for node in nodes:
             if not node.kinds:
                 return node.mismatch(EVERY)
-        return found
+        return nodes
 
-    def _matching(self, key: str, found: tuple[Node, ...] | None) -> tuple[Node, ...] | None:
+    def _matching(self, key: str, nodes: tuple[Node, ...] | None) -> tuple[Node, ...] | None:
         more = tuple(node for matches, node in self.patterns if matches(key))
-        return found if not more else (found or ()) + more
+        return nodes if not more else (nodes or ()) + more
 
     def forbidden(self, key: str) -> tuple[int, Refusal] | None:
         """The index of the first character with which no allowed key begins, and the refusal."""
@@ -184,8 +184,8 @@ class Members:
     def children(self, step: Any) -> list[tuple[Node, ...]] | None:
         """The alternatives below a step of a pattern; None if one of them is not described."""
         if step is not ANY_KEY:
-            found = self.find(step)
-            return None if isinstance(found, Refusal) or not found else [found]
+            nodes = self.find(step)
+            return None if isinstance(nodes, Refusal) or not nodes else [nodes]
         if self.closed is None and self.additional is None:
             return None
         below = [*self.properties.values(), *((node,) for _, node in self.patterns)]
@@ -226,8 +226,8 @@ class Elements:
     def children(self, step: Any) -> list[tuple[Node, ...]] | None:
         """The alternatives below a step of a pattern; None if one of them is not described."""
         if step is not ANY_INDEX:
-            found = self.find(step)
-            return None if isinstance(found, Refusal) or not found else [found]
+            nodes = self.find(step)
+            return None if isinstance(nodes, Refusal) or not nodes else [nodes]
         if self.rest is None and self.closed is None:
             return None
         below: list[tuple[Node, ...]] = [(node,) for node in self.prefix]
@@ -288,16 +288,16 @@ class Node:
     def others(self) -> tuple[Node, ...]:
         """Its parts without itself."""
         if self._others is None:
-            found: dict[Node, None] = {self: None}
+            reached: dict[Node, None] = {self: None}
             todo = self.all[::-1]
             while todo:
                 node = todo.pop()
-                if node not in found:
-                    found[node] = None
+                if node not in reached:
+                    reached[node] = None
                     todo += reversed(node.all)
-            del found[self]
+            del reached[self]
             self._says_nothing = self.is_silent
-            self._others = tuple(node for node in found if not node.is_silent)
+            self._others = tuple(node for node in reached if not node.is_silent)
         return self._others
 
     @property

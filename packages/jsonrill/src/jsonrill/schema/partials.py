@@ -59,12 +59,12 @@ class PartialModel(PartialInstance):
         """Each field by itself, without what fails."""
         include, exclude = options.pop("include", None), options.pop("exclude", None)
         cls: Any = type(self)
-        found: dict[str, Any] = {}
+        dumped: dict[str, Any] = {}
         extra: Any = self.__pydantic_extra__ or ()  # type: ignore[attr-defined]
         for name in (*cls.__pydantic_fields__, *extra, *cls.__pydantic_computed_fields__):
             if (include is None or name in include) and (exclude is None or name not in exclude):
-                found.update(self._dump_part(name, options))
-        return found.get("root") if cls.__pydantic_root_model__ else found
+                dumped.update(self._dump_part(name, options))
+        return dumped.get("root") if cls.__pydantic_root_model__ else dumped
 
     def _dump_part(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """One field as the model writes it; if that fails, as it is, or {} if it is computed."""
@@ -75,8 +75,8 @@ class PartialModel(PartialInstance):
         # The other computed fields would be computed, too.
         others = {it for it in cls.__pydantic_computed_fields__ if it != name}
         try:
-            found = model.model_dump(**options, include={name}, exclude=others)
-            return cast("dict[str, Any]", found)
+            dumped = model.model_dump(**options, include={name}, exclude=others)
+            return cast("dict[str, Any]", dumped)
         except Exception:
             if name in others or name not in {*cls.__pydantic_fields__, *self.__dict__}:
                 return {}
@@ -110,15 +110,15 @@ def partial_class(cls: Any) -> Any:
 
 def partial_model(cls: Any, values: dict[str, Any], known: set[str], extra: Any = None) -> Any:
     """A partial instance of a model; `known` are the fields that have come."""
-    made = _new(cls.__dict__.get(_CACHE) or partial_class(cls))
-    _put(made, "__dict__", values)
-    _put(made, "__pydantic_fields_set__", known)
-    _put(made, "__pydantic_extra__", extra)
+    instance = _new(cls.__dict__.get(_CACHE) or partial_class(cls))
+    _put(instance, "__dict__", values)
+    _put(instance, "__pydantic_fields_set__", known)
+    _put(instance, "__pydantic_extra__", extra)
     private: Any = cls.__private_attributes__
     if private:
         private = {name: attribute.get_default() for name, attribute in private.items()}
-    _put(made, "__pydantic_private__", private or None)
-    return made
+    _put(instance, "__pydantic_private__", private or None)
+    return instance
 
 
 def model_maker(cls: Any) -> Callable[[tuple[dict[str, Any], Any, set[str]]], Any]:
@@ -148,32 +148,32 @@ def _core_maker(partial: Any) -> Callable[[Any], Any] | None:
     make: Callable[[Any], Any] = SchemaValidator(schema).validate_python
     parts: Any = {"a": 1}, None, {"a"}
     try:
-        made = make(parts)
-        found = made.__dict__, made.__pydantic_extra__, made.__pydantic_fields_set__
-        is_right = type(made) is partial and made.__pydantic_private__ is None
+        instance = make(parts)
+        own = instance.__dict__, instance.__pydantic_extra__, instance.__pydantic_fields_set__
+        is_right = type(instance) is partial and instance.__pydantic_private__ is None
     except Exception:  # a version of pydantic that does otherwise
         return None
-    return make if is_right and all(map(is_, found, parts)) else None
+    return make if is_right and all(map(is_, own, parts)) else None
 
 
 def partial_dataclass(cls: Any, values: dict[str, Any]) -> Any:
     """A partial instance of a dataclass."""
-    made = object.__new__(partial_class(cls))
+    instance = object.__new__(partial_class(cls))
     for name, value in values.items():
-        object.__setattr__(made, name, value)
-    return made
+        object.__setattr__(instance, name, value)
+    return instance
 
 
 def _restored(cls: Any, state: Any) -> Any:
     """A copy of a partial instance, from its state."""
-    made = object.__new__(partial_class(cls))
-    if hasattr(made, "__setstate__"):
-        made.__setstate__(state)
-        return made
+    instance = object.__new__(partial_class(cls))
+    if hasattr(instance, "__setstate__"):
+        instance.__setstate__(state)
+        return instance
     for part in state if isinstance(state, tuple) else (state,):
         for name, value in (part or {}).items():
-            object.__setattr__(made, name, value)
-    return made
+            object.__setattr__(instance, name, value)
+    return instance
 
 
 def _quiet(options: dict[str, Any]) -> dict[str, Any]:

@@ -59,8 +59,8 @@ def _below(node: Node, step: Step, by_shape: bool, known: dict[Node, Node | None
         if by_shape and part.shape is not None:
             inner.append(_below(part.shape, step, by_shape, known))
         inner += [_below_choice(choice, step, by_shape, known) for choice in part.choices]
-    found = [one for one in inner if one is not None]
-    known[node] = _both(found) if found else None
+    known_parts = [one for one in inner if one is not None]
+    known[node] = _both(known_parts) if known_parts else None
     return known[node]
 
 

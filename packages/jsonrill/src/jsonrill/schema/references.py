@@ -106,20 +106,20 @@ class ReferencedSchema:
 
     def _target(self, reference: str, pointer: str | None, name: str) -> Target | None:
         try:
-            found = self.resolver.lookup(reference)
+            resolved = self.resolver.lookup(reference)
         except (ValueError, self._rs.ReferencingError):
             return None
-        if found.resolver.base_uri != self.resolver.base_uri:
+        if resolved.resolver.base_uri != self.resolver.base_uri:
             return None
-        return Target(found.contents, pointer, name)
+        return Target(resolved.contents, pointer, name)
 
     def look_up(self, reference: str, resolver: Any) -> list[tuple[Any, Any]]:
         """The schema that a reference leads to, also in another resource, with its resolver."""
         try:
-            found = resolver.lookup(reference)
+            resolved = resolver.lookup(reference)
         except (ValueError, self._rs.ReferencingError):
             return []
-        return [(found.contents, found.resolver)]
+        return [(resolved.contents, resolved.resolver)]
 
     def prepare(self) -> None:
         """Work out what validating costs, verdicts and reasons."""

@@ -108,11 +108,11 @@ def contents(node: Node, kind: int) -> list[tuple[Node, bool]]:
     shape = node.maker
     if shape is None:
         return []
-    found: list[tuple[Node, bool]] | None = shape._contents.get(kind)
-    if found is None:
+    inner: list[tuple[Node, bool]] | None = shape._contents.get(kind)
+    if inner is None:
         shape._contents[kind] = []  # what a node that leads back to itself says
-        found = shape._contents[kind] = list(_contents(node, shape, kind))
-    return found
+        inner = shape._contents[kind] = list(_contents(node, shape, kind))
+    return inner
 
 
 def _contents(node: Node, shape: TypeShape, kind: int) -> Iterator[tuple[Node, bool]]:

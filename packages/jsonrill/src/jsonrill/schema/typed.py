@@ -98,9 +98,9 @@ class KnownPart:
             return []
         if shape.role == FIELDS:
             assert node.members is not None
-            found = shape.names.get(step)  # type: ignore[arg-type]
-            if found is not None or not shape.extra or step in shape.deep:
-                return found or []
+            slots = shape.names.get(step)  # type: ignore[arg-type]
+            if slots is not None or not shape.extra or step in shape.deep:
+                return slots or []
             return [(None, node.members.additional or _ANYTHING, 0)]
         if shape.role == ITEMS:
             assert node.elements is not None and isinstance(step, int)
@@ -296,12 +296,12 @@ class TypedCheck(Check):
         return _made_by(_planned(levels), [], None).get(self._node, ABSENT)
 
     def partial_now(self) -> Any:
-        made = self.snapshot()
-        return None if made is ABSENT else made
+        value = self.snapshot()
+        return None if value is ABSENT else value
 
     def partial_model(self, value: Any, open_path: Path | None) -> Any:
-        made = self._snapshot_of(value, open_path)
-        return None if made is ABSENT else made
+        model = self._snapshot_of(value, open_path)
+        return None if model is ABSENT else model
 
     def _snapshot_of(self, value: Any, open_path: Path | None) -> Any:
         levels: list[Level] = []
@@ -358,23 +358,23 @@ class TypedCheck(Check):
         return self._spine[-1].below() if self._spine else [self._node]
 
     def _opened_container(self, kind: int, frame: Frame) -> None:
-        made = TypedFrame(kind, self._below())
+        opened = TypedFrame(kind, self._below())
         branches = dict(frame.obligations)
         around = self._spine[-1] if self._spine else None
-        for node in made.wants:
+        for node in opened.wants:
             unsure = around is not None and around.is_unsure(node)
             for content, before in contents(node, kind):
-                if content not in made.parts:
+                if content not in opened.parts:
                     part = KnownPart(content, branches.get(content), unsure or before, self._zeros)
-                    made.parts[content] = part
+                    opened.parts[content] = part
         if around is None:
-            self._top = made
+            self._top = opened
         elif self._keep:
-            around.inner[around.step] = made
-        if self._decided == len(self._spine) and made.is_decided():
+            around.inner[around.step] = opened
+        if self._decided == len(self._spine) and opened.is_decided():
             self._decided += 1
         self._valid = min(self._valid, self._decided)
-        self._spine.append(made)
+        self._spine.append(opened)
         self.changed = True
 
     def _complete_container(self) -> None:
@@ -402,10 +402,10 @@ class TypedCheck(Check):
             if part.is_alive:
                 for slot in part.slots(step):
                     quiet = part.unsure and slot[1].maker.functions()
-                    made = ABSENT if quiet else self._converted(slot[1], value, kind, frame)
-                    if made is ABSENT and not quiet and slot[1].full_validator is None:
-                        made = _made_alone(part, slot[0], step, value, around.raw)
-                    part.put(step, slot, made)
+                    converted = ABSENT if quiet else self._converted(slot[1], value, kind, frame)
+                    if converted is ABSENT and not quiet and slot[1].full_validator is None:
+                        converted = _made_alone(part, slot[0], step, value, around.raw)
+                    part.put(step, slot, converted)
         if type(step) is int:
             around.raw.append(value)
             around.step = step + 1
@@ -438,11 +438,11 @@ class TypedCheck(Check):
                 continue
             node = _asked(entries, inner)
             covered.update([(part, branch) for part in node.parts])
-            refusal, made = self._made(node, value, kind, frame)
+            refusal, result = self._made(node, value, kind, frame)
             if refusal is not None:
                 refused.append((branch, refusal))
-            elif made is not ABSENT:
-                self._results[node] = made
+            elif result is not ABSENT:
+                self._results[node] = result
         return refused
 
     def _converted(self, node: Node, value: Any, kind: int, frame: TypedFrame | None) -> Any:
@@ -496,14 +496,16 @@ def _asked(entries: list[Node], inner: Node) -> Node:
 
 def _without_choices(nodes: Iterable[Node]) -> list[Node]:
     """These nodes; of one that is a choice, its alternatives. Only those with a validator."""
-    found: dict[Node, None] = {}
+    reached: dict[Node, None] = {}
     todo = list(nodes)
     while todo:
         node = todo.pop()
-        if node not in found and node.maker is not None:
-            found[node] = None
+        if node not in reached and node.maker is not None:
+            reached[node] = None
             todo += node.maker.nodes
-    return [node for node in found if node.maker.role != CHOICE and node.full_validator is not None]
+    return [
+        node for node in reached if node.maker.role != CHOICE and node.full_validator is not None
+    ]
 
 
 def _alternative(shape: TypeShape, value: Any, kind: int, frame: TypedFrame | None) -> Node | None:
@@ -519,8 +521,8 @@ def _alternative(shape: TypeShape, value: Any, kind: int, frame: TypedFrame | No
 
 
 def _is_left(node: Node, frame: TypedFrame) -> bool:
-    found = [frame.parts.get(content) for content, _ in contents(node, frame.kind)]
-    return not found or any(part is None or part.is_alive for part in found)
+    parts = [frame.parts.get(content) for content, _ in contents(node, frame.kind)]
+    return not parts or any(part is None or part.is_alive for part in parts)
 
 
 def _grown(node: Node, text: str) -> Any:
@@ -530,10 +532,10 @@ def _grown(node: Node, text: str) -> Any:
         return text if shape.grows else ABSENT
     if shape.role == WITHIN or shape.role == ROOT:
         assert shape.inner is not None
-        made = _grown(shape.inner, text)
-        if shape.role == WITHIN or made is ABSENT:
-            return made
-        return partial_model(shape.cls, {"root": made}, {"root"})
+        value = _grown(shape.inner, text)
+        if shape.role == WITHIN or value is ABSENT:
+            return value
+        return partial_model(shape.cls, {"root": value}, {"root"})
     return _grown_choice(shape, text) if shape.role == CHOICE else ABSENT
 
 
@@ -561,9 +563,9 @@ def _made_by(plan: Plan, wants: list[Node], text: str | None) -> dict[Node, Any]
     inner: dict[Node, Any] = {}
     if text is not None:
         for node in wants:
-            made = _grown(node, text)
-            if made is not ABSENT:
-                inner[node] = made
+            value = _grown(node, text)
+            if value is not ABSENT:
+                inner[node] = value
     for at in range(len(plan) - 1, -1, -1):
         around: dict[Node, Any] = {}
         for node, maker in plan[at]:
@@ -648,8 +650,8 @@ def _given(complete: Any, parts: list[KnownPart], raw: Any) -> Iterator[tuple[st
         # A list has no keys, even if a function of the user's makes an object of it.
         keys = raw if isinstance(raw, dict) else ()
         names = [slot[0] for part in parts for key in keys for slot in part.slots(key)]
-        given = sorted(getattr(complete, "model_fields_set", ()))
-        for name in dict.fromkeys([*names, *given]):
+        set_fields = sorted(getattr(complete, "model_fields_set", ()))
+        for name in dict.fromkeys([*names, *set_fields]):
             if name is not None and hasattr(complete, name):
                 yield name, getattr(complete, name)
 
@@ -663,13 +665,13 @@ def _as_known(part: KnownPart, raw: Any) -> tuple[str, Known, bool]:
     items: list[Any] = []
     if shape.role == ITEMS:
         items = known + [ABSENT] * (len(raw) - len(known))
-        texts = [_text(item, made is not ABSENT) for item, made in zip(raw, items, strict=True)]
+        texts = [_text(item, value is not ABSENT) for item, value in zip(raw, items, strict=True)]
         return f"[{','.join(texts)}]", Known({}, items), len(known) == len(raw)
     if shape.role == FIELDS:
         all_known = [_is_known(part, key) for key in raw]
     else:
         items = [known.get(part.key(key), ABSENT) for key in raw]
-        all_known = [made is not ABSENT for made in items]
+        all_known = [value is not ABSENT for value in items]
     texts = [
         f"{dumps(key, strict=True)}:{_text(item, is_known)}"
         for (key, item), is_known in zip(raw.items(), all_known, strict=True)
@@ -694,8 +696,8 @@ def _made_alone(part: KnownPart, name: Any, step: Any, value: Any, raw: Any) -> 
     validator = shape.alone(name)
     if validator is None:
         return ABSENT
-    made = attempt_prefilled(validator, "{" + ",".join(texts) + "}", known, raw)[1]
-    fields = made[0] if isinstance(made, tuple) else made
+    result = attempt_prefilled(validator, "{" + ",".join(texts) + "}", known, raw)[1]
+    fields = result[0] if isinstance(result, tuple) else result
     return fields.get(name, ABSENT) if isinstance(fields, dict) else ABSENT
 
 

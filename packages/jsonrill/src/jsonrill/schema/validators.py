@@ -101,14 +101,14 @@ def _bound(value: Any) -> str:
 
 def bounds_of(schema: Mapping[str, Any]) -> str:
     """`at least 0 and less than 5`: the bounds of a number; "" if it has not both."""
-    said = {
+    bounds = {
         word: f"{word} {_bound(schema[name])}"
         for word, names in _BOUNDS.items()
         for name in names
         if schema.get(name) is not None and not isinstance(schema[name], bool)
     }
-    lower = said.get("more than") or said.get("at least")
-    upper = said.get("less than") or said.get("at most")
+    lower = bounds.get("more than") or bounds.get("at least")
+    upper = bounds.get("less than") or bounds.get("at most")
     return f"{lower} and {upper}" if lower and upper else ""
 
 
@@ -272,13 +272,13 @@ class PydanticValidator(LazyValidator):
 
     def key(self, key: str) -> Any:
         """What pydantic makes of a key."""
-        found, made = self.attempt({key: None})
-        return key if found is not None or made is ABSENT else next(iter(made))
+        refusal, validated = self.attempt({key: None})
+        return key if refusal is not None or validated is ABSENT else next(iter(validated))
 
     def default(self) -> Any:
         """The default of a field, validated."""
-        found = self._validator.get_default_value()
-        return None if found is None else found.value
+        default = self._validator.get_default_value()
+        return None if default is None else default.value
 
     def sample(self, kind: int) -> Refusal | None:
         """The refusal of a simple value of this kind, if pydantic refuses it."""
@@ -332,14 +332,14 @@ def attempt_prefilled(
 
 def known_field(name: str, value: Any, handler: Any, info: Any) -> Any:
     """The field of a prefilled validator: what is known of it, else what pydantic makes of it."""
-    made = info.context.fields.get(name, ABSENT)
-    return handler(value) if made is ABSENT else made
+    known = info.context.fields.get(name, ABSENT)
+    return handler(value) if known is ABSENT else known
 
 
 def next_known(value: Any, handler: Any, info: Any) -> Any:
     """The next element or member of a prefilled validator."""
-    made = next(info.context.items_left)
-    return handler(value) if made is ABSENT else made
+    known = next(info.context.items_left)
+    return handler(value) if known is ABSENT else known
 
 
 def _explained(error: Any, value: Any) -> Refusal:

@@ -45,7 +45,7 @@ cdef class Walk(PlacedSink):
     @cython.locals(active=list, refused=list, first=list, place=Place, kind=int)
     cpdef scalar(self, object value, object text, Py_ssize_t offset)
     cdef tuple _begin(self, int kind)
-    @cython.locals(frame=Frame, node=Node, branch=Branch, found=list, refused=list)
+    @cython.locals(frame=Frame, node=Node, branch=Branch, expected=list, refused=list)
     cdef tuple _expected(self)
     @cython.locals(node=Node, branch=Branch, refused=list, members=Members)
     cdef list _find_member(self, Frame frame, str key)
@@ -55,7 +55,7 @@ cdef class Walk(PlacedSink):
     cdef bint _start(self, int kind, step, Py_ssize_t offset) except -1
     @cython.locals(text=TextCheck)
     cdef bint _read(self, str run) except -1
-    @cython.locals(frame=Frame, node=Node, branch=Branch, members=Members, found=list)
+    @cython.locals(frame=Frame, node=Node, branch=Branch, members=Members, refusals=list)
     cdef bint _allows_beginning(self, str key, Py_ssize_t offset) except -1
     @cython.locals(frame=Frame, unsure=list)
     cdef list _end_scalar(self, list active, int kind, Place place, value)

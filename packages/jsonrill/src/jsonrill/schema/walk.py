@@ -71,15 +71,15 @@ class TextCheck:
 
     def read(self, run: str) -> tuple[int, Refusal] | None:
         """The index of the first character of the run that is invalid, and the refusal."""
-        found = self._compare(run) if self.node.texts is not None else None
+        refusal = self._compare(run) if self.node.texts is not None else None
         limit = self.node.max_length
         if limit is not None and self._length + len(run) > limit:
             excess = limit - self._length
-            if found is None or excess < found[0]:
+            if refusal is None or excess < refusal[0]:
                 text = f"longer than {count(limit, 'character')}"
-                found = excess, Refusal(self.node.length_rule, text)
+                refusal = excess, Refusal(self.node.length_rule, text)
         self._length += len(run)
-        return found
+        return refusal
 
     def refuses(self, value: str) -> bool:
         """True if the complete string, all of which has been read, is not an allowed value."""
@@ -89,8 +89,8 @@ class TextCheck:
 
     def refusal(self, value: str) -> Refusal:
         """The refusal of a complete string that is not an allowed value."""
-        said = f"{shown(value)} is not an allowed value: {allowed(self.node.texts or ())}"
-        return Refusal(self.node.text_rule, said)
+        reason = f"{shown(value)} is not an allowed value: {allowed(self.node.texts or ())}"
+        return Refusal(self.node.text_rule, reason)
 
     def _compare(self, run: str) -> tuple[int, Refusal] | None:
         """Search by halves, so that a string costs its length, however many values there are."""
@@ -105,8 +105,8 @@ class TextCheck:
         neighbours = texts[max(self._first - 1, first) : min(self._first + 1, end)]
         far = max((common(text, at, run) for text in neighbours), default=0)
         begun = (neighbours[0][:at] if neighbours else "") + run[: far + 1]
-        said = f"no allowed value begins with {shown(begun)}: {allowed(texts)}"
-        return far, Refusal(self.node.text_rule, said)
+        reason = f"no allowed value begins with {shown(begun)}: {allowed(texts)}"
+        return far, Refusal(self.node.text_rule, reason)
 
 
 class Frame:
@@ -320,7 +320,7 @@ class Walk(PlacedSink):
         if type(index) is not int or not frame.obligations:
             return [] if type(index) is int else self._member, []
         frame.obligations = alive(frame.obligations)
-        found: list[Obligation] = []
+        expected: list[Obligation] = []
         refused: Refused = []
         for node, branch in frame.obligations:
             if node.elements is not None:
@@ -328,8 +328,8 @@ class Walk(PlacedSink):
                 if isinstance(nodes, Refusal):
                     refused.append((branch, nodes))
                 else:
-                    found += [(child, branch) for child in nodes]
-        return found, refused
+                    expected += [(child, branch) for child in nodes]
+        return expected, refused
 
     def _find_member(self, frame: Frame, key: str) -> Refused:
         """Find the obligations of the member with this key; returns the refusals of it."""
@@ -339,13 +339,13 @@ class Walk(PlacedSink):
         for node, branch in frame.obligations:
             if node.members is None:
                 continue
-            found = node.members.find(key)
-            if isinstance(found, Refusal):
-                refused.append((branch, found))
+            nodes = node.members.find(key)
+            if isinstance(nodes, Refusal):
+                refused.append((branch, nodes))
             elif refusal := node.members.excess(len(frame.seen)):
                 refused.append((branch, refusal))
             else:
-                self._member += [(child, branch) for child in found]
+                self._member += [(child, branch) for child in nodes]
         return refused
 
     def _started(self, offset: int) -> Place | None:
@@ -396,13 +396,13 @@ class Walk(PlacedSink):
         """
         frame = self._inside
         assert frame is not None
-        found = []
+        refusals = []
         for node, branch in frame.obligations:
             members = node.members
             if members is not None and members.closed and (wrong := members.forbidden(key)):
-                found.append((wrong, branch))
-        if found:
-            for _, refused in _in_order(found):
+                refusals.append((wrong, branch))
+        if refusals:
+            for _, refused in _in_order(refusals):
                 if not self._allows(refused, self._container, offset):
                     return False
         return True
@@ -481,11 +481,11 @@ def violation_at(path: Path, offset: int | None, refusal: Refusal) -> InvalidSch
 
 
 def _in_order(
-    found: list[tuple[tuple[int, Refusal], Branch | None]],
+    refusals: list[tuple[tuple[int, Refusal], Branch | None]],
 ) -> Iterator[tuple[int, Refused]]:
     """The refusals of a text, by the character at which they are certain."""
-    found.sort(key=lambda one: one[0][0])
-    for at, same in groupby(found, key=lambda one: one[0][0]):
+    refusals.sort(key=lambda one: one[0][0])
+    for at, same in groupby(refusals, key=lambda one: one[0][0]):
         yield at, [(branch, refusal) for (_, refusal), branch in same]
 
 

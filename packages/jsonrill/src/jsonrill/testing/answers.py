@@ -82,9 +82,9 @@ class Answer:
             left = max(0, left - len(tokens(text)))
         reasoning, text, *arguments = texts
         calls = [
-            replace(call, arguments=given)
-            for call, given in zip(self.calls, arguments, strict=True)
-            if given
+            replace(call, arguments=arguments_left)
+            for call, arguments_left in zip(self.calls, arguments, strict=True)
+            if arguments_left
         ]
         return replace(self, reasoning=reasoning, text=text, calls=calls, after=None)
 
@@ -135,14 +135,14 @@ class Answer:
         """The response that is not streamed; its tokens take their time, too."""
         if self.ending == "error":
             return Script.json(spoken.error_body(500), 500, self.headers)
-        found = Script.json(spoken.whole(), 200, self.headers)
-        [body] = found.steps
+        script = Script.json(spoken.whole(), 200, self.headers)
+        [body] = script.steps
         assert isinstance(body, bytes)
         pause = spoken.count * self.pace
         if self.ending in ("complete", "length"):
-            return replace(found, steps=[pause, body])
+            return replace(script, steps=[pause, body])
         steps: list[Step] = [pause, body[: len(body) // 2], BREAKS.get(self.ending, Cut.CLOSE)]
-        return replace(found, steps=steps, framing="chunked")
+        return replace(script, steps=steps, framing="chunked")
 
 
 def _value(text: str) -> Any:
@@ -192,8 +192,8 @@ class _Protocol:
         """The body of a response with an error status."""
         kinds = {429: "rate_limit_error"}
         kind = kinds.get(status, "invalid_request_error" if status < 500 else "server_error")
-        said = {"message": self.answer.message, "type": kind, "param": self.answer.param}
-        return {"error": {**said, "code": kind if status == 429 or status >= 500 else None}}
+        error = {"message": self.answer.message, "type": kind, "param": self.answer.param}
+        return {"error": {**error, "code": kind if status == 429 or status >= 500 else None}}
 
 
 class Chat(_Protocol):
@@ -358,8 +358,8 @@ class Responses(_Protocol):
             items.append({**message, "content": [part]})
         for number, call in enumerate(self.calls, 1):
             item = {"type": "function_call", "id": f"fc_{number}", "call_id": call.id}
-            said = {"name": call.name, "arguments": call.text, "status": status}
-            items.append({**item, **said})
+            fields = {"name": call.name, "arguments": call.text, "status": status}
+            items.append({**item, **fields})
         return items
 
     def _response(self, status: str, output: list[Event]) -> Event:
@@ -525,12 +525,12 @@ class Gemini(_Protocol):
         return "MAX_TOKENS" if self.stopped else "STOP"
 
     def _response(self, parts: list[Event], finish: str | None = None) -> Event:
-        found: Event = {"index": 0, "content": {"role": "model", "parts": parts}}
+        candidate: Event = {"index": 0, "content": {"role": "model", "parts": parts}}
         if finish is not None:
-            found["finishReason"] = finish
+            candidate["finishReason"] = finish
         usage = {"promptTokenCount": 1, "candidatesTokenCount": self.count}
         head = {"responseId": f"r{self.answer.id}", "modelVersion": self.model}
-        return {**head, "candidates": [found], "usageMetadata": usage}
+        return {**head, "candidates": [candidate], "usageMetadata": usage}
 
     def whole(self) -> Event:
         answer = self.answer
@@ -558,8 +558,8 @@ PROTOCOLS: Final[dict[str, type[_Protocol]]] = {
 
 
 def _protocol(path: str, agent: str) -> type[_Protocol] | None:
-    for ending, found in PROTOCOLS.items():
+    for ending, protocol in PROTOCOLS.items():
         if path.endswith(ending):
             # Mistral's client asks at the same path for events of another shape.
-            return Mistral if found is Chat and "mistral" in agent else found
+            return Mistral if protocol is Chat and "mistral" in agent else protocol
     return None

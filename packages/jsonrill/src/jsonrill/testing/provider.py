@@ -44,16 +44,16 @@ class Provider:
 
     def __call__(self, exchange: Exchange) -> Script | Answer:
         target = urlsplit(exchange.target)
-        _, found, path = target.path.partition("/responses")
+        _, is_response, path = target.path.partition("/responses")
         if exchange.method == "GET" and target.path.endswith("/models"):
             return Script.json({"object": "list", "data": [_model(name) for name in self._names]})
         asked = exchange.json if isinstance(exchange.json, dict) else {}
-        if found and path:
+        if is_response and path:
             return self._kept(exchange.method, path, parse_qs(target.query))
         answer = self._answer(asked["model"])
         if not isinstance(answer, Answer) or answer.status != 200:
             return answer
-        return self._begin(answer, asked) if found and asked.get("background") else answer
+        return self._begin(answer, asked) if is_response and asked.get("background") else answer
 
     def _begin(self, answer: Answer, asked: Json) -> Script:
         id = f"resp_{len(self.responses) + 1}"
@@ -62,22 +62,22 @@ class Provider:
 
     def _kept(self, method: str, path: str, query: Mapping[str, list[str]]) -> Script:
         id, _, action = path.strip("/").partition("/")
-        found = self.responses.get(id)
-        if found is None or action not in ("", "cancel"):
+        response = self.responses.get(id)
+        if response is None or action not in ("", "cancel"):
             return Script.json({"error": {"message": "not found", "type": "not_found"}}, 404)
         if method == "DELETE" and not action:
-            found.cancelled.set()
+            response.cancelled.set()
             del self.responses[id]
             return Script.json({"id": id, "object": "response", "deleted": True})
         if method == "POST" and action == "cancel":
-            found.cancelled.set()
+            response.cancelled.set()
         elif query.get("stream") == ["true"]:
             if not self._resumes:
                 error = {"message": "cannot be streamed", "type": "invalid_request_error"}
                 return Script.json({"error": error}, 400)
             [after] = query.get("starting_after", ["-1"])
-            return Script(found.stream(int(after) + 1))
-        return Script.json(found.value())
+            return Script(response.stream(int(after) + 1))
+        return Script.json(response.value())
 
 
 class Response:
@@ -99,10 +99,10 @@ class Response:
                 self._events.append((at, self._renamed(step)))
 
     def _renamed(self, event: bytes) -> bytes:
-        found = json.loads(event.partition(b"data: ")[2])
-        if isinstance(found.get("response"), dict):
-            found["response"]["id"] = self.id
-        return (Token if ".delta" in found["type"] else bytes)(framed(found))
+        fields = json.loads(event.partition(b"data: ")[2])
+        if isinstance(fields.get("response"), dict):
+            fields["response"]["id"] = self.id
+        return (Token if ".delta" in fields["type"] else bytes)(framed(fields))
 
     def stream(self, first: int) -> Iterator[Step]:
         """The steps of a stream from an event on; it breaks off when the response is cancelled."""
@@ -122,8 +122,8 @@ class Response:
         """The response object as it is now."""
         now = time.monotonic() - self._begun
         there = [event for at, event in self._events if at <= now]
-        found = [json.loads(event.partition(b"data: ")[2]) for event in there]
-        last: Json = [event["response"] for event in found if "response" in event][-1]
+        events = [json.loads(event.partition(b"data: ")[2]) for event in there]
+        last: Json = [event["response"] for event in events if "response" in event][-1]
         return {**last, "status": "cancelled"} if self.cancelled.is_set() else last
 
 

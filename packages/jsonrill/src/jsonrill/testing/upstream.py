@@ -125,9 +125,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle_one_request(self) -> None:
         """Wait for the next request, but not longer than the server runs."""
-        while (found := self._peek(0.05)) is None and not self.server.upstream.closing.is_set():
+        while (byte := self._peek(0.05)) is None and not self.server.upstream.closing.is_set():
             pass
-        if found:
+        if byte:
             super().handle_one_request()
         else:
             self.close_connection = True
@@ -210,10 +210,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Raise _Left if nothing more can be sent; wait so long for that."""
         if self.server.upstream.closing.is_set():
             raise _Left
-        found = self._peek(seconds)
-        if found == b"":
+        byte = self._peek(seconds)
+        if byte == b"":
             raise _Left
-        if found:  # the next request, which says nothing about this one
+        if byte:  # the next request, which says nothing about this one
             time.sleep(seconds)
 
     def _peek(self, seconds: float) -> bytes | None:

@@ -668,16 +668,16 @@ def bracket_readings(
     ways: dict[int, int] = {len(expected): 0}
     before = closers[0] if doubled else ""
     for closer in closers:
-        found: dict[int, int] = {}
+        costs: dict[int, int] = {}
         for opened, cost in ways.items():
             extra = cost + (1 if closer == before == "}" else 2)
-            found[opened] = min(found.get(opened, extra), extra)
+            costs[opened] = min(costs.get(opened, extra), extra)
             for missing in range(min(opened, 3)):
                 left = opened - missing - 1
                 fits = expected[left] == closer
                 paid = cost + missing + (not fits)
-                found[left] = min(found.get(left, paid), paid)
-        ways = {opened: cost for opened, cost in found.items() if cost <= 4}
+                costs[left] = min(costs.get(left, paid), paid)
+        ways = {opened: cost for opened, cost in costs.items() if cost <= 4}
         before = closer
     if then == "key":
         return {at: cost for at, cost in ways.items() if at and expected[at - 1] == "}"}

@@ -44,12 +44,12 @@ class BySchema:
             return True
         if ("object" if text[pos] == "{" else "array") not in asked.types:
             return False
-        found = _FIRST_KEY.match(text, pos)
+        match = _FIRST_KEY.match(text, pos)
         if text[pos] == "[" or not asked.keys:
             return True
-        if found is None:
+        if match is None:
             return None if _FIRST_KEY_CUT.match(text, pos) and not m._last else True
-        return (found[1] or found[2]) in asked.keys
+        return (match[1] or match[2]) in asked.keys
 
     def emit_value(self, m: Leniency, value: Any, offset: int) -> None:
         """The events of a value that is known already."""

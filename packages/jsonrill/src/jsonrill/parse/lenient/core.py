@@ -142,10 +142,10 @@ class Leniency(Machine):
         """Report a mark of this shape and go past it, or hold what may become one."""
         if rule not in self._rules:
             return -1
-        found = shape.whole.match(text, pos)
-        if found:
-            self._may_repair(rule, text, pos, found.end() - pos)
-            return found.end()
+        match = shape.whole.match(text, pos)
+        if match:
+            self._may_repair(rule, text, pos, match.end() - pos)
+            return match.end()
         # Half a mark in a container is cut off with it, elsewhere it is none.
         waits = shape.cut.match(text, pos) and (self._frames or not self._last)
         return self._hold(text, pos) if waits else -1

@@ -74,10 +74,10 @@ def python_escape(text: str, pos: int, last: bool) -> str | None:
     """
     char, after = text[pos], text[pos + 1 : pos + 2]
     if char in "xU":
-        found = patterns.PYTHON_CODE.match(text, pos)
-        if found is None:
+        match = patterns.PYTHON_CODE.match(text, pos)
+        if match is None:
             return None if patterns.PYTHON_CODE_CUT.match(text, pos) and not last else ""
-        code = int(found.group()[1:], 16)
+        code = int(match.group()[1:], 16)
         return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
     if not after and not last:
         return None

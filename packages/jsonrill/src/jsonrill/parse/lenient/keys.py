@@ -12,10 +12,10 @@ def as_set(keys: Any) -> Any:
     """The keys of an object as a set, in which a key that came twice is noted."""
     if type(keys) is not list:
         return keys
-    found: set[Any] = set(keys)
-    if len(found) < len(keys):
-        found.add(REPEATED)
-    return found
+    names: set[Any] = set(keys)
+    if len(names) < len(keys):
+        names.add(REPEATED)
+    return names
 
 
 def repeats(keys: Any) -> bool:

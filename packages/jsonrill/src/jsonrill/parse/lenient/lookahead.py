@@ -288,13 +288,13 @@ def after_brackets(text: str, pos: int, last: bool) -> Run | None:
         elif char in ",，":
             comma = True
         else:
-            found = _following(text, pos, last)
-            if isinstance(found, str):
-                return Run(closers, after, comma, found)
-            if found is None:
+            following = _following(text, pos, last)
+            if isinstance(following, str):
+                return Run(closers, after, comma, following)
+            if following is None:
                 far = len(text) - start > REACH // 2
                 return Run(closers, after, comma, "text") if far else None
-            pos = found - 1
+            pos = following - 1
         pos += 1
 
 
@@ -311,10 +311,14 @@ def closes_next(text: str, pos: int, last: bool) -> bool | None:
         if char in ",，":
             pos += 1
         elif char in "/#":
-            found = _following(text, pos, last)
-            if not isinstance(found, int):
-                return None if found is None and len(text) - start < REACH // 2 else found == "end"
-            pos = found
+            following = _following(text, pos, last)
+            if not isinstance(following, int):
+                return (
+                    None
+                    if following is None and len(text) - start < REACH // 2
+                    else following == "end"
+                )
+            pos = following
         else:
             return False
 

@@ -156,8 +156,8 @@ class Prose:
         """Look for a fence, for thoughts, or for a bracket that has something of JSON in it."""
         breaks = patterns.BREAKS_PROSE_OF_MANY if m._many else patterns.BREAKS_PROSE
         before, start = self.before_text, pos
-        while (found := breaks.search(text, pos)) is not None:
-            pos = found.start()
+        while (match := breaks.search(text, pos)) is not None:
+            pos = match.start()
             char = text[pos]
             if char in "\n\x1e":
                 m._state = BEFORE
@@ -233,8 +233,8 @@ class Prose:
             return True
         if len(lines) > 1 and patterns.YAML_KEY.match(line) and patterns.YAML_LINE.match(lines[-2]):
             return True
-        found = patterns.IN_CODE.search(line)
-        return found is not None and (found.start() > 0 or len(lines) > 1 or line[-1] != ",")
+        match = patterns.IN_CODE.search(line)
+        return match is not None and (match.start() > 0 or len(lines) > 1 or line[-1] != ",")
 
     def pass_over(self, m: Leniency, text: str, pos: int) -> int:
         """A bracket that is not the value, but might have been."""
@@ -255,8 +255,8 @@ class Prose:
     def aside(self, m: Leniency, text: str, pos: int) -> int:
         breaks = patterns.BREAKS_ASIDE_OF_MANY if m._many else patterns.BREAKS_ASIDE
         start = pos
-        while (found := breaks.search(text, pos)) is not None:
-            at = found.start()
+        while (match := breaks.search(text, pos)) is not None:
+            at = match.start()
             if text[at] in "\n\x1e":
                 self.refuse_due(m, text, start, at)
                 m._state = BEFORE
@@ -305,10 +305,10 @@ class Prose:
         """Skip what a model thinks aloud: nothing of it is the answer."""
         while (tag := patterns.TAG.search(text, pos)) is not None:
             pos = tag.start()
-            found = lookahead.THOUGHTS_END.whole.match(text, pos)
-            if found:
+            match = lookahead.THOUGHTS_END.whole.match(text, pos)
+            if match:
                 m._state = BEFORE
-                return found.end()
+                return match.end()
             if lookahead.THOUGHTS_END.cut.match(text, pos) and not m._last:
                 return m._hold(text, pos)
             pos += 1
@@ -379,8 +379,8 @@ class Prose:
         an example, or wrong.
         """
         start = pos
-        while (found := patterns.BREAKS_TRAILING.search(text, pos)) is not None:
-            pos = found.start()
+        while (match := patterns.BREAKS_TRAILING.search(text, pos)) is not None:
+            pos = match.start()
             self.note_trailing(m, text, start, pos)
             start = pos
             char = text[pos]
@@ -437,10 +437,10 @@ class Prose:
 
     def sees_json_fence(self, m: Leniency, text: str, pos: int) -> bool | None:
         seen = m._sees(lookahead.JSON_FENCE, text, pos)
-        found = lookahead.JSON_FENCE.whole.match(text, pos)
-        if found is None or text[found.end() - 1] not in "{[":
+        match = lookahead.JSON_FENCE.whole.match(text, pos)
+        if match is None or text[match.end() - 1] not in "{[":
             return seen
-        return m._sees(lookahead.BRACKET, text, found.end() - 1)
+        return m._sees(lookahead.BRACKET, text, match.end() - 1)
 
     def is_later(self, m: Leniency, text: str, pos: int) -> bool:
         """True if more text must come to tell. A second value is refused.
@@ -485,9 +485,9 @@ class Prose:
         self.trailing_words = self.trailing_words or run.strip(_NO_WORDS) != ""
         if not self.trailing_letters:
             letter = patterns.LETTER.search(run)
-            found = patterns.SECOND.search(run, 0, letter.start() if letter else len(run))
-            if found:
-                raise self.two_values(m, text, start + found.start())
+            match = patterns.SECOND.search(run, 0, letter.start() if letter else len(run))
+            if match:
+                raise self.two_values(m, text, start + match.start())
             self.trailing_letters = letter is not None
         if len(self.trailing_text) < _LONGEST_TRAILING:
             self.trailing_text = (self.trailing_text + run)[:_LONGEST_TRAILING]

@@ -208,8 +208,8 @@ class Strings:
         run = before + run
         if patterns.AFTER_VALUE.search(run):
             self.after_value = True
-        found = patterns.AFTER_VALUE_CUT.search(run)
-        self.watched = found.group() if found else ""
+        match = patterns.AFTER_VALUE_CUT.search(run)
+        self.watched = match.group() if match else ""
 
     def settle(self, m: Leniency) -> None:
         """Remember if this string has nothing unusual so far: then text is only looked at."""
@@ -372,10 +372,10 @@ class Strings:
         asked, self.expected_here = self.expected_here, None
         assert asked is not None
         string = m._take_begun()
-        found, value = fitting(string, asked, m._limits.depth - len(m._frames))
-        if not found and "string" not in asked.types:
-            found, value = m.ending.read_again(m, string, asked)
-        if found:
+        fits, value = fitting(string, asked, m._limits.depth - len(m._frames))
+        if not fits and "string" not in asked.types:
+            fits, value = m.ending.read_again(m, string, asked)
+        if fits:
             m._may_repair("by-schema", text, quote)
             m.schema.emit_value(m, value, m._token)
         else:
@@ -454,11 +454,11 @@ class Strings:
         if end >= 0:
             return end
         self.run_from = pos
-        found = ESCAPE.match(text, pos)
-        if found:
-            self.note_doubtful(m, m._token, text, found.end())
-            self.take(m, unescape(found.group()))
-            return found.end()
+        match = ESCAPE.match(text, pos)
+        if match:
+            self.note_doubtful(m, m._token, text, match.end())
+            self.take(m, unescape(match.group()))
+            return match.end()
         return m._hold(text, pos) if CUT_ESCAPE.match(text, pos) else self.odd_escape(m, text, pos)
 
     def end_odd_string(self, m: Leniency, text: str, quote: int) -> int:
@@ -497,15 +497,15 @@ class Strings:
         if m._begun:
             if opened == "```" and patterns.INFO_STRING_CUT.match(text, pos) and not m._last:
                 return m._hold(text, pos)
-            found = (patterns.INFO_STRING if opened == "```" else patterns.LINE_BREAK).match(
+            match = (patterns.INFO_STRING if opened == "```" else patterns.LINE_BREAK).match(
                 text, pos
             )
             if text.startswith("\r", pos) and len(text) == pos + 1 and not m._last:
                 return m._hold(text, pos)
             m._begun = ""
-            self.info = opened == "```" and found is not None and not text[pos].isspace()
-            if found:
-                return found.end()
+            self.info = opened == "```" and match is not None and not text[pos].isspace()
+            if match:
+                return match.end()
             if opened == "```" and patterns.NAMES_LANGUAGE.match(text, pos):
                 raise m._two_readings(
                     "this line names the language", "it is part of the text", text, pos
@@ -684,8 +684,8 @@ class Strings:
         m._may_repair("bad-escapes", text, pos)
         self.doubtful_at = m._token
         self.take(m, string)
-        found = patterns.PYTHON_CODE.match(text, pos + 1)
-        return found.end() if found else pos + 2
+        match = patterns.PYTHON_CODE.match(text, pos + 1)
+        return match.end() if match else pos + 2
 
     def control(self, m: Leniency, text: str, pos: int) -> int:
         """A control character in a string; with many documents a newline tells of a lost end."""
@@ -768,7 +768,7 @@ def _tail(run: str) -> int:
     """
     if run[-1] not in _UNSURE:
         return len(run)
-    if not run.isascii() and (found := patterns.CURLY_TAIL.search(run)) is not None:
-        return found.start()
+    if not run.isascii() and (match := patterns.CURLY_TAIL.search(run)) is not None:
+        return match.start()
     last = len(run.rstrip(" \t\r\n")) - 1
     return last if last >= 0 and run[last] == "," else len(run)

@@ -206,10 +206,10 @@ class Tokens:
         return is_last and m._shown.rstrip().endswith(",")
 
     def fix_ellipsis(self, m: Leniency, text: str, pos: int) -> int:
-        found = lookahead.ELLIPSIS.whole.match(text, pos)
-        if found and "ellipses" in m._rules:
+        match = lookahead.ELLIPSIS.whole.match(text, pos)
+        if match and "ellipses" in m._rules:
             first = m._state == FIRST_KEY or m._state == FIRST_ELEMENT
-            closes = None if first else lookahead.closes_next(text, found.end(), m._last)
+            closes = None if first else lookahead.closes_next(text, match.end(), m._last)
             if closes is None and not first:
                 return m._hold(text, pos)
             if not closes:

@@ -121,8 +121,8 @@ class Words:
             return Machine._unexpected(m, text, end)
         m._end_repair(m._offset + end)
         string, asked = m._take_begun().rstrip(" \t"), m.schema.asked(m)
-        found, value = fitting(string, asked, 0) if asked is not None else (False, None)
-        m.schema.emit_string(m, str(value) if found else string, m._token)
+        fits, value = fitting(string, asked, 0) if asked is not None else (False, None)
+        m.schema.emit_string(m, str(value) if fits else string, m._token)
         m._state = AFTER
         return end
 
