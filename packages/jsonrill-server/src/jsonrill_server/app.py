@@ -175,7 +175,8 @@ def _routes(config: Config, simulated: bool) -> list[Route]:
         chat = by_path["/v1/chat/completions"]
         chat["POST"] = demo.with_mistral(chat["POST"])
     return [
-        Route(path, _by_method(path, found), methods=[*found]) for path, found in by_path.items()
+        Route(path, _by_method(path, handlers), methods=[*handlers])
+        for path, handlers in by_path.items()
     ]
 
 

@@ -10,7 +10,7 @@ import typer
 from .config import SETTINGS, Config, from_text
 
 
-def serve(**given: Any) -> None:
+def serve(**flags: Any) -> None:
     """Publish, resume and relay JSON streams over HTTP.
 
     Streams are append-only logs: create one with POST /v1/streams, append with POST .../chunks,
@@ -34,7 +34,7 @@ def serve(**given: Any) -> None:
     try:
         read = {
             name: from_text(name, value) if isinstance(value, str) else value
-            for name, value in given.items()
+            for name, value in flags.items()
         }
         run_server(Config.from_environment(**read))
     except StoreError as error:
@@ -54,9 +54,9 @@ def _flag(setting: Any) -> Parameter:
     name = setting.name.replace("_", "-")
     switch = isinstance(setting.default, bool)
     flag = f"--{name}/--no-{name}" if switch else f"--{name}"
-    said = setting.metadata["help"]
+    words = setting.metadata["help"]
     default = _shown(setting.default)
-    help = f"{said[0].upper()}{said[1:]}." + (f"  [default: {default}]" if default else "")
+    help = f"{words[0].upper()}{words[1:]}." + (f"  [default: {default}]" if default else "")
     option = typer.Option(flag, help=help, metavar=_METAVARS[type(setting.default)])
     kind = Annotated[bool | None if switch else str | None, option]  # type: ignore[valid-type]
     return Parameter(setting.name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)

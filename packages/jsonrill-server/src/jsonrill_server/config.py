@@ -114,7 +114,7 @@ class Config(Settings):
         """Read settings from `JSONRILL_*`; arguments that are not None override them."""
         environ = os.environ if environ is None else environ
         known = {one.name for one in fields(cls)}
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for variable, text in environ.items():
             name = variable.removeprefix(PREFIX)
             if name == variable or name in _OTHERS or _OF_KUBERNETES.fullmatch(name):
@@ -125,9 +125,9 @@ class Config(Settings):
                 raise ConfigError(f"{variable} is no setting: see jsonrill serve --help")
             if name == "TOKENS" and not text.strip(" ,"):
                 raise ConfigError(f"{variable} is empty: give it tokens, or unset it")
-            found[name.lower()] = from_text(name.lower(), text)
-        found.update({name: value for name, value in stronger.items() if value is not None})
-        return cls(**found)
+            settings[name.lower()] = from_text(name.lower(), text)
+        settings.update({name: value for name, value in stronger.items() if value is not None})
+        return cls(**settings)
 
     def __repr__(self) -> str:
         changed = [it for it in fields(self) if getattr(self, it.name) != it.default]

@@ -39,8 +39,8 @@ def reply(target: str, body: Any, agent: str = "") -> Script:
     read = next((read for ending, read in READERS.items() if path.endswith(ending)), None)
     if read is None:
         return Answer().script(target, body)  # which says that there is no such path
-    said = replace(_answer_to(read, body), id=secrets.token_hex(12))
-    return said.script(target, body, agent)
+    answer = replace(_answer_to(read, body), id=secrets.token_hex(12))
+    return answer.script(target, body, agent)
 
 
 def _answer_to(read: Callable[[Any], Asked], body: Any) -> Answer:
@@ -67,17 +67,17 @@ def _read(read: Callable[[Any], Asked], body: dict[str, Any]) -> Asked:
 def answer(asked: Asked) -> Answer:
     """What the model answers; InvalidRequest if a schema is one that nothing can meet."""
     if (model := models().get(asked.model)) is not None:
-        said = _recorded_answer(model)
+        reply = _recorded_answer(model)
     else:
-        said = Answer(**_said(asked), pace=PACE)
-    count = sum(len(tokens(text)) for text in (said.reasoning, said.text, *_texts(said)))
+        reply = Answer(**_said(asked), pace=PACE)
+    count = sum(len(tokens(text)) for text in (reply.reasoning, reply.text, *_texts(reply)))
     if asked.limit is not None and asked.limit < count:
-        return replace(said, ending="length", after=asked.limit)
-    return said
+        return replace(reply, ending="length", after=asked.limit)
+    return reply
 
 
-def _texts(said: Answer) -> list[str]:
-    return [call.text for call in said.calls]
+def _texts(answer: Answer) -> list[str]:
+    return [call.text for call in answer.calls]
 
 
 def _recorded_answer(model: Model) -> Answer:
@@ -92,42 +92,42 @@ def _recorded_answer(model: Model) -> Answer:
     written = "".join([text.feed(line) for line in lines])
     for line in lines:
         calls.feed(json.loads(line))
-    made = [Call(call.name or "", call.raw, call.id or "") for call in calls.calls]
-    return Answer(written, calls=made, pace=pace)
+    made_calls = [Call(call.name or "", call.raw, call.id or "") for call in calls.calls]
+    return Answer(written, calls=made_calls, pace=pace)
 
 
 def _said(asked: Asked) -> dict[str, Any]:
     """The text, reasoning and calls of an answer to any other model's name."""
     names = _names(asked.prompt)
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if asked.reasons:
-        said["reasoning"] = "They ask, so I answer: shortly, and the same each time."
+        fields["reasoning"] = "They ask, so I answer: shortly, and the same each time."
     chosen = _chosen(asked)
     if chosen:
         number = len(asked.made)
         calls = [call for name in chosen for call in _calls(asked, name, names)]
         calls = calls if asked.parallel else calls[:1]
-        said["calls"] = [
+        fields["calls"] = [
             Call(name, arguments, f"call_{number + at}")
             for at, (name, arguments) in enumerate(calls, 1)
         ]
     elif asked.schema is not None:
-        said["text"] = dumps(_example(asked.schema, names, "the schema of the answer"))
+        fields["text"] = dumps(_example(asked.schema, names, "the schema of the answer"))
     elif asked.wants_json or re.search(r"\bJSON\b", asked.prompt):
         topic = next((it for it in _TOPICS if it in asked.prompt.lower()), "recipe")
-        said["text"] = recorded(f"{topic}.txt")
+        fields["text"] = recorded(f"{topic}.txt")
     else:
-        said["text"] = _small_talk(asked)
-    return said
+        fields["text"] = _small_talk(asked)
+    return fields
 
 
 def _small_talk(asked: Asked) -> str:
     if asked.results:
-        found = "; ".join(f"{name} says {text}" for name, text in asked.results)
-        return f"I have asked the tools. {found}."
+        results = "; ".join(f"{name} says {text}" for name, text in asked.results)
+        return f"I have asked the tools. {results}."
     prompt = asked.prompt.strip()
-    said = f"You said: {prompt[:200]}. " if prompt else ""
-    return f"{said}I am a simulated model. Give me a schema, and I write JSON; or tools to call."
+    quoted = f"You said: {prompt[:200]}. " if prompt else ""
+    return f"{quoted}I am a simulated model. Give me a schema, and I write JSON; or tools to call."
 
 
 def _chosen(asked: Asked) -> list[str]:
@@ -178,5 +178,5 @@ def _example(schema: Any, names: list[str], what: str) -> Any:
 
 def _names(prompt: str) -> list[str]:
     """The names in a prompt: words that begin with a capital inside a sentence."""
-    found = re.findall(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*", prompt)
-    return [*dict.fromkeys(name for name in found if not name.isupper())]
+    names = re.findall(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*", prompt)
+    return [*dict.fromkeys(name for name in names if not name.isupper())]

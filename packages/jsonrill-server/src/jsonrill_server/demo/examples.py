@@ -41,11 +41,11 @@ def example(schema: Any, names: Sequence[str] = ()) -> Any:
     try:
         checked = Schema(schema)
         checked.check()
-        found = _ExampleWriter(schema, names).value(schema, Spot())
-        checked.typed(found)  # which raises if it is not valid
+        value = _ExampleWriter(schema, names).value(schema, Spot())
+        checked.typed(value)  # which raises if it is not valid
     except (JsonrillError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise NoExample(str(error)) from error
-    return found
+    return value
 
 
 class Spot(NamedTuple):
@@ -67,47 +67,47 @@ class _ExampleWriter:
         self._left = MOST
 
     def value(self, schema: Any, spot: Spot) -> Any:
-        found, spot = self._flat(schema, spot)
-        if "const" in found:
-            return found["const"]
-        if given := found.get("enum") or found.get("examples"):
-            return given[spot.number % len(given)]
-        if isinstance(default := found.get("default"), str | int) and default:
+        flat, spot = self._flat(schema, spot)
+        if "const" in flat:
+            return flat["const"]
+        if choices := flat.get("enum") or flat.get("examples"):
+            return choices[spot.number % len(choices)]
+        if isinstance(default := flat.get("default"), str | int) and default:
             return default
-        if options := found.get("anyOf") or found.get("oneOf"):
-            rest = {key: it for key, it in found.items() if key not in ("anyOf", "oneOf")}
+        if options := flat.get("anyOf") or flat.get("oneOf"):
+            rest = {key: it for key, it in flat.items() if key not in ("anyOf", "oneOf")}
             return self._one_of([{"allOf": [rest, one]} for one in options], spot)
-        kinds = found.get("type", "object" if "properties" in found else "string")
+        kinds = flat.get("type", "object" if "properties" in flat else "string")
         if not isinstance(kinds, str):
-            return self._one_of([{**found, "type": kind} for kind in kinds], spot)
+            return self._one_of([{**flat, "type": kind} for kind in kinds], spot)
         writers = {"object": self._object, "array": self._array, "string": self._string}
         if kinds in writers:
-            return writers[kinds](found, spot)
+            return writers[kinds](flat, spot)
         simple = {"boolean": spot.number % 2 == 0, "null": None}
-        return simple[kinds] if kinds in simple else _number(found, spot, kinds == "integer")
+        return simple[kinds] if kinds in simple else _number(flat, spot, kinds == "integer")
 
     def _flat(self, schema: Any, spot: Spot) -> tuple[Json, Spot]:
         """The schema with what it refers to, and the references that were followed."""
         self._left -= 1
         if schema is False or self._left < 0:
             raise NoExample("nothing is valid, or the schema asks for too many values")
-        found = {} if schema is True else {**schema}
-        more = found.pop("allOf", [])
-        if (reference := found.pop("$ref", None)) is not None:
+        merged = {} if schema is True else {**schema}
+        more = merged.pop("allOf", [])
+        if (reference := merged.pop("$ref", None)) is not None:
             if spot.references.count(reference) > 1:
                 raise NoExample(f"{reference} contains itself without end")
             spot = spot._replace(references=(*spot.references, reference))
             more = [self._target(reference), *more]
         for one in more:
             flat, spot = self._flat(one, spot)
-            found = {**found, **flat}
-        return found, spot
+            merged = {**merged, **flat}
+        return merged, spot
 
     def _target(self, reference: str) -> Any:
-        found, [place, *steps] = self._root, reference.split("/")
+        target, [place, *steps] = self._root, reference.split("/")
         for step in steps if place == "#" else [reference]:
-            found = found[step.replace("~1", "/").replace("~0", "~")]
-        return found
+            target = target[step.replace("~1", "/").replace("~0", "~")]
+        return target
 
     def _one_of(self, options: list[Any], spot: Spot) -> Any:
         """A value for one of these, another one for each element of a list; null is the last."""
@@ -120,8 +120,8 @@ class _ExampleWriter:
                 reason = error
         raise reason
 
-    def _object(self, found: Json, spot: Spot) -> Json:
-        properties, required = found.get("properties", {}), found.get("required", [])
+    def _object(self, flat: Json, spot: Spot) -> Json:
+        properties, required = flat.get("properties", {}), flat.get("required", [])
         written: Json = {}
         for name in dict.fromkeys([*properties, *required]):
             schema = properties.get(name, True)
@@ -132,11 +132,11 @@ class _ExampleWriter:
                     raise
         return written
 
-    def _array(self, found: Json, spot: Spot) -> list[Any]:
-        prefix, items = found.get("prefixItems", []), found.get("items", True)
-        least = found.get("minItems", 0)
+    def _array(self, flat: Json, spot: Spot) -> list[Any]:
+        prefix, items = flat.get("prefixItems", []), flat.get("items", True)
+        least = flat.get("minItems", 0)
         short = isinstance(items, dict) and items.get("type") in ("string", "integer", "number")
-        count = min(max(least, len(prefix) or 2 + short), found.get("maxItems", MOST))
+        count = min(max(least, len(prefix) or 2 + short), flat.get("maxItems", MOST))
         name = re.sub(r"ie$", "y", spot.name.removesuffix("s"))
         written: list[Any] = []
         for number in range(count):
@@ -149,14 +149,14 @@ class _ExampleWriter:
                 break
         return written
 
-    def _string(self, found: Json, spot: Spot) -> str:
-        least, most = found.get("minLength", 0), found.get("maxLength", 1 << 20)
-        text = FORMATS.get(found.get("format", "")) or self._words(found, spot)
+    def _string(self, schema: Json, spot: Spot) -> str:
+        least, most = schema.get("minLength", 0), schema.get("maxLength", 1 << 20)
+        text = FORMATS.get(schema.get("format", "")) or self._words(schema, spot)
         return text.ljust(min(least, MOST), ".")[:most]
 
-    def _words(self, found: Json, spot: Spot) -> str:
+    def _words(self, schema: Json, spot: Spot) -> str:
         """The text that fits the name of a property."""
-        name = _spaced(spot.name or found.get("title", ""))
+        name = _spaced(spot.name or schema.get("title", ""))
         # The name of a city is that of a place, and not of a person.
         named = f"{_spaced(spot.parent)} {name}" if name == "name" else name
         for pattern, words, *takes in _table()["strings"]:
@@ -169,11 +169,11 @@ class _ExampleWriter:
         return f"{text} {spot.number + 1}" if spot.number or not name else text
 
 
-def _number(found: Json, spot: Spot, whole: bool) -> int | float:
+def _number(schema: Json, spot: Spot, whole: bool) -> int | float:
     """The number that fits the name, or else one within the bounds."""
-    step = found.get("multipleOf", 1)
-    low = found.get("minimum", found.get("exclusiveMinimum"))
-    high = found.get("maximum", found.get("exclusiveMaximum"))
+    step = schema.get("multipleOf", 1)
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
     table = _table()["numbers"]
     base = next((base for pattern, base in table if re.search(pattern, _spaced(spot.name))), 1)
     number = (base if whole or base != 1 else 1.5) + spot.number

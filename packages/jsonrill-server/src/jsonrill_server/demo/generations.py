@@ -91,8 +91,8 @@ class Demo:
             done = due
 
 
-def read_order(given: Any, demo: Demo) -> Order:
+def read_order(fields: Any, demo: Demo) -> Order:
     """The order in the body of POST /demo/streams; `BadOption` if it is not valid."""
-    if not isinstance(given, dict) or given.get("model") not in [*demo.models]:
+    if not isinstance(fields, dict) or fields.get("model") not in [*demo.models]:
         raise BadOption(f"model is one of {', '.join(demo.models)}")
-    return Order(**{"pace": 1, "piece": PIECE, **checked(ORDER, given, "option")})
+    return Order(**{"pace": 1, "piece": PIECE, **checked(ORDER, fields, "option")})

@@ -47,10 +47,10 @@ class Model:
 
     def records(self, piece: int = PIECE) -> list[Record]:
         """The records it publishes: a line is one snapshot or event, text is cut into pieces."""
-        said = self.says()
+        text = self.says()
         if self.input == "text":
-            return [Record("text", said[at : at + piece]) for at in range(0, len(said), piece)]
-        return [Record(self.input, line) for line in said.splitlines()]
+            return [Record("text", text[at : at + piece]) for at in range(0, len(text), piece)]
+        return [Record(self.input, line) for line in text.splitlines()]
 
     def stream_options(self) -> dict[str, Any]:
         """The options of the stream it writes to."""
@@ -81,14 +81,14 @@ def _measurements(count: int) -> Iterator[dict[str, Any]]:
 
 def models() -> dict[str, Model]:
     """The models by name, in the order in which the page shows them."""
-    return {given["name"]: Model(**given) for given in json.loads(recorded("models.json"))}
+    return {fields["name"]: Model(**fields) for fields in json.loads(recorded("models.json"))}
 
 
 def examples() -> list[dict[str, Any]]:
     """The models, each with all that it writes, for a page that replays them by itself."""
-    found = [(model, model.says()) for model in models().values()]
+    texts = [(model, model.says()) for model in models().values()]
     return [
         {**model.to_json(), "options": model.options, "text": text}
-        for model, text in found
+        for model, text in texts
         if len(text) <= MOST
     ]

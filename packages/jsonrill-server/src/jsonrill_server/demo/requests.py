@@ -52,27 +52,27 @@ class Asked:
         self.choice, self.only = choice, only
 
 
-def take(given: Json, name: str, kind: type, where: str = "", *, needed: bool = False) -> Any:
+def take(fields: Json, name: str, kind: type, where: str = "", *, needed: bool = False) -> Any:
     """A field of this type; None if it is not there, unless it is needed."""
     path = f"{where}.{name}" if where else name
-    found = given.get(name)
-    if found is None:
+    value = fields.get(name)
+    if value is None:
         if needed:
             raise InvalidRequest(f"Missing required parameter: '{path}'", path)
         return None
-    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         kind_name = _KINDS[kind]
         raise InvalidRequest(f"Invalid type for '{path}': expected {kind_name}", path)
-    return found
+    return value
 
 
-def objects(given: Json, name: str, *, where: str = "", needed: bool = False) -> Iterator[Any]:
+def objects(fields: Json, name: str, *, where: str = "", needed: bool = False) -> Iterator[Any]:
     """The elements of an array of objects, each with its path."""
     path = f"{where}.{name}" if where else name
-    found = take(given, name, list, where, needed=needed) or []
-    if needed and not found:
+    elements = take(fields, name, list, where, needed=needed) or []
+    if needed and not elements:
         raise InvalidRequest(f"Invalid '{path}': empty array", path)
-    for number, one in enumerate(found):
+    for number, one in enumerate(elements):
         if not isinstance(one, dict):
             at = f"{path}[{number}]"
             raise InvalidRequest(f"Invalid type for '{at}': expected an object", at)
@@ -89,10 +89,10 @@ def text_of(content: Any, where: str) -> str:
     return " ".join(text for text in texts if isinstance(text, str))
 
 
-def limited(given: Json, *names: str) -> int | None:
+def limited(fields: Json, *names: str) -> int | None:
     """The limit of tokens."""
     for name in names:
-        if (limit := take(given, name, int)) is not None:
+        if (limit := take(fields, name, int)) is not None:
             if limit < 1:
                 raise InvalidRequest(f"Invalid '{name}': the minimum is 1", name)
             return int(limit)

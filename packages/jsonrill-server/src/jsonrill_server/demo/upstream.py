@@ -33,8 +33,8 @@ class SimulatedModels(httpx2.AsyncBaseTransport):
 def response_to(method: str, path: str, body: bytes, agent: str = "") -> Script:
     """The response to any request."""
     if method == "GET" and path.endswith("/models"):
-        found = [{"id": model.name, "display_name": model.title} for model in models().values()]
-        return Script.json({"data": found})
+        shown = [{"id": model.name, "display_name": model.title} for model in models().values()]
+        return Script.json({"data": shown})
     try:
         asked: Any = json.loads(body)
     except (ValueError, RecursionError):

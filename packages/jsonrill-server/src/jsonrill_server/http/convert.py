@@ -28,12 +28,12 @@ async def convert(request: Request) -> Response:
     hub = hub_of(request)
     query = dict(request.query_params)
     try:
-        given = json.loads(query.pop("options", "{}"))
+        own = json.loads(query.pop("options", "{}"))
     except (ValueError, RecursionError) as error:
         raise BadOption("options is a JSON object") from error
-    view = ViewOptions.from_query(query, StreamOptions.from_json(given))
+    view = ViewOptions.from_query(query, StreamOptions.from_json(own))
     # The options and the mode are of one request: what the mode does not use is refused.
-    options = StreamOptions.from_json({**given, "mode": view.modes})
+    options = StreamOptions.from_json({**own, "mode": view.modes})
     [work] = await hub.schemas.rendering(options, view)
     intake = intake_for(media_type(request), options.input, config_of(request).record_bytes)
     return ByteStreamResponse(

@@ -129,10 +129,10 @@ async def create(request: Request) -> Response:
 async def _refuse_fork(request: Request, owner: str) -> None:
     """Raise a Problem if the new stream is to begin as a copy of another one."""
     source = request.headers.get("stream-forked-from")
-    given = [request.headers.get(f"stream-fork-{name}") for name in ("offset", "sub-offset")]
-    if source is None and given == [None, None]:
+    offsets = [request.headers.get(f"stream-fork-{name}") for name in ("offset", "sub-offset")]
+    if source is None and offsets == [None, None]:
         return
-    if source is None or (given[1] and not _NUMBER.fullmatch(given[1])):
+    if source is None or (offsets[1] and not _NUMBER.fullmatch(offsets[1])):
         raise Problem(400, "FORK", "a fork has a source, and its sub-offset is a whole number")
     await hub_of(request).store.status(stream_id(owner, source.removeprefix("/")))
     raise Problem(501, "FORK", "streams cannot be forked here")
@@ -236,14 +236,14 @@ def _start(text: str, status: Status) -> tuple[int, int | None]:
 
 async def _page(hub: Hub, stream: str, after: int, mark: int | None) -> Page:
     """Return the next page of a log; a Problem if it ended with an error, and that is all."""
-    found = await hub.store.look(stream, after, mark)
-    entries = found.entries
-    if not entries and not found.closed:
-        return Page((), Tail(found.last, found.mark), True)
+    look = await hub.store.look(stream, after, mark)
+    entries = look.entries
+    if not entries and not look.closed:
+        return Page((), Tail(look.last, look.mark), True)
     if entries:
-        page = Page.of(entries, up_to_date=entries[-1].seq == found.last)
+        page = Page.of(entries, up_to_date=entries[-1].seq == look.last)
     else:
-        last = (await hub.store.look(stream, found.last - 1)).entries
+        last = (await hub.store.look(stream, look.last - 1)).entries
         page = Page.of(last, up_to_date=True)._replace(data=())
     if page.failed is not None and not page.data:
         raise Problem(410, page.failed.code, page.failed.message)
@@ -393,18 +393,18 @@ async def _records(request: Request, body: bytes, settings: Settings) -> list[by
 
 
 def _check_type(request: Request, settings: Settings) -> None:
-    given = media_type(request.headers.get("content-type", ""))
-    if not given:
+    kind = media_type(request.headers.get("content-type", ""))
+    if not kind:
         raise Problem(400, "MEDIA_TYPE", "a body needs a Content-Type")
-    if given != media_type(settings.content_type):
+    if kind != media_type(settings.content_type):
         raise Problem(409, "MEDIA_TYPE", f"this stream is {media_type(settings.content_type)}")
 
 
 def _closes(request: Request) -> bool:
-    given = request.headers.get("stream-closed", "false").lower()
-    if given not in ("true", "false"):
+    flag = request.headers.get("stream-closed", "false").lower()
+    if flag not in ("true", "false"):
         raise Problem(400, "HEADER", "Stream-Closed is true, or is left out")
-    return given == "true"
+    return flag == "true"
 
 
 def _place(status: Status) -> dict[str, str]:

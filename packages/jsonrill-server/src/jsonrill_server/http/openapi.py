@@ -238,11 +238,11 @@ def _routes() -> Iterator[Route]:
     shown = [_NEW, *_view("every", "size")]
     at = "POST /v1/convert"
     yield Route(at, "convert", "Convert a body into events", events, _POSTED, shown, _RECORDS)
-    made: Good = {201: ("The ticket.", _ANY)}
+    ticket: Good = {201: ("The ticket.", _ANY)}
     asked = _body(_closed({"stream": _text()}, "stream"))
     bad = f"{_POSTED} 404 503"
     at = "POST /v1/tickets"
-    yield Route(at, "ticket", "Create a ticket to read one stream", made, bad, [], asked)
+    yield Route(at, "ticket", "Create a ticket to read one stream", ticket, bad, [], asked)
     answer: Good = {200: ("The upstream's answer.", {**_ANY, **_EVENTS})}
     bad = "400 401 403 404 413 422 429 502 503 504"
     for at, name, body in (

@@ -94,16 +94,16 @@ async def _records(request: Request, intake: Intake) -> AsyncIterator[list[Any]]
 
 
 async def _all_records(request: Request, intake: Intake, config: Config) -> list[Any]:
-    found: list[Any] = []
+    all_records: list[Any] = []
     size, limit, most = 0, config.body_bytes, config.stream_entries
     async for records in _records(request, intake):
-        found += records
+        all_records += records
         size += sum(len(record.body) for record in records)
         if size > limit:
             raise Problem(413, "LIMIT_EXCEEDED", f"a body has at most {limit} bytes")
-        if len(found) > most:
+        if len(all_records) > most:
             raise Problem(413, "LIMIT_EXCEEDED", f"a stream has at most {most} records")
-    return found
+    return all_records
 
 
 async def close(request: Request) -> Response:
@@ -123,10 +123,10 @@ async def cancel(request: Request) -> Response:
 async def fail(request: Request) -> Response:
     """POST /v1/streams/{id}/fail: the producer cannot go on; readers get its ERROR."""
     allowed = await owned(request)
-    given = await json_body(request, 64 * 1024)
-    if not isinstance(given, dict) or not {*given} <= {"code", "message"}:
+    body = await json_body(request, 64 * 1024)
+    if not isinstance(body, dict) or not {*body} <= {"code", "message"}:
         raise Problem(422, "BAD_OPTION", "a failure has a code and a message")
-    code, message = given.get("code", "FAILED"), given.get("message", "the producer failed")
+    code, message = body.get("code", "FAILED"), body.get("message", "the producer failed")
     if not (isinstance(code, str) and isinstance(message, str) and 0 < len(code) <= 64):
         raise Problem(422, "BAD_OPTION", "code and message are texts")
     await hub_of(request).end(allowed.stream, End("error", code, message[:4096]))
@@ -140,10 +140,10 @@ async def status(request: Request) -> Response:
 
 
 async def _state(request: Request, stream: str) -> Response:
-    found = await hub_of(request).store.status(stream)
-    options = StreamOptions.from_bytes(found.meta)
-    body = {"id": stream, "input": options.input, "last": found.last, "closed": found.closed}
-    more = {"bytes": found.size, "many": options.many, "options": options.given}
+    status = await hub_of(request).store.status(stream)
+    options = StreamOptions.from_bytes(status.meta)
+    body = {"id": stream, "input": options.input, "last": status.last, "closed": status.closed}
+    more = {"bytes": status.size, "many": options.many, "options": options.given}
     return JSONResponse({**body, **more})
 
 
@@ -169,16 +169,16 @@ async def value(request: Request) -> Response:
 async def ticket(request: Request) -> Response:
     """POST /v1/tickets: a ticket to read one stream, for an EventSource."""
     holder = require_holder(request)
-    given = await json_body(request, 64 * 1024)
-    stream = given.get("stream") if isinstance(given, dict) and len(given) == 1 else None
+    body = await json_body(request, 64 * 1024)
+    stream = body.get("stream") if isinstance(body, dict) and len(body) == 1 else None
     if not isinstance(stream, str):
         raise Problem(422, "BAD_OPTION", 'a ticket is for a stream: {"stream": id}')
     request.path_params["id"] = stream
     await owned(request)
     seconds = config_of(request).ticket_seconds
     key = credentials_of(request).keys(holder.mark)[0]
-    made = tickets.issue(key, "ticket", stream, holder.mark, seconds)
-    return JSONResponse({"ticket": made, "seconds": seconds}, 201)
+    issued = tickets.issue(key, "ticket", stream, holder.mark, seconds)
+    return JSONResponse({"ticket": issued, "seconds": seconds}, 201)
 
 
 async def json_body(request: Request, limit: int) -> Any:

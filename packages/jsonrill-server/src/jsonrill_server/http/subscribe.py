@@ -70,12 +70,12 @@ def _dialect(request: Request, allowed: Allowed, format: str) -> ViewOptions:
 def _run_of(body: bytes) -> tuple[str, str]:
     """Thread and run from an AG-UI request; what is not there is not needed."""
     try:
-        given: Any = json.loads(body) if body else {}
+        fields: Any = json.loads(body) if body else {}
     except (ValueError, RecursionError) as error:
         raise Problem(400, "INVALID_JSON", "the body is not JSON") from error
-    if not isinstance(given, dict):
+    if not isinstance(fields, dict):
         raise Problem(422, "BAD_OPTION", "a run is described by an object")
-    names = [given.get(name, "") for name in ("threadId", "runId")]
+    names = [fields.get(name, "") for name in ("threadId", "runId")]
     if not all(isinstance(name, str) and len(name) <= 256 for name in names):
         raise Problem(422, "BAD_OPTION", "threadId and runId are texts")
     return names[0], names[1]
@@ -118,8 +118,10 @@ async def answer(
 def _position(request: Request, status: Status) -> tuple[Position | None, bool]:
     """The position that a request names, and whether nothing comes after it."""
     try:
-        found = position_of(request.headers.get("last-event-id"), request.query_params.get("after"))
-        return found, has_all(status, found)
+        position = position_of(
+            request.headers.get("last-event-id"), request.query_params.get("after")
+        )
+        return position, has_all(status, position)
     except BadPosition as error:
         raise Problem(400, "POSITION", str(error), last=status.last) from error
 

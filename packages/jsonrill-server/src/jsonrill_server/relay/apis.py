@@ -87,8 +87,8 @@ async def logged(hub: Hub, stream: str, last: int) -> AsyncIterator[Json | End]:
     """The events in the log of a run, and its end, up to the record with the number `last`."""
     if last:
         async for batch in hub.store.read(stream):
-            for found in map(from_entry, batch):
-                yield found if isinstance(found, End) else json_object(found.body) or {}
+            for entry in map(from_entry, batch):
+                yield entry if isinstance(entry, End) else json_object(entry.body) or {}
             if batch[-1].seq >= last:
                 return
 

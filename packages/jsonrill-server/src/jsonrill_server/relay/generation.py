@@ -80,8 +80,8 @@ class RelayRun:
     async def _records(self, received: Received) -> AsyncGenerator[list[Record]]:
         limit = self.upstreams.config.record_bytes
         incoming = Incoming(limit, self.provider, self.choices, after=self.number)
-        async with aclosing(incoming.records(received)) as found:
-            async for records in found:
+        async with aclosing(incoming.records(received)) as batches:
+            async for records in batches:
                 self.id, self.number = incoming.message or self.id, incoming.number
                 yield records
 
@@ -93,8 +93,8 @@ class RelayRun:
         while True:
             try:
                 received = received or await self._reopen()
-                async with aclosing(self._records(received)) as found:
-                    async for records in found:
+                async with aclosing(self._records(received)) as batches:
+                    async for records in batches:
                         if records:
                             tries = iter(TRIES)
                         yield records

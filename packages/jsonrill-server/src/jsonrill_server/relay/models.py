@@ -55,7 +55,7 @@ async def _models(request: Request) -> list[Json]:
         raise Problem(404, "not_configured", "no upstream is configured")
     asking = [_models_of(upstreams, one) for one in upstreams.all]
     lists = await asyncio.gather(*asking, return_exceptions=True)
-    found: dict[str, Json] = {}
+    by_id: dict[str, Json] = {}
     failed: list[UpstreamFailed] = []
     for upstream, models in zip(upstreams.all, lists, strict=True):
         if isinstance(models, UpstreamFailed):
@@ -68,10 +68,10 @@ async def _models(request: Request) -> list[Json]:
             chosen = upstreams.choose(model["id"])
             # Of a model that several have, only the one is shown that requests go to.
             if chosen is not None and chosen.upstream is upstream:
-                found.setdefault(model["id"], model)
-    if failed and not found:
+                by_id.setdefault(model["id"], model)
+    if failed and not by_id:
         raise failed[0]
-    return [*found.values()]
+    return [*by_id.values()]
 
 
 async def _models_of(upstreams: Upstreams, upstream: Upstream) -> list[Json]:
@@ -99,12 +99,16 @@ def _model(upstream: Upstream, item: Json) -> Json:
 
 def _shown(request: Request, model: Json) -> Json:
     """The model with the fields that the client's type of it has."""
-    made, at = model.get("created"), model.get("created_at")
+    created, at = model.get("created"), model.get("created_at")
     if is_anthropic(request):
-        made = made if isinstance(made, int) else 0
-        at = at if isinstance(at, str) else datetime.fromtimestamp(made, UTC).isoformat()
+        created = created if isinstance(created, int) else 0
+        at = at if isinstance(at, str) else datetime.fromtimestamp(created, UTC).isoformat()
         return {"type": "model", "display_name": model["id"], **model, "created_at": at}
-    return {"object": "model", **model, "created": made if isinstance(made, int) else _seconds(at)}
+    return {
+        "object": "model",
+        **model,
+        "created": created if isinstance(created, int) else _seconds(at),
+    }
 
 
 def _seconds(at: Any) -> int:

@@ -58,8 +58,8 @@ async def _owns(request: Request, owner: str, id: Any) -> bool:
             return False
         # The log says which response it is: the id may join another's with the name of one's own.
         async for event in logged(hub, run, status.last):
-            if isinstance(event, dict) and (found := response_id(event)):
-                return found == own
+            if isinstance(event, dict) and (named := response_id(event)):
+                return named == own
     except UnknownStream:
         pass
     return False

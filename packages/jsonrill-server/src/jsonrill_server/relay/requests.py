@@ -102,8 +102,8 @@ class RelayRequest:
 
 
 def upstreams_of(request: Request) -> Upstreams:
-    found: Upstreams = request.app.state.upstreams
-    return found
+    upstreams: Upstreams = request.app.state.upstreams
+    return upstreams
 
 
 def relayed(api: Api) -> Handler:
@@ -175,8 +175,8 @@ def _canonical(body: bytes, value: dict[str, Any]) -> str:
 
 def _digest(*parts: str) -> str:
     """A text of 24 characters, as long as the random id of a stream."""
-    found = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=18)
-    return urlsafe_b64encode(found.digest()).decode()
+    digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=18)
+    return urlsafe_b64encode(digest.digest()).decode()
 
 
 async def _send(request: Request, asked: RelayRequest) -> Received:
@@ -272,19 +272,19 @@ def _whole(
     hub: Hub,
     api: Api,
     stream: str,
-    found: list[Record | End],
+    log: list[Record | End],
     received: Received | None = None,
 ) -> Response:
     """The response of a run that was not streamed; a failure if it has no answer."""
     headers = {} if received is None else _kept(received)
     headers = {**headers, "content-type": "application/json", "jsonrill-stream": stream}
-    if not isinstance(found[0], Record):
-        end = found[0]
+    if not isinstance(log[0], Record):
+        end = log[0]
         raise Problem(502, end.code, end.message or "there is no answer", FINAL)
     if api is not RESPONSES:
-        return Response(found[0].body, 200, headers)
+        return Response(log[0].body, 200, headers)
     state = ResponseState(stream)
-    state.feed(json.loads(found[0].body))
+    state.feed(json.loads(log[0].body))
     return Response(dumps(state.value()), 200, headers)
 
 
@@ -298,12 +298,12 @@ async def _again(request: Request, asked: RelayRequest) -> Response | None:
             raise Problem(422, "idempotency_key_reused", message)
         once = not (asked.streamed or asked.background)
         # As long as nothing has arrived, the upstream may still refuse the request.
-        found = await _found(hub, asked.run, first=not once)
+        log = await _found(hub, asked.run, first=not once)
         if asked.streamed:
             return await _reader(request, asked, asked.run)
         if asked.background:
             return await current(hub, asked.run)
-        return _whole(hub, asked.api, asked.run, found)
+        return _whole(hub, asked.api, asked.run, log)
     except UnknownStream:
         return None
 
@@ -329,12 +329,12 @@ async def _found(hub: Hub, stream: str, *, first: bool) -> list[Record | End]:
     """Wait for the first records of a run, or for all of them."""
 
     async def read() -> list[Record | End]:
-        found: list[Record | End] = []
+        log: list[Record | End] = []
         async for batch in hub.store.read(stream):
-            found += map(from_entry, batch)
+            log += map(from_entry, batch)
             if first:
                 break
-        return found
+        return log
 
     reading = asyncio.create_task(read())
     try:
@@ -361,11 +361,11 @@ async def response_of(hub: Hub, stream: str) -> tuple[dict[str, Any], ResponseSt
     status = await hub.status(stream)
     background = StreamOptions.from_bytes(status.meta).notes.get("background") is True
     state, end = ResponseState(stream, background=background), CLOSED
-    async for found in logged(hub, stream, status.last):
-        if isinstance(found, End):
-            end = found
+    async for entry in logged(hub, stream, status.last):
+        if isinstance(entry, End):
+            end = entry
         else:
-            state.feed(found)
+            state.feed(entry)
     if end.reason != "closed" and not state.ended:
         return state.failed(end.error()), state
     return (state.value() if status.last else state.value(status="queued")), state

@@ -89,11 +89,11 @@ class Received:
 
 def check_answer(body: bytes) -> None:
     """Raise UpstreamFailed if a body with a good status is no answer: an error, or a page."""
-    found = json_object(body)
-    if found is None:
+    fields = json_object(body)
+    if fields is None:
         message = "the upstream's answer is not a JSON object"
         raise UpstreamFailed(502, "upstream_invalid", message)
-    if (error := found.get("error")) and not ANSWERS & found.keys():
+    if (error := fields.get("error")) and not ANSWERS & fields.keys():
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 502
         raise UpstreamFailed(status, "upstream_error", as_error(error))
@@ -153,8 +153,8 @@ class Incoming:
 
     def end(self, broken: End = NO_END) -> End:
         """How the answer ended; `broken` if the upstream left before its end."""
-        if not self._any and (found := json_object(self._beginning)) and found.get("error"):
-            self._error = as_error(found["error"])
+        if not self._any and (fields := json_object(self._beginning)) and fields.get("error"):
+            self._error = as_error(fields["error"])
         if self._error is not None:
             return End("error", "UPSTREAM_ERROR", self._error)
         finished = all(self._ending.of(choice) for choice in range(self._choices))
@@ -171,34 +171,34 @@ class Incoming:
                 self.done = True
             if self.done or not event.data.strip():
                 continue
-            found = json_object(event.data)
-            if found is None:
+            fields = json_object(event.data)
+            if fields is None:
                 # The last event of a body may have been cut off, which `end` reports.
                 if not last:
                     self.done, self._error = True, "an event is not a JSON object"
                 continue
-            named = self._named(found, event.type)
+            named = self._named(fields, event.type)
             if (number := as_index(named.get("sequence_number"))) is not None:
                 if number <= self._after:
                     continue
             self.number = next_number(self.number, named)
-            as_sent = named is found
+            as_sent = named is fields
             body = without_constants(event.data) if as_sent else dumps(named, finite=True)
             self._any = True
             records.append(Record("events", body))
             self._listen(named)
         return records
 
-    def _named(self, found: dict[str, Any], name: str) -> dict[str, Any]:
+    def _named(self, fields: dict[str, Any], name: str) -> dict[str, Any]:
         """The event with what only its name says."""
         if self._provider != "openai_chat":
-            return found if "type" in found else {"type": name, **found}
-        return {"error": found} if name == "error" and not found.get("error") else found
+            return fields if "type" in fields else {"type": name, **fields}
+        return {"error": fields} if name == "error" and not fields.get("error") else fields
 
     def _listen(self, event: dict[str, Any]) -> None:
-        said = self._reader.feed(event)
-        self._ending.feed(said)
-        for statement in said:
+        statements = self._reader.feed(event)
+        self._ending.feed(statements)
+        for statement in statements:
             if isinstance(statement, Begin):
                 self.message = statement.message
             elif isinstance(statement, Finish):
@@ -209,14 +209,14 @@ class Incoming:
 
 def next_number(number: int | None, event: dict[str, Any]) -> int | None:
     """The number of this event, after one with another number; None if they do not count up."""
-    found = as_index(event.get("sequence_number"))
-    return found if number is not None and found is not None and found > number else None
+    later = as_index(event.get("sequence_number"))
+    return later if number is not None and later is not None and later > number else None
 
 
 def json_object(text: str | bytes) -> dict[str, Any] | None:
     """The JSON object in this text; None if it is none."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None

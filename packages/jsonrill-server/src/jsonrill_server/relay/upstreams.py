@@ -81,9 +81,9 @@ class Upstream(Table):
         rest = model.removeprefix(self.prefix)
         return not self.models or any(_matches(rest, pattern) for pattern in self.models)
 
-    def headers(self, api: str, given: Mapping[str, str]) -> dict[str, str]:
+    def headers(self, api: str, sent: Mapping[str, str]) -> dict[str, str]:
         """The headers of a request for this API; raises UpstreamFailed if there is no key."""
-        passed = {name: given[name] for name in PASSED if name in given}
+        passed = {name: sent[name] for name in PASSED if name in sent}
         auth = self.auth or ("x-api-key" if api == "messages" else "bearer")
         if auth == "x-api-key":
             passed = {**VERSION, **passed}
@@ -146,15 +146,15 @@ class Upstreams:
         method: str,
         path: str,
         body: bytes = b"",
-        given: Mapping[str, str] | None = None,
+        sent: Mapping[str, str] | None = None,
     ) -> Received:
         """Send a request, and return the response without its body yet, or UpstreamFailed.
 
-        `given` are the client's headers, of which few are passed on.
+        `sent` are the client's headers, of which few are passed on.
         """
         api = path.strip("/").partition("/")[0]
         # Compressed, the events of a stream would be held back.
-        headers = {"accept-encoding": "identity", **upstream.headers(api, given or {})}
+        headers = {"accept-encoding": "identity", **upstream.headers(api, sent or {})}
         if body:
             headers["content-type"] = "application/json"
         url = upstream.url.rstrip("/") + path
@@ -202,8 +202,8 @@ def read_table(config: Config) -> list[Upstream]:
     if not config.upstreams:
         return []
     try:
-        found = tomllib.loads(Path(config.upstreams).read_text("utf-8"))
-        tables = TypeAdapter(dict[str, Table]).validate_python(found)
+        written = tomllib.loads(Path(config.upstreams).read_text("utf-8"))
+        tables = TypeAdapter(dict[str, Table]).validate_python(written)
     except ValidationError as error:
         raise ConfigError(f"upstreams: {_wrong(error)}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -117,14 +117,14 @@ class Runs:
                 "the store of runs is a URL, such as memory:, or a Store, not one of type"
                 f" {type(store).__name__}"
             )
-        given: dict[str, Any] = dict(settings)
+        values: dict[str, Any] = dict(settings)
         named = dict(resume) if isinstance(resume, Mapping) else {}
         again: Any = None if isinstance(resume, Mapping) else resume
         _functions(on_end=on_end, resume=again, **named)
-        refuse_unknown(given, RunSettings.__annotations__, "Runs has no setting")
+        refuse_unknown(values, RunSettings.__annotations__, "Runs has no setting")
         for ours, theirs in (("owner_streams", "total_streams"), ("owner_bytes", "total_bytes")):
-            given[ours] = given.get(theirs, Settings.__dataclass_fields__[theirs].default)
-        limits = Settings(**given)
+            values[ours] = values.get(theirs, Settings.__dataclass_fields__[theirs].default)
+        limits = Settings(**values)
         times: tuple[object, ...] = (lease, takeover)
         if not all(isinstance(it, int | float) for it in times) or not (lease > 0 <= takeover):
             raise ValueError("lease and takeover are seconds, and a lease is longer than none")
@@ -184,24 +184,24 @@ class Runs:
         a stream that function makes it. The other options say how the log is read.
         """
         name_of_resume = self._hub.checked_name(resume, args)
-        made = StreamOptions(**options)
+        about = StreamOptions(**options)
         if stream is None and name_of_resume is not None:
             stream = self._hub.continuation(
-                name_of_resume, args or {}, Run(key, "active", None, (), made)
+                name_of_resume, args or {}, Run(key, "active", None, (), about)
             )
         check(stream)
         again: Resume | None = None if isinstance(resume, str) else resume
         _functions(on_end=on_end, resume=again)
-        rendering(made, ViewOptions.of_run("updates", {}, made))  # they are wrong now or never
+        rendering(about, ViewOptions.of_run("updates", {}, about))  # they are wrong now or never
         resumes = resume is not None or self._hub.resume is not None
-        made.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
+        about.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
         if name_of_resume is not None:
-            made.notes |= {"resume": name_of_resume, "args": dict(args or {})}
-        meta = _stored(made)
+            about.notes |= {"resume": name_of_resume, "args": dict(args or {})}
+        meta = _stored(about)
         hub, name = await self._opened(), _name(key)
         producer = secrets.token_hex(8)
         on_end = hub.on_end if on_end is None else on_end
-        begun = Begun(key, name, producer, on_end, resumes, made)
+        begun = Begun(key, name, producer, on_end, resumes, about)
         try:
             while True:
                 try:
@@ -214,13 +214,13 @@ class Runs:
                         replace=replace,
                     )
                 except StreamTaken:
-                    found = await hub.attach(begun, again, replace)
-                    if found is None:
+                    attached = await hub.attach(begun, again, replace)
+                    if attached is None:
                         continue
                     await close_async_source(stream)
-                    return found
+                    return attached
                 hub.metrics.add("streams_created_total")
-                claim = Claim(hub, name, producer, hub.lease, made)
+                claim = Claim(hub, name, producer, hub.lease, about)
                 hub.go(begun, claim, records_of(stream, options.get("input"), sse=sse), ())
                 await asyncio.sleep(0)  # it has begun, so that a cancellation closes its source
                 return True
@@ -465,9 +465,9 @@ def _checked_decision(call: Any, decision: Any) -> tuple[str, Any]:
     return call, dict(decision) if isinstance(decision, Mapping) else decision
 
 
-def _functions(**given: Any) -> None:
+def _functions(**functions: Any) -> None:
     """`TypeError` for what is no function, at the call instead of when the run ends."""
-    for name, value in given.items():
+    for name, value in functions.items():
         if value is not None and not callable(value):
             raise TypeError(f"{name} is a function, not {value!r}")
 

@@ -75,10 +75,10 @@ class Settings:
     @classmethod
     def in_options(cls, options: StreamOptions) -> Settings | None:
         """Return the settings of a stream; None if it was not created by this protocol."""
-        found = options.notes.get("durable")
-        if found is None:
+        notes = options.notes.get("durable")
+        if notes is None:
             return None
-        return cls(**{it.name: found[it.name] for it in fields(cls) if it.name in found})
+        return cls(**{it.name: notes[it.name] for it in fields(cls) if it.name in notes})
 
     def to_options(self) -> StreamOptions:
         options = StreamOptions(input="events" if self.is_json else "text")
@@ -106,12 +106,12 @@ class Settings:
         return (until - time.time() if until else self.seconds() or keep) + LEASE_MARGIN
 
     def headers(self) -> dict[str, str]:
-        found = {"content-type": self.content_type}
+        headers = {"content-type": self.content_type}
         if self.ttl is not None:
-            found["stream-ttl"] = str(self.ttl)
+            headers["stream-ttl"] = str(self.ttl)
         if self.expires_at:
-            found["stream-expires-at"] = self.expires_at
-        return found
+            headers["stream-expires-at"] = self.expires_at
+        return headers
 
     @property
     def is_json(self) -> bool:
@@ -147,10 +147,10 @@ def offset(tail: Tail) -> str:
 
 def parse_offset(text: str) -> Tail:
     """Parse an offset; BadRequest if it is none."""
-    found = _OFFSET.fullmatch(text)
-    if found is None:
+    match = _OFFSET.fullmatch(text)
+    if match is None:
         raise BadRequest("offset is -1, now, or a Stream-Next-Offset of this stream")
-    return Tail(int(found[1]), int(found[2], 16))
+    return Tail(int(match[1]), int(match[2], 16))
 
 
 def cursor(theirs: str | None) -> str:
@@ -274,8 +274,8 @@ class _Values:
 
 
 def _space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
 
 
 def body_of(entries: Iterable[Entry], settings: Settings) -> bytes:

@@ -75,8 +75,8 @@ async def records_of(
     except (SourceFailed, ValueError) as error:
         if not isinstance(error, JsonrillError):
             raise
-        said = stream_error(error)
-        raise Failed(End("error", said["code"], said["message"])) from error
+        problem = stream_error(error)
+        raise Failed(End("error", problem["code"], problem["message"])) from error
 
 
 def _is_start(record: Record) -> bool:
@@ -270,8 +270,8 @@ def _refuse(value: Any) -> Any:
 
 
 def _vars(value: Any) -> dict[str, Any]:
-    found: dict[str, Any] = getattr(value, "__dict__", {})
-    return found
+    members: dict[str, Any] = getattr(value, "__dict__", {})
+    return members
 
 
 def _text(value: Any) -> Any:

@@ -53,8 +53,8 @@ def _status(error: BaseException) -> int | None:
     """The status of the response that an exception is about, as the SDKs have it."""
     response: Any = getattr(error, "response", None)
     if isinstance(response, Mapping):  # of boto3
-        found = response.get("ResponseMetadata")
-        return _http(found.get("HTTPStatusCode")) if isinstance(found, Mapping) else None
+        metadata = response.get("ResponseMetadata")
+        return _http(metadata.get("HTTPStatusCode")) if isinstance(metadata, Mapping) else None
     names = ("status_code", "status", "code", "http_status")
     known = [_http(getattr(it, name, None)) for it in (error, response) for name in names]
     return next((status for status in known if status is not None), None)

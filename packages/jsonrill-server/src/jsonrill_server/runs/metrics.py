@@ -98,13 +98,11 @@ class Metrics:
         lines = []
         for name, (kind, help) in _HELP.items():
             lines += [f"# HELP jsonrill_{name} {help}", f"# TYPE jsonrill_{name} {kind}"]
-            for (found, labels), value in sorted(self._values.items()):
-                if found == name:
+            for (own, labels), value in sorted(self._values.items()):
+                if own == name:
                     lines.append(_line(name, labels, value))
-            for (found, labels), histogram in sorted(
-                self._histograms.items(), key=lambda it: it[0]
-            ):
-                if found == name:
+            for (own, labels), histogram in sorted(self._histograms.items(), key=lambda it: it[0]):
+                if own == name:
                     lines += _lines_of(name, labels, histogram)
         return "\n".join(lines) + "\n"
 

@@ -108,12 +108,12 @@ class TooMany(Exception):
 class StreamOptions:
     """The given options, stored with the stream; `of` returns those that a stage takes."""
 
-    def __init__(self, /, **given: Any) -> None:
-        self.given = checked(STREAM, given, "option")
-        self.input: Input = given.get("input", "text")
-        self.many: bool = given.get("many", False)
-        self.lease: float | None = given.get("lease")
-        self.provider: str = given.get("provider", "auto")
+    def __init__(self, /, **options: Any) -> None:
+        self.given = checked(STREAM, options, "option")
+        self.input: Input = options.get("input", "text")
+        self.many: bool = options.get("many", False)
+        self.lease: float | None = options.get("lease")
+        self.provider: str = options.get("provider", "auto")
         # Schemas that count as long as these options are in use.
         self.heavy: object = None
         # What the server keeps with the stream for itself; no client sets or sees it.
@@ -122,10 +122,10 @@ class StreamOptions:
         self.stored = False
 
     @classmethod
-    def from_json(cls, given: Any) -> StreamOptions:
-        if not isinstance(given, dict):
+    def from_json(cls, options: Any) -> StreamOptions:
+        if not isinstance(options, dict):
             raise BadOption("the options are a JSON object")
-        return cls(**given)
+        return cls(**options)
 
     def of(self, stage: Stage) -> dict[str, Any]:
         return of_stage(stage, self.given)
@@ -156,33 +156,33 @@ class StreamOptions:
 
     @classmethod
     def _read(cls, data: bytes) -> StreamOptions:
-        given = json.loads(data)
-        notes = given.pop("notes", {})
+        stored = json.loads(data)
+        notes = stored.pop("notes", {})
         try:
-            options = cls(**given)
+            options = cls(**stored)
         except BadOption:
-            options = cls.as_far_as_known(given, bool)
+            options = cls.as_far_as_known(stored, bool)
         options.notes = notes
         options.stored = True
         return options
 
     @classmethod
     def as_far_as_known(
-        cls, given: dict[str, Any], is_usable: Callable[[StreamOptions], object]
+        cls, stored: dict[str, Any], is_usable: Callable[[StreamOptions], object]
     ) -> StreamOptions:
         """Those of the given options that are known and usable together, with a warning of others.
 
         Schemas are the first, because others need one.
         """
         known: dict[str, Any] = {}
-        for name in sorted(given, key=lambda name: "schema" not in name):
+        for name in sorted(stored, key=lambda name: "schema" not in name):
             try:
-                more = cls(**known, **{name: given[name]})
+                more = cls(**known, **{name: stored[name]})
             except BadOption:
                 continue
             if is_usable(more):
                 known = more.given
-        _warn(", ".join(sorted(given.keys() - known.keys())))
+        _warn(", ".join(sorted(stored.keys() - known.keys())))
         return cls(**known)
 
 
@@ -225,21 +225,23 @@ class ViewOptions:
         texts = {name: text for name, text in query.items() if name not in ("after", "ticket")}
         asked = {name: _read(name, text) for name, text in texts.items()}
         format = "calls" if stream.input == "events" else "updates"
-        given = {"format": format, **_kept(stream, asked), **asked}
-        return cls._of(given, "parameter")
+        parameters = {"format": format, **_kept(stream, asked), **asked}
+        return cls._of(parameters, "parameter")
 
     @classmethod
-    def of_run(cls, format: str, given: Mapping[str, Any], stream: StreamOptions) -> ViewOptions:
+    def of_run(
+        cls, format: str, parameters: Mapping[str, Any], stream: StreamOptions
+    ) -> ViewOptions:
         """The view that a reader of a run asks for; the run's own options are the defaults."""
         if not isinstance(format, str):
             raise BadOption(f"format is {VIEW['format'].allowed}, not {format!r}")
-        asked = {name: value for name, value in given.items() if name not in ("thread", "run")}
+        asked = {name: value for name, value in parameters.items() if name not in ("thread", "run")}
         view = cls._of({**_kept(stream, asked), **asked, "format": format}, "option")
-        return replace(view, thread=given.get("thread", ""), run=given.get("run", ""))
+        return replace(view, thread=parameters.get("thread", ""), run=parameters.get("run", ""))
 
     @classmethod
-    def _of(cls, given: dict[str, Any], what: str) -> ViewOptions:
-        options = checked(VIEW, given, what)
+    def _of(cls, parameters: dict[str, Any], what: str) -> ViewOptions:
+        options = checked(VIEW, parameters, what)
         if isinstance(options.get("mode"), Mapping):
             options["mode"] = tuple(options["mode"].items())
         return cls(**options)
@@ -272,10 +274,10 @@ def _read(name: str, text: str) -> Any:
     return int(text) if is_number and text.isascii() and text.isdigit() and len(text) < 10 else text
 
 
-def checked(table: dict[str, Option], given: dict[str, Any], what: str) -> dict[str, Any]:
+def checked(table: dict[str, Option], options: dict[str, Any], what: str) -> dict[str, Any]:
     """The options as stages take them; BadOption for one that is unknown or not allowed."""
     try:
-        refuse_unknown(given, table, f"unknown {what}")
-        return {name: table[name].check(value) for name, value in given.items()}
+        refuse_unknown(options, table, f"unknown {what}")
+        return {name: table[name].check(value) for name, value in options.items()}
     except (TypeError, ValueError) as error:
         raise BadOption(str(error)) from error

@@ -47,10 +47,10 @@ START: Final = Position(0)
 
 def parse(text: str) -> Position:
     """Parse an event id; ValueError if it is not one."""
-    found = _ID.fullmatch(text)
-    if found is None:
+    match = _ID.fullmatch(text)
+    if match is None:
         raise ValueError("an event id is <record>, <record>.<event> or <record>.<event>.<records>")
-    seq, sub, records, mark = found.groups()
+    seq, sub, records, mark = match.groups()
     position = Position(
         int(seq),
         None if sub is None else int(sub),

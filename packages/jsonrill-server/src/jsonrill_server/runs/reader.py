@@ -145,17 +145,17 @@ class Reader:
                 size = sum([len(it.data) for it in group])
                 work.more = entry is not batch[-1]
                 if entry.seq <= resume.done:
-                    found = [it for it in map(from_entry, group) if isinstance(it, Record)]
-                    async for _ in steps.of(work.feed_in_parts(found), size):
+                    records = [it for it in map(from_entry, group) if isinstance(it, Record)]
+                    async for _ in steps.of(work.feed_in_parts(records), size):
                         pass
                 else:
-                    async for made in steps.of(frames(work, group), size):
-                        if chunk := self._missing(made, resume):
+                    async for frames_of in steps.of(frames(work, group), size):
+                        if chunk := self._missing(frames_of, resume):
                             yield chunk
                     self.position = Position(entry.seq, mark=entry.mark)
                     self._ended = entry.final
-                    if isinstance(said := from_entry(entry), End):
-                        self.end = said
+                    if isinstance(end := from_entry(entry), End):
+                        self.end = end
                 group = []
                 if self._ended or (joins and self._place() is not None):
                     return
@@ -171,12 +171,12 @@ class Reader:
         return await view.beside(anext(reading, []))
 
     @staticmethod
-    def _missing(made: list[Frame], resume: Position) -> bytes:
+    def _missing(frames: list[Frame], resume: Position) -> bytes:
         """The bytes of the frames that were not delivered yet."""
-        if resume.sub is not None and made[0].position.seq <= resume.seq:
+        if resume.sub is not None and frames[0].position.seq <= resume.seq:
             missed = resume.sub
-            made = [it for it in made if it.last or (it.position.sub or 0) > missed]
-        return b"".join([frame.data for frame in made])
+            frames = [it for it in frames if it.last or (it.position.sub or 0) > missed]
+        return b"".join([frame.data for frame in frames])
 
     def _is_complete(self, group: list[Entry], resume: Position) -> bool:
         """Return True if these entries, and no others, are rendered together."""

@@ -71,9 +71,9 @@ class Named(str):
     name: str
 
     def __new__(cls, data: str, name: str) -> Named:
-        made = super().__new__(cls, data)
-        made.name = name
-        return made
+        event = super().__new__(cls, data)
+        event.name = name
+        return event
 
 
 class Rendering(ABC):
@@ -294,20 +294,20 @@ class Fragments(TextRendering):
     def _events(self, read: Callable[[str], list[Fragment]], lines: list[str]) -> list[str]:
         """Fragments in one event, but those before and behind an error in two."""
         events: list[str] = []
-        found: list[Fragment] = []
+        together: list[Fragment] = []
         for line in lines if not self._over else ():
             try:
                 fragments = read(line)
             except (InvalidJSON, LimitExceeded) as error:
                 self._over = True
-                return [*events, *self._event(found + error.fragments), _error_of(error)]
+                return [*events, *self._event(together + error.fragments), _error_of(error)]
             cut_off, broken = self._errors()
             for errors, more in ((cut_off, fragments), (broken, [])):
                 if errors:
-                    events += [*self._event(found), *map(_error_of, errors)]
-                    found = []
-                found += more
-        return [*events, *self._event(found)]
+                    events += [*self._event(together), *map(_error_of, errors)]
+                    together = []
+                together += more
+        return [*events, *self._event(together)]
 
     def _errors(self) -> tuple[list[InvalidJSON | LimitExceeded], ...]:
         """Of many documents, the new errors: of one that ended before this line, of this line's."""

@@ -51,11 +51,11 @@ async def _entries(store: Store, stream: str, last: int) -> list[Entry]:
 def _split(entries: list[Entry]) -> tuple[list[Record], End | None]:
     records: list[Record] = []
     end: End | None = None
-    for found in map(from_entry, entries):
-        if isinstance(found, End):
-            end = found
+    for element in map(from_entry, entries):
+        if isinstance(element, End):
+            end = element
         else:
-            records.append(found)
+            records.append(element)
     return records, end
 
 
@@ -95,10 +95,10 @@ def _of_events(options: StreamOptions, records: list[Record], end: End | None) -
     texts: list[str] = []
     ending = Ending()
     for record in records:
-        said = calls.reader.feed(record.body)
-        texts.append(text_in(said))
-        ending.feed(said)
-        calls.read(said)
+        statements = calls.reader.feed(record.body)
+        texts.append(text_in(statements))
+        ending.feed(statements)
+        calls.read(statements)
     if end is not None:
         calls.flush()
     shown = [_call(call) for call in calls.calls]

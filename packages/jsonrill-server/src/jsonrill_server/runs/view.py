@@ -84,22 +84,22 @@ def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
 
     records: list[Record] = []
     for entry in entries:
-        found = from_entry(entry)
-        if isinstance(found, End):
-            end = found
+        element = from_entry(entry)
+        if isinstance(element, End):
+            end = element
         else:
-            records.append(found)
+            records.append(element)
     if (made_of_log := work.block(entries)) is not None:
         yield [Frame(start, Position(seq, mark=mark), made_of_log, True, end)]
         return
     for part in _parts(work, records, end):
-        made = []
+        batch = []
         for event in part:
             if held is not None:
-                made.append(frame(last=False))
+                batch.append(frame(last=False))
                 sub += 1
             held = event
-        yield made
+        yield batch
     if held is not None:
         yield [frame(last=True)]
 
@@ -359,14 +359,14 @@ class View:
 
     async def _render(self, entries: list[Entry]) -> None:
         size = sum([len(entry.data) for entry in entries])
-        async for made in self._steps.of(frames(self._work, entries), size):
+        async for batch in self._steps.of(frames(self._work, entries), size):
             made_before = self._made
-            for frame in made:
+            for frame in batch:
                 self._made += len(frame.data)
                 self._ends.append(self._made)
-            self.ring += made
+            self.ring += batch
             self._new_bytes += self._made - made_before
-            self._new_frames += len(made)
+            self._new_frames += len(batch)
             if self._new_bytes > WAKE_BYTES or self._new_frames > WAKE_FRAMES:
                 self.wake()
                 await asyncio.sleep(0)

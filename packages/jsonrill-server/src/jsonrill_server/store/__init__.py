@@ -101,10 +101,10 @@ def open_store(url: str, bounds: Bounds | None = None) -> Store:
         raise ValueError(
             f"the store {kind.form} needs: pip install 'jsonrill[{kind.extra}]'"
         ) from error
-    made: type[Store] = getattr(module, kind.name)
-    if not made.takes(rest) or (kind.extra and not _NETWORK.fullmatch(rest)):
+    store: type[Store] = getattr(module, kind.name)
+    if not store.takes(rest) or (kind.extra and not _NETWORK.fullmatch(rest)):
         raise ValueError(
             f"write the URL of such a store as {kind.form}, and characters of a password that mean"
             " something in a URL as %40 (@), %2F (/), %3A (:), %23 (#), %3F (?), %25 (%)"
         )
-    return made.at(url, bounds)
+    return store.at(url, bounds)

@@ -191,18 +191,18 @@ def next_mark(mark: int, data: bytes) -> int:
 
 
 def follow(
-    found: Look, after: int, mark: int | None, *, waited: bool = False
+    look: Look, after: int, mark: int | None, *, waited: bool = False
 ) -> tuple[int, int | None]:
     """Return the position and mark after what was found at a position.
 
     LogGap if the log does not reach it, and nothing else is known of it; LogLost if it did before
     (`waited`), or if what was found does not follow it.
     """
-    if after > found.last and mark is None and not waited:
-        raise LogGap(found.last)
-    if not found.entries and (after != found.last or mark not in (None, found.mark)):
+    if after > look.last and mark is None and not waited:
+        raise LogGap(look.last)
+    if not look.entries and (after != look.last or mark not in (None, look.mark)):
         raise LogLost("the store lost records of this stream")
-    for entry in found.entries:
+    for entry in look.entries:
         if entry.seq != after + 1 or (
             mark is not None and entry.mark != next_mark(mark, entry.data)
         ):

@@ -84,9 +84,9 @@ class _Known:
         self.head: Head | None = None
         self._ahead = self._back = 0.0
 
-    def learn(self, found: Found) -> None:
-        self.head = found.head
-        self._ahead, self._back = found.clock.now - time.monotonic(), found.clock.back
+    def learn(self, state: Found) -> None:
+        self.head = state.head
+        self._ahead, self._back = state.clock.now - time.monotonic(), state.clock.back
 
     @property
     def clock(self) -> Clock:
@@ -272,17 +272,17 @@ class Store(ABC):
         with self._signals.listen(stream) as signal:
             while not signal.closed:
                 signal.clear()
-                found = await self._look(stream, after, patience)
-                after, mark = follow(found, after, mark, waited=waited)
-                if found.entries:
-                    yield found.entries
-                    if found.entries[-1].final:
+                look = await self._look(stream, after, patience)
+                after, mark = follow(look, after, mark, waited=waited)
+                if look.entries:
+                    yield look.entries
+                    if look.entries[-1].final:
                         return
-                if after < found.last:
+                if after < look.last:
                     continue
-                if found.closed:
+                if look.closed:
                     return
-                mark, waited = found.mark, True
+                mark, waited = look.mark, True
                 await signal.wait(self.look_every * random.uniform(0.75, 1.0))
 
     async def look(
@@ -292,19 +292,19 @@ class Store(ABC):
 
         Raises as `read` does.
         """
-        found = await self._look(stream, after, patience)
-        follow(found, after, mark)
-        return found
+        look = await self._look(stream, after, patience)
+        follow(look, after, mark)
+        return look
 
     async def status(self, stream: str) -> Status:
         """Return the current state of a stream; raises UnknownStream."""
 
         async def work() -> Status:
-            found = await self._find(stream, -1, 1)
-            head = _live(found, stream)
-            if not found.rows or found.rows[0].seq != 0:
+            state = await self._find(stream, -1, 1)
+            head = _live(state, stream)
+            if not state.rows or state.rows[0].seq != 0:
                 raise LogLost("the store lost what this stream is about")
-            return head.status(found.rows[0].data, found.clock)
+            return head.status(state.rows[0].data, state.clock)
 
         return await self._insist(work)
 
@@ -331,9 +331,9 @@ class Store(ABC):
 
     async def _look(self, stream: str, after: int, patience: float) -> Look:
         async def work() -> Look:
-            found = await self._find(stream, after, BATCH)
-            head = _live(found, stream)
-            return Look(head.last, head.mark, head.closed, list(found.rows))
+            state = await self._find(stream, after, BATCH)
+            head = _live(state, stream)
+            return Look(head.last, head.mark, head.closed, list(state.rows))
 
         return await self._insist(work, "read", patience)
 
@@ -448,20 +448,20 @@ class Store(ABC):
     async def _make(self, stream: str, producer: str, lease: float, new: New, name: str) -> Status:
         """Create a stream, and delete it again if it does not fit."""
         async with self._alone(stream) as known, self._booking:
-            found = await self._find(stream, 0, 0)
-            while (head := found.head) is None or name not in head.calls:
-                now = found.clock.now
+            state = await self._find(stream, 0, 0)
+            while (head := state.head) is None or name not in head.calls:
+                now = state.clock.now
                 if head is not None and head.expires > now and not (new.replace and head.closed):
                     raise StreamTaken(f"stream {stream} exists")
                 costs = (self.stream_cost, self.record_cost)
-                change = heads.begun(new, producer, lease, found.clock, self.bounds, costs)
-                made = heads.named(change, None, name, now)._replace(booked=change.head.cost)
+                change = heads.begun(new, producer, lease, state.clock, self.bounds, costs)
+                named = heads.named(change, None, name, now)._replace(booked=change.head.cost)
                 before = "" if head is None else head.name
-                found = await self._swap(stream, before, made, change.rows, True)
-            known.learn(found)
+                state = await self._swap(stream, before, named, change.rows, True)
+            known.learn(state)
             try:
-                await self._check_room(stream, new.owner, found.clock.now, is_new=True)
-                return _live(found, stream).status(new.meta, found.clock)
+                await self._check_room(stream, new.owner, state.clock.now, is_new=True)
+                return _live(state, stream).status(new.meta, state.clock)
             except (StoreFull, UnknownStream):
                 await self._drop(stream, head.name)
                 raise
@@ -528,11 +528,11 @@ class Store(ABC):
         return False
 
 
-def _live(found: Found, stream: str) -> Head:
+def _live(state: Found, stream: str) -> Head:
     """Return the head of a log that is there and has not expired."""
-    if found.head is None or found.head.expires <= found.clock.now:
+    if state.head is None or state.head.expires <= state.clock.now:
         raise UnknownStream(f"there is no stream {stream}")
-    return found.head
+    return state.head
 
 
 def _log_error(what: str, error: Exception) -> None:

@@ -96,12 +96,12 @@ class PostgresStore(Store):
     ) -> None:
         super().__init__(bounds)
         try:
-            given = conninfo_to_dict(url)
+            parameters = conninfo_to_dict(url)
         except psycopg.Error as error:
             raise ValueError(f"not the URL of a PostgreSQL database: {error}") from None
         self._url = url
         self._defaults: dict[str, Any] = {
-            name: value for name, value in _DEFAULTS.items() if name not in given
+            name: value for name, value in _DEFAULTS.items() if name not in parameters
         }
         self.patience = patience
         self._free = asyncio.Semaphore(CONNECTIONS)
@@ -148,11 +148,11 @@ class PostgresStore(Store):
             *([row.seq for row in rows], [row.mark for row in rows], [row.data for row in rows]),
         )
         if text is None:
-            found = Found(Clock(now, back), head)
+            current = Found(Clock(now, back), head)
             if rows:
                 self._changed.add(stream)
                 self._notify.set()
-            return found
+            return current
         return Found(Clock(now, back), Head.decoded(text) if text else None)
 
     async def _drop(self, stream: str, name: str | None) -> None:
@@ -334,7 +334,7 @@ async def _prepare(link: AsyncConnection) -> None:
                 await link.execute(f"SELECT {SETUP_LOCK}; {SCHEMA}".encode())
             except (errors.DuplicateTable, errors.DuplicateSchema, errors.UniqueViolation):
                 pass  # another process was faster
-        found = await _version(link)
+        version = await _version(link)
         await link.execute("SELECT * FROM jsonrill.streams, jsonrill.ticks LIMIT 0")
     except errors.InsufficientPrivilege as error:
         raise StoreError(
@@ -343,7 +343,7 @@ async def _prepare(link: AsyncConnection) -> None:
             " administrator run what `python -m jsonrill_server.store.postgres_schema"
             f" {link.info.user}` prints"
         ) from error
-    if found != VERSION:
+    if version != VERSION:
         raise StoreError(
             "the schema jsonrill of this database was made by another version of jsonrill: use"
             " another database, or DROP SCHEMA jsonrill CASCADE, with the logs in it"

@@ -272,8 +272,8 @@ class RedisStore(Store):
             some = {"start": 0, "num": 20, "withscores": True}
             pipe.zrangebyscore(f"{part}:ends{of_owner}", "-inf", until, **some)
 
-        found = [(score, name) for part in await self._of_parts(ask) for name, score in part]
-        return [name.decode() for _, name in sorted(found)]
+        scored = [(score, name) for part in await self._of_parts(ask) for name, score in part]
+        return [name.decode() for _, name in sorted(scored)]
 
     async def _use(self, token: str, name: str, seconds: float) -> bool:
         key, life = f"{self._prefix}:once:{token}", max(1, int(seconds * 1000))

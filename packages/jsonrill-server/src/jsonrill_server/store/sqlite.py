@@ -128,9 +128,9 @@ class SqliteStore(Store):
             if rows and rows[0].seq == 0:
                 self._sweep(db)
                 db.execute("DELETE FROM streams WHERE key = ?", (key,))
-                made = "INSERT INTO streams (id, name, head, owner, booked, listed, expires)"
+                insert = "INSERT INTO streams (id, name, head, owner, booked, listed, expires)"
                 values = (stream, "", b"", head.owner, 0, 0.0, 0.0)
-                key = db.execute(f"{made} VALUES (?, ?, ?, ?, ?, ?, ?)", values).lastrowid
+                key = db.execute(f"{insert} VALUES (?, ?, ?, ?, ?, ?, ?)", values).lastrowid
             db.execute(
                 "UPDATE streams SET name = ?, head = ?, booked = ?, listed = ?, expires = ?"
                 " WHERE key = ?",
