@@ -11,7 +11,7 @@ from jsonrill.jsontext import dumps_in_parts
 from jsonrill.providers.statements import Ending, text_in
 from jsonrill.toolcalls import ToolCall, ToolCalls
 
-from ..store import Entry, Status, Store
+from ..store import Entry, Status, Store, StoreUnavailable
 from .options import StreamOptions
 from .positions import Position
 from .records import End, Record, from_entry
@@ -45,6 +45,9 @@ async def _entries(store: Store, stream: str, last: int) -> list[Entry]:
                 entries += batch
                 if entries[-1].seq >= last:
                     break
+        if not entries or (entries[-1].seq < last and not entries[-1].final):
+            # What goes on with a run from its log would write all of it again.
+            raise StoreUnavailable("the store was closed while a log was read")
     return entries
 
 
