@@ -391,7 +391,7 @@ def test_the_end_of_a_run_that_is_cancelled_while_it_waits_is_told_once(shared: 
         await until(first, "a", "waiting")
         assert await second.cancel("a") and not await first.cancel("a")
         ended = await ends.get()
-        assert (ended.key, ended.status, ended.text) == ("a", "cancelled", "I try.")
+        assert (ended.key, ended.status, ended.text) == ("a", "stopped", "I try.")
         await stack.aclose()
         assert ends.empty()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import product
 from typing import Any
@@ -27,7 +27,8 @@ from jsonrill_server.runs.options import FORMATS, StreamOptions, ViewOptions
 from jsonrill_server.runs.positions import START, Position, parse
 from jsonrill_server.runs.records import Record
 from jsonrill_server.runs.settings import Settings
-from jsonrill_server.store import MemoryStore, Store, StoreUnavailable, open_store
+from jsonrill_server.runs.value import read_log
+from jsonrill_server.store import Entry, MemoryStore, Store, StoreUnavailable, open_store
 from support import HARDER, SLACK, TIMES, few
 
 RECORDS = 40
@@ -303,3 +304,19 @@ def test_a_reader_of_records_as_they_are_begins_at_its_position(format: str) -> 
         await hub.close()
 
     asyncio.run(main())
+
+
+def test_a_log_that_could_not_be_read_is_not_taken_for_an_empty_one() -> None:
+    """Else a process that is being stopped takes a run over and writes all of it again."""
+
+    class ClosedMeanwhile(MemoryStore):
+        async def read(self, *args: Any, **options: Any) -> AsyncGenerator[list[Entry]]:
+            nothing: list[list[Entry]] = []
+            for entries in nothing:
+                yield entries
+
+    async def scenario() -> None:
+        with pytest.raises(StoreUnavailable, match="closed while"):
+            await read_log(ClosedMeanwhile(), "s", 1)
+
+    asyncio.run(scenario())

@@ -183,7 +183,7 @@ def test_a_run_that_is_cancelled_at_once_closes_its_source() -> None:
         ends = Ends()
         await runs.start("k", Stream(), on_end=ends)
         assert await runs.cancel("k")
-        assert (await ends.one()).status == "cancelled" and closed == [1]
+        assert (await ends.one()).status == "stopped" and closed == [1]
 
     run(work)
 
@@ -228,7 +228,7 @@ def test_a_cancelled_run_closes_its_source_and_ends_once(url: str) -> None:
         async with asyncio.timeout(1 * SLACK):
             await closed.wait()
         found = await ends.one()
-        assert (found.status, found.error and found.error["code"]) == ("cancelled", "CANCELLED")
+        assert (found.status, found.error and found.error["code"]) == ("stopped", "CANCELLED")
         assert found.text == "x" * len(found.events)
         with pytest.raises(RunFailed, match="cancelled"):
             await all_of(runs, "k", format="ai-sdk")
@@ -248,7 +248,7 @@ def test_another_replica_attaches_reads_and_cancels(shared: str) -> None:
             await runs.start("k", answer(10_000, 0.05), on_end=ends)
             assert await other.active("k") and await other.cancel("k")
             async with asyncio.timeout(3 * SLACK):
-                assert (await ends.one()).status == "cancelled"
+                assert (await ends.one()).status == "stopped"
             assert not await runs.active("k")
 
     run(work, shared, lease=1.0)
@@ -1072,7 +1072,7 @@ def test_on_end_is_called_once_with_what_is_in_the_log_after_a_halt(
         gate.running.set()
         await asyncio.sleep(0.5)
         last = await ends.one()
-        statuses = {"cancelled": "cancelled", "closed as lost": "error"}
+        statuses = {"cancelled": "stopped", "closed as lost": "error"}
         assert last.events == expected
         assert last.status == statuses.get(meanwhile, "complete")
         assert ("lost a run" in caplog.text) == resumes

@@ -171,7 +171,7 @@ def bedrock_request() -> Any:
 
 def check_bedrock(messages: list[Any]) -> None:
     shape = bedrock_request().input_shape
-    from botocore.validate import ParamValidator
+    from botocore.validate import ParamValidator  # type: ignore[import-untyped]
 
     report = ParamValidator().validate({"modelId": "any", "messages": messages}, shape)
     assert not report.has_errors(), report.generate_report()

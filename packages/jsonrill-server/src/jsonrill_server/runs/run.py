@@ -21,7 +21,7 @@ from .options import StreamOptions
 from .records import Record
 from .waiting import WaitingCalls
 
-Outcome = Literal["active", "complete", "cancelled", "error"]
+Outcome = Literal["active", "complete", "stopped", "error"]
 OnEnd = Callable[["Run"], Awaitable[object] | object]
 Resume = Callable[[int], Any]
 ResumeKey = Callable[[str, int], Any]

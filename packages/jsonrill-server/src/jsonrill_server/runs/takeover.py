@@ -23,7 +23,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, Final
 
 from jsonrill.streams.driving import close_async_source
 
@@ -33,7 +33,7 @@ from .elements import called, records_of
 from .hub import Hub
 from .options import StreamOptions
 from .producer import produce
-from .records import CANCELLED, LOST, REPLACED, STOPPED, WAITING, End, Record, from_entry
+from .records import CANCELLED, LOST, REPLACED, STOPPED, WAITING, End, Reason, Record, from_entry
 from .run import OnEnd, Outcome, Resume, ResumeKey, ResumeNamed, Run
 from .settings import Settings
 from .value import read_log
@@ -341,8 +341,16 @@ class RunHub(Hub):
         ending.add_done_callback(self._ending.discard)
 
 
+# What a run is called that ended for this reason.
+_OUTCOMES: Final[dict[Reason, Outcome]] = {
+    "closed": "complete",
+    "cancelled": "stopped",
+    "error": "error",
+}
+
+
 def _ended(begun: Begun, records: Sequence[Record], end: End) -> Run:
-    outcome: Outcome = "complete" if end.reason == "closed" else end.reason
+    outcome = _OUTCOMES[end.reason]
     error = None if end.reason == "closed" else end.error()
     return Run(begun.key, outcome, error, records, begun.options)
 
