@@ -26,6 +26,16 @@ def accepts(event: dict[str, Any]) -> bool:
 _MOST: Final = 1000
 
 
+# Fields of a delta that most deltas do not have.
+_SELDOM: Final = frozenset(
+    (
+        *("reasoning", "reasoning_content", "reasoningContent"),
+        *("reasoning_details", "reasoningDetails", "refusal"),
+        *("function_call", "functionCall", "toolCalls"),
+    )
+)
+
+
 class ChatReader:
     """Translates chunks; remembers their ids, to see if they are those of responses.
 
@@ -110,25 +120,32 @@ def _add_choice(
 ) -> None:
     number = as_index(choice.get("index")) or 0
     delta = as_dict(choice.get("delta"))
-    if text := as_text(choice.get("text")):  # of the older completions, which vLLM and others have
+    # Of the older completions, which vLLM and others have.
+    if (text := choice.get("text")) and (text := as_text(text)):
         statements.append(Text(text, number))
     if delta is None and "delta" not in choice:
         # A server that does not stream answers with the message at once.
         delta = as_dict(choice.get("message"))
     if delta is not None:
-        statements += _reasoning(delta, number)
+        # What is absent from most deltas is asked for once, not field by field.
+        is_plain = _SELDOM.isdisjoint(delta)
+        if not is_plain:
+            statements += _reasoning(delta, number)
         if text := delta.get("content"):
             statements += content(text, number)
-        if refusal := as_text(delta.get("refusal")):  # in place of an answer
+        if not is_plain and (refusal := as_text(delta.get("refusal"))):  # in place of an answer
             statements.append(Text(refusal, number, None, True))
-        calls = either(delta, "tool_calls", "toolCalls")
+        calls = delta.get("tool_calls") if is_plain else either(delta, "tool_calls", "toolCalls")
         for item in calls if isinstance(calls, list) else ():
             if (call := as_dict(item)) is not None:
                 statements.append(_call(call, message, number))
-        if isinstance(function := either(delta, "function_call", "functionCall"), dict):
+        if not is_plain and isinstance(
+            function := either(delta, "function_call", "functionCall"), dict
+        ):
             statements.append(_call({"function": function, "index": 0}, message, number))
+    reason = choice.get("finish_reason") or choice.get("finishReason")
     # With an error comes a `finish_reason` that says less.
-    if (reason := as_text(either(choice, "finish_reason", "finishReason"))) and not has_error:
+    if reason and not has_error and (reason := as_text(reason)):
         native = either(choice, "native_finish_reason", "nativeFinishReason")
         statements.append(finished(reason, message, number, native=native))
 

@@ -39,8 +39,9 @@ class Transcript:
     def kept(self, pieces: Iterable[Any]) -> Iterator[Any]:
         """The pieces, which are kept, without the `None` that deltas have in place of no text."""
         room, keep = self._room, self._pieces.append
+        only_text = self.copy is None
         for piece in pieces:
-            if type(piece) is str and self.copy is None:
+            if only_text and type(piece) is str:
                 if room > 0:
                     room -= len(piece)
                     keep(piece)
