@@ -21,8 +21,12 @@ def seconds_of_children() -> float:
 
 
 def test_the_compiled_wheel(tmp_path: Path) -> None:
-    made = shutil.ignore_patterns("build", "tests", "__pycache__", "*.egg-info")
-    copy = shutil.copytree(LIBRARY, tmp_path / "library", ignore=made)
+    # Without the folder of earlier builds; `src/jsonrill/build` has the same name.
+    made = shutil.ignore_patterns("*.c", "*.so", "__pycache__", "*.egg-info")
+    copy = tmp_path / "library"
+    shutil.copytree(LIBRARY / "src", copy / "src", ignore=made)
+    for name in ("setup.py", "jsonrill_build.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(LIBRARY / name, copy)
     words = "-m pip -q --disable-pip-version-check wheel --no-deps --no-build-isolation -w".split()
     before = seconds_of_children()
     subprocess.run(

@@ -12,6 +12,7 @@ LEAVES: tuple[Any, ...] = (
     *(True, False, None, 0, 1, -12, 3.5, -0.25, 1e22, 1e-7, 12345678901234567890123),
     *("", "x", "hello world, and: more", 'é😀\n\t"\\/', "long " * 20, "😀", "\u2028 end\x7f"),
     *("a\\\\b\\", "it's {not} [a] list", 'say "hi", then', "null", "12", " lead", "trail "),
+    *("line\n", "form\x0cfeed", "and/or"),
 )
 # What is put into a text to make it wrong, or odd.
 NOISE = tuple('x , " { } ] [ \\ \\ud83d 1 - . e NaN \x01 tr \\u00 Infinity "a":1,'.split(" ")) + (
@@ -34,6 +35,11 @@ def value(chance: random.Random, depth: int = 0) -> Any:
 def text(chance: random.Random, noise: float = 0.25) -> str:
     indent = chance.choice([None, 2])
     written = json.dumps(value(chance), ensure_ascii=chance.random() < 0.5, indent=indent)
+    if chance.random() < 0.25:
+        # Valid, too, and not as most programs write it.
+        for usual, other in (("{}", "{ }"), ("[]", "[\n]"), (",", " ,"), ("/", "\\/")):
+            written = written.replace(usual, other)
+        written = chance.choice(" \n") + written
     if chance.random() < noise:
         at = chance.randrange(len(written) + 1)
         written = written[:at] + chance.choice(NOISE) + written[at + chance.randint(0, 2) :]

@@ -38,7 +38,7 @@ ALLOWED = (
         (
             partial_json_parser.loads,
             our_partial_json_parser.loads,
-            [{"allow_partial": allow} for allow in ALLOWED],
+            [{"allow_partial": allow} for allow in ALLOWED] + [{"use_fast_fix": False}],
             300,
         ),
         (json_repair.loads, our_json_repair.loads, [{}, {"stream_stable": True}], 300),

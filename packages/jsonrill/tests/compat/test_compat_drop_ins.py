@@ -88,6 +88,7 @@ def test_options_of_jiter() -> None:
         {"allow_inf_nan": False},
         {"cache_mode": "none"},
         {"partial_mode": "sometimes"},
+        {"partial_mode": 1},
         {"float_mode": "int"},
         {"colour": 1},
     ):
@@ -100,6 +101,21 @@ def test_options_of_jiter() -> None:
     for wrong in ("text", bytearray(b"[1]"), 5, None):
         with pytest.raises(TypeError):
             our_jiter.from_json(wrong)  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("name", ["jiter", "pydantic_core"])
+@pytest.mark.parametrize("opening", ["[", '{"a":', "[1,"])
+def test_as_deep_as_the_original(name: str, opening: str) -> None:
+    theirs, ours = parsers(name)
+    _, _, choices, raw = ORIGINALS[name]
+    for depth in range(197, 204):
+        # What is empty may be one level deeper than what is not.
+        for inner in ("", "1", "[]", "[2", "{"):
+            data: Any = opening * depth + inner
+            data = data.encode() if raw else data
+            for options in choices:
+                assert outcome(ours, data, **options) == outcome(theirs, data, **options)
 
 
 @pytest.mark.usefixtures("eager")

@@ -12,7 +12,6 @@ from typing import Any, Final
 from .memory import GrowingText, memory
 from .originals import attribute_of, original
 from .rust import ASK
-from .tree import ends_empty
 
 __all__ = ["loads"]
 
@@ -56,9 +55,9 @@ def _shown(reader: GrowingText, text: str, stable: bool, share: bool) -> Any:
     if tree.done:
         return tree.value(share)
     end = text[-_WIDTH:].rstrip()[-1:]
-    # It has ways of its own with these escapes, with a root that is not a container, and with what
-    # is empty or might be a bracket too many.
-    if reader.codes or tree.empty_last or not tree.depth or not end or end == "\\":
+    # It has ways of its own with a root that is not a container, too, and with what is empty or
+    # might be a bracket too many.
+    if tree.odd or not tree.depth or not end or end == "\\":
         return ASK
     if tree.in_string:
         shown = tree.open_text if stable else tree.open_text.rstrip()
@@ -66,6 +65,6 @@ def _shown(reader: GrowingText, text: str, stable: bool, share: bool) -> Any:
         return tree.value(share, shown) if shown and not odd else ASK
     half = reader.half
     number = reader.number(half)
-    if not tree.inner or ends_empty(tree.inner) or (half is not None and not number):
+    if not tree.inner or (half is not None and not number):
         return ASK
     return tree.value(share, *(("",) if end == ":" else number))

@@ -9,6 +9,7 @@ Each thread, and in it each task, has a memory of its own: nothing is locked.
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -32,32 +33,33 @@ LEAF_SIZE: Final = 64
 MOST_SPENT: Final = 12
 # A pair of escapes, for a character beyond the first 65536.
 LONGEST_ESCAPE: Final = len(r"\ud83d\ude00")
-# As deep as jiter and pydantic_core go.
-LIMITS: Final = Limits(depth=201, text=FAR, string=FAR, number=4300, keys=FAR)
+# What json_repair reads in its own way: these escapes, and a newline at the end of a string.
+ODD_ESCAPE: Final = re.compile(r'\\(?:[u\\/f]|n")')
+# As deep as jiter and pydantic_core go; at one level more they take what is empty.
+LIMITS: Final = Limits(depth=200, text=FAR, string=FAR, number=4300, keys=FAR)
 
 
 class GrowingText:
     """Reads a growing text once, and has the value so far. `error` is set when it cannot go on."""
 
-    __slots__ = ("_machine", "_parse_float", "_recent", "codes", "error", "tree")
+    __slots__ = ("_machine", "_parse_float", "_recent", "error", "tree")
 
     def __init__(self, parse_float: Callable[[str], Any]) -> None:
         self.tree = Tree()
         self._parse_float = parse_float
         self._machine = Machine(self.tree, parse_float=parse_float, limits=LIMITS)
         self._recent = ""
-        # True if there was an escape of a code, or of a backslash.
-        self.codes = False
         self.error: InvalidJSON | LimitExceeded | None = None
 
     def feed(self, piece: str) -> None:
         tree = self.tree
-        if tree.escaped or "\\u" in piece or "\\\\" in piece or piece[-1:] == "\\":
-            # An escape, or a pair of them, may be cut at the end of a piece.
-            tree.escaped = True
+        if tree.escaped or "\\" in piece:
             text = self._recent + piece
-            self.codes = self.codes or "\\u" in text or "\\\\" in text
-            self._recent = text[-LONGEST_ESCAPE:]
+            tree.odd = tree.odd or ODD_ESCAPE.search(text) is not None
+            if tree.escaped or "\\u" in piece or "\\\\" in piece or piece[-1:] == "\\":
+                # An escape, or a pair of them, may be cut at the end of a piece.
+                tree.escaped = True
+                self._recent = text[-LONGEST_ESCAPE:]
         if not piece.isascii():
             tree.check_text(piece)
         try:

@@ -61,7 +61,9 @@ def loads(
     share: bool = False,
 ) -> Any:
     """As `partial_json_parser.loads`; `strict` and `share` as in `jsonrill.compat.jiter`."""
-    if parser is None and type(json_string) is str and (strict or len(json_string) >= _small):
+    # Its slow way has results of its own, with white space before the value.
+    own = strict or _original is None or (use_fast_fix and len(json_string) >= _small)
+    if own and parser is None and type(json_string) is str:
         reader = memory().read(json_string, float, strict or _original is None)
         if reader is not None:
             value = _shown(reader, json_string, Allow(allow_partial), strict, share)
@@ -80,19 +82,21 @@ decode = parse_json = loads
 def _shown(reader: GrowingText, text: str, allow: Allow, strict: bool, share: bool) -> Any:
     """What the original shows of a text; `ASK` where only it knows."""
     tree = reader.tree
+    alone = strict or _original is None
     if reader.error is not None:
-        if strict or _original is None:
+        if alone:
             raise MalformedJSON(str(reader.error)) from None
+        return ASK
+    # The original has ways of its own with roots that are not containers.
+    if not alone and type(tree.root) not in (dict, list):
         return ASK
     if tree.done:
         return tree.value(share)
     levels = [OBJ if kind is dict else ARR for kind in tree.open_kinds]
     closed = next((at for at, kind in enumerate(levels) if kind not in allow), None)
     pending = _pending(reader, text, allow, strict)
-    # The original has ways of its own with roots that are not containers, and with white space
-    # after a number that must not be incomplete.
-    odd = not levels or (NUM not in allow and text[-1:].isspace())
-    if odd and _original is not None and not strict:
+    # And with white space after a number that must not be incomplete.
+    if not alone and NUM not in allow and text[-1:].isspace():
         return ASK
     if closed == 0 or (not levels and not pending):
         raise PartialJSON

@@ -35,7 +35,8 @@ def read(
 
     `ASK` where the original must be asked.
     """
-    mode = MODES.get(partial)
+    # 1 and 0 are equal to True and False, and are refused by the originals.
+    mode = MODES.get(partial) if type(partial) in (bool, str) else None
     if mode is None or parse_float is None:
         return ASK
     reader = memory().read(text, parse_float, strict or not installed, RATIO)

@@ -30,8 +30,8 @@ class Tree(Sink):
     """Builds the value; the sink of a strict machine."""
 
     __slots__ = ("_containers", "_names", "_opened", "_parents", "_step", "_steps", "_string",
-                 "_string_text", "done", "empty_last", "escaped", "inner", "lone",
-                 "root")  # fmt: skip
+                 "_string_text", "done", "escaped", "inner", "lone",
+                 "odd", "root")  # fmt: skip
 
     def __init__(self) -> None:
         self.root: Any = None
@@ -39,8 +39,9 @@ class Tree(Sink):
         # True while pieces with \\u escapes are read; whether half a pair was among them.
         self.escaped = False
         self.lone = False
-        # True if the last element of some array is empty.
-        self.empty_last = False
+        # True if there was what json_repair has its own way with, unless the text is complete: an
+        # empty object, an empty element of an array, a string that ends in a newline, some escapes.
+        self.odd = False
         self._containers: list[Any] = []
         self._parents: list[int] = []
         self._steps: list[str | int] = []
@@ -62,13 +63,16 @@ class Tree(Sink):
         self._open([])
 
     def end_container(self, offset: int) -> None:
-        self.empty_last = self.empty_last or ends_empty(self.inner)
+        ended = self.inner
         self._opened.pop()
         self.inner = self._containers[self._opened[-1]] if self._opened else None
+        if not ended and (type(ended) is dict or type(self.inner) is list):
+            self.odd = True
 
     def key(self, key: str, offset: int) -> None:
         if self.escaped:
             self.check_text(key)
+        self.odd = self.odd or key[-1:] == "\n"
         self._step = self._names.setdefault(key, key)
 
     def start_string(self, offset: int) -> None:
@@ -82,9 +86,12 @@ class Tree(Sink):
     def end_string(self) -> None:
         text = self.open_text
         self._string, self._string_text = None, ""
+        self.odd = self.odd or text[-1:] == "\n" or (not text and type(self.inner) is list)
         self._put(text)
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        if type(self.inner) is list and holds_empty([value]):
+            self.odd = True
         self._put(value)
         if type(value) is dict or type(value) is list:
             self._list_all(value, self._opened[-1] if self._opened else 0, self._last())
@@ -200,7 +207,7 @@ class Tree(Sink):
                 self._parents.append(parent)
                 self._steps.append(step)
             self._containers.append(container)
-            self.empty_last = self.empty_last or ends_empty(container)
+            self.odd = self.odd or holds_empty(container)
             members = container.items() if type(container) is dict else enumerate(container)
             todo += [
                 (inner, at, name)
@@ -218,6 +225,8 @@ class Tree(Sink):
         self._opened = [places[id(container)] for container in opened]
 
 
-def ends_empty(container: Any) -> bool:
-    """True for an array whose last element is an empty text or container."""
-    return type(container) is list and container[-1:] in ([""], [[]], [{}])
+def holds_empty(container: Any) -> bool:
+    """True for an empty object, and for an array with an empty text or container."""
+    if type(container) is dict:
+        return not container
+    return "" in container or [] in container or {} in container
