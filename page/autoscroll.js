@@ -50,7 +50,8 @@ export class AutoScroll {
   }
 
   /**
-   * Scrolls an element into view, whether following is on or not.
+   * Scrolls an element into view, whether following is on or not. True if that went down: lines that
+   * come into view may turn out to be higher than was estimated, and move it out of view again.
    * @param {HTMLElement} element
    */
   to(element) {
@@ -59,5 +60,6 @@ export class AutoScroll {
     const top = this.scroller.scrollTop;
     if (line.bottom > box.bottom - 12) this._scrollTo(top + line.bottom - box.bottom + 28);
     else if (line.top < box.top) this._scrollTo(top - box.top + line.top - 28);
+    return this.scroller.scrollTop > top;
   }
 }

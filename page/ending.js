@@ -24,8 +24,9 @@ const ADVICE = {
   refused: "Change the prompt: the request itself was answered.",
   lost: "The connection broke, or the text was copied before the end. Ask again.",
   error: "The request reached the provider: its message says whether to change it or to ask again later.",
-  invalid: "Ask for structured output (a JSON Schema).",
+  invalid: "Correct the text at the mark, or ask for structured output (a JSON Schema).",
   prose: "Ask for JSON without words or a code fence around it.",
+  markup: "This is HTML or XML, often the error page of a proxy: look at the status of the response.",
   call: "Declare the tool as strict, so that its arguments follow its schema.",
   schema: "Give the model this schema, or change it.",
 };
@@ -57,9 +58,9 @@ function failure({ reason, errors }) {
 function invalid(recording) {
   const fault = invalidOf(recording);
   if (fault === null) return null;
-  const { answer, cut, outline } = recording;
+  const { cut, outline, text } = recording;
   const more = cut === null ? "" : `; ${lower(CUT[cut.reason])}`;
-  const advice = answer === null ? "" : outline.root === null ? ADVICE.prose : ADVICE.invalid;
+  const advice = outline.root !== null ? ADVICE.invalid : /^\s*<[!?a-z]/i.test(text) ? ADVICE.markup : ADVICE.prose;
   return end("failed", placeOf(fault) + more, joined(describe(fault), cut && sentence(cut.said)), advice);
 }
 
@@ -78,7 +79,7 @@ function cutOff({ cut, textErrors, calls }) {
   const fault = textErrors.find(({ code }) => code === CODES.TRUNCATED);
   const where = fault && describe(fault);
   if (cut !== null) return end("failed", CUT[cut.reason], joined(sentence(cut.said), where), ADVICE[cut.reason]);
-  if (fault) return end("failed", `Cut off at character ${formatNumber(fault.character ?? 0)}`, where);
+  if (fault) return end("failed", `Cut off at character ${formatNumber(fault.character ?? 0)}`, where, ADVICE.lost);
   const open = calls.filter((call) => call.history.at(-1)?.status === "truncated").length;
   return open > 0 ? end("failed", `Cut off (${formatCount(open, "call")})`, "", ADVICE.lost) : null;
 }

@@ -65,7 +65,7 @@ class Page {
       onPick: (offset) => this._pickText(offset),
       onChange: () => this.redraw(),
     });
-    this.scrubber = new Scrubber({ onSeek: (piece) => this.player?.seek(piece) });
+    this.scrubber = new Scrubber({ onSeek: (piece) => this._seek(piece) });
     this.log = new EventLog({ onPick: (piece) => this.player?.seek(piece) });
     this.tabs = new Tabs(this);
     this.recent = new Recent((state) => void this.openStream(state, { known: true }));
@@ -278,6 +278,12 @@ class Page {
     if (this.player) this.player.speed = this.pace;
     if (plays) this.player?.play();
     else this.player?.seek(recording.length);
+  }
+
+  /** Shows a moment that was chosen, also on a screen that is too small for everything. @param {number} piece */
+  _seek(piece) {
+    this.player?.seek(piece);
+    byId("panes").scrollIntoView({ block: "nearest" });
   }
 
   /**

@@ -54,7 +54,7 @@ export class TreeView {
     this.autoScroll = scroll ?? new AutoScroll(scroller, follows);
     /** True if there was a caret that was followed. */
     this._hadCaret = false;
-    /** True if something may be further down than before. */
+    /** True if what grows may be at another place than before. */
     this._grew = false;
     this._flashLimit = flashes ? MAX_FLASHES : 0;
     this._flashes = 0;
@@ -83,13 +83,13 @@ export class TreeView {
     this._flash();
     if (this._grew && this.autoScroll.on && this._caret) {
       this._hadCaret = true;
-      this.autoScroll.to(this._caretLine.parentNode ? this._caretLine : this._caret.row);
-    } else if (this._grew && this._hadCaret) {
-      this.autoScroll.toEnd();
+      this._grew = this.autoScroll.to(this._caretLine.parentNode ? this._caretLine : this._caret.row);
+    } else {
+      if (this._grew && this._hadCaret) this.autoScroll.toEnd();
+      this._grew = false;
     }
     if (this.selected && !isThere(this.selected)) this.select(null);
-    this._grew = false;
-    return this._queue.length > 0;
+    return this._queue.length > 0 || this._grew;
   }
 
   _restart() {
@@ -313,6 +313,8 @@ export class TreeView {
     if (line === this._caret && group === this._caretLine.parentNode) return;
     this._caret?.row.classList.remove("growing");
     this._caretLine.remove();
+    // Back to an earlier moment no line is new, but another one grows.
+    this._grew ||= line !== null;
     if (group) group.append(this._caretLine);
     else line?.row.classList.add("growing");
     this._caret = line;

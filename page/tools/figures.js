@@ -83,6 +83,8 @@ export class Figures {
     const found = figuresOf(recording, this.reading.tally, position);
     const span = recording.options.span ?? null;
     const time = (/** @type {number | null | undefined} */ value) => (typeof value === "number" ? formatTime(value) : "");
+    // The model ended its text itself: that says nothing of whether the text can be read.
+    const finish = recording.answer?.outcome === "complete" ? "normal" : (recording.answer?.outcome ?? "");
     /** @type {[string, string, boolean?][]} */
     const all = [
       ["First token", time(found.firstToken ?? span?.first)],
@@ -92,7 +94,7 @@ export class Figures {
       ["Fields", formatNumber(found.fields)],
       ["Calls", found.calls > 0 ? formatNumber(found.calls) : ""],
       ["Characters", formatNumber(found.characters)],
-      ["Finish", position < recording.length ? "" : (recording.answer?.outcome ?? "")],
+      ["Finish", position < recording.length ? "" : finish],
       ["Tokens", position < recording.length ? "" : tokensIn(recording.answer?.usage ?? {})],
       ["Reconnects", transport?.reconnects ? formatNumber(transport.reconnects) : ""],
       ["Duplicates", transport?.duplicates ? formatNumber(transport.duplicates) : "", true],

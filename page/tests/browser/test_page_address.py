@@ -122,7 +122,7 @@ def test_keys_that_come_twice_and_how_an_answer_ended_are_shown(shown: Shown) ->
     shown.paste(chat('{"a": 1, "a": 2}', "stop"))
     expect(shown.line("a").locator(".badge")).to_have_text("duplicate")
     expect(shown.page.locator("#offers")).to_contain_text("1 key comes more than once")
-    expect(shown.page.locator("#figures")).to_contain_text("Finishcomplete")
+    expect(shown.page.locator("#figures")).to_contain_text("Finishnormal")
 
 
 def test_streams_that_were_opened_are_listed(shown: Shown) -> None:

@@ -33,6 +33,22 @@ def test_a_broken_stream_says_what_is_wrong_and_shows_what_was_good(
     expect(page.locator("#offers .advice")).to_be_visible()
 
 
+# The texts of no provider; what is to be changed.
+PLAIN = {
+    '{"a": 1, "b": oops}': "Correct the text at the mark",
+    '{"a": 1, "b": "oo': "copied before the end",
+    "<!doctype html><title>502 Bad Gateway</title>": "error page of a proxy",
+    "I am sorry.": "JSON without words",
+}
+
+
+def test_a_text_says_what_to_change(shown: Shown) -> None:
+    for text, advice in PLAIN.items():
+        shown.paste(text)
+        expect(shown.page.locator("#dot")).to_have_attribute("data-state", "failed")
+        expect(shown.page.locator("#offers .advice")).to_contain_text(advice)
+
+
 @few(1)
 @pytest.mark.parametrize("name", ["openai-fenced", "openai-words", "gemini-safety"])
 def test_repair_is_one_click_in_the_stream_of_a_provider(shown: Shown, name: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
+from jsonrill.demo.recordings import recorded
 from support.look import Shown
 
 CARET = """(panel) => [...panel.querySelectorAll(".growing .key")].map((key) => key.textContent)
@@ -31,6 +33,21 @@ def carets(shown: Shown, moments: int) -> list[list[str]]:
 
 def lines(*snapshots: Any) -> str:
     return "\n".join(json.dumps(snapshot) for snapshot in snapshots)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_grows_at_a_chosen_moment_is_in_sight(shown: Shown, width: int) -> None:
+    shown.page.set_viewport_size({"width": width, "height": 760})
+    shown.paste(recorded("voyage.txt"))
+    shown.done()
+    pieces = shown.pieces()
+    # Back and forth; what is between two moments is higher than was estimated.
+    for tenths in (8, 5, 2, 9, 3):
+        shown.slide("#scrub", pieces * tenths // 10)
+        shown.drawn()
+        growing = shown.panel.locator(".growing, .caret-line").first
+        expect(growing).to_be_in_viewport(ratio=0.9)
+        expect(shown.page.locator("#play")).to_be_in_viewport()
 
 
 def test_pasted_snapshots_end_well(shown: Shown) -> None:
