@@ -19,7 +19,7 @@ def test_chaos(tmp_path: Path, store_servers: StoreServers, kind: str) -> None:
     store = store_servers.url(kind, tmp_path)
     with ExitStack() as stack:
         apps = [stack.enter_context(App(tmp_path, store, RESUME="1", LEASE="3")) for _ in range(3)]
-        chaos = RunChaos(apps, store_servers[kind], count=40, size=200, faults=60)
+        chaos = RunChaos(apps, store_servers[kind], count=40, size=200, faults=100)
         assert chaos.readers >= 200
         asyncio.run(chaos.run(900))
         print(f"\n{kind}: {chaos.kinds}, {chaos.readers} readers, {chaos.reconnects} connections")

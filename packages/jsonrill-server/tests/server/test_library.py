@@ -20,7 +20,9 @@ import jsonrill.schema
 from jsonrill import updates
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.ext.starlette import ByteStreamResponse
-from jsonrill_server import Config, EventStreamResponse, create_app
+from jsonrill_server import Config, EventStreamResponse, Runs, create_app
+from jsonrill_server.runs import render
+from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from support import SLACK
 
 
@@ -82,6 +84,51 @@ def test_a_schema_is_compiled_once_for_all_who_read_a_stream(
 
     run_app(create_app(Config(access_log=False)), work)
     assert sorted(compiled, key=str) == sorted([schema, tool], key=str)
+
+
+@pytest.fixture
+def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The formats of the renderings that were made."""
+    formats: list[str] = []
+    make = render._rendering
+
+    def counted(stream: StreamOptions, view: ViewOptions) -> render.Rendering:
+        formats.append(view.format)
+        return make(stream, view)
+
+    monkeypatch.setattr(render, "_rendering", counted)
+    return formats
+
+
+def test_a_stream_is_created_without_a_rendering_and_read_with_one(rendered: list[str]) -> None:
+    async def work(http: httpx2.AsyncClient) -> None:
+        for wrong in ({"zero_values": True}, {"schemas": {"f": {"type": "no type"}}}):
+            assert (await http.post("/v1/streams", json=wrong)).status_code == 422
+        urls = (await http.post("/v1/streams", json={"schema": {"type": "array"}})).json()["urls"]
+        plain = {"content-type": "text/plain"}
+        await http.post(urls["chunks"], content="[1]", headers=plain)
+        await http.post(urls["close"])
+        assert not rendered
+        for _ in range(3):
+            assert "CLOSE" in (await http.get(urls["events"])).text
+        assert rendered == ["updates"]
+
+    run_app(create_app(Config(access_log=False)), work)
+
+
+def test_a_run_is_started_without_a_rendering_and_read_with_one(rendered: list[str]) -> None:
+    async def main() -> None:
+        async with Runs("memory:") as runs:
+            for wrong in ({"zero_values": True}, {"schemas": {"f": {"type": "no type"}}}):
+                with pytest.raises(ValueError, match="zero_values|no type"):
+                    await runs.start("wrong", ["[1]"], **wrong)  # type: ignore[arg-type]
+            await runs.start("run", ["[1]"], schema={"type": "array"})
+            assert not rendered
+            both = [[event async for event in runs.read("run")] for _ in range(2)]
+            assert both[0] and both[0] == both[1]
+            assert rendered == ["raw"]
+
+    asyncio.run(main())
 
 
 def test_every_route_is_in_the_document() -> None:

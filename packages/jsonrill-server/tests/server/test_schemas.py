@@ -14,7 +14,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from jsonrill_server.runs.options import BadOption, StreamOptions, TooMany, ViewOptions
+from jsonrill_server.runs.options import BadOption, StreamOptions, TooMany
+from jsonrill_server.runs.render import check_options
 from jsonrill_server.runs.schemas import TOTAL, WAITING, Schemas
 from support.heavy_schemas import (
     LONGEST,
@@ -82,13 +83,14 @@ def test_the_event_loop_goes_on_while_a_large_schema_is_compiled(
 
     async def main() -> None:
         options = StreamOptions(document_schema=properties(15_000))
-        work = asyncio.create_task(Schemas().rendering(options, ViewOptions()))
+        checking = Schemas().compiling(options, lambda: check_options(options))
+        work = asyncio.create_task(checking)
         longest, last = 0.0, time.process_time()
         while not work.done():
             await asyncio.sleep(0.001)
             now = time.process_time()
             longest, last = max(longest, now - last), now
-        assert await work
+        await work
         assert longest < LONGEST
 
     try:
@@ -107,14 +109,14 @@ def test_what_compiles_too_long_is_refused_and_so_is_who_waits_for_it(
     heavy = StreamOptions(document_schema={"enum": [f"value-{at}" for at in range(5000)]})
 
     async def main() -> None:
-        schemas = Schemas()
-        asked = [schemas.rendering(heavy) for _ in range(WAITING + 2)]
+        schemas, check = Schemas(), lambda: check_options(heavy)
+        asked = [schemas.compiling(heavy, check) for _ in range(WAITING + 2)]
         errors = await asyncio.gather(*asked, return_exceptions=True)
         assert [type(error) for error in errors] == [BadOption] + [TooMany] * (WAITING + 1)
         assert "before" in str(errors[1]) and "wait" in str(errors[-1])
         over.set()
         monkeypatch.undo()
-        assert await schemas.rendering(heavy, ViewOptions())
+        await schemas.compiling(heavy, check)
 
     asyncio.run(main())
 

@@ -15,7 +15,7 @@ from ..access.permissions import config_of, hub_of, require_subject
 from ..runs.answer import why_ended
 from ..runs.options import BadOption, StreamOptions, ViewOptions
 from ..runs.records import CLOSED, End, Record
-from ..runs.render import Rendering
+from ..runs.render import Rendering, rendering
 from ..runs.steps import Steps
 from ..runs.view import closing_bytes
 from .intake import BadBody, Intake, intake_for
@@ -34,7 +34,7 @@ async def convert(request: Request) -> Response:
     view = ViewOptions.from_query(query, StreamOptions.from_json(own))
     # The options and the mode are of one request: what the mode does not use is refused.
     options = StreamOptions.from_json({**own, "mode": view.modes})
-    [work] = await hub.schemas.rendering(options, view)
+    work = await hub.schemas.compiling(options, lambda: rendering(options, view))
     intake = intake_for(media_type(request), options.input, config_of(request).record_bytes)
     return ByteStreamResponse(
         _converted(request, intake, work, hub.settings.stream_bytes),

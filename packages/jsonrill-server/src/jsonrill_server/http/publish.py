@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -25,9 +24,10 @@ from ..access.permissions import (
 from ..config import Config
 from ..problems import Problem
 from ..runs.durable import Settings
-from ..runs.options import StreamOptions, ViewOptions
+from ..runs.options import StreamOptions
 from ..runs.positions import Position
 from ..runs.records import CANCELLED, CLOSED, End
+from ..runs.render import check_options
 from ..runs.value import value_of
 from ..store import TurnRefused
 from .intake import Intake, intake_for
@@ -39,10 +39,8 @@ async def create(request: Request) -> Response:
     hub, owner = hub_of(request), require_subject(request)
     body = await read_body(request, config_of(request).record_bytes)
     options = await hub.schemas.in_turn(lambda: StreamOptions.from_json(_from_json(request, body)))
-    view = ViewOptions.from_query({}, options)
     # Whatever is asked for later must not find these options wrong.
-    formats = [replace(view, format=format) for format in ("updates", "calls")]
-    await hub.schemas.rendering(options, *formats)
+    await hub.schemas.compiling(options, lambda: check_options(options))
     if turn_of(request) is not None:
         raise Problem(400, "HEADER", "Producer-Seq numbers requests that append to a stream")
     stream = await hub.create(owner, options, "", options.lease or config_of(request).lease)

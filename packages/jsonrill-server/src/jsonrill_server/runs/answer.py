@@ -126,7 +126,8 @@ async def reply(
     if begin:
         await source.begin()
     else:
-        await hub.schemas.rendering(kept, options)  # wrong options are refused all the same
+        # Wrong options are refused all the same.
+        await hub.schemas.compiling(kept, lambda: rendering(kept, options))
     if resumes is None:
         resumes = kind.resumes or position is not None
 

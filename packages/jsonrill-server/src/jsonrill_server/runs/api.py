@@ -38,7 +38,7 @@ from .options import EventOptions, RunOptions, StreamOptions, TooMany, ViewOptio
 from .positions import START
 from .producer import PAUSE
 from .records import CANCELLED, End
-from .render import rendering
+from .render import check_options
 from .run import OnEnd, Resume, ResumeKey, ResumeNamed, Run
 from .settings import Settings
 from .signals import before_the_end
@@ -192,7 +192,7 @@ class Runs:
         check(stream)
         again: Resume | None = None if isinstance(resume, str) else resume
         _functions(on_end=on_end, resume=again)
-        rendering(about, ViewOptions.of_run("updates", {}, about))  # they are wrong now or never
+        check_options(about)  # they are wrong now or never
         resumes = resume is not None or self._hub.resume is not None
         about.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
         if name_of_resume is not None:

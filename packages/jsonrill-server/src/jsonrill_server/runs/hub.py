@@ -81,12 +81,15 @@ SAY_EVERY = 1.0
 class _Followed:
     """A stream with readers here: its views, and when to look at its lease again."""
 
-    __slots__ = ("deadline", "due", "grace", "lease", "checking", "meta", "views")
+    __slots__ = ("deadline", "due", "grace", "lease", "checking", "kept", "meta", "views")
 
-    def __init__(self, meta: bytes, lease: float, now: float, grace: float) -> None:
+    def __init__(
+        self, meta: bytes, kept: StreamOptions, lease: float, now: float, grace: float
+    ) -> None:
         self.grace = grace
         # The log that is followed: one that takes its place has other options.
         self.meta = meta
+        self.kept = kept
         self.views: dict[ViewOptions, Views] = {}
         self.checking: asyncio.Task[None] | None = None
         self.due = now
@@ -374,9 +377,15 @@ class Hub:
         self, stream: str, status: Status, options: ViewOptions, position: Position
     ) -> AsyncIterator[Reader]:
         """Return a reader, counted until it is closed; TooMany at the limit of readers."""
-        kept = StreamOptions.from_bytes(status.meta)
         with self.counted(stream):
-            ready = await self.schemas.rendering(kept, options)
+            known = self._followed.get(stream)
+            if known is not None and known.meta != status.meta:
+                known = None
+            kept = StreamOptions.from_bytes(status.meta) if known is None else known.kept
+            make = lambda: rendering(kept, options)  # noqa: E731
+            # Who joins others at their view needs none of his own.
+            joins = known is not None and options in known.views
+            ready = [] if joins else [await self.schemas.compiling(kept, make)]
             lost = not position.is_in(status.last, status.mark)
             begin = START if lost else position
             views = self._views_of(stream, status, kept, options, ready, begin)
@@ -386,7 +395,7 @@ class Hub:
                 stream,
                 options,
                 position,
-                lambda: rendering(kept, options),
+                make,
                 views,
                 lost=lost,
                 left=lambda view: self._left(views, view),
@@ -433,7 +442,7 @@ class Hub:
         if followed is None:
             grace = GRACE + self.more_grace(status.meta)
             lease = max(status.lease, 0.0)
-            followed = self._followed[stream] = _Followed(status.meta, lease, now(), grace)
+            followed = self._followed[stream] = _Followed(status.meta, kept, lease, now(), grace)
         elif status.lease > 0:
             followed.alive(status.lease, now())  # the store has just said so
         if status.closed:

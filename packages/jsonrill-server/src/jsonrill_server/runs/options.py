@@ -1,6 +1,7 @@
 """Options of a stream and of a reader's view of it, read from JSON and from queries.
 
-Both are checked when they arrive: `rendering()` of an accepted pair never fails later.
+Both are checked when they arrive, a stream's together by `render.check_options`: `rendering()` of
+an accepted pair never fails later.
 """
 
 from __future__ import annotations

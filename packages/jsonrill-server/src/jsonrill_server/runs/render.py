@@ -15,7 +15,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from jsonrill.build.document import Document
 from jsonrill.chunker import Chunker
@@ -31,8 +31,9 @@ from jsonrill.errors import (
     stream_error,
 )
 from jsonrill.jsontext import dumps, dumps_in_parts
-from jsonrill.options import TABLE, is_used
+from jsonrill.options import TABLE, UpdateOptions, is_used
 from jsonrill.partial_stream import PartialStream, Update
+from jsonrill.partial_stream.settings import StreamSettings
 from jsonrill.providers.parts import KINDS
 from jsonrill.sources.answer import AnswerText
 from jsonrill.toolcalls import ToolCallEvents, ToolCalls
@@ -492,16 +493,27 @@ def usable(stream: StreamOptions) -> StreamOptions:
 
 
 def _is_usable(stream: StreamOptions) -> bool:
-    """True if every stage takes these options."""
     try:
-        PartialStream(**stream.of("updates"))
-        Document(**stream.of("values"))
-        Parser(**stream.of("fragments"))
-        ToolCalls(**stream.of("calls"))
-        Chunker(**stream.of("chunks"))
-    except (ValueError, TypeError, JsonrillError):
+        check_options(stream)
+    except BadOption:
         return False
     return True
+
+
+def check_options(stream: StreamOptions) -> None:
+    """BadOption if a stage would not take these options; nothing is rendered for that.
+
+    Each of them was checked when it was read. What is left is what they mean together, and
+    schemas.
+    """
+    updates = stream.of("updates")
+    mode, schema = updates.pop("mode", TABLE["mode"].default), updates.pop("schema", None)
+    try:
+        StreamSettings(mode, schema, cast(UpdateOptions, updates))
+        Document(**stream.of("values"))
+        ToolCalls(**stream.of("calls"))
+    except (ValueError, TypeError, JsonrillError) as error:
+        raise BadOption(str(error)) from error
 
 
 def kind_of(view: ViewOptions) -> type[Rendering]:

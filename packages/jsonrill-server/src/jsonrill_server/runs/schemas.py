@@ -16,8 +16,7 @@ from weakref import WeakValueDictionary
 
 from jsonrill.schema.weight import weight_of
 
-from .options import SHORT, BadOption, StreamOptions, TooMany, ViewOptions
-from .render import Rendering, rendering
+from .options import SHORT, BadOption, StreamOptions, TooMany
 
 T = TypeVar("T")
 # What the schemas of one stream may weigh, and those of all streams that are read at a time: a
@@ -51,19 +50,19 @@ class Schemas:
         self._waiting = 0
         self._turn = asyncio.Lock()
 
-    async def rendering(self, stream: StreamOptions, *views: ViewOptions) -> list[Rendering]:
-        """As `rendering`, for each view; BadOption for schemas that are too heavy.
+    async def compiling(self, stream: StreamOptions, work: Callable[[], T]) -> T:
+        """Do what compiles the schemas of a stream; BadOption if they are too heavy.
 
         TooMany if they would be with those that are in use, or if too many wait for the thread.
         """
         schemas, text = stream.schemas
         if len(text) <= SHORT and weight_of(schemas, LIGHT) <= LIGHT:
-            return [rendering(stream, view) for view in views]
+            return work()
         known = self._in_use.get(text)
         if known is None:
             known = self._counted(text, await self._beside(weight_of, schemas, EACH))
         stream.heavy = known
-        return await self._beside(lambda: [rendering(stream, view) for view in views])
+        return await self._beside(work)
 
     async def in_turn(self, read: Callable[[], StreamOptions]) -> StreamOptions:
         """Read options, large ones one after the other, so that other requests come in between."""

@@ -1,8 +1,8 @@
 """Runs that are produced in this process, and how a process goes on with the run of another.
 
 A run belongs to the producer whose lease it has. A process that is killed does not renew it. When
-it is over, somebody notices: a reader's hub, which looks at the leases of what it follows; a second
-`start` of the same key, which then stands by; a decision, or `Runs.active`. What happens next:
+it is over, one of these notices: a reader's hub, which looks at the leases of what it follows; a
+second `start` of the same key, which then stands by; a decision, or `Runs.active`. Then:
 
 1. The run waits for a person (`_is_lost` is False): it stays as it is.
 2. It cannot be continued, because it was started without `resume`: it is closed with an end that

@@ -8,8 +8,9 @@ A change whose answer was lost is recognized by its name and not made twice.
 
 What all streams take is in a list that the store keeps: how much each has booked, and when its
 lease ends. A stream books room before it takes it, mostly a quarter more than it needs, and asks
-afterwards whether all bookings are within the bounds. So no bound is passed; at the edge of one, of
-two processes that book at the same moment both may be refused.
+afterwards whether all bookings are within the bounds; at the edge of one, of two processes that
+book at the same moment both may be refused. Who sees less than half of the bounds in use does not
+ask afterwards: many who do at one moment may pass a bound, which the next one finds.
 """
 
 from __future__ import annotations
@@ -469,7 +470,7 @@ class Store(ABC):
     async def _reserve(self, stream: str, known: _Known, needs: int) -> None:
         """Book room for a stream: a quarter more than it needs, unless a bound is near.
 
-        Up to half of the bounds nobody has to wait for others who book.
+        Up to half of the bounds no stream has to wait for others who book.
         """
         head, now, bounds = known.head, known.clock.now, self.bounds
         assert head is not None

@@ -12,7 +12,7 @@ its number in braces, so that they are in one slot and a script can change them 
 * `…:tick`, which every process writes again and again. A gap in it means that Redis was down or
   could not be written to, so that no lease could be renewed: then leases count from its return.
 
-Streams expire by themselves, and are struck from the list of a part when it is full.
+Redis deletes streams that expire; they are removed from the list of a part when it is full.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ local ticks = redis.call('HMGET', KEYS[3], 'at', 'back')
 local back = now
 if ticks[1] and now - tonumber(ticks[1]) <= {_GAP} then back = tonumber(ticks[2]) end
 """
-_STRIKE: Final = """
-local function strike(stream)
+_UNLIST: Final = """
+local function unlist(stream)
   local had = redis.call('HGET', KEYS[4], '=' .. stream)
   if not had then return end
   local size, owner = string.match(had, '^(%d+) (.*)$')
@@ -98,7 +98,7 @@ return {now, back, head or '', rows}
 # 1 if the log is lost, 2 if it was done.
 _SWAP: Final = (
     _CLOCK
-    + _STRIKE
+    + _UNLIST
     + """
 local stream, owner, booked, ends, life = ARGV[6], ARGV[7], ARGV[8], ARGV[9], tonumber(ARGV[10])
 local old = redis.call('HMGET', KEYS[1], 'name', 'head')
@@ -119,7 +119,7 @@ end
 redis.call('PEXPIREAT', KEYS[1], ARGV[4])
 redis.call('PEXPIREAT', KEYS[2], ARGV[4])
 if ends ~= '' then
-  strike(stream)
+  unlist(stream)
   redis.call('HSET', KEYS[4], '=' .. stream, booked .. ' ' .. owner)
   redis.call('HINCRBY', KEYS[4], '', booked)
   redis.call('HINCRBY', KEYS[4], '@' .. owner, booked)
@@ -135,10 +135,10 @@ return {now, back, '', 2}
 )
 # ARGV: stream, the name of its head or `*`, the channel.
 _DROP: Final = (
-    _STRIKE
+    _UNLIST
     + """
 if ARGV[2] ~= '*' and (redis.call('HGET', KEYS[1], 'name') or '') ~= ARGV[2] then return 0 end
-strike(ARGV[1])
+unlist(ARGV[1])
 redis.call('DEL', KEYS[1], KEYS[2])
 redis.pcall('PUBLISH', ARGV[3], '')
 return 1
