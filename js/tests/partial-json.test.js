@@ -45,6 +45,19 @@ test("a growing text gives what a text that is read once gives", () => {
   }
 });
 
+test("what the original has its own way with is read as it does, in long texts too", () => {
+  const pad = `{"pad": "${"x".repeat(1200)}", "v": `;
+  for (const [end, value] of /** @type {[string, any][]} */ ([
+    ["[[ ], [1], 2", [[]]],
+    ['"\\ud800\\ud80', "\ud800"],
+    ['"\\ud800\\udc0', "\ud800"],
+  ])) {
+    for (let cut = end.length; cut >= 0; cut -= 3) outcome(() => parse(pad + end.slice(0, end.length - cut)));
+    assert.deepEqual(parse(pad + end).v, value, end);
+  }
+  assert.equal(parse(`${pad}1, "v": [2`, ~Allow.ARR).v, 1);
+});
+
 test("the examples of the original", () => {
   assert.deepEqual(parse('[{"a": 1, "b": 2}, {"a": 3,', Allow.ARR), [{ a: 1, b: 2 }]);
   assert.deepEqual(parse('[{"a": 1, "b": 2}, {"a": 3,', ~Allow.OBJ), [{ a: 1, b: 2 }]);

@@ -28,10 +28,11 @@ export function parse(text, allow = ALL) {
   const trimmed = text.trim();
   if (trimmed === "") throw new Error(`${text} is empty`);
   const reader = remembered(trimmed);
-  if (reader === null || (reader.failed && !reader.tree.done) || reader.tree.containers.length === 0) {
+  const tree = reader?.tree;
+  const isOdd = tree === undefined || tree.isOdd || tree.containers.length === 0;
+  if (reader === null || isOdd || (reader.failed && !tree.done)) {
     return new OneText(trimmed, allow).value();
   }
-  const { tree } = reader;
   if (tree.done) return tree.value([]);
   const kinds = tree.opened.map((at) => (Array.isArray(tree.containers[at]) ? ARR : OBJ));
   const closed = kinds.findIndex((kind) => !(kind & allow));

@@ -20,13 +20,18 @@ const CONTAINER_SIZE = 150;
 // Below this length a text is read at once, each time.
 const SMALL = 1024;
 const LIMITS = { text: Infinity, string: Infinity, number: Infinity, keys: Infinity };
-const CUT_PAIR = /\\u([dD][89abAB][0-9a-fA-F]{2})(?:\\(?:u[0-9a-fA-F]{0,3})?)?$/;
+const CUT_PAIR = /\\u([dD][89abAB][0-9a-fA-F]{2})(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?$/;
 
 /** The value of a text that grows, without what is still being read. */
 class Tree {
   /** @type {any} */
   root = undefined;
   done = false;
+  /**
+   * True if there was what `partial-json` has its own way with: an array of white space, after which
+   * it loses its way, or a container for a key that came before, whose old value it may show.
+   */
+  isOdd = false;
   /** The open containers: where each is in the list. @type {number[]} */
   opened = [];
   /** The text so far of the string that is being read. @type {string | null} */
@@ -40,16 +45,24 @@ class Tree {
   /** @type {any} */
   #inner = undefined;
   #key = "";
+  /** Where the last array began. */
+  #start = 0;
 
   startObject() {
     this.#open({});
   }
 
-  startArray() {
+  /** @param {number} offset */
+  startArray(offset) {
+    this.#start = offset;
     this.#open([]);
   }
 
-  endContainer() {
+  /** @param {number} offset */
+  endContainer(offset) {
+    if (Array.isArray(this.#inner) && this.#inner.length === 0 && offset > this.#start + 1) {
+      this.isOdd = true;
+    }
     this.opened.pop();
     this.#inner = this.containers[/** @type {number} */ (this.opened.at(-1))];
   }
@@ -125,6 +138,7 @@ class Tree {
   #open(container) {
     const inner = this.#inner;
     const step = Array.isArray(inner) ? inner.length : this.#key;
+    if (typeof step === "string" && inner !== undefined && Object.hasOwn(inner, step)) this.isOdd = true;
     this.scalar(container);
     if (inner !== undefined) {
       this.#parents.push(/** @type {number} */ (this.opened.at(-1)));

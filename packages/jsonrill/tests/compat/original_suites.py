@@ -56,6 +56,15 @@ def test_growing_texts(
             assert outcome(ours, beginning, **options) == expected, (beginning, options)
 
 
+@pytest.mark.usefixtures("eager")
+def test_a_key_that_comes_again_with_a_value_that_is_not_shown() -> None:
+    data = '{"a": {"b": 1, "b": [2, {"c": 3}], "b": [4, {"d": "e'
+    for end in range(1, len(data) + 1):
+        for allow in ALLOWED:
+            expected = outcome(partial_json_parser.loads, data[:end], allow)
+            assert outcome(our_partial_json_parser.loads, data[:end], allow) == expected, end
+
+
 def test_ijson_on_complete_texts() -> None:
     backend = ijson.get_backend("python")
     chance = random.Random(41)

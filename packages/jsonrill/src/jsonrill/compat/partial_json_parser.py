@@ -95,8 +95,10 @@ def _shown(reader: GrowingText, text: str, allow: Allow, strict: bool, share: bo
     levels = [OBJ if kind is dict else ARR for kind in tree.open_kinds]
     closed = next((at for at, kind in enumerate(levels) if kind not in allow), None)
     pending = _pending(reader, text, allow, strict)
-    # And with white space after a number that must not be incomplete.
-    if not alone and NUM not in allow and text[-1:].isspace():
+    # And with white space after a number that must not be incomplete. It cuts the text, so that a
+    # key whose new value is not shown has its old one.
+    odd = (NUM not in allow and text[-1:].isspace()) or (closed is not None and tree.replaced)
+    if odd and not alone:
         return ASK
     if closed == 0 or (not levels and not pending):
         raise PartialJSON

@@ -31,7 +31,7 @@ class Tree(Sink):
 
     __slots__ = ("_containers", "_names", "_opened", "_parents", "_step", "_steps", "_string",
                  "_string_text", "done", "escaped", "inner", "lone",
-                 "odd", "root")  # fmt: skip
+                 "odd", "replaced", "root")  # fmt: skip
 
     def __init__(self) -> None:
         self.root: Any = None
@@ -42,6 +42,8 @@ class Tree(Sink):
         # True if there was what json_repair has its own way with, unless the text is complete: an
         # empty object, an empty element of an array, a string that ends in a newline, some escapes.
         self.odd = False
+        # True if a container was opened for a key that had another value before.
+        self.replaced = False
         self._containers: list[Any] = []
         self._parents: list[int] = []
         self._steps: list[str | int] = []
@@ -173,6 +175,8 @@ class Tree(Sink):
             self.lone = True
 
     def _open(self, container: Any) -> None:
+        if type(self.inner) is dict and self._step in self.inner:
+            self.replaced = True
         self._put(container)
         at = len(self._containers)
         if self._opened:
