@@ -147,22 +147,10 @@ NAMES: dict[str, str] = {
 }
 # Part of the path → words that are right there, with the reason.
 NAMES_ALLOWED: dict[str, dict[str, str]] = {
-    "jsonrill_server/store/": {
-        "books": "a table in databases that exist",
-        "look": "`Store.look` is called by stores of others",
-        "patience": "an argument of stores",
-    },
-    "jsonrill_server/client/": {"patience": "an argument of `Client`"},
-    "jsonrill_server/runs/": {
-        "look": "`Store.look`",
-        "patience": "that of the chunker, and of stores",
-        "calm": "the garbage collector rests",
-    },
-    "jsonrill_server/http/": {"look": "`Store.look`"},
+    "jsonrill_server/runs/options.py": {"patience": "the chunker's option"},
     "jsonrill_batch/": {"patience": "the chunker's option"},
     "jsonrill/options.py": {"patience": "the chunker's option"},
     "jsonrill/chunker/": {"patience": "the chunker's option"},
-    "jsonrill/answers/tools.py": {"look": "at a call"},
 }
 
 

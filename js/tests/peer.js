@@ -108,7 +108,8 @@ const jobs = {
 
   /** What a Document and a Parser say of each of these texts, with repair. */
   repaired({ texts }) {
-    return texts.map(({ pieces, options }) => {
+    return texts.map(({ pieces, options: asked }) => {
+      const options = exactly(asked);
       const reported = [];
       const document = new Document({ ...options, onRepair: (repair) => reported.push(repair) });
       const parser = new Parser(options);
@@ -274,9 +275,12 @@ const jobs = {
   parse: ({ json }) => tried(() => text(parse(json))),
 };
 
+/** Options with the class that the word of a request stands for. */
+const exactly = (options) => (options?.numbers === "exact" ? { ...options, numbers: ExactNumber } : options);
+
 for await (const line of createInterface({ input: process.stdin })) {
   const { job, ...rest } = parse(line);
-  if (rest.options?.numbers === "exact") rest.options.numbers = ExactNumber;
+  rest.options = exactly(rest.options);
   let answer;
   try {
     answer = { answer: await jobs[job](rest) };

@@ -61,7 +61,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Iterator[Client]:
-    with Client(server.url, timeout=10, patience=20) as made:
+    with Client(server.url, timeout=10, retry_for=20) as made:
         yield made
 
 
@@ -257,7 +257,7 @@ def test_what_is_published_after_a_failure_has_a_number_of_its_own(server: Serve
             return response
 
     transport = Loses()
-    with Client(server.url, transport=transport, patience=0.1) as client:
+    with Client(server.url, transport=transport, retry_for=0.1) as client:
         stream = client.create()
         client.publish(stream, "[1,")
         transport.lose = True
@@ -274,7 +274,7 @@ def test_each_record_is_stored_once_when_answers_are_lost(server: Server, seed: 
     chance = random.Random(seed)
     cut = lambda: chance.choice([0, 0, 150, 1000, 2000])  # noqa: E731
     with CuttingProxy(server.url, cut) as proxy:
-        with Client(proxy.url, patience=20 * SLACK) as client:
+        with Client(proxy.url, retry_for=20 * SLACK) as client:
             stream = client.create()
             for at in range(0, len(PIECES), 10):
                 client.publish(stream, PIECES[at : at + 10])
@@ -349,7 +349,7 @@ def test_a_reader_whose_connection_is_cut_misses_nothing_and_gets_nothing_twice(
     # The headers of a response and one event pass; less would be no progress.
     chance, least = random.Random(5), 700 + max(len(json.dumps(item)) for item in whole)
     with CuttingProxy(server.url, lambda: least + chance.randrange(1000)) as proxy:
-        with Client(proxy.url, patience=20 * SLACK) as cut:
+        with Client(proxy.url, retry_for=20 * SLACK) as cut:
             assert [shown(item) for item in cut.read(stream, format)] == whole
     assert proxy.cuts > 2
 
@@ -366,7 +366,7 @@ def test_calls_survive_cut_connections(server: Server, client: Client) -> None:
             asked = oai.chat.completions.create(model="any", messages=ASK, stream=True)
             stream = published(client, asked, input="events")
     with CuttingProxy(server.url, lambda: 4_000) as proxy:
-        with Client(proxy.url, patience=20 * SLACK) as cut:
+        with Client(proxy.url, retry_for=20 * SLACK) as cut:
             calls = {update.call.id: update.call for update in cut.read(stream, "calls")}
     assert [call.args for call in calls.values()] == [TRIP, {}]
     assert proxy.cuts > 2
@@ -375,7 +375,7 @@ def test_calls_survive_cut_connections(server: Server, client: Client) -> None:
 def test_a_server_that_is_killed_and_restarted_is_waited_for(tmp_path: Path) -> None:
     """Producer and reader go on, with every record and every event once."""
     with Server(tmp_path, store=f"sqlite:///{tmp_path}/log.db", heartbeat=0.5) as server:
-        with Client(server.url, patience=20 * SLACK, timeout=10) as client:
+        with Client(server.url, retry_for=20 * SLACK, timeout=10) as client:
             stream, written = client.create(lease=60), threading.Event()
             pieces = [f"{number}," for number in range(400)]
 
@@ -449,8 +449,8 @@ def test_a_token_that_no_header_can_have_is_refused_at_once(kind: Any, wrong: st
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
-    with Client("http://127.0.0.1:9", patience=0.3) as client:
-        with pytest.raises(Unavailable, match=r"127.0.0.1:9 could not be reached.*patience="):
+    with Client("http://127.0.0.1:9", retry_for=0.3) as client:
+        with pytest.raises(Unavailable, match=r"127.0.0.1:9 could not be reached.*retry_for="):
             client.create()
         with pytest.raises(Unavailable):
             next(client.read("x"))
@@ -494,7 +494,7 @@ def test_tokens(tmp_path: Path) -> None:
 
 def test_the_async_client_does_the_same(server: Server) -> None:
     async def run() -> None:
-        async with AsyncClient(server.url, timeout=10, patience=20) as client:
+        async with AsyncClient(server.url, timeout=10, retry_for=20) as client:
             stream = await client.create(entity="days")
 
             async def source() -> AsyncIterator[str]:
@@ -545,7 +545,7 @@ def test_an_async_reader_and_publisher_survive_cuts(server: Server) -> None:
 
     async def run() -> None:
         with CuttingProxy(server.url, lambda: chance.choice([0, 900, 2500, 5000])) as proxy:
-            async with AsyncClient(proxy.url, patience=20 * SLACK) as client:
+            async with AsyncClient(proxy.url, retry_for=20 * SLACK) as client:
                 stream = await client.create()
                 for at in range(0, len(PIECES), 20):
                     await client.publish(stream, PIECES[at : at + 20])

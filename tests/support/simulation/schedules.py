@@ -23,7 +23,7 @@ from jsonrill_server.runs import elements, hub, readiness, steps
 from jsonrill_server.runs.options import FORMATS
 from jsonrill_server.runs.records import End, from_entry
 from jsonrill_server.store import Store, StoreError, StoreUnavailable, heads, logs, memory
-from jsonrill_server.store.logs import PATIENCE
+from jsonrill_server.store.logs import RETRY_FOR
 
 from . import loop as loops
 from .approval import Booking
@@ -609,7 +609,8 @@ class World:
         if len(runs) > 1 and source.key not in self.failed_over:
             raise Violation(f"on_end was called {len(runs)} times for {source.key}")
         harmless = all(
-            fault.what in ("cancel", *CHANGES) or (fault.what == "halt" and fault.length < PATIENCE)
+            fault.what in ("cancel", *CHANGES)
+            or (fault.what == "halt" and fault.length < RETRY_FOR)
             for fault in self.schedule.faults
         )
         if not runs and harmless and not self.schedule.failures:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from jsonrill_server.store import Entry, StoreFull, StoreUnavailable, Tail, UnknownStream
-from jsonrill_server.store.base import Look
+from jsonrill_server.store.base import LogPage
 from jsonrill_server.store.heads import Head
 from jsonrill_server.store.logs import Found, Store, Usage
 from jsonrill_server.store.memory import MemoryStore
@@ -32,7 +32,7 @@ class Kind:
     # Seconds of a request or of an answer, at most; seconds between two writes of a producer.
     latency: float
     write_every: float
-    look_every: float
+    check_every: float
     # Whether an answer can be lost, a notice can be lost or come twice.
     loses_answers: bool
     loses_notices: bool
@@ -75,12 +75,12 @@ class SharedLog(MemoryStore):
         await super()._drop(stream, name)
         self._world.changed(stream)
 
-    async def whole(self, stream: str) -> Look:
+    async def whole(self, stream: str) -> LogPage:
         """All records of a log."""
         _, head, rows = await self._find(stream, 0, 1 << 20)
         if head is None:
             raise UnknownStream(f"there is no stream {stream}")
-        return Look(head.last, head.mark, head.closed, list(rows))
+        return LogPage(head.last, head.mark, head.closed, list(rows))
 
     def is_closed(self, stream: str) -> bool:
         return stream in self._logs and self._logs[stream].head.closed
@@ -116,7 +116,7 @@ class SimulatedStore(Store):
         self._world = world
         self._process = process
         self.write_every = world.kind.write_every  # type: ignore[misc]
-        self.look_every = world.kind.look_every  # type: ignore[misc]
+        self.check_every = world.kind.check_every  # type: ignore[misc]
         self._context = copy_context()
 
     async def open(self) -> None:

@@ -26,6 +26,7 @@ from jsonrill_batch import (
     resume,
     run,
 )
+from jsonrill_batch.engines import local
 from jsonrill_batch.engines.engine import Trials
 from jsonrill_batch.output.folder import Folder
 from jsonrill_batch.plan import Shard
@@ -292,8 +293,12 @@ def test_ctrl_c_stops_and_can_be_resumed(
     assert results(tmp_path / "out") == whole
 
 
-def test_progress_counts_up_to_the_end(streams: Path, tmp_path: Path) -> None:
+def test_progress_counts_up_to_the_end(
+    streams: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[tuple[int, int, float]] = []
+    # A shard of this size is read before a person's eye would see it.
+    monkeypatch.setattr(local, "_TICK", 0.001)
 
     def tell(progress: Progress) -> None:
         seen.append((progress.bytes_done, progress.streams, progress.left or 0.0))

@@ -279,7 +279,7 @@ def test_a_start_is_in_the_log_before_the_tool_runs(url: str, threads: bool) -> 
         def pay(sum: int) -> list[str]:
             async def logged() -> list[Any]:
                 status = await runs._hub.store.status("run:a")
-                found = await runs._hub.store.look("run:a", status.last - 1)
+                found = await runs._hub.store.peek("run:a", status.last - 1)
                 return [json.loads(it.data[1:]) for it in found.entries]
 
             [last] = asyncio.run_coroutine_threadsafe(logged(), loop).result(30 * SLACK)

@@ -248,7 +248,7 @@ def test_what_the_store_cannot_take_is_held_if_it_has_a_number() -> None:
 
 def test_a_store_that_cannot_be_opened_is_tried_again(tmp_path: Path) -> None:
     async def main(server: RedisServer) -> None:
-        hub = Hub(Settings(), RedisStore(server.url, patience=0.2))
+        hub = Hub(Settings(), RedisStore(server.url, retry_for=0.2))
         with pytest.raises(StoreUnavailable):
             await hub.open()
         await asyncio.to_thread(server.start)

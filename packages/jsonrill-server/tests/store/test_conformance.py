@@ -159,7 +159,7 @@ def test_a_waiting_reader_gets_what_comes_and_the_end(url: str) -> None:
 
 
 def test_a_waiting_reader_is_woken(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Store, "look_every", 1000.0)
+    monkeypatch.setattr(Store, "check_every", 1000.0)
 
     async def work(store: Store) -> None:
         for name in ("a", "b"):
@@ -633,7 +633,7 @@ def test_a_reader_that_comes_back_is_told_that_the_log_is_another(url: str) -> N
 @few(3)
 def test_many_waiting_readers_are_woken_by_name(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small version of `hard/hard_stores.py`: each is woken, long before it looks by itself."""
-    monkeypatch.setattr(Store, "look_every", 1000.0)
+    monkeypatch.setattr(Store, "check_every", 1000.0)
     measured(url, Load(streams=200, rate=400, seconds=0.5))
 
 

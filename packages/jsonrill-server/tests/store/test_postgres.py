@@ -112,7 +112,7 @@ def test_a_restart_is_unavailable_for_a_while_and_loses_nothing(
     victim: PostgresServer, how: int
 ) -> None:
     async def main() -> None:
-        store = PostgresStore(victim.url, patience=0.3)
+        store = PostgresStore(victim.url, retry_for=0.3)
         await store.open()
         await store.acquire("s", "p", lease=60, meta=b"")
         await store.append("s", "p", [b"1"])
@@ -156,7 +156,7 @@ def test_a_halted_server_is_unavailable_in_time_and_blocks_nothing_else(
     victim: PostgresServer,
 ) -> None:
     async def main() -> None:
-        store = PostgresStore(victim.url, patience=0.5)
+        store = PostgresStore(victim.url, retry_for=0.5)
         await store.open()
         await store.acquire("s", "p", lease=60, meta=b"")
         victim.send(signal.SIGSTOP)
@@ -285,7 +285,7 @@ def test_an_error_of_the_server_is_tried_again_or_says_that_it_is_full(
 
 def test_trouble_that_lasts_is_unavailable_and_says_why(server: PostgresServer) -> None:
     async def main() -> None:
-        store = PostgresStore(server.url, patience=0.5)
+        store = PostgresStore(server.url, retry_for=0.5)
         await store.open()
         server.empty()
         with pytest.raises(StoreUnavailable, match="jsonrill"):
@@ -530,7 +530,7 @@ def test_tables_of_another_version_are_refused(url: str, server: PostgresServer)
 
 def test_what_cannot_be_connected_to_says_why() -> None:
     async def open_it(url: str) -> None:
-        store = PostgresStore(url, patience=0.3)
+        store = PostgresStore(url, retry_for=0.3)
         try:
             await store.open()
         finally:

@@ -95,7 +95,7 @@ def test_a_lost_answer_adds_nothing_twice(url: str, error: type[Exception]) -> N
 
 def test_a_redis_that_is_away_is_unavailable_after_a_while(tmp_path: Any) -> None:
     async def main(server: RedisServer) -> None:
-        store = RedisStore(server.url, patience=0.3)
+        store = RedisStore(server.url, retry_for=0.3)
         await store.open()
         await store.acquire("s", "p", lease=60, meta=b"")
         await store.append("s", "p", [b"1"])

@@ -69,7 +69,7 @@ def victim(another: RedisCluster) -> Iterator[RedisCluster]:
 
 
 async def entries(store: Store, stream: str = "s") -> list[bytes]:
-    reading = store.read(stream, patience=20.0 * SLACK)
+    reading = store.read(stream, retry_for=20.0 * SLACK)
     return [entry.data async for batch in reading for entry in batch]
 
 
@@ -133,7 +133,7 @@ def test_a_lost_answer_makes_and_adds_nothing_twice(url: str) -> None:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_node_that_restarts_loses_nothing(victim: RedisCluster, how: int) -> None:
     async def main() -> None:
-        store = RedisStore(victim.url, patience=0.5)
+        store = RedisStore(victim.url, retry_for=0.5)
         await store.open()
         names = [f"s{at}" for at in range(12)]
         for name in names:
@@ -323,7 +323,7 @@ def test_an_evicted_log_is_lost(url: str, cluster: RedisCluster) -> None:
 
 def test_who_writes_the_url_of_the_other_kind_is_told(url: str, tmp_path: Path) -> None:
     async def main() -> None:
-        alone = RedisStore(url.replace("+cluster", ""), patience=0.5)
+        alone = RedisStore(url.replace("+cluster", ""), retry_for=0.5)
         with pytest.raises(StoreError, match=r"write redis\+cluster://"):
             await alone.open()
         await alone.close()
@@ -333,7 +333,7 @@ def test_who_writes_the_url_of_the_other_kind_is_told(url: str, tmp_path: Path) 
 
 def test_a_cluster_that_is_not_there_is_unavailable() -> None:
     async def main() -> None:
-        store = RedisStore("redis+cluster://127.0.0.1:1", patience=0.5)
+        store = RedisStore("redis+cluster://127.0.0.1:1", retry_for=0.5)
         with pytest.raises(StoreUnavailable):
             await store.open()
         await store.close()

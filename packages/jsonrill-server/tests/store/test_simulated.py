@@ -64,7 +64,7 @@ def _call(store: Store, draw: random.Random) -> tuple[str, Callable[[], Awaitabl
         return (found.meta, found.last, found.size, found.closed, found.producer, found.lost)
 
     async def look() -> object:
-        found = await store.look(stream, after)
+        found = await store.peek(stream, after)
         entries = [(entry.seq, entry.data, entry.final) for entry in found.entries]
         return (found.last, found.closed, entries)
 

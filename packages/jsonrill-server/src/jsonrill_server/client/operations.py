@@ -26,7 +26,7 @@ from .steps import REMEDIES, RETRIED, Json, Request, Response, Steps, Tries, che
 
 # Seconds that a client waits for an answer, and for which it tries again.
 TIMEOUT: Final = 30.0
-PATIENCE: Final = 60.0
+RETRY_FOR: Final = 60.0
 # What the value of a header can be.
 _IN_A_HEADER: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 LINES: Final = {"content-type": "application/x-ndjson"}
@@ -83,7 +83,7 @@ class Core(ABC, Generic[Transport, Updates, Fragments, Texts, Calls, Events, Oth
         *,
         producer: str = "",
         timeout: float = TIMEOUT,
-        patience: float = PATIENCE,
+        retry_for: float = RETRY_FOR,
         transport: Transport | None = None,
     ) -> None:
         if not str(url).startswith(("http://", "https://")):
@@ -96,7 +96,7 @@ class Core(ABC, Generic[Transport, Updates, Fragments, Texts, Calls, Events, Oth
                 )
         self.url = url.rstrip("/")
         self.producer = producer or secrets.token_hex(8)
-        self.patience = patience
+        self.retry_for = retry_for
         headers = {"accept-encoding": "identity"}
         if token:
             headers["authorization"] = f"Bearer {token}"
@@ -120,7 +120,7 @@ class Core(ABC, Generic[Transport, Updates, Fragments, Texts, Calls, Events, Oth
         return {"url": self.url + asked.pop("path"), **asked}
 
     def _tries(self) -> Tries:
-        return Tries(self.url, self.patience)
+        return Tries(self.url, self.retry_for)
 
     def _call(self, request: Request, stream: str = "") -> Steps[Response]:
         """A request that may be repeated, until it is answered."""
@@ -216,7 +216,7 @@ class Core(ABC, Generic[Transport, Updates, Fragments, Texts, Calls, Events, Oth
 
     @abstractmethod
     def _read(self, begin: Callable[[Tries], EventReading[Any]]) -> Any:
-        """Carry out a reading; its patience begins when the first event is asked for."""
+        """Carry out a reading; its time begins when the first event is asked for."""
 
     @overload
     def read(

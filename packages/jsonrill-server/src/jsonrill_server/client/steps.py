@@ -48,16 +48,16 @@ Steps = Generator["Request | float", "Response | None", T]
 class Tries:
     """How long to wait before the next try; raises when it is time to give up."""
 
-    def __init__(self, url: str, patience: float) -> None:
+    def __init__(self, url: str, retry_for: float) -> None:
         self._url = url
-        self._patience = patience
+        self._retry_for = retry_for
         self.reset()
         self._progress = False
 
     def reset(self) -> None:
-        """Something was achieved: the patience begins anew, and the next try is made at once."""
+        """Something was achieved: the time begins anew, and the next try is made at once."""
         self.count = 0
-        self._until = time.monotonic() + self._patience
+        self._until = time.monotonic() + self._retry_for
         self._progress = True
 
     def wait(self, failure: Response) -> float:
@@ -74,11 +74,11 @@ class Tries:
         return wait
 
     def _given_up(self, failure: Response) -> ClientError:
-        seconds = f"{self._patience:g} s"
+        seconds = f"{self._retry_for:g} s"
         if failure.error:
             return Unavailable(
                 f"{self._url} could not be reached for {seconds} ({failure.error}): is the server"
-                " running there? `patience=` is how long the client tries"
+                " running there? `retry_for=` is how long the client tries"
             )
         problem = _problem(failure)
         return Unavailable(

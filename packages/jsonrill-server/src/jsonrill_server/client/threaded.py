@@ -43,7 +43,7 @@ class Client(
     `token` is the server's; `producer` names who publishes, by default a name of its own: of two
     clients with the same name the one that began later goes on, and the other is refused. A
     request, and the silence of an event stream, may take `timeout` seconds; whatever fails is tried
-    again for `patience` seconds. `transport` is one of httpx2. Threads may share a client.
+    again for `retry_for` seconds. `transport` is one of httpx2. Threads may share a client.
     """
 
     _kind = "Client"

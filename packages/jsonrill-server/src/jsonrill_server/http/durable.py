@@ -236,14 +236,14 @@ def _start(text: str, status: Status) -> tuple[int, int | None]:
 
 async def _page(hub: Hub, stream: str, after: int, mark: int | None) -> Page:
     """Return the next page of a log; a Problem if it ended with an error, and that is all."""
-    look = await hub.store.look(stream, after, mark)
-    entries = look.entries
-    if not entries and not look.closed:
-        return Page((), Tail(look.last, look.mark), True)
+    log_page = await hub.store.peek(stream, after, mark)
+    entries = log_page.entries
+    if not entries and not log_page.closed:
+        return Page((), Tail(log_page.last, log_page.mark), True)
     if entries:
-        page = Page.of(entries, up_to_date=entries[-1].seq == look.last)
+        page = Page.of(entries, up_to_date=entries[-1].seq == log_page.last)
     else:
-        last = (await hub.store.look(stream, look.last - 1)).entries
+        last = (await hub.store.peek(stream, log_page.last - 1)).entries
         page = Page.of(last, up_to_date=True)._replace(data=())
     if page.failed is not None and not page.data:
         raise Problem(410, page.failed.code, page.failed.message)

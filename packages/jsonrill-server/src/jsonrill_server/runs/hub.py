@@ -452,13 +452,13 @@ class Hub:
             self._make_room(followed, status.size)
             self._followed[stream] = followed  # also if all its views were dropped
         if views is None or views.main.failed is not None:
-            patience = max(status.lease, 0.0) + followed.grace
+            retry_for = max(status.lease, 0.0) + followed.grace
 
             def make(position: Position) -> View:
                 work = ready.pop() if ready else rendering(kept, options)
                 moved = lambda: followed.moved(now())  # noqa: E731
                 start, last = work.start(position), status.last
-                return View(self.store, stream, work, options, moved, patience, last, start)
+                return View(self.store, stream, work, options, moved, retry_for, last, start)
 
             views = Views(make, position)
             if options not in followed.views:

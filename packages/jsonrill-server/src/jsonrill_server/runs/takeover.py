@@ -280,7 +280,7 @@ class RunHub(Hub):
         """True for a run without a producer that does not wait for a person."""
         if not status.lost:
             return False
-        entries = (await self.store.look(name, max(status.last - 1, 0))).entries
+        entries = (await self.store.peek(name, max(status.last - 1, 0))).entries
         last = from_entry(entries[-1]) if entries else None
         if not (isinstance(last, Record) and WaitingCalls([last]).parked):
             return True

@@ -139,7 +139,7 @@ class View:
         work: Rendering,
         options: ViewOptions,
         moved: Callable[[], None],
-        patience: float,
+        retry_for: float,
         target: int = 0,
         start: int = 0,
     ) -> None:
@@ -169,7 +169,7 @@ class View:
         # Bytes and frames since readers were woken.
         self._new_bytes = 0
         self._new_frames = 0
-        self._patience = patience
+        self._retry_for = retry_for
         self._limits: set[asyncio.Timeout] = set()
         self._store = store
         self._work = work
@@ -306,7 +306,7 @@ class View:
             self.fail(StoreError(f"the stream cannot be shown: {type(error).__name__}"))
 
     async def _take_all(self) -> None:
-        async for batch in self._store.read(self.stream, self._start, patience=self._patience):
+        async for batch in self._store.read(self.stream, self._start, retry_for=self._retry_for):
             self._moved()
             self.busy = True
             await self._take(batch)

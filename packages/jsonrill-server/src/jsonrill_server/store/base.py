@@ -124,7 +124,7 @@ class Turn(NamedTuple):
         return self.seq == (seq + 1 if self.epoch == epoch else 0) and self.epoch >= epoch
 
 
-class Look(NamedTuple):
+class LogPage(NamedTuple):
     """The state of a log at one moment: its end, and entries after the requested position."""
 
     last: int
@@ -191,18 +191,18 @@ def next_mark(mark: int, data: bytes) -> int:
 
 
 def follow(
-    look: Look, after: int, mark: int | None, *, waited: bool = False
+    page: LogPage, after: int, mark: int | None, *, waited: bool = False
 ) -> tuple[int, int | None]:
     """Return the position and mark after what was found at a position.
 
     LogGap if the log does not reach it, and nothing else is known of it; LogLost if it did before
     (`waited`), or if what was found does not follow it.
     """
-    if after > look.last and mark is None and not waited:
-        raise LogGap(look.last)
-    if not look.entries and (after != look.last or mark not in (None, look.mark)):
+    if after > page.last and mark is None and not waited:
+        raise LogGap(page.last)
+    if not page.entries and (after != page.last or mark not in (None, page.mark)):
         raise LogLost("the store lost records of this stream")
-    for entry in look.entries:
+    for entry in page.entries:
         if entry.seq != after + 1 or (
             mark is not None and entry.mark != next_mark(mark, entry.data)
         ):

@@ -32,7 +32,7 @@ from .base import (
     Bounds,
     Entry,
     LogLost,
-    Look,
+    LogPage,
     New,
     Status,
     StoreError,
@@ -54,7 +54,7 @@ T = TypeVar("T")
 BATCH: Final = 500
 KNOWN: Final = 5000
 # How long a call waits for a store that does not answer.
-PATIENCE: Final = 5.0
+RETRY_FOR: Final = 5.0
 
 
 class Found(NamedTuple):
@@ -104,12 +104,12 @@ class Store(ABC):
     record_cost: ClassVar[int]
     stream_cost: ClassVar[int]
     # Seconds after which a waiting reader looks at the log even if it was not woken.
-    look_every: ClassVar[float] = 20.0
+    check_every: ClassVar[float] = 20.0
     # Seconds between two writes of a producer that coalesces what it appends; 0: it need not.
     write_every: ClassVar[float] = 0.025
 
     # Seconds for which a call is repeated while the store cannot be reached; 0: not at all.
-    patience: float = 0.0
+    retry_for: float = 0.0
 
     # ---- what a store does in its own way, each in one try ----
 
@@ -261,41 +261,41 @@ class Store(ABC):
         return await self._change(stream, decide, ask=True) is not None
 
     async def read(
-        self, stream: str, after: int = 0, mark: int | None = None, *, patience: float = PATIENCE
+        self, stream: str, after: int = 0, mark: int | None = None, *, retry_for: float = RETRY_FOR
     ) -> AsyncGenerator[list[Entry]]:
         """Yield batches of entries after a position, waiting for more until the final one.
 
         `mark` is that of the record at the position, if the caller knows it. Raises UnknownStream
         (also when the stream vanishes), LogGap when `after` is past the end, LogLost when records
-        do not follow each other, and StoreUnavailable after `patience` seconds without an answer.
+        do not follow each other, and StoreUnavailable after `retry_for` seconds without an answer.
         """
         waited = False
         with self._signals.listen(stream) as signal:
             while not signal.closed:
                 signal.clear()
-                look = await self._look(stream, after, patience)
-                after, mark = follow(look, after, mark, waited=waited)
-                if look.entries:
-                    yield look.entries
-                    if look.entries[-1].final:
+                page = await self._peek(stream, after, retry_for)
+                after, mark = follow(page, after, mark, waited=waited)
+                if page.entries:
+                    yield page.entries
+                    if page.entries[-1].final:
                         return
-                if after < look.last:
+                if after < page.last:
                     continue
-                if look.closed:
+                if page.closed:
                     return
-                mark, waited = look.mark, True
-                await signal.wait(self.look_every * random.uniform(0.75, 1.0))
+                mark, waited = page.mark, True
+                await signal.wait(self.check_every * random.uniform(0.75, 1.0))
 
-    async def look(
-        self, stream: str, after: int = 0, mark: int | None = None, *, patience: float = PATIENCE
-    ) -> Look:
+    async def peek(
+        self, stream: str, after: int = 0, mark: int | None = None, *, retry_for: float = RETRY_FOR
+    ) -> LogPage:
         """Return the state of the log and the next entries, without waiting for any.
 
         Raises as `read` does.
         """
-        look = await self._look(stream, after, patience)
-        follow(look, after, mark)
-        return look
+        page = await self._peek(stream, after, retry_for)
+        follow(page, after, mark)
+        return page
 
     async def status(self, stream: str) -> Status:
         """Return the current state of a stream; raises UnknownStream."""
@@ -330,22 +330,22 @@ class Store(ABC):
 
     # ---- how ----
 
-    async def _look(self, stream: str, after: int, patience: float) -> Look:
-        async def work() -> Look:
+    async def _peek(self, stream: str, after: int, retry_for: float) -> LogPage:
+        async def work() -> LogPage:
             state = await self._find(stream, after, BATCH)
             head = _live(state, stream)
-            return Look(head.last, head.mark, head.closed, list(state.rows))
+            return LogPage(head.last, head.mark, head.closed, list(state.rows))
 
-        return await self._insist(work, "read", patience)
+        return await self._insist(work, "read", retry_for)
 
     async def _insist(
-        self, work: Callable[[], Awaitable[T]], what: str = "call", patience: float | None = None
+        self, work: Callable[[], Awaitable[T]], what: str = "call", retry_for: float | None = None
     ) -> T:
         """Repeat work while the store cannot be reached."""
-        patience = self.patience if patience is None else patience
-        until, pause, why = time.monotonic() + patience, 0.02, ""
+        retry_for = self.retry_for if retry_for is None else retry_for
+        until, pause, why = time.monotonic() + retry_for, 0.02, ""
         try:
-            async with asyncio.timeout(patience or None):
+            async with asyncio.timeout(retry_for or None):
                 while True:
                     try:
                         return await work()
@@ -357,7 +357,7 @@ class Store(ABC):
                     await asyncio.sleep(pause)
                     pause = min(pause * 2, 0.5)
         except TimeoutError:
-            message = f"no answer from the store for {patience:g} s{why}"
+            message = f"no answer from the store for {retry_for:g} s{why}"
             raise StoreUnavailable(message) from None
 
     async def _change(

@@ -21,7 +21,7 @@ from jsonrill.ext.tasks import stop
 
 from .base import Bounds, Entry, StoreError, StoreFull, StoreUnavailable
 from .heads import Clock, Head
-from .logs import PATIENCE, Found, Store, Usage
+from .logs import RETRY_FOR, Found, Store, Usage
 from .postgres_schema import CHANNEL, CLOCK, SCHEMA, SETUP_LOCK, TICK_EVERY, VERSION
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ RETRY = 1.0
 PROBE_EVERY = 5.0
 SWEEP_EVERY = 30.0
 # Seconds after which psycopg looks at a connection on which nothing has arrived.
-LOOK_EVERY = 0.1
+CHECK_EVERY = 0.1
 # Unless the URL says otherwise.
 _DEFAULTS = {
     "application_name": "jsonrill",
@@ -92,7 +92,7 @@ class PostgresStore(Store):
     stream_cost = 1200
 
     def __init__(
-        self, url: str, bounds: Bounds | None = None, *, patience: float = PATIENCE
+        self, url: str, bounds: Bounds | None = None, *, retry_for: float = RETRY_FOR
     ) -> None:
         super().__init__(bounds)
         try:
@@ -103,7 +103,7 @@ class PostgresStore(Store):
         self._defaults: dict[str, Any] = {
             name: value for name, value in _DEFAULTS.items() if name not in parameters
         }
-        self.patience = patience
+        self.retry_for = retry_for
         self._free = asyncio.Semaphore(CONNECTIONS)
         self._idle: list[_Connection] = []
         self._closed = False
@@ -303,7 +303,7 @@ class PostgresStore(Store):
     async def _quietly(self, what: str, call: Awaitable[T]) -> T | None:
         """Await a call for a background task, which must survive any error."""
         try:
-            async with asyncio.timeout(self.patience):
+            async with asyncio.timeout(self.retry_for):
                 return await call
         except Exception as error:
             self.on_error(what, error)
@@ -318,7 +318,7 @@ class _Connection(AsyncConnection[tuple[Any, ...]]):
     """
 
     # Without an interval psycopg would look again and again instead of waiting.
-    async def wait(self, gen: Any, interval: float = LOOK_EVERY, *rest: Any, **named: Any) -> Any:
+    async def wait(self, gen: Any, interval: float = CHECK_EVERY, *rest: Any, **named: Any) -> Any:
         try:
             return await waiting.wait_async(gen, self.pgconn.socket, interval, *rest, **named)
         except asyncio.CancelledError:

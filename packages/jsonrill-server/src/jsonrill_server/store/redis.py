@@ -42,7 +42,7 @@ from .base import (
     StoreUnavailable,
 )
 from .heads import Clock, Head
-from .logs import PATIENCE, Found, Store, Usage
+from .logs import RETRY_FOR, Found, Store, Usage
 from .redis_wake_ups import WakeUps
 
 T = TypeVar("T")
@@ -159,11 +159,11 @@ class RedisStore(Store):
         bounds: Bounds | None = None,
         *,
         prefix: str = "jsonrill",
-        patience: float = PATIENCE,
+        retry_for: float = RETRY_FOR,
     ) -> None:
         super().__init__(bounds)
         self._prefix = prefix
-        self.patience = patience
+        self.retry_for = retry_for
         self._is_cluster = "+cluster" in url.partition(":")[0]
         url = url.replace("+cluster", "", 1) if self._is_cluster else url
         client: Any = redis.asyncio.RedisCluster if self._is_cluster else redis.asyncio
