@@ -14,6 +14,8 @@ export class AutoScroll {
     this._onChange = onChange;
     /** The last known scroll position, to tell the user's scrolling from ours. */
     this._position = 0;
+    /** True once the window was scrolled, too: a user who scrolls it back is not disturbed. */
+    this._hasMovedWindow = false;
     if (!on) return;
     const passive = { passive: true };
     scroller.addEventListener("wheel", (event) => event.deltaY < 0 && this.stop(), passive);
@@ -60,6 +62,10 @@ export class AutoScroll {
     const top = this.scroller.scrollTop;
     if (line.bottom > box.bottom - 12) this._scrollTo(top + line.bottom - box.bottom + 28);
     else if (line.top < box.top) this._scrollTo(top - box.top + line.top - 28);
+    if (!this._hasMovedWindow && Math.min(line.bottom, box.bottom) > innerHeight) {
+      this._hasMovedWindow = true;
+      this.scroller.scrollIntoView({ block: "nearest" });
+    }
     return this.scroller.scrollTop > top;
   }
 }
