@@ -172,7 +172,7 @@ def test_a_hidden_tab_draws_nothing_and_catches_up(page: Page, demo: Server) -> 
     assert page.locator(".item").count() == 0 and shown.raw() == ""
     page.evaluate("wake()")
     shown.until_raw(recorded("voyage.txt"))
-    assert shown.panel.locator(".badge.completed").count() == 5
+    expect(shown.panel.locator(".badge.completed")).to_have_count(5)
     shown.check()
 
 

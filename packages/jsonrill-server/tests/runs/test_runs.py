@@ -1086,7 +1086,7 @@ def test_on_end_is_called_once_with_what_is_in_the_log_after_a_halt(
 
 def test_many_small_runs_at_once(url: str) -> None:
     # On a busy machine a thousand calls wait longer for a store than a call may take.
-    count = 100 if SLACK > 1 else 1000
+    count = 50 if SLACK > 1 else 1000
 
     async def one(runs: Runs, at: int) -> None:
         assert await runs.start(f"run-{at}", answer(3, 0.01))
