@@ -237,7 +237,8 @@ export class Prose {
       return endOf(COMMENTED, text, pos) < 0 || !OPENS_BLOCK.test(before);
     }
     if (!scalars && !this.passedList) return true;
-    return (scalars && this.passedList ? ANNOUNCES_NUMBERS : ANNOUNCES).test(before);
+    const numbers = scalars && this.passedList && text[pos] === "[";
+    return (numbers ? ANNOUNCES_NUMBERS : ANNOUNCES).test(before);
   }
 
   /**

@@ -216,7 +216,7 @@ class Prose:
             return not (patterns.COMMENTED.match(text, pos) and patterns.OPENS_BLOCK.search(before))
         if not scalars and not self.passed_list:
             return True
-        numbers = scalars and self.passed_list
+        numbers = scalars and self.passed_list and text[pos] == "["
         announces = patterns.ANNOUNCES_NUMBERS if numbers else patterns.ANNOUNCES
         return announces.search(before) is not None
 
