@@ -233,7 +233,8 @@ export class Prose {
   isAnnounced(m, text, pos) {
     const before = this.beforeText.replace(/[ \t`*]+$/, "");
     const scalars = endOf(SCALAR_LIST, text, pos) >= 0;
-    if (text[pos] === "{" && !scalars) {
+    // Empty braces are part of a sentence only in ticks.
+    if (text[pos] === "{" && !(scalars && this.beforeText.endsWith("`"))) {
       return endOf(COMMENTED, text, pos) < 0 || !OPENS_BLOCK.test(before);
     }
     if (!scalars && !this.passedList) return true;

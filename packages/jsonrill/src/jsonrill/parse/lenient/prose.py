@@ -212,7 +212,8 @@ class Prose:
         """
         before = self.before_text.rstrip(" \t`*")
         scalars = patterns.SCALAR_LIST.match(text, pos) is not None
-        if text[pos] == "{" and not scalars:
+        # Empty braces are part of a sentence only in ticks.
+        if text[pos] == "{" and not (scalars and self.before_text.endswith("`")):
             return not (patterns.COMMENTED.match(text, pos) and patterns.OPENS_BLOCK.search(before))
         if not scalars and not self.passed_list:
             return True
