@@ -557,11 +557,11 @@ export class Machine {
    */
   _skip(text, pos) {
     RECORD_END.lastIndex = pos;
-    const found = RECORD_END.exec(text);
-    const end = found === null ? text.length : found.index + 1;
+    const match = RECORD_END.exec(text);
+    const end = match === null ? text.length : match.index + 1;
     this._offset -= end - pos - [...text.slice(pos, end)].length; // the pairs in it
-    if (found === null) return end;
-    if (found[0] === "\n") {
+    if (match === null) return end;
+    if (match[0] === "\n") {
       this._line += 1;
       this._lineStart = this._offset + end;
     }
@@ -672,19 +672,19 @@ export class Machine {
           if (run !== "") this._take(run);
           return this._afterLiteral(text, at);
         }
-        const found = this._escape(text, at, visible);
-        if (typeof found === "string") {
-          run += found;
-          at += found.length === 2 ? 12 : text[at + 1] === "u" ? 6 : 2;
+        const decoded = this._escape(text, at, visible);
+        if (typeof decoded === "string") {
+          run += decoded;
+          at += decoded.length === 2 ? 12 : text[at + 1] === "u" ? 6 : 2;
           continue;
         }
         if (run !== "") this._take(run);
-        if (found < 0) {
+        if (decoded < 0) {
           this._held = text.slice(at);
           return end;
         }
-        if (found >= visible) throw this._over("string", this._limits.string, visible);
-        return this._unexpected(text, found, found === at + 1 ? ESCAPE : HEX, at);
+        if (decoded >= visible) throw this._over("string", this._limits.string, visible);
+        return this._unexpected(text, decoded, decoded === at + 1 ? ESCAPE : HEX, at);
       }
       if (c < 32) {
         if (run !== "") this._take(run);

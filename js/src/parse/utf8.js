@@ -8,7 +8,6 @@ const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * @returns {Uint8Array}
  */
 export function toBytes(data) {
-  if (data instanceof Uint8Array) return data;
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   if (data instanceof ArrayBuffer) return new Uint8Array(data);
   const kind = data === null ? "null" : typeof data;

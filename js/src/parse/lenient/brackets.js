@@ -9,7 +9,7 @@
 import { InvalidJSON, quoted } from "../../errors.js";
 import { AFTER, FIRST_ELEMENT, FIRST_KEY, Machine, NEXT_KEY, VALUE } from "../machine.js";
 import { formatPath } from "../path-text.js";
-import { endOf, isLetter, lastVisible } from "./characters.js";
+import { charAt, endOf, isLetter, lastOf, trimmed } from "./characters.js";
 import { SHAPE, afterBrackets, pastSpaces } from "./lookahead.js";
 import { CLOSING } from "./states.js";
 import { CLOSERS } from "./strings.js";
@@ -176,9 +176,8 @@ export class Brackets {
    * @param {Leniency} m
    */
   lastString(m) {
-    if (m.text.stringAt !== m._token) return ["", ""];
-    const last = lastVisible(m.text.shown);
-    return [m.text.first || last, last || m.text.first];
+    const string = m.text.stringAt === m._token ? trimmed(m.text.emitted) : "";
+    return [charAt(string, 0), lastOf(string)];
   }
 
   /**
@@ -228,9 +227,9 @@ export class Brackets {
         const one = `what follows is in ${this.place(m, opened)}`;
         throw m._twoReadings(one, `in ${this.place(m, others[0][0])}`, pos);
       }
-      const near = others.filter(([, other]) => other === cost + 1);
-      this.deeper = near.some(([at]) => at > opened);
-      this.shallower = near.some(([at]) => at < opened);
+      const closest = others.filter(([, other]) => other === cost + 1);
+      this.deeper = closest.some(([at]) => at > opened);
+      this.shallower = closest.some(([at]) => at < opened);
     }
     this.refuseDoubled(m, pos);
     if (!doubled) this.refuseShifted(m, pos);
@@ -286,15 +285,13 @@ export class Brackets {
   stringElement(m, text, pos) {
     const depth = m._frames.length;
     if (!m._object && depth !== 0) {
-      const [lastDepth, lastIndex] = m.text.strings;
-      const alone = lastDepth !== depth || lastIndex !== m._count - 1;
+      const alone = m.text.stringAt !== m._token || this.lastClosed > m._token;
       const inObject = depth > 1 && m._frames[depth - 1][0];
       if (m._state === VALUE && alone && inObject && m.rules.has("brackets")) {
         const seen = m._sees(SHAPE.QUOTED_KEY, text, pos);
         if (seen === null) return m._hold(text, pos);
         if (seen) return this.fixOpenList(m, pos);
       }
-      m.text.strings = [depth, m._count];
     }
     return Machine.prototype._stringElement.call(m, text, pos);
   }
@@ -346,13 +343,18 @@ export class Brackets {
   }
 
   /**
+   * Where the value is cut off: brackets before it that have another reading.
    * @param {Leniency} m
    * @param {number} pos
+   * @param {typeof InvalidJSON} [kind]
    */
-  closeAll(m, pos) {
-    this.refuseDoubled(m, pos);
-    if (m._frames.length === 1) this.refuseShifted(m, pos);
-    while (m._frames.length !== 0) this.leaveNoted(m, pos);
+  refuseOpen(m, pos, kind) {
+    if (this.shallower) {
+      throw m._twoReadings("the text stopped early", "a bracket before was wrong", pos, kind);
+    }
+    if (this.hasRepeats(m)) throw this.keyTwice(m, pos, kind);
+    this.refuseDoubled(m, pos, kind);
+    if (m._frames.length === 1) this.refuseShifted(m, pos, kind);
   }
 
   /**
@@ -397,8 +399,6 @@ export class Brackets {
         this.misled = this.mayBeEarlier(m, depth);
         this.nested.delete(depth);
       }
-    } else {
-      m.text.strings = [0, 0];
     }
     this.lastSize = this.sizeOf(m);
     this.runSize = Math.max(this.lastSize, continued ? this.runSize : 0);
@@ -606,9 +606,9 @@ function bracketReadings(expected, closers, doubled, then) {
   let before = doubled ? closers[0] : "";
   for (const closer of closers) {
     /** @type {Map<number, number>} */
-    const found = new Map();
+    const costs = new Map();
     const add = /** @type {(opened: number, cost: number) => void} */ (opened, cost) => {
-      if (cost < (found.get(opened) ?? Infinity)) found.set(opened, cost);
+      if (cost < (costs.get(opened) ?? Infinity)) costs.set(opened, cost);
     };
     for (const [opened, cost] of ways) {
       add(opened, cost + (closer === "}" && before === "}" ? 1 : 2));
@@ -617,7 +617,7 @@ function bracketReadings(expected, closers, doubled, then) {
         add(left, cost + missing + (expected[left] === closer ? 0 : 1));
       }
     }
-    ways = new Map([...found].filter(([, cost]) => cost <= 4));
+    ways = new Map([...costs].filter(([, cost]) => cost <= 4));
     before = closer;
   }
   if (then === "key") return new Map([...ways].filter(([at]) => at > 0 && expected[at - 1] === "}"));

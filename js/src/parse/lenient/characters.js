@@ -13,27 +13,23 @@ const ALPHA = /^\p{L}$/u;
 const DECIMAL = /^\p{Nd}$/u;
 const DIGIT = /^[\p{Nd}\xb2\xb3\xb9\u2070\u2074-\u2079\u2080-\u2089]$/u;
 
-const DIGITS = /^[\p{Nd}\xb2\xb3\xb9\u2070\u2074-\u2079\u2080-\u2089]+$/u;
-
 /** @param {string} text */
 export const isSpace = (text) => ALL_SPACE.test(text);
 /** @param {string} char */
 export const isAlnum = (char) => ALNUM.test(char);
 /** @param {string} char */
 export const isAlpha = (char) => ALPHA.test(char);
-/** @param {string} text */
-export const isDigits = (text) => DIGITS.test(text);
 /** @param {string} char */
 export const isDecimal = (char) => DECIMAL.test(char);
 /** @param {string} char */
 export const isDigit = (char) => DIGIT.test(char);
 
 /**
- * Text without white space at its beginning.
+ * Text without white space around it.
  * @param {string} text
  */
-export function trimmedStart(text) {
-  return text.replace(START, "");
+export function trimmed(text) {
+  return trimmedEnd(text.replace(START, ""));
 }
 
 /**
@@ -101,40 +97,6 @@ export function endOf(pattern, text, pos) {
 export function find(pattern, text, pos) {
   pattern.lastIndex = pos;
   return pattern.exec(text)?.index ?? -1;
-}
-
-// ASCII characters: white space, digits, what text of a string is looked at closely for; else letters.
-const [BLANK, NUMERAL, CLOSE] = [1, 2, 3];
-const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
-  if (code <= 32) return BLANK;
-  if (code >= 48 && code < 58) return NUMERAL;
-  return "<`[]{}".includes(String.fromCharCode(code)) ? CLOSE : 0;
-});
-
-/**
- * True if no character of a string's text is looked at closely, and no end of it must be held back.
- *
- * Nearly all text is of this kind, so it is seen without a pattern. It must have a letter: of digits
- * and white space alone, what is before them is needed, too.
- * @param {string} run
- */
-export function isUsual(run) {
-  let letter = false;
-  let last = 0;
-  for (let at = 0; at < run.length; at += 1) {
-    const code = run.charCodeAt(at);
-    if (code >= 128) {
-      if (code >= 0x2018 && code < 0x2020) return false;
-      letter ||= (code >= 0xc0 && code < 0x250) || (code >= 0x4e00 && code < 0xa000);
-      last = code;
-    } else {
-      const kind = KINDS[code];
-      if (kind === CLOSE) return false;
-      letter ||= kind === 0;
-      if (kind !== BLANK) last = code;
-    }
-  }
-  return letter && last !== 44; // a comma
 }
 
 /**

@@ -91,6 +91,7 @@ export class Comments {
       m._endRepair(m._offset + end + 2);
       return end + 2;
     }
+    this.commentCloses ||= /[\]}]/.test(text.slice(pos));
     if (!text.endsWith("*")) return m._pass(text, pos, text.length);
     return m._hold(text, m._pass(text, pos, text.length - 1));
   }

@@ -3,7 +3,6 @@
 import { InvalidJSON, Truncated } from "../../errors.js";
 import { END, FIRST_ELEMENT, KEY, Machine, STRING, VALUE } from "../machine.js";
 import { ANY_CLOSER } from "./brackets.js";
-import { lastVisible } from "./characters.js";
 import {
   ASIDE,
   BARE_KEY,
@@ -22,7 +21,7 @@ import {
   PROSE,
   THOUGHTS,
 } from "./states.js";
-import { ENDS_IN_FENCE, SECOND_IN_LINE, SECOND_SCALAR } from "./tables.js";
+import { AFTER_VALUE, SECOND_IN_LINE, SECOND_SCALAR, TAKES_BACK } from "./tables.js";
 import { ALL_WORDS } from "./words.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
@@ -58,14 +57,16 @@ export class TextEnd {
     m._read(held, 0);
     m._endRepair(m._offset + m._held.length);
     if (m._state >= LENIENT) m._tail = new Uint8Array(0); // of text that is not read
+    const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(m._state);
+    if (inString && m.text.stringAt !== m._token) m.text.beginText(m); // of one that has just begun
     if (m._state === STRING && /^[”’]/.test(m.text.tailText) && m._frames.length !== 0) {
       this.endCurly(m);
     }
     if (m._state === CLOSING) m.brackets.endRoot(m);
     if (m._state === IGNORED) this.refuseSecond(m);
-    if (m._state === LINE_COMMENT) m.comments.refuse(m, m._held.length, Truncated, true);
-    const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(m._state);
-    const quoted = inString && m.text.stringAt === m._token;
+    if (m._state === LINE_COMMENT || m._state === BLOCK_COMMENT) {
+      m.comments.refuse(m, m._held.length, Truncated, true);
+    }
     const atRoot = m._frames.length === 0;
     const apostrophe = m._state === ODD_STRING && m.text.opened === "'" && atRoot;
     const inProse = [PROSE, ASIDE, CODE].includes(m._state);
@@ -77,7 +78,7 @@ export class TextEnd {
     if (inProse && !m._many) throw m._errorHere(InvalidJSON, "a value", "but the text has none");
     const isOpen = !atRoot || m._state === STRING;
     if (isOpen && m.rules.has("cut-off") && m._mayClose && !m._cut) {
-      this.refuseSwallowed(m, quoted);
+      this.refuseSwallowed(m);
       m._mayRepair("cut-off", m._held.length, 0);
       this.cutOff(m);
     } else {
@@ -92,7 +93,8 @@ export class TextEnd {
   refuseSecond(m) {
     const listed = m.prose.inProse && m.prose.scalarList;
     const second = m.brackets.rootEnd < 0 || listed ? SECOND_SCALAR : SECOND_IN_LINE;
-    if (second.test(m.prose.trailingText) && !m._many) {
+    const after = m.prose.trailingText;
+    if ((second.test(after) || TAKES_BACK.test(after)) && !m._many) {
       const one = "the value is before this";
       throw m._twoReadings(one, "it is in this text", m._held.length);
     }
@@ -107,7 +109,7 @@ export class TextEnd {
     const end = m._held.length;
     const closers = tail.slice(1).replace(ANY_SPACE, "");
     const expected = [...m.brackets.brackets(m)].reverse().join("");
-    const meant = closers !== "" && closers === expected && !m.text.curly;
+    const meant = closers !== "" && closers === expected && !m.quotes.curly;
     if (meant && m.rules.has("curly-quotes")) {
       m._mayRepair("curly-quotes", end);
       m.text.tailText = "";
@@ -119,19 +121,14 @@ export class TextEnd {
   /**
    * A string that only the end of the text ends may have swallowed what came after it.
    * @param {Leniency} m
-   * @param {boolean} inString
    */
-  refuseSwallowed(m, inString) {
+  refuseSwallowed(m) {
     const end = m._held.length;
     let swallowed;
     if (m._state === KEY) {
       swallowed = /[:{}[\],]/.test(m._begun);
     } else if (m._state === STRING) {
-      const closer = lastVisible(m.text.shown + m.text.tailText);
-      const curly = m.text.tailText.startsWith("”") && !m.text.curly;
-      const unsure = m.text.quoted || m.text.afterValue || m.text.closedInText || curly;
-      const fence = ENDS_IN_FENCE.test(m.text.watched);
-      swallowed = inString && (unsure || fence || ANY_CLOSER.includes(closer));
+      swallowed = this.maySwallow(m);
     } else {
       swallowed = ANY_CLOSER.includes(m.brackets.lastString(m)[1]);
     }
@@ -139,13 +136,20 @@ export class TextEnd {
       const [one, other] = ["the text stopped in a string", "a quote is missing"];
       throw m._twoReadings(one, other, end, Truncated);
     }
-    if (m.brackets.shallower) {
-      const [one, other] = ["the text stopped early", "a bracket before was wrong"];
-      throw m._twoReadings(one, other, end, Truncated);
-    }
-    if (m.brackets.hasRepeats(m)) throw m.brackets.keyTwice(m, end, Truncated);
-    m.brackets.refuseDoubled(m, end, Truncated);
-    if (m._frames.length === 1) m.brackets.refuseShifted(m, end, Truncated);
+    m.brackets.refuseOpen(m, end, Truncated);
+  }
+
+  /**
+   * True if the string that is cut off has what may come after the value.
+   * @param {Leniency} m
+   */
+  maySwallow(m) {
+    const curly = m.text.tailText.startsWith("”") && !m.quotes.curly;
+    if (m.quotes.quoted || curly || ANY_CLOSER.includes(m.text.last)) return true;
+    // Without one that is not escaped, no line break counts.
+    let text = m.text.emitted + m.text.tailText;
+    if (m.text.linesAt !== m._token) text = text.replaceAll("\n", " ");
+    return AFTER_VALUE.test(text) || m.text.closesBracket();
   }
 
   /**
@@ -157,8 +161,8 @@ export class TextEnd {
     if (m._state === STRING) {
       m.text.finishString(m, m._held, end - 1);
     } else if (m._held !== "" && m._state <= FIRST_ELEMENT) {
-      const found = ALL_WORDS.find(([word]) => word.startsWith(m._held));
-      if (found !== undefined) m._sink.scalar(found[1], undefined, m._offset);
+      const entry = ALL_WORDS.find(([word]) => word.startsWith(m._held));
+      if (entry !== undefined) m._sink.scalar(entry[1], undefined, m._offset);
     }
     while (m._frames.length !== 0) m.brackets.leave(m, end);
   }

@@ -14,6 +14,11 @@
  *     brackets    brackets.js   brackets that contradict each other, the root's bracket
  *     ending      ending.js     the end of the text
  *
+ * In a state that JSON does not have, `READERS` names the method. A character that fits nowhere goes to
+ * `_unexpected`: between tokens to `Tokens.fix`, which chooses by character, after the value to
+ * `Tokens.fixAfter`, in a number to `Words.fixNumber`. In strings and at brackets the hooks of the
+ * strict machine, below, name it. The end of the text is `TextEnd.finish`.
+ *
  * A reader says where reading goes on and in which state, or -1 if it has no answer: then the text is
  * refused. A reading is taken only if it is the only sensible one.
  */

@@ -158,13 +158,13 @@ export function afterBrackets(text, pos, last) {
     } else if (",，".includes(char)) {
       comma = true;
     } else {
-      const found = following(text, pos, last);
-      if (typeof found === "string") return { closers, end, comma, then: found };
-      if (found === null) {
+      const next = following(text, pos, last);
+      if (typeof next === "string") return { closers, end, comma, then: next };
+      if (next === null) {
         const far = text.length - start > REACH / 2;
         return far ? { closers, end, comma, then: "text" } : null;
       }
-      pos = found - 1;
+      pos = next - 1;
     }
     pos += 1;
   }
@@ -187,11 +187,11 @@ export function closesNext(text, pos, last) {
     if (",，".includes(char)) {
       pos += 1;
     } else if (char === "/" || char === "#") {
-      const found = following(text, pos, last);
-      if (typeof found !== "number") {
-        return found === null && text.length - start < REACH / 2 ? null : found === "end";
+      const next = following(text, pos, last);
+      if (typeof next !== "number") {
+        return next === null && text.length - start < REACH / 2 ? null : next === "end";
       }
-      pos = found;
+      pos = next;
     } else {
       return false;
     }
@@ -221,8 +221,8 @@ function following(text, pos, last) {
   }
   if (char === "#" || (char === "/" && ["/", "*", ""].includes(text.slice(pos + 1, pos + 2)))) {
     const mark = text.startsWith("/*", pos) ? "*/" : "\n";
-    const found = text.indexOf(mark, pos);
-    return found >= 0 ? found + mark.length : last ? "end" : null;
+    const markAt = text.indexOf(mark, pos);
+    return markAt >= 0 ? markAt + mark.length : last ? "end" : null;
   }
   /** @type {[string, Following | number][]} */
   const marks = [

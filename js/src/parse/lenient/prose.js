@@ -2,9 +2,9 @@
 
 import { InvalidJSON, quoted } from "../../errors.js";
 import { END, VALUE } from "../machine.js";
-import { endOf, find, lastOf } from "./characters.js";
+import { endOf, find } from "./characters.js";
 import { SHAPE, pastSpaces } from "./lookahead.js";
-import { ASIDE, BEFORE, CODE, FENCE, IGNORED, PROSE, THOUGHTS } from "./states.js";
+import { ASIDE, BEFORE, BLOCK_COMMENT, CODE, FENCE, IGNORED, LINE_COMMENT, PROSE, THOUGHTS } from "./states.js";
 import {
   ANNOUNCES,
   ANNOUNCES_NUMBERS,
@@ -15,14 +15,18 @@ import {
   BREAKS_PROSE,
   BREAKS_PROSE_OF_MANY,
   BREAKS_TRAILING,
+  CITES,
   COMMENTED,
   DUE,
   FENCE_REST,
+  FOOTNOTE,
   IN_CODE,
   LETTER,
-  OPENS_BLOCK,
+  NO_CLOSER,
   NUMBERS,
   ODD_SPACES,
+  OPENS_BLOCK,
+  OPERAND,
   QUOTES,
   QUOTES_VALUE,
   SCALAR_LIST,
@@ -39,9 +43,8 @@ import {
 /** @typedef {import("./rules.js").Rule} Rule */
 
 const SPACE = /[ \t\n\r]*/y;
-// Words of the text after the value; and before a bracket that is meant as itself, or as a face.
+// Words of the text after the value.
 const WORDS = /[^ \t\r\n,;)\]}]/;
-const NO_CLOSER = [..."`:;="];
 // Before a tag that is spoken of.
 const QUOTES_TAG = ["`", '"', "'", "“"];
 // Before a bracket that is the value, even if the text stops after it.
@@ -178,10 +181,10 @@ export class Prose {
     const before = this.beforeText;
     const start = pos;
     for (;;) {
-      const found = find(breaks, text, pos);
-      pos = m._pass(text, pos, found < 0 ? text.length : found);
+      const breakAt = find(breaks, text, pos);
+      pos = m._pass(text, pos, breakAt < 0 ? text.length : breakAt);
       this.beforeText = (before + text.slice(Math.max(start, pos - REMEMBERED), pos)).slice(-REMEMBERED);
-      if (found < 0) return pos;
+      if (breakAt < 0) return pos;
       const char = text[pos];
       if (char === "\n" || char === "\x1e") {
         m._state = BEFORE;
@@ -224,8 +227,8 @@ export class Prose {
   }
 
   /**
-   * False for a list of numbers or words in a sentence, and for a block of code. After such a list in
-   * the prose, another list may be the value or be one of two.
+   * False for a list of numbers or words in a sentence, for a block of code and an operand. After
+   * such a list in the prose, another list may be the value or be one of two.
    * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
@@ -233,11 +236,15 @@ export class Prose {
   isAnnounced(m, text, pos) {
     const before = this.beforeText.replace(/[ \t`*]+$/, "");
     const scalars = endOf(SCALAR_LIST, text, pos) >= 0;
-    // Empty braces are part of a sentence only in ticks.
-    if (text[pos] === "{" && !(scalars && this.beforeText.endsWith("`"))) {
+    if (OPERAND.test(this.beforeText)) return false;
+    if (text[pos] === "{" && !scalars) {
       return endOf(COMMENTED, text, pos) < 0 || !OPENS_BLOCK.test(before);
     }
     if (!scalars && !this.passedList) return true;
+    const line = before.slice(before.lastIndexOf("\n") + 1);
+    // (95% CI: [1.2, 3.4])
+    if (scalars && line.split("(").length > line.split(")").length) return false;
+    if (endOf(FOOTNOTE, text, pos) >= 0 && CITES.test(this.beforeText)) return false;
     const numbers = scalars && this.passedList && text[pos] === "[";
     return (numbers ? ANNOUNCES_NUMBERS : ANNOUNCES).test(before);
   }
@@ -454,10 +461,10 @@ export class Prose {
   ignored(m, text, pos) {
     let start = pos;
     for (;;) {
-      const found = find(BREAKS_TRAILING, text, pos);
-      const end = found < 0 ? text.length : found;
+      const breakAt = find(BREAKS_TRAILING, text, pos);
+      const end = breakAt < 0 ? text.length : breakAt;
       this.noteTrailing(m, text, start, pos, end);
-      if (found < 0) return end;
+      if (breakAt < 0) return end;
       start = pos = end;
       const char = text[pos];
       if (char === "`" || char === "~") {
@@ -483,7 +490,7 @@ export class Prose {
         this.depthAside += 1;
       } else if (char === "}" || char === "]") {
         if (this.depthAside !== 0) this.depthAside -= 1;
-        else if (this.trailingWords && !NO_CLOSER.includes(lastOf(this.beforeText))) {
+        else if (this.trailingWords && !NO_CLOSER.test(this.beforeText)) {
           throw m._twoReadings("the value has ended", "this bracket ends it", pos);
         }
       }
@@ -603,7 +610,10 @@ export class Prose {
     const opens = m._sees(SHAPE.OPENING_FENCE, text, pos);
     if (opens === null) return m._hold(text, pos);
     const end = opens ? -1 : this.fixAround(m, text, pos);
-    if (end < 0 && m._mayRepair("trailing-text", pos)) {
+    // A comment is looked through for a second value, as other text is.
+    const begun = m._state === LINE_COMMENT || m._state === BLOCK_COMMENT;
+    const comment = begun && m.rules.has("trailing-text");
+    if (comment || (end < 0 && m._mayRepair("trailing-text", pos))) {
       m._state = IGNORED;
       m._passes = true;
       this.beforeText = "";
@@ -611,7 +621,7 @@ export class Prose {
       this.trailingWords = this.trailingLetters = false;
       this.trailingText = "";
       this.trailingThoughts = this.trailingCode = false;
-      return pos;
+      return comment ? end : pos;
     }
     return end;
   }
@@ -637,8 +647,8 @@ function isCode(before, bracket) {
   const line = lines[lines.length - 1];
   if (count(line, '"') % 2 > 0 || count(line, "“") > count(line, "”")) return true;
   if (lines.length > 1 && endOf(YAML_KEY, line, 0) >= 0 && endOf(YAML_LINE, lines[0], 0) >= 0) return true;
-  const found = IN_CODE.exec(line);
-  return found !== null && (found.index > 0 || lines.length > 1 || !line.endsWith(","));
+  const match = IN_CODE.exec(line);
+  return match !== null && (match.index > 0 || lines.length > 1 || !line.endsWith(","));
 }
 
 /**

@@ -9,11 +9,12 @@
 import { AFTER, FIRST_KEY, STRING, VALUE } from "../machine.js";
 import { charAt, endOf, isAlnum, isAlpha, isSpace, lastOf, lastVisible, spaceEnd, trimmedEnd } from "./characters.js";
 import { SHAPE } from "./lookahead.js";
-import { CLOSE_QUOTATION, ENDS_IN_NUMBER, LAST_SCALAR, NEXT_ELEMENT, NO_QUOTATION, PLAIN_KEY } from "./tables.js";
+import { CLOSE_QUOTATION, ENDS_IN_NUMBER, LABEL, LAST_SCALAR, LENGTH, NEXT_ELEMENT, NO_QUOTATION, PLAIN_KEY } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 
 const REMEMBERED = 64;
+const CURLY = /[“”‘„]/;
 // A quote between a digit and one of these means inches.
 const INCHES = " .;)x×-";
 // After these a quote opens something, if no space follows it.
@@ -21,6 +22,74 @@ const OPENS = [",", ":", ";", "[", "{", "("];
 
 /** Tells the quote that ends a string from one in its text. */
 export class Quotes {
+  // Of the string that is being read: it had inner quotes; a quotation is open; a comma is before
+  // that, so that it may be a key; it began in a word, so it may end in one.
+  quoted = false;
+  quotation = false;
+  afterComma = false;
+  glued = false;
+  // How many brackets of JSON inside the string are open, and if a string is open there: brackets in
+  // it do not count.
+  nest = 0;
+  nestString = false;
+  // Where the last inner quote was, and how many in a row.
+  innerAt = -1;
+  innerRun = 0;
+  // It has quotes with and without a backslash; a quote that means inches.
+  mixed = false;
+  inches = false;
+  // A curly quote was opened in it, or a low one.
+  curly = false;
+  low = false;
+
+  /** A string begins. */
+  beginText() {
+    this.quoted = this.quotation = this.afterComma = this.glued = this.nestString = false;
+    this.mixed = this.inches = this.curly = this.low = false;
+    this.nest = this.innerRun = 0;
+    this.innerAt = -1;
+  }
+
+  /**
+   * Text of a string with inner quotes goes on.
+   * @param {Leniency} m
+   * @param {string} run
+   */
+  noteText(m, run) {
+    if (this.quoted && m._state === STRING && run.includes('"')) this.mixed = true;
+    if (this.nest === 0 || this.nestString) return;
+    for (const char of run) {
+      if (this.nest !== 0 && "{[".includes(char)) this.nest += 1;
+      else if (this.nest !== 0 && "}]".includes(char)) this.nest -= 1;
+    }
+  }
+
+  /**
+   * A curly quote that was opened in the string is closed in it, and does not end it.
+   * @param {string} run
+   */
+  noteCurly(run) {
+    if (!CURLY.test(run)) return;
+    const closes = run.lastIndexOf("”");
+    const opens = Math.max(run.lastIndexOf("“"), run.lastIndexOf("‘"));
+    if (Math.max(opens, closes) >= 0) this.curly = opens > closes;
+    const low = run.lastIndexOf("„");
+    const others = Math.max(run.lastIndexOf("“"), closes);
+    if (Math.max(low, others) >= 0) this.low = low > others;
+  }
+
+  /**
+   * At the end of a string: quotes in it that have two readings.
+   * @param {Leniency} m
+   * @param {number} quote
+   */
+  refuseText(m, quote) {
+    if (m.text.stringAt !== m._token) return;
+    if (this.mixed) throw m._twoReadings("quotes are escaped", "some quotes are not", quote);
+    const inNumber = this.inches && ENDS_IN_NUMBER.test(m.text.shown + m.text.tailText);
+    if (inNumber) throw this.loneQuote(m, quote); // ["item 1" item 2"]
+  }
+
   /**
    * End the string at this quote, or take the quote as part of its text.
    * @param {Leniency} m
@@ -44,8 +113,8 @@ export class Quotes {
     let plain = comma ? char === '"' : char === "}" || char === "]";
     plain ||= char === ")" && m.text.parens.size !== 0;
     plain ||= pos === end && m._last;
-    if (plain && m.text.nest === 0) {
-      if (m.text.quotation) throw this.loneQuote(m, quote);
+    if (plain && this.nest === 0) {
+      if (this.quotation) throw this.loneQuote(m, quote);
       return m.text.finishString(m, text, quote);
     }
     if (pos === end && !m._last && end - quote < REMEMBERED) return m._hold(text, quote);
@@ -63,13 +132,13 @@ export class Quotes {
    * @param {number} quote
    */
   doubtfulQuote(m, text, quote) {
-    if (m.text.nest === 0) {
+    if (this.nest === 0) {
       const ends = m._object ? SHAPE.STRING_ENDS_IN_OBJECT : SHAPE.STRING_ENDS_IN_ARRAY;
       const seen = m._sees(ends, text, quote + 1);
       if (seen === null) return m._hold(text, quote);
       const cut = m._last && !m._object && endOf(LAST_SCALAR, text, quote + 1) >= 0;
       if (seen || cut) {
-        if (m.text.quotation) throw this.loneQuote(m, quote);
+        if (this.quotation) throw this.loneQuote(m, quote);
         return m.text.finishString(m, text, quote);
       }
       if (m.text.tailText !== "" && text[quote] === '"') {
@@ -102,7 +171,7 @@ export class Quotes {
     const ahead = inObject ? SHAPE.KEY_AHEAD : curly ? SHAPE.CURLY_ELEMENT_AHEAD : SHAPE.ELEMENT_AHEAD;
     const seen = m._sees(ahead, text, quote + 1);
     if (seen === null) return m._hold(text, quote);
-    if (curly && m.text.curly) throw this.loneQuote(m, quote);
+    if (curly && this.curly) throw this.loneQuote(m, quote);
     const rule = curly ? "curly-quotes" : "missing-quotes";
     if (!seen || !m.rules.has(rule)) return -1;
     // After \" the backslash may be part of the text, and the quote its end.
@@ -111,9 +180,9 @@ export class Quotes {
       ",:]}".includes(text[quote + 1]) ||
       isSpace(m.text.shown.at(-1) ?? "") || // before the comma, or in the text
       m._bareKeys || // one may be in the text
-      m.text.closedInText;
-    const unsure = swallowed || m.text.quoted || !m._object;
-    if (m.text.quotation || (!curly && unsure)) {
+      m.text.closesBracket();
+    const unsure = swallowed || this.quoted || !m._object;
+    if (this.quotation || (!curly && unsure)) {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];
       throw m._twoReadings(one, other, quote);
     }
@@ -167,28 +236,28 @@ export class Quotes {
     const after = charAt(text, quote + 1);
     const before = lastOf(m.text.shown + m.text.tailText);
     if (!"'’".includes(char) || !(isAlnum(before) && isAlnum(after))) {
-      const adjacent = m.text.innerAt === m._offset + quote - 1;
-      m.text.innerRun = adjacent ? m.text.innerRun + 1 : 1;
-      if (m.text.nest !== 0) {
+      const adjacent = this.innerAt === m._offset + quote - 1;
+      this.innerRun = adjacent ? this.innerRun + 1 : 1;
+      if (this.nest !== 0) {
         // No JSON has three quotes in a row.
-        if (m.text.innerRun > 2) throw this.loneQuote(m, quote);
-        m.text.nestString = !m.text.nestString;
-      } else if (m.text.quotation) {
+        if (this.innerRun > 2) throw this.loneQuote(m, quote);
+        this.nestString = !this.nestString;
+      } else if (this.quotation) {
         const opens = OPENS.includes(before) && !isSpace(after);
-        const inWord = isAlnum(after) && !m.text.glued;
+        const inWord = isAlnum(after) && !this.glued;
         if (isSpace(before) || inWord || opens) throw this.loneQuote(m, quote);
-        if (m.text.afterComma) {
+        if (this.afterComma) {
           const seen = m._sees(SHAPE.COLON_AHEAD, text, quote + 1);
           if (seen === null) return m._hold(text, quote);
           // `x], "key": [` may be no text at all.
           if (seen) throw this.loneQuote(m, quote);
         }
-        m.text.quotation = false;
-      } else if (char === '"' && (m.text.low || m.text.curly) && !isSpace(before)) {
-        m.text.low = m.text.curly = false;
+        this.quotation = false;
+      } else if (char === '"' && (this.low || this.curly) && !isSpace(before)) {
+        this.low = this.curly = false;
       } else if (char === '"' && isAlpha(before) && isAlpha(after)) {
-        m.text.quotation = m.text.glued = true;
-        m.text.afterComma = false;
+        this.quotation = this.glued = true;
+        this.afterComma = false;
       } else if (endOf(CLOSE_QUOTATION, before, 0) < 0 && endOf(NO_QUOTATION, after, 0) < 0) {
         if (after === char && !adjacent) {
           const seen = this.seesThree(m, text, quote);
@@ -200,33 +269,34 @@ export class Quotes {
           if (seen === null) return m._hold(text, quote);
           // "x}, {"a": the string has no end; "["true: a comma is missing after it.
           if (!seen || NEXT_ELEMENT.test(m.text.shown)) throw this.loneQuote(m, quote);
-          m.text.nest = 1;
-          m.text.nestString = true;
+          this.nest = 1;
+          this.nestString = true;
         } else {
-          m.text.quotation = true;
-          m.text.glued = false;
-          m.text.afterComma = lastVisible(m.text.shown + m.text.tailText) === ",";
+          this.quotation = true;
+          this.glued = false;
+          this.afterComma = m.text.last === ",";
         }
-      } else if (char === '"' && INCHES.includes(after) && this.endsInNumber(m)) {
-        m.text.inches = true;
+      } else if (char === '"' && INCHES.includes(after) && this.endsInInches(m)) {
+        this.inches = true;
       } else {
         throw this.loneQuote(m, quote);
       }
     }
     m._mayRepair("inner-quotes", quote);
-    m.text.quoted = false; // for `_takeText`
+    this.quoted = false; // for `noteText`
     m.text.take(m, char);
-    m.text.quoted = true;
-    m.text.innerAt = m._offset + quote;
+    this.quoted = true;
+    this.innerAt = m._offset + quote;
     return quote + 1;
   }
 
   /**
-   * True if the text before a quote ends in a number: `5" nail`, but not `user1" x`.
+   * True if the text before a quote ends in a length: `5" nail`, but not `room 12" key`.
    * @param {Leniency} m
    */
-  endsInNumber(m) {
-    return ENDS_IN_NUMBER.test(m.text.shown + m.text.tailText);
+  endsInInches(m) {
+    const shown = m.text.shown + m.text.tailText;
+    return LENGTH.test(shown) && !LABEL.test(shown);
   }
 
   /**

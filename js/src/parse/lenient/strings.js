@@ -6,19 +6,18 @@
  */
 
 import { AFTER, COLON, ESCAPE, FIRST_KEY, HEX, KEY, Machine, NEXT_KEY, NO_CONTROL, STRING } from "../machine.js";
-import { charAt, endOf, isAlnum, isDigits, isSpace, isUsual, lastOf, lastVisible, trimmedStart } from "./characters.js";
+import { charAt, endOf, isAlnum, lastOf, lastVisible } from "./characters.js";
 import { isLiteral, pythonEscape } from "./escapes.js";
 import { SHAPE } from "./lookahead.js";
 import { BLOCK_STRING, ODD_KEY, ODD_STRING } from "./states.js";
 import {
-  AFTER_VALUE,
-  AFTER_VALUE_CUT,
   DOUBTFUL,
   INFO_STRING,
   INFO_STRING_CUT,
   IN_REGEX,
   LINE_BREAK,
   NAMES_LANGUAGE,
+  NETWORK,
   PYTHON,
   PYTHON_CODE,
   PYTHON_TOO,
@@ -29,7 +28,6 @@ import {
 /** @typedef {import("./core.js").Leniency} Leniency */
 /** @typedef {import("./rules.js").Rule} Rule */
 
-const REMEMBERED = 64;
 // The quote that ends what an odd quote opens, and the plain text between them.
 /** @type {{[quote: string]: string}} */
 export const CLOSERS = { "'": "'", "“": "”", "‘": "’", "`": "`" };
@@ -43,6 +41,7 @@ const BLOCK_TEXT = { '"""': /[^"\\\r\n]*/y, "```": /[^`\r\n]*/y };
 const MARKDOWN = "_*#~>`";
 const MARKDOWN_IN_KEYS = MARKDOWN + "-.!()[]{}+|";
 // The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
+const TAIL_CHARACTER = /[,”’]/;
 const TAIL = /(?:[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{[][ \t\r\n]{0,40})?|,[ \t\r\n]*)$/;
 const NOWHERE = -1e9;
 const LONGEST_TAIL = 200;
@@ -54,27 +53,12 @@ export class Strings {
   opened = "";
   // Three ticks opened it, and a word that may name a language is after them in their line.
   info = false;
-  // Of the string being read: its offset, its first character, the end of what was emitted, what is
-  // not yet emitted, whether a quotation is open in it, whether it had inner quotes, and how many
-  // brackets of JSON inside it are open.
+  // Of the string that is being read, or was read last: its offset, its text as far as it was emitted,
+  // the end of that, and what is not yet emitted.
   stringAt = -1;
-  first = "";
+  emitted = "";
   shown = "";
   tailText = "";
-  quotation = false;
-  // A comma is before the quotation: it may be a key.
-  afterComma = false;
-  quoted = false;
-  nest = 0;
-  // In that JSON, a string is open: brackets in it do not count.
-  nestString = false;
-  // The quotation began in a word, so it may end in one.
-  glued = false;
-  // A low quote was opened in it.
-  low = false;
-  // How many brackets are open in it, and if one was closed that was not opened in it.
-  openInText = 0;
-  closedInText = false;
   // Where the last string began with an escape that is doubtful beside a backslash that is text, and
   // the last one with such a backslash; the last one with `\b` or `\f`, and with a backslash before
   // punctuation. Of the one with a backslash that is text its text since then, and if it begins with
@@ -85,24 +69,14 @@ export class Strings {
   punctuatedAt = NOWHERE;
   literalText = "";
   drive = false;
-  // A curly quote was opened in it; where the last inner quote was, and how many in a row.
-  curly = false;
-  innerAt = -1;
-  innerRun = 0;
-  // It has quotes with and without a backslash; a quote that means inches.
-  mixed = false;
-  inches = false;
-  // It has what may come after the value; and its end, if that may become such a thing.
-  afterValue = false;
-  watched = "";
+  // Where the last string began that has a line break in it.
+  linesAt = NOWHERE;
   /** The depths that a "(" opened. @type {Set<number>} */
   parens = new Set();
   // The line in which a string at the root ended.
   stringLine = -1;
   // Where a comma was missing.
   commaAt = -1;
-  // Depth and index of the last string in a list.
-  strings = [0, 0];
 
   /**
    * Forget what was remembered of the document before.
@@ -116,7 +90,21 @@ export class Strings {
     this.parens = new Set();
     this.stringLine = -1;
     this.commaAt = -1;
-    this.strings = [0, 0];
+  }
+
+  /** The last character of the text so far but for white space; "" if there is none. */
+  get last() {
+    return lastVisible(this.shown + this.tailText);
+  }
+
+  /** True if a bracket is closed in that text that was not opened in it. */
+  closesBracket() {
+    let opened = 0;
+    for (const [bracket] of (this.emitted + this.tailText).matchAll(/[\][{}]/g)) {
+      opened += "{[".includes(bracket) ? 1 : -1;
+      if (opened < 0) return true;
+    }
+    return false;
   }
 
   /**
@@ -138,87 +126,37 @@ export class Strings {
    */
   takeText(m, run) {
     if (this.stringAt !== m._token) this.beginText(m);
-    if (this.isSimple() && isUsual(run)) {
-      m._sink.text(run);
-      this.first ||= charAt(trimmedStart(run), 0);
-      this.shown = run;
-      return;
-    }
-    if (this.quoted && m._state === STRING && run.includes('"')) this.mixed = true;
-    if (this.watched !== "" || /[<`]/.test(run)) this.watch(m, run.replaceAll("\n", " "));
-    for (const [bracket] of run.matchAll(/[\][{}]/g)) {
-      if ("{[".includes(bracket)) this.openInText += 1;
-      else if (this.openInText !== 0) this.openInText -= 1;
-      else this.closedInText = true;
-    }
-    if (this.nest !== 0) {
-      for (const char of run) {
-        if (this.nest === 0 || this.nestString) break;
-        if (char === "{" || char === "[") this.nest += 1;
-        else if (char === "}" || char === "]") this.nest -= 1;
-      }
-    }
+    m.quotes.noteText(m, run);
     if (this.tailText !== "") {
       run = this.tailText + run;
       this.tailText = "";
     }
-    if (this.inner && m._frames.length !== 0 && m._state === STRING) {
-      const found = TAIL.exec(run);
-      if (found !== null && found[0].length <= LONGEST_TAIL) {
-        [this.tailText] = found;
-        run = run.slice(0, found.index);
+    if (this.inner && m._frames.length !== 0 && m._state === STRING && TAIL_CHARACTER.test(run)) {
+      const match = TAIL.exec(run);
+      if (match !== null && match[0].length <= LONGEST_TAIL) {
+        [this.tailText] = match;
+        run = run.slice(0, match.index);
       }
     }
-    if (run === "") return;
+    if (run !== "") this.show(m, run);
+  }
+
+  /**
+   * @param {Leniency} m
+   * @param {string} run
+   */
+  show(m, run) {
     m._sink.text(run);
-    this.first ||= charAt(trimmedStart(run), 0);
-    this.noteCurly(m, run);
-    const short = isSpace(run) || isDigits(run);
-    this.shown = short ? this.shown.slice(-REMEMBERED) + run : run;
-  }
-
-  /** True if this string has nothing unusual so far. */
-  isSimple() {
-    const unusual = this.quoted || this.curly || this.low || this.nest !== 0;
-    return !unusual && this.tailText === "" && this.watched === "";
-  }
-
-  /**
-   * Note text of a string that may come after the value, if the string is cut off.
-   * @param {Leniency} m
-   * @param {string} run
-   */
-  watch(m, run) {
-    run = (this.watched || (this.tailText === "" ? lastVisible(this.shown) : "")) + run;
-    if (AFTER_VALUE.test(run)) this.afterValue = true;
-    this.watched = AFTER_VALUE_CUT.exec(run)?.[0] ?? "";
-  }
-
-  /**
-   * A curly quote that was opened in the string is closed in it, and does not end it.
-   * @param {Leniency} m
-   * @param {string} run
-   */
-  noteCurly(m, run) {
-    const opens = Math.max(run.lastIndexOf("“"), run.lastIndexOf("‘"));
-    const closes = run.lastIndexOf("”");
-    if (opens > closes) this.curly = true;
-    else if (closes >= 0) this.curly = false;
-    const low = run.lastIndexOf("„");
-    if (low > Math.max(run.lastIndexOf("“"), closes)) this.low = true;
-    else if (run.includes("“") || closes >= 0) this.low = false;
+    this.emitted += run;
+    this.shown = run.length < LONGEST_TAIL ? (this.shown + run).slice(-LONGEST_TAIL) : run;
+    m.quotes.noteCurly(run);
   }
 
   /** @param {Leniency} m */
   beginText(m) {
     this.stringAt = m._token;
-    this.first = this.shown = this.tailText = "";
-    this.quotation = this.quoted = this.curly = this.mixed = this.afterValue = false;
-    this.low = this.closedInText = this.inches = false;
-    this.openInText = 0;
-    this.watched = "";
-    this.innerAt = -1;
-    this.nest = 0;
+    this.emitted = this.shown = this.tailText = "";
+    m.quotes.beginText();
   }
 
   /**
@@ -228,23 +166,14 @@ export class Strings {
    * @param {number} quote
    */
   finishString(m, text, quote) {
-    if (this.mixed && this.stringAt === m._token) {
-      throw m._twoReadings("quotes are escaped", "some quotes are not", quote);
-    }
-    if (this.inches && this.stringAt === m._token && m.quotes.endsInNumber(m)) {
-      throw m.quotes.loneQuote(m, quote); // ["item 1" item 2"]
-    }
+    m.quotes.refuseText(m, quote);
     if (this.tailText !== "") {
-      this.shown = this.tailText;
+      const tail = this.tailText;
       this.tailText = "";
-      m._sink.text(this.shown);
-      this.first ||= charAt(trimmedStart(this.shown), 0);
+      this.show(m, tail);
     }
-    if (this.first === "" && !m._object && m._count === 0) {
-      // [""]: the quotes may belong around the bracket.
-      this.first = "[";
-      this.shown = "]";
-    }
+    // [""]: the quotes may belong around the bracket.
+    if (lastVisible(this.shown) === "" && !m._object && m._count === 0) this.emitted = "[]";
     if (m._frames.length === 0) {
       this.stringLine = m._line;
       m._numberEnd = m._offset + quote + 1;
@@ -266,7 +195,6 @@ export class Strings {
     m._mayRepair(rule, pos);
     this.opened = char;
     if (m._state === FIRST_KEY || m._state === NEXT_KEY) return m._openString(ODD_KEY, pos);
-    if (!m._object) this.strings = [m._frames.length, m._count];
     m._sink.startString(m._offset + pos);
     return m._openString(ODD_STRING, pos);
   }
@@ -351,12 +279,12 @@ export class Strings {
   oneEscape(m, text, pos) {
     const end = this.literalEscape(m, text, pos);
     if (end >= 0) return end;
-    const found = this.escape(m, text, pos, text.length);
-    if (typeof found === "string") {
-      this.take(m, found);
-      return pos + (found.length === 2 ? 12 : text[pos + 1] === "u" ? 6 : 2);
+    const decoded = this.escape(m, text, pos, text.length);
+    if (typeof decoded === "string") {
+      this.take(m, decoded);
+      return pos + (decoded.length === 2 ? 12 : text[pos + 1] === "u" ? 6 : 2);
     }
-    return found < 0 ? m._hold(text, pos) : this.oddEscape(m, text, pos, found);
+    return decoded < 0 ? m._hold(text, pos) : this.oddEscape(m, text, pos, decoded);
   }
 
   /**
@@ -392,7 +320,7 @@ export class Strings {
       m._openString(BLOCK_STRING, pos);
       this.beginText(m);
     }
-    this.quoted = true;
+    m.quotes.quoted = true;
     m._begun = "\n"; // a line break right here is not part of it
     m._state = BLOCK_STRING;
     return pos + opened.length;
@@ -410,13 +338,13 @@ export class Strings {
       if (opened === "```" && endOf(INFO_STRING_CUT, text, pos) >= 0 && !m._last) {
         return m._hold(text, pos);
       }
-      const found = endOf(opened === "```" ? INFO_STRING : LINE_BREAK, text, pos);
+      const firstLine = endOf(opened === "```" ? INFO_STRING : LINE_BREAK, text, pos);
       if (text.startsWith("\r", pos) && text.length === pos + 1 && !m._last) {
         return m._hold(text, pos);
       }
       m._begun = "";
-      this.info = opened === "```" && found >= 0 && text[pos].trim() !== "";
-      if (found >= 0) return m._pass(text, pos, found);
+      this.info = opened === "```" && firstLine >= 0 && text[pos].trim() !== "";
+      if (firstLine >= 0) return m._pass(text, pos, firstLine);
       if (opened === "```" && endOf(NAMES_LANGUAGE, text, pos) >= 0) {
         const other = "it is part of the text";
         throw m._twoReadings("this line names the language", other, pos);
@@ -524,12 +452,12 @@ export class Strings {
    * @returns {string | number}
    */
   escape(m, text, pos, visible) {
-    const found = Machine.prototype._escape.call(m, text, pos, visible);
-    if (typeof found === "string" && DOUBTFUL.includes(text[pos + 1])) {
+    const decoded = Machine.prototype._escape.call(m, text, pos, visible);
+    if (typeof decoded === "string" && DOUBTFUL.includes(text[pos + 1])) {
       this.doubtfulAt = m._token;
       if (RARE.includes(text[pos + 1])) this.rareAt = m._token;
     }
-    return found;
+    return decoded;
   }
 
   /**
@@ -538,7 +466,9 @@ export class Strings {
    * @param {number} pos
    */
   beginLiteral(m, pos) {
-    if (this.doubtfulAt === m._token) throw this.backslashes(m, pos);
+    const inKey = m._state === KEY || m._state === ODD_KEY;
+    const network = endOf(NETWORK, inKey ? m._begun : this.shown + this.tailText, 0) >= 0;
+    if (this.doubtfulAt === m._token || network) throw this.backslashes(m, pos);
     const before = this.lastText(m);
     this.literalText = before;
     this.drive = this.isDrive(m, before, pos);
@@ -593,8 +523,8 @@ export class Strings {
     const odd = m._state === ODD_STRING || m._state === ODD_KEY;
     const python = odd && "'`".includes(this.opened) && (PYTHON + PYTHON_TOO).includes(char);
     if (char === "u") {
-      const found = Machine.prototype._escape.call(m, text, pos, text.length);
-      if (typeof found === "number") return found < 0 ? m._hold(text, pos) : -1;
+      const decoded = Machine.prototype._escape.call(m, text, pos, text.length);
+      if (typeof decoded === "number") return decoded < 0 ? m._hold(text, pos) : -1;
     }
     if (this.backslashAt === m._token) {
       if (!DOUBTFUL.includes(char) && !python) return -1;
@@ -628,21 +558,9 @@ export class Strings {
     if (lost || !m._mayRepair("raw-newlines", pos)) {
       return Machine.prototype._unexpected.call(m, text, pos, NO_CONTROL);
     }
-    if (text[pos] === "\n" && (m._state === STRING || m._state === ODD_STRING)) {
-      this.noteLine(m);
-    }
+    if (text[pos] === "\n") this.linesAt = m._token;
     this.take(m, text[pos]);
     return m._pass(text, pos, pos + 1);
-  }
-
-  /**
-   * A line ends in a string: after a closing bracket, the value may have ended, too.
-   * @param {Leniency} m
-   */
-  noteLine(m) {
-    if (this.stringAt !== m._token) this.beginText(m);
-    this.watch(m, "\n");
-    if (["}", "]"].includes(lastVisible(this.shown + this.tailText))) this.afterValue = true;
   }
 }
 

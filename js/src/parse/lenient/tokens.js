@@ -3,7 +3,7 @@
 import { InvalidJSON } from "../../errors.js";
 import { AFTER, COLON, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, VALUE } from "../machine.js";
 import { ANY_CLOSER } from "./brackets.js";
-import { endOf, lastVisible } from "./characters.js";
+import { endOf } from "./characters.js";
 import { SHAPE, closesNext } from "./lookahead.js";
 import { LINE_COMMENT } from "./states.js";
 import { ODD_SPACES, ODD_WORDS, QUOTES } from "./tables.js";
@@ -127,12 +127,9 @@ export class Tokens {
       throw m._twoReadings("the text stopped here", "a quote is missing", pos);
     }
     if (ANY_CLOSER.includes(m.brackets.lastString(m)[1])) throw m.brackets.bracketInString(m, pos);
-    if (m.brackets.shallower) {
-      throw m._twoReadings("the text stopped here", "a bracket before was wrong", pos);
-    }
-    if (m.brackets.hasRepeats(m)) throw m.brackets.keyTwice(m, pos);
+    m.brackets.refuseOpen(m, pos);
     m._mayRepair("cut-off", pos, 0);
-    m.brackets.closeAll(m, pos);
+    while (m._frames.length !== 0) m.brackets.leaveNoted(m, pos);
     return pos;
   }
 
@@ -219,7 +216,7 @@ export class Tokens {
    */
   endsInComma(m) {
     const isLast = m.text.stringAt === m._token && m._token > m.brackets.lastClosed;
-    return isLast && lastVisible(m.text.shown) === ",";
+    return isLast && m.text.last === ",";
   }
 
   /**
@@ -228,10 +225,10 @@ export class Tokens {
    * @param {number} pos
    */
   fixEllipsis(m, text, pos) {
-    const found = SHAPE.ELLIPSIS.whole(text, pos);
-    if (found >= 0 && m.rules.has("ellipses")) {
+    const ellipsisEnd = SHAPE.ELLIPSIS.whole(text, pos);
+    if (ellipsisEnd >= 0 && m.rules.has("ellipses")) {
       const first = m._state === FIRST_KEY || m._state === FIRST_ELEMENT;
-      const closes = first ? false : closesNext(text, found, m._last);
+      const closes = first ? false : closesNext(text, ellipsisEnd, m._last);
       if (closes === null) return m._hold(text, pos);
       if (!closes) throw m._twoReadings("there is nothing here", "values were left out", pos);
     }

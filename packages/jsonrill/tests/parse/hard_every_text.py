@@ -13,7 +13,7 @@ from support import PYTHONPATH, ROOT
 
 def digest(*places: str) -> str:
     path = os.pathsep.join([*places, str(ROOT / "tests"), PYTHONPATH])
-    command = [sys.executable, "-m", "support.every_text", "6", "5", "4"]
+    command = [sys.executable, "-m", "support.prefixes", "6", "5", "4"]
     environ = {**os.environ, "PYTHONPATH": path}
     return subprocess.run(command, env=environ, check=True, capture_output=True, text=True).stdout
 

@@ -27,7 +27,7 @@ class Parse:
         self.feed, self.flush = self.stage.feed, self.stage.flush
 
 
-class NoLook(Parse):
+class Unread(Parse):
     """Feeds a document at which nobody looks."""
 
     def __init__(self, **options: Any) -> None:
@@ -35,7 +35,7 @@ class NoLook(Parse):
         self.feed, self.flush = self.stage.feed, self.stage.flush
 
 
-class LookLive:
+class ReadLive:
     """Looks at a document after every piece."""
 
     def __init__(self, **options: Any) -> None:
@@ -64,7 +64,7 @@ class Rebuild:
         assert self.rebuilder.complete
 
 
-CONSUMERS = [Parse, LookLive, Rebuild]
+CONSUMERS = [Parse, ReadLive, Rebuild]
 ROOMY = Limits(depth=10**6, number=10**7, text=10**9)
 LEAD = 1_000  # what comes before the measured steps comes in pieces of so many characters
 
@@ -91,7 +91,7 @@ def drips(make: Any, opening: str, lead: str, pieces: list[str], **options: Any)
     return start
 
 
-@pytest.mark.parametrize("make", [*CONSUMERS, NoLook])
+@pytest.mark.parametrize("make", [*CONSUMERS, Unread])
 @pytest.mark.parametrize("opening", ['{"k": "', '["', '"'])
 @pytest.mark.parametrize("text", ["abcd", "ab\\u00e9", "日本\\n", "😀é"])
 def test_p8_a_long_string_in_tiny_pieces_is_linear(make: Any, opening: str, text: str) -> None:
@@ -136,7 +136,7 @@ def test_p8_many_small_items_in_one_piece_are_linear(make: Any) -> None:
     is_linear(work, 200)
 
 
-@pytest.mark.parametrize("make", [Parse, NoLook])
+@pytest.mark.parametrize("make", [Parse, Unread])
 @pytest.mark.parametrize(
     "unit",
     ["\\ud83d", "\\ud83dx", "\\ude00", "\\ud83d\\ude00", "\\\\", "\x7f", "é\u2028", "\\u0000"],

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from support.every_text import check_strict, digest, is_beginning, strict_texts
+from support.prefixes import check_strict, digest, is_beginning, strict_texts
 
 
 def test_every_short_text_is_read_as_json_loads_reads_it() -> None:

@@ -65,7 +65,7 @@ def test_a_text_that_is_not_json_is_refused(cut: Any) -> None:
             parsed(cut(text.encode()))
 
 
-def judged(read: Any, *errors: type[Exception]) -> Any:
+def outcome(read: Any, *errors: type[Exception]) -> Any:
     """What `read` returns, or WRONG if it refuses."""
     try:
         return read()
@@ -79,8 +79,8 @@ def judged(read: Any, *errors: type[Exception]) -> Any:
 def test_every_text_of_a_family_is_read_as_json_loads_reads_it(family: str, cut: Any) -> None:
     accepted = refused = 0
     for text in FAMILIES[family]():
-        want = judged(lambda text=text: loads(text.removeprefix("\ufeff")), ValueError)
-        got = judged(lambda text=text: parsed(cut(text.encode())), InvalidJSON)
+        want = outcome(lambda text=text: loads(text.removeprefix("\ufeff")), ValueError)
+        got = outcome(lambda text=text: parsed(cut(text.encode())), InvalidJSON)
         assert got is want or same(got, want), text
         accepted, refused = accepted + (want is not WRONG), refused + (want is WRONG)
     assert accepted > 20 and refused > 40
@@ -90,8 +90,8 @@ def test_every_text_of_a_family_is_read_as_json_loads_reads_it(family: str, cut:
 def test_bytes_are_read_if_they_are_utf_8(cut: Any) -> None:
     accepted = refused = 0
     for data in broken_utf8():
-        want = judged(lambda data=data: loads(data.decode()), ValueError)
-        got = judged(lambda data=data: parsed(cut(data)), InvalidJSON)
+        want = outcome(lambda data=data: loads(data.decode()), ValueError)
+        got = outcome(lambda data=data: parsed(cut(data)), InvalidJSON)
         assert got is want or same(got, want), data
         accepted, refused = accepted + (want is not WRONG), refused + (want is WRONG)
     assert accepted > 20 and refused > 1000

@@ -26,7 +26,7 @@ from jsonrill import (
 from support import at_random, by, by_character, cuttings, examples, pieces
 from support.costs import is_flat, is_linear
 from support.documents import described, same, spoiled, texts
-from support.near import report
+from support.near_json import report
 
 
 def documents(cut: list[Any], **options: Any) -> tuple[dict[int, Any], list[str]]:
@@ -251,7 +251,7 @@ def test_document_shows_the_last_one(parts: list[str], data: Any) -> None:
 
 # ---- many, and near-JSON ----
 
-NEAR: list[tuple[str, dict[int, Any], list[tuple[str, int]]]] = [
+NEAR_JSON: list[tuple[str, dict[int, Any], list[tuple[str, int]]]] = [
     (
         "Here they are:\n{'a': 1}\n{'a': 2}\nEnjoy!",
         {0: {"a": 1}, 1: {"a": 2}},
@@ -276,7 +276,7 @@ NEAR: list[tuple[str, dict[int, Any], list[tuple[str, int]]]] = [
 ]
 
 
-@pytest.mark.parametrize("text, expected, repairs", NEAR)
+@pytest.mark.parametrize("text, expected, repairs", NEAR_JSON)
 def test_near_json_in_a_row(
     text: str, expected: dict[int, Any], repairs: list[tuple[str, int]]
 ) -> None:

@@ -27,6 +27,7 @@ from jsonrill.wire import CompactEncoder, WireReader, from_wire, to_wire
 from support import cuttings, examples, pieces
 from support.documents import (
     GRAMMAR,
+    WAYS,
     is_prefix,
     loads,
     merged,
@@ -37,7 +38,6 @@ from support.documents import (
     tokens,
     values,
 )
-from support.growing import WAYS
 
 any_text = st.one_of(
     texts(), spoiled(), st.text(st.sampled_from(GRAMMAR), max_size=12), st.text(max_size=6)

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from bench.repair import CASES, Ours, judged
+from bench.repair import CASES, Ours, verdicts_of
 
 from jsonrill import (
     Document,
@@ -28,7 +28,7 @@ from jsonrill.parse.lenient import lookahead
 from jsonrill.parse.lenient.rules import RULES
 from support import ROOT, by_character, cuttings
 from support.documents import is_prefix, same
-from support.near import read, report
+from support.near_json import read, report
 
 CORPUS = json.loads((ROOT / "cases/repair.json").read_text("utf8"))["cases"]
 MEANT = [case for case in CORPUS if "refused" not in case]
@@ -93,7 +93,7 @@ def test_the_page_says_what_the_texts_give() -> None:
     """Our row of the comparison, in which nothing is wrong or invented."""
     page = (ROOT / "docs/repair-figures.md").read_text("utf8")
     [row] = [line for line in page.splitlines() if line.startswith("| jsonrill")]
-    counts, _ = judged(Ours())
+    counts, _ = verdicts_of(Ours())
     columns = ("right", "wrong", "refused", "raised", "retracted", "invented", "false number")
     assert [int(cell.replace(",", "")) for cell in row.split("|")[2:-1]] == [
         counts[name] for name in columns
@@ -568,7 +568,7 @@ def test_odd_strings_keep_to_the_limit(text: str) -> None:
         assert found.error is not None and found.error[:3:2] == ("LimitExceeded", "string")
 
 
-def test_duplicates_and_depth_are_judged_as_ever() -> None:
+def test_duplicates_and_depth_are_checked_as_ever() -> None:
     assert "no key twice" in str(refusal("{a: 1, 'a': 2}", duplicates="error"))
     assert str(refusal("[[[1", limits=Limits(depth=2))).startswith("more than 2 (depth)")
 

@@ -15,7 +15,7 @@ from support import by, by_character, examples, few, pieces
 from support.costs import is_flat, is_linear
 from support.documents import is_prefix, loads, same, spoiled, texts
 from support.json_texts import ACCEPTED
-from support.near import Sloppy, broken, garbage, read, report, rule_sets, sloppy
+from support.near_json import Sloppy, broken, garbage, read, report, rule_sets, sloppy
 
 any_text = st.one_of(broken(), sloppy().map(lambda one: one.text), garbage, spoiled())
 options = st.fixed_dictionaries(
@@ -34,22 +34,22 @@ small = st.builds(
 
 @examples(100)
 @given(sloppy())
-def test_what_models_write_is_read_as_they_mean_it(near: Sloppy) -> None:
-    value, rules = read(near.text)
-    assert same(value, near.value)
-    assert set(rules) == near.rules
+def test_what_models_write_is_read_as_they_mean_it(sloppy_text: Sloppy) -> None:
+    value, rules = read(sloppy_text.text)
+    assert same(value, sloppy_text.value)
+    assert set(rules) == sloppy_text.rules
 
 
 @examples(60)
 @given(sloppy())
-def test_the_rules_that_it_takes_are_enough(near: Sloppy) -> None:
+def test_the_rules_that_it_takes_are_enough(sloppy_text: Sloppy) -> None:
     """With fewer rules a text may have no reading; then it is refused, and never misread."""
     try:
-        value, rules = read(near.text, repair=near.rules)
+        value, rules = read(sloppy_text.text, repair=sloppy_text.rules)
     except InvalidJSON:
         return
-    assert same(value, near.value)
-    assert set(rules) == near.rules
+    assert same(value, sloppy_text.value)
+    assert set(rules) == sloppy_text.rules
 
 
 @pytest.mark.parametrize("rules", [["brackets"], ["brackets", "trailing-text"]])
@@ -154,15 +154,17 @@ def test_valid_json_by_hand_is_never_touched(text: str) -> None:
 
 
 @examples(60)
-@given(sloppy().filter(lambda near: isinstance(near.value, dict)), st.data())
-def test_a_schema_raises_no_false_alarm(near: Sloppy, data: Any) -> None:
+@given(sloppy().filter(lambda sloppy_text: isinstance(sloppy_text.value, dict)), st.data())
+def test_a_schema_raises_no_false_alarm(sloppy_text: Sloppy, data: Any) -> None:
     pytest.importorskip("jsonschema_rs")
-    stream = PartialStream("REALTIME", schema={"const": near.value}, repair=True)
-    found = [update for piece in data.draw(pieces(near.text)) for update in stream.feed(piece)]
+    stream = PartialStream("REALTIME", schema={"const": sloppy_text.value}, repair=True)
+    found = [
+        update for piece in data.draw(pieces(sloppy_text.text)) for update in stream.feed(piece)
+    ]
     found += stream.flush()
     assert {update.status for update in found} <= {"PARTIAL", "COMPLETED"}
-    assert same(found[-1].data, near.value)
-    assert {repair.rule for repair in found[-1].repairs} <= near.rules
+    assert same(found[-1].data, sloppy_text.value)
+    assert {repair.rule for repair in found[-1].repairs} <= sloppy_text.rules
 
 
 @examples(60)

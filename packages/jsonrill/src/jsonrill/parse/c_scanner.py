@@ -62,9 +62,9 @@ def has_longer(text: str, start: int, end: int, limit: int) -> bool:
         rows = [*row.finditer(text[start:end:step])]
         if not rows:
             return False
-    for found in rows:
-        first = max(start + found.start() * step - limit, start)
-        last = min(start + found.end() * step + limit, end)
+    for match in rows:
+        first = max(start + match.start() * step - limit, start)
+        last = min(start + match.end() * step + limit, end)
         if any(len(number) > limit for number in re.findall("[-+.0-9eE]+", text[first:last])):
             return True
     return False

@@ -1,18 +1,22 @@
 # Types for the compiler; the code is in machine.py.
 cimport cython
-from .sink cimport Sink
+from .sink cimport Sink, TextBuffer
 from .position cimport Position
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT, PLAIN, WATCHED, READY, HELD, CUT, CLOSED
 cdef int START, ZERO, INTEGER
 cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
-cdef Py_ssize_t NOWHERE
-cdef Py_ssize_t WORTH_DECODING, WORTH_A_RUN, WHOLE_ESCAPE, SHORT
+cdef Py_ssize_t NOWHERE, REMEMBERED
+cdef Py_ssize_t WORTH_DECODING, WORTH_A_RUN, WHOLE_ESCAPE, SHORT, FEW
 cdef bint _COMPILED
 
 @cython.locals(end=Py_ssize_t)
 cpdef Py_ssize_t space_end(str text, Py_ssize_t pos) except -2
+@cython.locals(end=Py_ssize_t)
+cpdef int quote_ends(str text, Py_ssize_t pos) except -2
+@cython.locals(char=Py_UCS4)
+cpdef bint is_usual(str text) except -1
 @cython.locals(end=Py_ssize_t, char=Py_UCS4)
 cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos) noexcept
 
@@ -23,10 +27,11 @@ cpdef bint is_cut(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
 cpdef int digit_of(int char) noexcept
 
 cdef class Machine(Position):
-    cdef bint _bom, _cut, _exact, _many, _unique
+    cdef bint _bom, _cut, _exact, _last, _many, _unique
     cdef int _fresh, _leniency
-    cdef Py_ssize_t _bound, _budget, _number_end, _plain_at, _run_after, _stop
-    cdef str _shown
+    cdef Py_ssize_t _bound, _budget, _careful_at, _closed_at, _number_end, _run_after, _stop
+    cdef Py_ssize_t _string_at
+    cdef TextBuffer _memory
     cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
     cdef public Py_ssize_t document
     cdef list _errors, _repairs
@@ -37,6 +42,9 @@ cdef class Machine(Position):
     cpdef feed(self, data)
     @cython.locals(text=str)
     cpdef read(self, data)
+    @cython.final
+    @cython.locals(careful=bint, ends=int)
+    cdef bint _ends_quoted(self, str text) except -1
     cpdef flush(self, cut=*)
     cpdef limit_text(self, Py_ssize_t offset, Py_ssize_t size)
     cdef _finish(self)
@@ -88,7 +96,7 @@ cdef class Machine(Position):
     @cython.locals(stop=Py_ssize_t)
     cdef Py_ssize_t _open_string(self, int state, str text, Py_ssize_t pos) except -2
     @cython.final
-    @cython.locals(stop=Py_ssize_t, plain=bint, run=str, begun=str)
+    @cython.locals(stop=Py_ssize_t, plain=bint, run=str, begun=str, ends=int)
     cdef Py_ssize_t _string(self, str text, Py_ssize_t pos, Py_ssize_t end, int state) except -2
     @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str, cut=bint)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
@@ -100,9 +108,11 @@ cdef class Machine(Position):
     cdef Py_ssize_t _take_codes(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
+    @cython.final
     cdef _take(self, str run)
     cdef bint _is_plain(self, str run) except -1
-    cdef Py_ssize_t _plain_run(self, str text, Py_ssize_t pos, Py_ssize_t stop, str run) except -2
+    cdef _take_watched(self, str run)
+    cdef Py_ssize_t _odd_run(self, str text, Py_ssize_t stop, str run) except -2
     cdef Py_ssize_t _string_element(self, str text, Py_ssize_t pos) except -2
     @cython.final
     @cython.locals(begun=str)

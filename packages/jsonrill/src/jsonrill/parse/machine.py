@@ -23,8 +23,8 @@ Rule 3: what a subclass may answer differently is a method of its own, and not f
         `lenient/inside.py` overrides these and nothing else:
           a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
           the character after a number       `_ends_number`, `_odd_literal`
-          a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_plain_run`
-          a piece that is text alone         `_is_plain`
+          text of a string, and its quote    `_odd_run`, `_is_plain`, `_take_watched`, `_escaped`,
+                                             `_end_string`
           a string in a list                 `_string_element`
           brackets                           `_close_leniently`, `_may_decode`, `_emit_decoded`
           a key that comes again             `_repeats`
@@ -65,6 +65,7 @@ from .grammar import (
     NUMBER,
     NUMBER_STEPS,
     RECORD_END,
+    REMEMBERED,
     SEPARATOR,
     SPACE,
     START,
@@ -74,7 +75,7 @@ from .grammar import (
     unescape,
 )
 from .position import Position
-from .sink import Repair, Sink
+from .sink import Repair, Sink, TextBuffer
 from .states import (
     AFTER,
     CLOSED,
@@ -107,10 +108,8 @@ WORTH_A_RUN: Final = 512
 WHOLE_ESCAPE: Final = len(r"\u0000")
 # A piece no longer than this is looked through more than once without harm.
 SHORT: Final = 256
-# With leniency, up to this number of characters is looked at one by one, more is searched in C.
-FEW: Final = 24
-# True if text has nothing that leniency looks at: the end of a string, of the value, or a number.
-WORDS_ONLY: Final = frozenset('"\\<`{}[],“”‘’„0123456789' + "".join(map(chr, range(32)))).isdisjoint
+# Up to this number of characters is looked at one by one, more by searches in C.
+FEW: Final = 16
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")
@@ -124,29 +123,32 @@ class Machine(Position):
         "_bom",
         "_bound",
         "_budget",
+        "_careful_at",
+        "_closed_at",
         "_cut",
         "_decoder",
         "_errors",
         "_exact",
         "_fresh",
         "_keys_limit",
+        "_last",
+        "_leniency",
         "_limits",
         "_many",
+        "_memory",
         "_number_end",
         "_number_limit",
         "_parse_float",
-        "_plain_at",
         "_repairs",
         "_run_after",
         "_seen",
-        "_shown",
         "_sink",
         "_stop",
+        "_string_at",
         "_string_limit",
         "_tail",
         "_text_limit",
         "_unique",
-        "_leniency",
         "document",
     )
 
@@ -185,14 +187,15 @@ class Machine(Position):
         # With many documents: the number of this one, and what went wrong in earlier ones.
         self.document = 0
         self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
-        # With leniency: what was repaired.
+        # With leniency: what was repaired; how closely text is looked at; if it has ended; offsets
+        # of the last string that needs care wherever its text goes on, of the last one that has
+        # ended or was looked at, and of the last closing bracket.
         self._repairs: list[Repair] | None = None
-        # With leniency: text is looked at closely where a token may be missing or too many. The
-        # offset of the string that is read, if it has nothing unusual so far, else one that none
-        # has, also not one in a prefix; and the end of what was emitted of it.
         self._leniency = 0
-        self._plain_at = NOWHERE
-        self._shown = ""
+        self._last = False
+        self._careful_at = self._string_at = self._closed_at = NOWHERE
+        # And the text of the last string, unless the sink keeps it.
+        self._memory: TextBuffer | None = None
         # The state in which a document begins.
         self._fresh = VALUE
         # The keys of the open object: a set when they must be unique, a list when it may have to be
@@ -250,11 +253,15 @@ class Machine(Position):
             and self._offset + len(data) <= self._stop
             and (
                 (
-                    self._is_plain(data)
+                    is_usual(data) or (plain_end(data, 0) == len(data) and self._is_plain(data))
                     if _COMPILED
-                    # The quickest way to see a few mere words.
-                    else (len(data) <= FEW and WORDS_ONLY(data) and not data.isspace())
-                    or ('"' not in data and self._is_plain(data))
+                    else data.isalpha()
+                    or (
+                        '"' not in data
+                        and "\\" not in data
+                        and data.isprintable()
+                        and (("," not in data and data.isascii()) or self._is_plain(data))
+                    )
                 )
                 if entry
                 else (
@@ -264,10 +271,10 @@ class Machine(Position):
                 )
             )
         ):
-            if entry:
-                self._shown = data
             self._offset += len(data)
             self._sink.text(data)
+            if entry and self._memory is not None:
+                self._memory.add(data)
         elif entry <= READY and not self._many and type(data) is str:
             self._run(data)
         else:
@@ -280,8 +287,27 @@ class Machine(Position):
         if self._entry >= CUT or self._many:
             return self._run_carefully(data)
         text = self._held + data
+        if self._leniency and self._state == STRING and self._ends_quoted(text):
+            return None
         self._held = ""
         return self._run(text)
+
+    def _ends_quoted(self, text: str) -> bool:
+        """With leniency: read on after a quote that was held, as nearly all strings end there."""
+        careful = self._careful_at == self._token or self._offset == self._token + 1
+        if careful or text[0] != '"' or not self._frames:
+            return False
+        ends = quote_ends(text, 1)
+        if ends < 0:
+            self._held = text
+            return len(text) < REMEMBERED
+        if ends:
+            self._held = ""
+            self._string_at = self._token
+            self._sink.end_string()
+            self._state = AFTER
+            self._run(text, 1)
+        return ends > 0
 
     def flush(self, cut: CutShort | None = None) -> None:
         """End the text: complete a root number, or raise what is missing.
@@ -478,9 +504,16 @@ class Machine(Position):
             char = text[pos]
             if char == '"' and state <= NEXT_KEY:
                 if state <= FIRST_ELEMENT:
-                    if self._leniency and (self._leniency > 1 or not self._object):
-                        pos = self._string_element(text, pos)
-                        continue
+                    if self._leniency:
+                        if self._leniency > 1 or (
+                            state == VALUE
+                            and not self._object
+                            and (self._string_at != self._token or self._closed_at > self._token)
+                        ):
+                            pos = self._string_element(text, pos)
+                            continue
+                        if self._memory is not None:
+                            self._memory.take()
                     self._sink.start_string(self._offset + pos)
                     self._state = STRING
                 else:
@@ -523,7 +556,7 @@ class Machine(Position):
         elif not self._leniency:
             self._entry = PLAIN
         else:
-            self._entry = WATCHED if self._plain_at == self._token else READY
+            self._entry = READY if self._careful_at == self._token else WATCHED
         if "\n" in text:
             self._count_lines(text, after - self._offset)
         self._offset = after
@@ -707,7 +740,28 @@ class Machine(Position):
             return self._escaped(text, pos)
         if state == STRING:
             if self._leniency:
-                return self._plain_run(text, pos, stop, run)
+                # A quote may be part of the text, and a comma may turn out to be after its end.
+                if (
+                    self._careful_at == self._token
+                    or not self._frames
+                    or (not run and self._offset + pos == self._token + 1)
+                ):
+                    return self._odd_run(text, stop, run)
+                ends = quote_ends(text, stop + 1) if stop < end else -1
+                if ends > 0:
+                    self._string_at = self._token
+                elif (
+                    ends == 0
+                    or self._last
+                    or end - stop >= REMEMBERED
+                    or (("," in run or not run.isascii()) and not self._is_plain(run))
+                ):
+                    return self._odd_run(text, stop, run)
+                else:
+                    self._held = text[stop:]
+                    stop = end
+                if run and self._memory is not None:
+                    self._memory.add(run)
             if run:
                 self._sink.text(run)
             if stop < end:  # the end of the string, as in `_end_string`
@@ -809,18 +863,23 @@ class Machine(Position):
         return self._unexpected(text, pos, "no control character in a string")
 
     def _take(self, run: str) -> None:
-        if self._state == STRING:
+        if self._leniency:
+            self._take_watched(run)
+        elif self._state == STRING:
             self._sink.text(run)
         else:
             self._add(run)
 
     def _is_plain(self, run: str) -> bool:
-        """With leniency: True if a piece is text of a string, and nothing in it is unusual."""
-        return False
+        """With leniency: True if no end of this text of a string may turn out to be its end."""
+        return True
 
-    def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
+    def _take_watched(self, run: str) -> None:
+        """With leniency: take decoded text of a string or key."""
+
+    def _odd_run(self, text: str, stop: int, run: str) -> int:
         """With leniency: `run` is text of a string, up to its quote or the end of the piece."""
-        return pos
+        return stop
 
     def _string_element(self, text: str, pos: int) -> int:
         """A quote where an element of a list is due that is not its first."""
@@ -1003,6 +1062,34 @@ def space_end(text: str, pos: int) -> int:
     while pos < end and text[pos] in " \t\n\r":
         pos += 1
     return pos
+
+
+def quote_ends(text: str, pos: int) -> int:
+    """1 if the quote before `pos` ends a string in a container: a bracket or a string follows.
+
+    -1 if the text ends too early to tell, else 0.
+    """
+    end = len(text)
+    if pos < end and text[pos] in " \t\n\r":
+        pos = space_end(text, pos)
+    if pos < end and text[pos] == ",":
+        pos += 1
+        if pos < end and text[pos] in " \t\n\r":
+            pos += 1
+            if pos < end and text[pos] in " \t\n\r":
+                pos = space_end(text, pos)
+        return -1 if pos == end else 1 if text[pos] == '"' else 0
+    return -1 if pos == end else 1 if text[pos] in "}]" else 0
+
+
+def is_usual(text: str) -> bool:
+    """True if text has nothing that leniency looks at: no quote, escape or comma, only ASCII."""
+    if len(text) > FEW:
+        return "," not in text and text.isascii() and plain_end(text, 0) == len(text)
+    for char in text:
+        if char == '"' or char == "\\" or char < " " or char == "," or char > "~":
+            return False
+    return True
 
 
 def plain_end(text: str, pos: int) -> int:

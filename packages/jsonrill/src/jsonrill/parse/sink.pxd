@@ -13,6 +13,7 @@ cdef class Sink:
     cpdef scalar(self, object value, object text, Py_ssize_t offset)
     cpdef complete(self, Py_ssize_t offset)
     cpdef next_document(self)
+    cpdef str kept_text(self)
     cpdef bint takes_values(self)
     cpdef bint takes_runs(self)
     cpdef bint run(self, list values, str text, Py_ssize_t start, Py_ssize_t end, Py_ssize_t offset)
@@ -29,6 +30,13 @@ cdef class PlacedSink(Sink):
     cpdef _enter(self, Place place, step, inside=*)
     cpdef _leave(self)
     cpdef _reset(self, inside=*)
+
+@cython.final
+cdef class Noted:
+    cdef Py_ssize_t _room
+    cdef public object pieces
+    cdef readonly list kept
+    cpdef add(self, piece)
 
 cdef class TextBuffer:
     cdef list _new

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, TypeVar
 from weakref import ref
 
@@ -42,6 +42,10 @@ class Sink:
     def scalar(self, value: Any, text: str | None, offset: int) -> None: ...
     def complete(self, offset: int) -> None: ...
     def next_document(self) -> None: ...
+
+    def kept_text(self) -> str | None:
+        """The text of the last string, which may be open; None if this sink does not keep it."""
+        return None
 
     def takes_values(self) -> bool:
         """True if `scalar` may pass a complete container, instead of an event for each part."""
@@ -134,6 +138,41 @@ def weak_method(owner: Any, method: Callable[..., R]) -> Callable[..., R]:
         return method(weak(), *arguments)
 
     return call
+
+
+# What a piece of text may be.
+TEXT: Final = (str, bytes, bytearray, memoryview)
+
+
+class Noted:
+    """Pieces of text on their way, of which the first are kept, for what an error says of them.
+
+    It skips None, which deltas have in place of no text. Here, because every piece passes it.
+    """
+
+    __slots__ = ("_room", "kept", "pieces")
+
+    def __init__(self, room: int) -> None:
+        self.pieces: Iterator[Any] = iter(())
+        self.kept: list[Any] = []
+        self._room = room
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        piece = next(self.pieces)
+        while piece is None:
+            piece = next(self.pieces)
+        if self._room > 0:
+            self.add(piece)
+        return piece
+
+    def add(self, piece: Any) -> None:
+        """Keep a piece, if there is room."""
+        if self._room > 0 and (type(piece) is str or isinstance(piece, TEXT)):
+            self._room -= len(piece)
+            self.kept.append(piece)
 
 
 class TextBuffer:

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
 _FAR: Final = 32
+# What was read at once has to be looked at, or the last object of a list in it.
 UNKNOWN: Final = -1
+IN_LIST: Final = -2
 # After a list of numbers these go on with the sentence, as letters do.
 _UNITS: Final = "°%‰€$£¥"
-_NO_ELEMENT: Final = (None, False)
 
 
 class Brackets:
@@ -37,21 +38,16 @@ class Brackets:
 
     __slots__ = (
         "bracketed",
-        "decoded_in_list",
+        "closed",
         "deeper",
-        "last_closed",
-        "last_closer",
-        "last_decoded",
-        "last_element",
-        "last_size",
         "lists_in_lists",
         "misled",
+        "misled_by",
         "nested",
         "root_decoded",
         "root_end",
         "root_line",
-        "run_is_large",
-        "run_keys",
+        "root_size",
         "shallower",
         "trailing",
     )
@@ -59,33 +55,26 @@ class Brackets:
     def start_document(self, m: Leniency) -> None:
         # The root's bracket that is not emitted yet.
         self.root_end = self.root_line = -1
-        # Where the last container ended, what it was, and if a comma was before its bracket.
-        self.last_closed = -1
-        self.last_closer = ""
-        # Text, start and end of the last container that was read at once, of the last one that was
-        # an object outside of an object (or has one, then True), and of the root if its bracket is
-        # held.
-        self.last_decoded: Any = None
-        self.last_element: Any = _NO_ELEMENT
+        self.root_size = 0
+        # The containers that ended last, in a row, each with the one that ended before it in that
+        # row: if it is an object, its size, its keys, or its text, start and end if it was read at
+        # once. And the same for the root if it was read at once and its bracket is held.
+        m._closed_at = -1
+        self.closed: Any = None
         self.root_decoded: Any = None
-        # The last one is in a list that has ended, too.
-        self.decoded_in_list = False
+        # Where the last bracket was that had a comma before it.
         self.trailing = -1
         # Where the first object ended in an object, by the depth of the outermost object around it
         # with no list in between: if a bracket is one too many, it may have been that one. And if
-        # that was so in the last one.
+        # that was so in the last one, and what ended in it or around it if it is not known.
         self.nested: dict[int, int] = {}
         self.misled = 0
-        # How many members the last container had, and if one of those that ended with it had more
-        # than one.
-        self.last_size = self.run_is_large = 0
+        self.misled_by: Any = None
         # Whether a list began with a list: its bracket may have come twice.
         self.lists_in_lists = False
         # A bracket was read as another: from now on no key comes twice.
         self.bracketed = False
         m._exact = m._unique
-        # The keys of the objects that ended last in a row, each with those before it.
-        self.run_keys: Any = None
         # Another reading of the brackets so far would leave more open, or fewer.
         self.deeper = self.shallower = False
 
@@ -118,7 +107,7 @@ class Brackets:
         seen = lookahead.after_brackets(text, pos, m._last)
         if seen is None:
             return m._hold(text, pos)
-        doubled = not comma and self.last_closed >= m._token and self.last_closer == char
+        doubled = not comma and m._closed_at >= m._token and self.closes_again(char)
         if comma:
             m._may_repair("trailing-commas", text, pos)
             m._take_comma_back()
@@ -157,45 +146,61 @@ class Brackets:
         if any(map(repeats, seen)):
             return True
         if self.root_decoded is not None:
-            return _repeats_in_run(_members(self.root_decoded))
-        if self.last_closed < m._token:
-            return False
-        run = self.run_keys
-        while run is not None:
-            keys, run = run
-            if repeats(keys):
-                return True
-        return _repeats_in_run(_members(self.last_decoded))
+            return _ended_with(self.root_decoded)[1]
+        return self.ended_last(m)[1]
 
     def key_twice(
         self, m: Leniency, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
     ) -> InvalidJSON:
-        error: InvalidJSON = m._two_readings(
+        return m._two_readings(
             "a key comes twice in an object", "a bracket is wrong", text, pos, kind
         )
-        return error
 
     def bracket_in_string(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
-        error: InvalidJSON = m._two_readings(
+        return m._two_readings(
             "the bracket is wrong", "a bracket in the string before belongs here", text, pos
         )
-        return error
 
     def last_string(self, m: Leniency) -> str:
-        """First and last character of the string that came last, but for brackets, else ""."""
-        if m.text.string_at == m._token:
-            return m.text.first.lstrip()[:1] + m._shown.rstrip()[-1:]
-        value = _members(self.last_decoded) if self.last_closed >= m._token else None
-        while value and isinstance(value, list):
-            if len(value) == 1 and isinstance(value[0], str) and not value[0].strip():
-                return "[]"  # as in `_finish_string`
-            value = value[-1][1] if isinstance(value, _Members) else value[-1]
-        return value.strip() if isinstance(value, str) else ""
+        """The string that came last, but for brackets, else ""."""
+        *_, single, value = self.ended_last(m)
+        if m._string_at == m._token:
+            value = m.text.shown(m)
+        if not isinstance(value, str):
+            return ""
+        string = value.strip()
+        if string:
+            return string
+        if m._closed_at < m._token:
+            single = m._count == (m._state == VALUE) and not m._object
+        return "[]" if single else ""  # [""]: the quotes may belong around the brackets
+
+    def ended_last(self, m: Leniency) -> tuple[int, bool, bool, Any]:
+        """Of the containers that ended last, in a row, what may matter.
+
+        The largest size; if a key came twice in one; if the innermost is a list of one; and the
+        last value, which is only known if that was read at once.
+        """
+        largest, repeated, single = 0, False, False
+        closed = self.closed if m._closed_at >= m._token else None
+        while closed is not None:
+            is_object, size, keys, closed = closed
+            if type(keys) is tuple:
+                inner = _ended_with(keys)
+                return max(largest, inner[0]), repeated or inner[1], inner[2], inner[3]
+            largest = max(largest, size)
+            repeated = repeated or repeats(keys)
+            single = size == 1 and not is_object
+        return largest, repeated, single, None
+
+    def closes_again(self, closer: str) -> bool:
+        """True if the container that ended last is one that this bracket closes."""
+        return self.closed is not None and closer == ("}" if self.closed[0] else "]")
 
     def close_tuple(self, m: Leniency, text: str, pos: int, comma: bool) -> int:
         if m._state == AFTER and not m._count and not comma:
             raise m._two_readings("a tuple of one", "a value in parentheses", text, pos)
-        return self.close_warily(m, pos)
+        return m._close(pos)
 
     def fix_brackets(
         self, m: Leniency, text: str, pos: int, char: str, seen: lookahead.Run, doubled: bool
@@ -233,7 +238,7 @@ class Brackets:
             self.refuse_shifted(m, text, pos)
         self.fix_bracket(m, text, pos, seen.end - pos)
         while len(m._frames) > opened:
-            self.leave_noted(m, pos)
+            self.leave(m, pos)
         return seen.end
 
     def place(self, m: Leniency, opened: int) -> str:
@@ -258,7 +263,7 @@ class Brackets:
         if self.last_string(m)[-1:] in ANY_CLOSER:
             raise self.bracket_in_string(m, text, pos)
         self.fix_bracket(m, text, pos)
-        self.leave_noted(m, pos)
+        self.leave(m, pos)
         self.deeper = True
         m._add_comma()
         return pos
@@ -266,24 +271,16 @@ class Brackets:
     def string_element(self, m: Leniency, text: str, pos: int) -> int:
         """A quote in a list. After other values it may open a key: the list was not closed."""
         if not m._object and m._frames:
-            depth = len(m._frames)
-            follows = m._string_index == m._count - 1 and m._string_depth == depth
-            if (
-                m._state == VALUE
-                and not follows
-                and depth > 1
-                and m._frames[-1][0]
-                and "brackets" in m._rules
-            ):
+            follows = m._string_at == m._token > m._closed_at
+            in_object = len(m._frames) > 1 and m._frames[-1][0]
+            if m._state == VALUE and in_object and not follows and "brackets" in m._rules:
                 seen = m._sees(lookahead.QUOTED_KEY, text, pos)
                 if seen is None:
                     return m._hold(text, pos)
                 if seen:
                     return self.fix_open_list(m, text, pos)
-            m._string_depth, m._string_index = depth, m._count
-        if m._leniency == GUIDED and m.text.collects(m):
-            return m._open_string(STRING, text, pos)
-        m._sink.start_string(m._offset + pos)
+        if not m.text.collects(m, pos):
+            m._start_string(m._offset + pos)
         return m._open_string(STRING, text, pos)
 
     def fix_open_list(self, m: Leniency, text: str, pos: int) -> int:
@@ -296,7 +293,7 @@ class Brackets:
         if self.last_string(m)[-1:] in ANY_CLOSER:
             raise self.bracket_in_string(m, text, pos)
         self.fix_bracket(m, text, pos)
-        self.leave_noted(m, pos)
+        self.leave(m, pos)
         self.deeper = True
         m._state = NEXT_KEY
         return pos
@@ -305,7 +302,7 @@ class Brackets:
         self, m: Leniency, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
     ) -> None:
         """After `[[`: a closing bracket is missing, or the opening one came twice."""
-        if self.lists_in_lists and m._state == AFTER and self.last_closed >= m._token:
+        if self.lists_in_lists and m._state == AFTER and m._closed_at >= m._token:
             raise m._two_readings(
                 "a bracket is missing here", "one came twice in [[", text, pos, kind
             )
@@ -314,24 +311,31 @@ class Brackets:
         self, m: Leniency, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
     ) -> None:
         """`{"a": {"b": 1, "c": 2}`: the last bracket is missing, or one before "c"."""
-        after = m._state == AFTER and self.last_closed >= m._token
-        alike = self.last_closer == ("}" if m._object else "]")
-        if after and alike and self.is_run_large(m):
+        after = m._state == AFTER and m._closed_at >= m._token
+        alike = self.closes_again("}" if m._object else "]")
+        if after and alike and self.ended_last(m)[0] > 1:
             raise m._two_readings("a bracket is missing here", "one before it", text, pos, kind)
 
-    def close_all(self, m: Leniency, text: str, pos: int) -> None:
-        self.refuse_doubled(m, text, pos)
+    def refuse_open(
+        self, m: Leniency, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
+    ) -> None:
+        """Where the value is cut off: brackets before it that have another reading."""
+        if self.shallower:
+            raise m._two_readings(
+                "the text stopped early", "a bracket before was wrong", text, pos, kind
+            )
+        if self.has_repeats(m):
+            raise self.key_twice(m, text, pos, kind)
+        self.refuse_doubled(m, text, pos, kind)
         if len(m._frames) == 1:
-            self.refuse_shifted(m, text, pos)
-        while m._frames:
-            self.leave_noted(m, pos)
+            self.refuse_shifted(m, text, pos, kind)
 
-    def close_warily(self, m: Leniency, pos: int) -> int:
-        if len(m._frames) == 1 and self.keeps_root_open(m):
-            empty = m._state == FIRST_ELEMENT or m._state == FIRST_KEY
-            self.hold_root(m, m._offset + pos, 0 if empty else m._count + 1)
-            return pos + 1
-        return self.leave_noted(m, pos)
+    def close_root(self, m: Leniency, pos: int) -> int:
+        if not self.keeps_root_open(m):
+            return self.leave(m, pos)
+        empty = m._state == FIRST_ELEMENT or m._state == FIRST_KEY
+        self.hold_root(m, m._offset + pos, 0 if empty else m._count + 1)
+        return pos + 1
 
     def keeps_root_open(self, m: Leniency) -> bool:
         return not m._many and "brackets" in m._rules
@@ -339,47 +343,31 @@ class Brackets:
     def hold_root(self, m: Leniency, offset: int, size: int) -> None:
         """The root's bracket: it is emitted when it is seen not to be one too many."""
         self.root_end = offset
-        self.last_size = size
+        self.root_size = size
         m._state = CLOSING
 
-    def leave_noted(self, m: Leniency, pos: int) -> int:
+    def leave(self, m: Leniency, pos: int) -> int:
         """End the open container, and remember what may be needed to tell readings apart."""
-        at = m._offset + pos
         depth = len(m._frames)
-        size = m._count
-        continued = self.last_closed >= m._token
-        if not continued:
-            self.last_decoded = self.run_keys = None
-        if m._object:
-            if size > 1:
-                self.run_keys = (m._seen, self.run_keys)
+        is_object = m._object
+        size = m._count if is_object else m._count + 1
+        if m._state == FIRST_ELEMENT or m._state == FIRST_KEY:
+            size = 0
+        before = self.closed if m._closed_at >= m._token else None
+        at = m._offset + pos
+        if is_object:
             if depth > 1 and m._frames[depth - 1][0]:
                 self.nested.setdefault(self.chain(m, depth - 1), at)
             else:
-                self.misled = UNKNOWN
+                self.misled, self.misled_by = UNKNOWN, before
                 if self.nested and 0 <= self.nested.pop(depth, -1) < m._token:
                     self.misled = 1
-                self.last_element = _NO_ELEMENT
-                if self.last_decoded is not None and not self.decoded_in_list:
-                    self.last_element = (self.last_decoded, False)
-            self.last_closer = "}"
-        else:
-            m._string_depth = 0
-            self.decoded_in_list = True
-            self.last_closer = "]"
-            size += 1
-        if m._state == FIRST_ELEMENT or m._state == FIRST_KEY:
-            size = 0
-        self.last_size = size
-        if size > 1:
-            self.run_is_large = 1
-        elif not continued:
-            self.run_is_large = 0
-        self.last_closed = at
+        self.closed = (is_object, size, m._seen if is_object else None, before)
+        m._closed_at = at
         if m._parens:
             m._parens.discard(depth)
         end: int = m._leave(pos)
-        if self.last_closer == "]" and not m._object and not m._count and m._frames:
+        if not is_object and not m._object and not m._count and m._frames:
             self.lists_in_lists = True
         return end
 
@@ -413,23 +401,16 @@ class Brackets:
         if not self.lists_in_lists:
             inner = not is_object and not m._object and not m._count
             self.lists_in_lists = inner or patterns.LIST_IN_LIST.search(text, pos, end) is not None
-        self.last_closed = m._offset + end - 1
-        self.last_closer = "}" if is_object else "]"
-        self.last_size = len(value)
-        self.run_is_large = UNKNOWN
-        self.last_decoded = decoded
-        self.decoded_in_list = False
-        self.run_keys = None
+        m._closed_at = m._offset + end - 1
+        self.closed = (is_object, len(value), decoded, None)
         m._token = m._offset + pos
         if is_object:
             if m._object:
-                self.nested.setdefault(self.chain(m, len(m._frames)), self.last_closed)
+                self.nested.setdefault(self.chain(m, len(m._frames)), m._closed_at)
             else:
-                self.misled = UNKNOWN
-                self.last_element = (decoded, False)
+                self.misled, self.misled_by = UNKNOWN, self.closed
         if (m._object or not is_object) and _has_listed(value, text, pos, end):
-            self.misled = UNKNOWN
-            self.last_element = (decoded, True)
+            self.misled, self.misled_by = IN_LIST, self.closed
         m._sink.scalar(value, None, m._offset + pos)
         m._ended(end)
 
@@ -439,22 +420,14 @@ class Brackets:
             return _has_nested(_members(self.root_decoded))
         if 0 <= self.nested.get(1, -1) < m._token:
             return True
-        if self.decoded_in_list or self.last_closed <= m._token:
-            return False
-        return _has_nested(_members(self.last_decoded))
+        closed = self.closed if m._closed_at > m._token else None
+        return _has_nested(_members(_decoded_in(closed)))
 
     def is_misled(self, m: Leniency) -> bool:
-        if self.misled == UNKNOWN:
-            decoded, inside = self.last_element
-            value = _members(decoded)
-            self.misled = _has_nested(_last_listed(value) if inside else value)
+        if self.misled < 0:
+            value = _members(_decoded_in(self.misled_by))
+            self.misled = _has_nested(_last_listed(value) if self.misled == IN_LIST else value)
         return self.misled > 0
-
-    def is_run_large(self, m: Leniency) -> bool:
-        """True if one of the containers that ended last, in a row, had more than one member."""
-        if self.run_is_large == UNKNOWN:
-            self.run_is_large = _run_size(_members(self.last_decoded)) > 1
-        return self.run_is_large > 0
 
     def closing(self, m: Leniency, text: str, pos: int) -> int:
         """After the root's bracket: what comes next shows if it was one too many."""
@@ -491,7 +464,7 @@ class Brackets:
             raise m._two_readings(
                 "the bracket before this ends the value", "a bracket is wrong", text, pos
             )
-        odd = self.trailing == self.root_end or not self.last_size
+        odd = self.trailing == self.root_end or not self.root_size
         if odd or char in ",，}]\"'“:：":
             seen = lookahead.after_brackets(text, pos, m._last)
             if seen is None:
@@ -520,7 +493,7 @@ class Brackets:
         """`[{"a": 1}]}, {"b": 2}]`: list and object were closed although the list goes on."""
         if m._object or seen.closers != "}" or not seen.comma or seen.then != "value":
             return False
-        if self.deeper or self.shallower or m.prose.in_prose or self.last_closer != "}":
+        if self.deeper or self.shallower or m.prose.in_prose or not self.closes_again("}"):
             return False
         return patterns.NEXT_OBJECT.match(text, seen.end) is not None
 
@@ -543,7 +516,7 @@ class Brackets:
                 self.nested[1] = m._token
             if m._object:
                 m._seen = {key for key, _ in _members(self.root_decoded)}
-            self.last_decoded, self.root_decoded = self.root_decoded, None
+            self.root_decoded = None
 
     def closers_mislead(self, m: Leniency, closers: str) -> bool:
         """True if brackets after the value may show that one is missing, or another too many.
@@ -573,25 +546,28 @@ def _members(decoded: tuple[str, int, int] | None) -> Any:
     return _DECODER.decode(text[pos:end])
 
 
-def _repeats_in_run(value: Any) -> bool:
-    """True if a key comes twice in one of the objects that end where this container does."""
-    while value and isinstance(value, list):
-        if isinstance(value, _Members):
-            if len({key for key, _ in value}) < len(value):
-                return True
-            value = value[-1][1]
-        else:
-            value = value[-1]
-    return False
+def _ended_with(decoded: tuple[str, int, int]) -> tuple[int, bool, bool, Any]:
+    """As `ended_last`, for the containers that end where this one does."""
+    largest, repeated, single = 0, False, False
+    value = _members(decoded)
+    while isinstance(value, list):
+        is_object = isinstance(value, _Members)
+        largest = max(largest, len(value))
+        repeated = repeated or (is_object and repeats([key for key, _ in value]))
+        single = len(value) == 1 and not is_object
+        value = None if not value else value[-1][1] if is_object else value[-1]
+    return largest, repeated, single, value
 
 
-def _run_size(value: Any) -> int:
-    """The size of the largest of the containers that end where this one does."""
-    size = 0
-    while value and isinstance(value, list):
-        size = max(size, len(value))
-        value = value[-1][1] if isinstance(value, _Members) else value[-1]
-    return size
+def _decoded_in(closed: Any) -> tuple[str, int, int] | None:
+    """What was read at once and ended last, but for objects around it; else None."""
+    while closed is not None:
+        is_object, _, keys, closed = closed
+        if type(keys) is tuple:
+            return keys
+        if not is_object:
+            return None
+    return None
 
 
 def _last_listed(value: Any) -> Any:

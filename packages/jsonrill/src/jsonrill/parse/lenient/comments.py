@@ -73,6 +73,9 @@ class Comments:
     def block(self, m: Leniency, text: str, pos: int) -> int:
         end = text.find("*/", pos)
         if end < 0:
+            self.comment_closes = (
+                self.comment_closes or text.find("]", pos) >= 0 or text.find("}", pos) >= 0
+            )
             return m._hold(text, len(text) - 1) if text.endswith("*") else len(text)
         m._end_repair(m._offset + end + 2)
         m._state = self.resume

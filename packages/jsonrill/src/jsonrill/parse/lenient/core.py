@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import InvalidJSON
 from ...options import OnRepair
 from ..machine import Machine
-from ..sink import Repair, Sink
+from ..sink import Repair, Sink, TextBuffer
 from ..states import AFTER, BEFORE, NEXT_KEY, TOLERANT, VALUE
 from . import lookahead
 from .lookahead import Shape
@@ -36,14 +36,11 @@ class Leniency(Machine):
 
     __slots__ = (
         "_bare_keys",
-        "_last",
         "_repaired",
         "_on_repair",
         "_parens",
         "_passes",
         "_rules",
-        "_string_depth",
-        "_string_index",
         "brackets",
         "comments",
         "ending",
@@ -70,11 +67,10 @@ class Leniency(Machine):
         self._leniency = TOLERANT
         self._bound = self._text_limit = max(self._text_limit, lookahead.REACH)
         self._state = self._fresh = BEFORE
-        # The text has ended: what waits for more of it is decided now.
-        self._last = False
-        # The depths that a "(" opened; depth and index of the last string in a list.
+        if sink.kept_text() is None:
+            self._memory = TextBuffer()
+        # The depths that a "(" opened.
         self._parens: set[int] = set()
-        self._string_depth = self._string_index = 0
         # The readers, which `LenientMachine` makes: they are imported there.
         later: Any = None
         self.prose: Prose = later
@@ -149,6 +145,21 @@ class Leniency(Machine):
         # Half a mark in a container is cut off with it, elsewhere it is none.
         waits = shape.cut.match(text, pos) and (self._frames or not self._last)
         return self._hold(text, pos) if waits else -1
+
+    def _start_string(self, offset: int) -> None:
+        if self._memory is not None:
+            self._memory.take()
+        self._sink.start_string(offset)
+
+    def _show_text(self, run: str) -> None:
+        self._sink.text(run)
+        if self._memory is not None:
+            self._memory.add(run)
+
+    def _text_of_string(self) -> str:
+        """What was emitted of the string that is being read, or was read last."""
+        memory = self._memory
+        return (self._sink.kept_text() if memory is None else memory.text()) or ""
 
     def _hold(self, text: str, pos: int) -> int:
         self._held = text[pos:]

@@ -11,7 +11,8 @@ cdef class TextEnd:
     cpdef finish(self, Leniency m)
     cpdef refuse_second(self, Leniency m)
     cpdef end_curly(self, Leniency m)
-    cpdef refuse_swallowed(self, Leniency m, bint in_string)
+    cpdef refuse_swallowed(self, Leniency m)
+    cpdef bint may_swallow(self, Leniency m) except -1
     cpdef cut_off(self, Leniency m)
     cpdef strictly(self, Leniency m)
     cpdef read_again(self, Leniency m, str string, asked)

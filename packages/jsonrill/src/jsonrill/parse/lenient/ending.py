@@ -69,7 +69,8 @@ class TextEnd:
         m._end_repair(m._offset + len(m._held))
         if m._state >= LENIENT:
             m._tail = b""  # half a character of text that is not read
-        if m._plain_at == m._token != m.text.string_at:
+        in_string = m._state in (STRING, ODD_STRING, BLOCK_STRING)
+        if in_string and m._string_at != m._token:
             m.text.begin_text(m)  # of a string that had nothing unusual
         if m._state == STRING and m.text.tail_text[:1] in ("”", "’") and m._frames:
             self.end_curly(m)
@@ -77,10 +78,8 @@ class TextEnd:
             m.brackets.end_root(m)
         if m._state == IGNORED:
             self.refuse_second(m)
-        if m._state == LINE_COMMENT:
+        if m._state in (LINE_COMMENT, BLOCK_COMMENT):
             m.comments.refuse(m, m._held, len(m._held), Truncated, last=True)
-        in_string = m._state in (STRING, ODD_STRING, BLOCK_STRING)
-        quoted = in_string and m.text.string_at == m._token
         apostrophe = m._state == ODD_STRING and m.text.opened == "'" and not m._frames
         in_prose = m._state in (PROSE, ASIDE, CODE)
         self.strictly(m)
@@ -96,7 +95,7 @@ class TextEnd:
         if in_prose and not m._many:
             raise m._error_here(InvalidJSON, "a value", "but the text has none")
         if is_open and "cut-off" in m._rules and not m._cut:
-            self.refuse_swallowed(m, quoted)
+            self.refuse_swallowed(m)
             m._may_repair("cut-off", m._held, len(m._held), 0)
             self.cut_off(m)
         else:
@@ -106,7 +105,8 @@ class TextEnd:
         """`1`, a line of dashes or `Corrected:`, `2`: two values; `Data: [1]`, `Mean: 1.0`, too."""
         scalar = m.brackets.root_end < 0 or m.prose.listed
         second = patterns.SECOND_SCALAR if scalar else patterns.SECOND_IN_LINE
-        if second.search(m.prose.trailing_text) and not m._many:
+        after = m.prose.trailing_text
+        if (second.search(after) or patterns.TAKES_BACK.search(after)) and not m._many:
             raise m._two_readings(
                 "the value is before this", "it is in this text", m._held, len(m._held)
             )
@@ -115,41 +115,42 @@ class TextEnd:
         """The text ends after a curly quote and brackets: `{"a": "b”}`."""
         tail, end = m.text.tail_text, len(m._held)
         closers = re.sub(r"\s", "", tail[1:])
-        meant = closers == m.brackets.brackets(m)[::-1] and not m.text.curly
+        m.quotes.note_curly(m)
+        meant = closers == m.brackets.brackets(m)[::-1] and not m.quotes.curly
         if closers and meant and "curly-quotes" in m._rules:
             m._may_repair("curly-quotes", m._held, end)
             m.text.tail_text = ""
             m.text.finish_string(m, m._held, end - 1)
             m.quotes.replay(m, tail[1:], m._held, end)
 
-    def refuse_swallowed(self, m: Leniency, in_string: bool) -> None:
+    def refuse_swallowed(self, m: Leniency) -> None:
         """A string that only the end of the text ends may have swallowed what came after it."""
         text, end = m._held, len(m._held)
         if m._state == KEY:
             swallowed = re.search(r"[:{}\[\],]", m._begun) is not None
         elif m._state == STRING:
-            closer = (m._shown + m.text.tail_text).rstrip()[-1:] in ANY_CLOSER
-            # What a schema asks something else of is dropped.
-            closer = closer and m.text.expected_here is None
-            curly = m.text.tail_text[:1] == "”" and not m.text.curly
-            unsure = m.text.quoted or m.text.after_value or m.text.closed_in_text or closer or curly
-            unsure = unsure or patterns.ENDS_IN_FENCE.search(m.text.watched) is not None
-            swallowed = in_string and unsure
+            swallowed = self.may_swallow(m)
         else:
             swallowed = m.brackets.last_string(m)[-1:] in ANY_CLOSER
         if swallowed:
             raise m._two_readings(
                 "the text stopped in a string", "a quote is missing", text, end, Truncated
             )
-        if m.brackets.shallower:
-            raise m._two_readings(
-                "the text stopped early", "a bracket before was wrong", text, end, Truncated
-            )
-        if m.brackets.has_repeats(m):
-            raise m.brackets.key_twice(m, text, end, Truncated)
-        m.brackets.refuse_doubled(m, text, end, Truncated)
-        if len(m._frames) == 1:
-            m.brackets.refuse_shifted(m, text, end, Truncated)
+        m.brackets.refuse_open(m, text, end, Truncated)
+
+    def may_swallow(self, m: Leniency) -> bool:
+        """True if the string that is cut off has what may come after the value."""
+        m.quotes.note_curly(m)
+        curly = m.text.tail_text[:1] == "”" and not m.quotes.curly
+        # What a schema asks something else of is dropped.
+        if m.quotes.quoted or curly or m.text.expected_here is not None:
+            return bool(m.quotes.quoted or curly)
+        shown = m.text.shown(m) + m.text.tail_text
+        if m.text.lines_at != m._token:  # all line breaks in it are escaped
+            shown = shown.replace("\n", " ")
+        if patterns.AFTER_VALUE.search(shown) or m.text.last(m) in ANY_CLOSER:
+            return True
+        return m.text.closes_bracket(m)
 
     def cut_off(self, m: Leniency) -> None:
         """Close what is open. Half a key, escape or number is dropped, half a word has one end."""

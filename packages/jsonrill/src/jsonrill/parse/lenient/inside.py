@@ -1,7 +1,7 @@
 """`LenientMachine`: the strict machine that asks a reader where it would refuse.
 
 It reads as the strict machine does until a character fits nowhere, or the state is one that JSON
-does not have. Then one of the readers it holds is asked, by a table:
+does not have. Then one of the readers it holds is asked:
 
     reader      module         asked for
     prose       prose.py       text, fences and thoughts around the value
@@ -13,6 +13,12 @@ does not have. Then one of the readers it holds is asked, by a table:
     brackets    brackets.py    brackets that contradict each other, the root's bracket
     schema      by_schema.py   which reading a schema asks for
     ending      ending.py      the end of the text
+
+In a state that JSON does not have, `READERS` names the method. A character that fits nowhere goes
+to `_unexpected`: between tokens to `Tokens.fix`, which chooses by character, after the value to
+`Tokens.fix_after`, in a number to `Words.fix_number`. In strings and at brackets the hooks of the
+strict machine, below, name it: text that is unusual goes to `_odd_run` and `_take_watched`, a quote
+to `_end_string`, a backslash to `_odd_escape`. The end of the text is `TextEnd.finish`.
 
 A reader says where reading goes on and in which state, or -1 if it has no answer: then the text is
 refused. A reading is taken only if it is the only sensible one.
@@ -168,14 +174,18 @@ class LenientMachine(Leniency):
         self._end_repair(self._offset + pos)
         return Machine._fail_at(self, text, pos)
 
-    def _take(self, run: str) -> None:
-        self._text.take(self, run)
+    def _take_watched(self, run: str) -> None:
+        plain = self._state == STRING and self._careful_at != self._token and self._frames
+        if plain and "," not in run and run.isascii():
+            self._show_text(run)
+        else:
+            self._text.take(self, run)
 
     def _is_plain(self, run: str) -> bool:
-        return self._text.is_plain(self, run)
+        return self._text.is_plain(run)
 
-    def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
-        return self._text.plain_run(self, text, pos, stop, run)
+    def _odd_run(self, text: str, stop: int, run: str) -> int:
+        return self._text.odd_run(self, text, stop, run)
 
     def _escaped(self, text: str, pos: int) -> int:
         return self._text.escaped(self, text, pos)
@@ -196,7 +206,9 @@ class LenientMachine(Leniency):
         return self._brackets.string_element(self, text, pos)
 
     def _close_leniently(self, pos: int) -> int:
-        return self._brackets.close_warily(self, pos)
+        if len(self._frames) > 1:
+            return self._brackets.leave(self, pos)
+        return self._brackets.close_root(self, pos)
 
     def _may_decode(self) -> bool:
         return self._brackets.may_decode(self)

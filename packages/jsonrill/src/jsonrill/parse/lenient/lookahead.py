@@ -137,10 +137,10 @@ MARK: Final = Shape(f"{_TICKS}|{_COMMENT}")
 OPENING_FENCE: Final = Shape(rf"{_TICKS}\w")
 JSON_FENCE: Final = Shape(
     rf"(?:```[`]{{0,4}}|~~~[~]{{0,4}}){_GAP}"
-    rf"(?:{_any_case('json')}|[\w.+-]{{0,16}}{_GAP}[\r\n]{_SPACE}[{{\[])"
+    rf"(?:{_any_case('json')}|[^`~\r\n]{{0,40}}[\r\n]{_SPACE}[{{\[])"
 )
 # A face after the value: its colon says nothing about the value.
-FACE: Final = Shape(r"[:;=][-'^]{0,1}[\]\[()DPp3*|/]")
+FACE: Final = Shape(r"[:;=][-'^o]{0,2}[\]\[()}DPp3*|/]")
 # `["a"].map(`, but not the end of a sentence; `["a"](link)`.
 MEMBER: Final = Shape(r"\.[a-z_$]|\(")
 ELLIPSIS: Final = Shape(r"\.\.\.|…")

@@ -1,4 +1,4 @@
-"""The patterns of leniency, for both languages: tools/lenient_tables.py writes JavaScript's."""
+"""The patterns of leniency, for both languages: tools/tables.py writes JavaScript's."""
 
 from __future__ import annotations
 
@@ -15,26 +15,58 @@ LETTER: Final = re.compile(r"[^\W\d_]")
 SECOND: Final = re.compile(r"[\"'“‘]")
 # After a number, a word or a string, also behind letters.
 _SCALAR = r"(?:[\"'“‘]|[-+]?\d|(?:true|false|null|True|False|None)(?!\w))"
-SECOND_SCALAR: Final = re.compile(
-    r"\A[\W\d_]*\d(?:[-+.,:/ \t\r\d]{0,80}\n|[\W\d_]*\Z)|,\s{0,8}[\"“]"
-    rf"|(?:[:：=]\s{{0,8}}|\b(?:be|or|not)\s{{1,8}}){_SCALAR}"
+# One that ends a line: `Actually, 43`. At a full stop a sentence ends, not a value.
+_WHOLE = (
+    r"(?:\"[^\"\n]{0,80}\"|“[^”\n]{0,80}”|[-+]?\d(?:[-+.,eE\d]{0,22}\d)?"
+    r"|true|false|null|True|False|None)"
 )
-# After a list or an object: a member; or one that is alone in the line that a colon announces.
+_LINE_ENDS = r"[ \t\r]{0,8}(?:\n|\Z)"
+SECOND_SCALAR: Final = re.compile(
+    r"\A[\W\d_]*\d(?:[-+.,:/ \t\r\d]{0,80}\n|[\W\d_]*\Z)"
+    rf"|(?:,\s{{0,8}}|[:：=]\s{{0,8}}|\b(?:be|or|not)\s{{1,8}}){_SCALAR}"
+    rf"|(?<!\w){_WHOLE}{_LINE_ENDS}|\n[ \t]{{0,8}}{_WHOLE}[.!]{_LINE_ENDS}"
+    # Not a list, but an interval: `f: [0, 1] → R`.
+    r"|\A\s{0,8}(?:[→⊂⊆∈∪∩]|->)"
+)
+# After a list or an object: a member; or one that is alone in its line.
 SECOND_IN_LINE: Final = re.compile(
     rf"(?:\A|\n)[ \t]{{0,40}}\"[^\"\n]{{1,80}}\"[ \t]{{0,8}}:\s{{0,8}}(?:{_SCALAR}|[{{\[])"
-    r"|[:：][*_ \t\r]{0,8}\n\s{0,8}(?:[\"'“(][^\n]{0,200}[\"'”)]|[-+]?\d[-+.eE\d]{0,23}"
-    r"|true|false|null|True|False|None)[ \t\r.]{0,8}(?:\n|\Z)"
+    r"|[:：][*_ \t\r]{0,8}\n\s{0,8}[\"'“(][^\n]{0,200}[\"'”)][ \t\r.]{0,8}(?:\n|\Z)"
+    # (A heart is none.)
+    rf"|(?:\A|\n)(?:[^\w\n]{{0,40}}[^\w\n:=<]|){_WHOLE}[.]?{_LINE_ENDS}"
+    rf"|\A\s{{0,8}}(?:or|not|vs[.]?)\s{{1,8}}{_SCALAR}"
 )
-# Before a bracket in the text after the value: it is in a quotation, or begins another value.
-QUOTES_VALUE: Final = re.compile(r"[(`\"'“]\Z")
+# The text after a value takes it back.
+TAKES_BACK: Final = re.compile(
+    r"\A\W{0,16}(?:(?:no,? )?wait|oops|correction|scratch that|ignore (?:this|that|the above))"
+    r"(?!\w)",
+    re.IGNORECASE,
+)
+# Before a closing bracket in the text after the value: it is meant as itself, or as a face.
+NO_CLOSER: Final = re.compile(r"(?:`|[:;=][-'^o]{0,2})\Z")
+# Before a bracket in the text after the value: it is in a call or a quotation, or begins another
+# value.
+QUOTES_VALUE: Final = re.compile(r"(?:\w\(|[`\"'“])\Z")
 ANNOUNCES_SECOND: Final = re.compile(
-    r"(?:[:：=→>\n][ \t]{0,8}|\b(?:is|are|was|were|be)[ \t]{1,8})[(`\"'“]?\Z"
+    r"(?:[:：=→>\n][ \t]{0,8}|\b(?:is|are|was|were|be)[ \t]{1,8}|\A\s{0,8}(?:or|and)\s{0,8})"
+    r"[(`\"'“]?\Z"
 )
 TAG: Final = re.compile(r"[<◁\[]")
 ANNOUNCES: Final = re.compile(
-    r"(?:[:：>\n]|(?<![!=<>])=|\A)\Z|\b(?:is|are|was|were|be)\Z"
+    r"(?:[:：\n]|(?<!=)>|(?<![!=<>])=|\A)\Z|\b(?:is|are|was|were|be)\Z"
     r"|(?:\A|\n)[ \t]{0,8}(?:[-•+]|\d{1,3}[.)])\Z"
 )
+# From the beginning of the text to a bracket: something else and an operator.
+OPERAND: Final = re.compile(
+    rf"\A\s{{0,8}}(?:\}}|{_WHOLE})[ \t]{{0,8}}"
+    r"(?:[|;+&/·→~^%@…<>*=!?–—-]{1,3}|or|and|vs[.]?)[ \t]{0,8}\Z"
+)
+# Before `[1]`: it is a footnote, whatever announces it.
+CITES: Final = re.compile(
+    r"\w[:：]\Z|\b(?:sources?|references?|footnotes?|citations?|see)[:：][*_]{0,3}\s{0,8}\Z",
+    re.IGNORECASE,
+)
+FOOTNOTE: Final = re.compile(r"\[\s{0,32}\d{1,3}\s{0,32}\]")
 # Before a list of numbers, if another one was in the prose: a colon, or a tag in its own line.
 ANNOUNCES_NUMBERS: Final = re.compile(r"(?:[:：]|(?<![!=<>])=)\s*\Z|>[ \t\r]{0,8}\n\Z")
 NUMBERS: Final = re.compile(r"\[\s{0,32}[-+.\d]")
@@ -48,7 +80,7 @@ OPENS_BLOCK: Final = re.compile(r"[\w)]\Z")
 DUE: Final = re.compile(r"(?:\A|[:：][ \t\r]*\n\s*)\Z")
 BREAKS_ASIDE: Final = re.compile(r"[][{}]")
 BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
-FENCE_REST: Final = re.compile(r"[`\w.+-]*")
+FENCE_REST: Final = re.compile(r"[`\w./+-]*")
 # Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.) And before
 # a square one: a path, a pointer, a footnote.
 SUBSCRIPT: Final = re.compile(r"(?<!\\)[\w)\]$@#%](?<!\bjson)\Z", re.IGNORECASE)
@@ -73,7 +105,14 @@ NEXT_OBJECT: Final = re.compile(r"\s*,\s*\{")
 LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
 
 # Quotes.
-ENDS_IN_NUMBER: Final = re.compile(r"(?:\A|\W)\d+\Z")
+TUPLE_ENDS: Final = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*\)")
+ENDS_IN_NUMBER: Final = re.compile(r"\d\Z")
+# A length, as it may be written: not in `v1.0`, `10:30`, `$5`, `2024`.
+LENGTH: Final = re.compile(r"(?:\A|[\s(~≈])(?:\d{1,3}['’.,/x×-]){0,2}\d{1,3}\Z")
+# A number that says which one, not how long.
+LABEL: Final = re.compile(
+    r"\b(?!(?:the|and|for|with|about|are|was|has)[ \t])[^\W\d_]{3,}[ \t]\d+\Z"
+)
 # After the last quote of a list that is cut off: half a number or a word.
 LAST_SCALAR: Final = re.compile(r"[ \t]+(?:-?[0-9][-+.eE0-9]*|[A-Za-z]+)\s*\Z")
 # After these a quote opens no quotation.
@@ -95,17 +134,12 @@ NAMES_LANGUAGE: Final = re.compile(
     re.IGNORECASE,
 )
 LINE_BREAK: Final = re.compile(r"\r?\n")
-# In a string that is cut off: what may come after the value. And what may become that.
+# In a string that is cut off: what may come after the value.
 AFTER_VALUE: Final = re.compile(
     r"\n[ \t\r]*(?:\n|```)|<\|[\w.-]{1,40}\|>|</s>|<(?:end_of_turn|eos)>"
     r"|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?"
-    r"|invoke|parameter)>|[}\]][ \t\r]{0,40}```"
+    r"|invoke|parameter)>|[}\]](?:[ \t\r]{0,40}```|\s{0,200}\n)|```\s{0,8}\Z"
 )
-AFTER_VALUE_CUT: Final = re.compile(
-    r"(?:\n[ \t\r]{0,40}`{0,2}|<\|[\w.-]{0,40}\|?|</?[a-z_]{0,20}"
-    r"|[}\]][ \t\r]{0,40}`{0,2}|`{1,3}\s{0,8})\Z"
-)
-ENDS_IN_FENCE: Final = re.compile(r"```\s*\Z")
 # A curly quote that may end a string, and what may follow it up to the next string.
 CURLY_TAIL: Final = re.compile(
     r"[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{\[][ \t\r\n]{0,40})?\Z"
@@ -121,6 +155,9 @@ BARE_VALUE: Final = re.compile(r'[^,}\]\n\r"{\[:`#();/]*')
 # Text with only escapes of JSON's that has one which is doubtful after another backslash.
 HAS_DOUBTFUL: Final = re.compile(r"[^\\]*(?:\\[^bfnrtu][^\\]*)*\\[bfnrtu]")
 HAS_RARE: Final = re.compile(r"[^\\]*(?:\\[^bf][^\\]*)*\\[bf]")
+# Text of a string before a backslash: the beginning of a path of a network, if its first backslash
+# was not escaped, either.
+NETWORK: Final = re.compile(r"\\[\w.$~-]+\Z")
 # Before a backslash: it is part of a regular expression.
 IN_REGEX: Final = re.compile(r"[\[(|^]\Z")
 LITERAL_TEXT: Final = re.compile(r'[^"\\\x00-\x1f]*')

@@ -2,7 +2,7 @@
 cimport cython
 from .core cimport Leniency
 
-cdef int ASIDE, BEFORE, CODE, END, FENCE, IGNORED, PROSE, THOUGHTS, VALUE
+cdef int ASIDE, BEFORE, BLOCK_COMMENT, CODE, END, FENCE, IGNORED, LINE_COMMENT, PROSE, THOUGHTS, VALUE
 
 cdef class Prose:
     cdef public bint aside_is_broken, aside_is_due, aside_is_quoted, between, in_prose

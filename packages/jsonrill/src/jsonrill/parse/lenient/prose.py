@@ -9,10 +9,12 @@ from ..grammar import SPACE
 from ..states import (
     ASIDE,
     BEFORE,
+    BLOCK_COMMENT,
     CODE,
     END,
     FENCE,
     IGNORED,
+    LINE_COMMENT,
     PROSE,
     THOUGHTS,
     VALUE,
@@ -24,9 +26,8 @@ from .rules import QUOTES
 if TYPE_CHECKING:
     from .core import Leniency
 
-# No words of the text after the value; and before a bracket that is meant as itself, or as a face.
+# No words of the text after the value.
 _NO_WORDS: Final = " \t\r\n,;)]}"
-_NO_CLOSER: Final = ("`", ":", ";", "=")
 # Before a tag that is spoken of.
 _QUOTES_TAG: Final = ("`", '"', "'", "“")
 # Before a bracket that is the value, even if the text stops after it, or if it is a list of numbers
@@ -206,17 +207,23 @@ class Prose:
         return len(text)
 
     def is_announced(self, m: Leniency, text: str, pos: int) -> bool:
-        """False for a list of numbers or words in a sentence, and for a block of code.
+        """False for a list of numbers or words in a sentence, for a block of code and an operand.
 
         After such a list in the prose, another list may be the value or be one of two.
         """
         before = self.before_text.rstrip(" \t`*")
         scalars = patterns.SCALAR_LIST.match(text, pos) is not None
-        # Empty braces are part of a sentence only in ticks.
-        if text[pos] == "{" and not (scalars and self.before_text.endswith("`")):
+        if patterns.OPERAND.search(self.before_text):
+            return False
+        if text[pos] == "{" and not scalars:
             return not (patterns.COMMENTED.match(text, pos) and patterns.OPENS_BLOCK.search(before))
         if not scalars and not self.passed_list:
             return True
+        line = before.rpartition("\n")[2]
+        if scalars and line.count("(") > line.count(")"):  # (95% CI: [1.2, 3.4])
+            return False
+        if patterns.FOOTNOTE.match(text, pos) and patterns.CITES.search(self.before_text):
+            return False
         numbers = scalars and self.passed_list and text[pos] == "["
         announces = patterns.ANNOUNCES_NUMBERS if numbers else patterns.ANNOUNCES
         return announces.search(before) is not None
@@ -299,8 +306,7 @@ class Prose:
 
     def broken(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
         got = "but got a quote" if text[pos] == '"' else f"but got {text[pos]!r}"
-        error: InvalidJSON = m._error(InvalidJSON, "a key or '}'", got, text, pos)
-        return error
+        return m._error(InvalidJSON, "a key or '}'", got, text, pos)
 
     def thoughts(self, m: Leniency, text: str, pos: int) -> int:
         """Skip what a model thinks aloud: nothing of it is the answer."""
@@ -414,7 +420,7 @@ class Prose:
             elif char in "}]":
                 if self.depth_aside:
                     self.depth_aside -= 1
-                elif self.trailing_words and self.before_text[-1:] not in _NO_CLOSER:
+                elif self.trailing_words and not patterns.NO_CLOSER.search(self.before_text):
                     raise m._two_readings("the value has ended", "this bracket ends it", text, pos)
             pos += 1
         self.note_trailing(m, text, start, len(text))
@@ -473,10 +479,7 @@ class Prose:
         return seen and m.schema.fits(m, text, pos)
 
     def two_values(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
-        error: InvalidJSON = m._two_readings(
-            "the value is before this", "it begins here", text, pos
-        )
-        return error
+        return m._two_readings("the value is before this", "it begins here", text, pos)
 
     def note_trailing(self, m: Leniency, text: str, start: int, end: int) -> None:
         if end == start or self.trailing_code:
@@ -509,7 +512,9 @@ class Prose:
         if opens is None:
             return m._hold(text, pos)
         end = -1 if opens else self.fix_around(m, text, pos)
-        if end < 0 and m._may_repair("trailing-text", text, pos):
+        # A comment is looked through for a second value, as other text is.
+        comment = m._state in (LINE_COMMENT, BLOCK_COMMENT) and "trailing-text" in m._rules
+        if comment or (end < 0 and m._may_repair("trailing-text", text, pos)):
             m._state = IGNORED
             m._passes = True
             self.before_text = ""
@@ -517,5 +522,5 @@ class Prose:
             self.trailing_words = self.trailing_letters = False
             self.trailing_thoughts = self.trailing_code = False
             self.trailing_text = ""
-            return pos
+            return end if comment else pos
         return end

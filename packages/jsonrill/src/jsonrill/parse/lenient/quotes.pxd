@@ -1,13 +1,19 @@
 # Types for the compiler; the code is in quotes.py.
 cimport cython
-from ..machine cimport space_end
+from ..machine cimport quote_ends
 from .core cimport Leniency
 
 cdef int AFTER, STRING, VALUE
-cdef Py_ssize_t NOWHERE
+cdef Py_ssize_t REMEMBERED, _LONGEST
 
 cdef class Quotes:
-    @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, plain=bint)
+    cdef public bint after_comma, curly, glued, inches, low, mixed, nest_string, quotation, quoted
+    cdef public Py_ssize_t inner_at, inner_run, nest, seen
+    cpdef begin_text(self)
+    cpdef note_text(self, Leniency m, str run)
+    cpdef refuse_text(self, Leniency m, str text, Py_ssize_t quote)
+    cpdef note_curly(self, Leniency m)
+    @cython.locals(end=Py_ssize_t, ends=int, plain=bint)
     cpdef Py_ssize_t end_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
     cpdef bint blocks(self, Leniency m) except -1
     cpdef Py_ssize_t doubtful_quote(self, Leniency m, str text, Py_ssize_t quote) except? -2
@@ -16,5 +22,5 @@ cdef class Quotes:
     cpdef Py_ssize_t unclosed_key(self, Leniency m, str text, Py_ssize_t quote) except? -2
     cpdef replay(self, Leniency m, str tail, str text, Py_ssize_t pos)
     cpdef Py_ssize_t inner_quote(self, Leniency m, str text, Py_ssize_t quote) except? -2
-    cpdef bint ends_in_number(self, Leniency m) except -1
+    cpdef bint ends_in_inches(self, Leniency m) except -1
     cpdef sees_three(self, Leniency m, str text, Py_ssize_t quote)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...errors import InvalidJSON
-from ..machine import space_end
-from ..states import AFTER, NOWHERE, STRING, VALUE
+from ..grammar import REMEMBERED
+from ..machine import quote_ends
+from ..states import AFTER, STRING, VALUE
 from . import lookahead, patterns
 
 if TYPE_CHECKING:
@@ -22,18 +23,85 @@ _INCHES: Final = " .;)x×-"
 # After these a quote opens something, if no space follows it.
 _OPENS: Final = frozenset(",:;[{(")
 _SWALLOWS: Final = ("}", "]", '"')
-_REMEMBERED: Final = 64
+# As much of the text of a string is looked at.
+_LONGEST: Final = 200
 
 
 class Quotes:
     """Tells the quote that ends a string from one in its text."""
 
-    __slots__ = ()
+    __slots__ = (
+        "after_comma",
+        "curly",
+        "glued",
+        "inches",
+        "inner_at",
+        "inner_run",
+        "low",
+        "mixed",
+        "nest",
+        "nest_string",
+        "quotation",
+        "quoted",
+        "seen",
+    )
+
+    def __init__(self) -> None:
+        self.begin_text()
+
+    def begin_text(self) -> None:
+        """A string begins, or one that had nothing unusual so far."""
+        # It had inner quotes; a quotation is open; a comma is before that, so that it may be a key;
+        # it began in a word, so it may end in one; how many brackets of JSON inside the string are
+        # open, and if a string is open there: brackets in it do not count.
+        self.quoted = self.quotation = self.after_comma = self.glued = False
+        self.nest = 0
+        self.nest_string = False
+        # Where the last inner quote was, and how many in a row.
+        self.inner_at = -1
+        self.inner_run = 0
+        # It has quotes with and without a backslash; a quote that means inches.
+        self.mixed = self.inches = False
+        # A curly quote was opened in it, or a low one, in its first `seen` characters.
+        self.curly = self.low = False
+        self.seen = 0
+
+    def note_text(self, m: Leniency, run: str) -> None:
+        """Text of a string with inner quotes goes on."""
+        if self.quoted and m._state == STRING and '"' in run:
+            self.mixed = True
+        if self.nest:
+            for char in run:
+                if self.nest and not self.nest_string and char in "{[}]":
+                    self.nest += 1 if char in "{[" else -1
+
+    def refuse_text(self, m: Leniency, text: str, quote: int) -> None:
+        """At the end of a string: quotes in it that have two readings."""
+        if m._string_at != m._token:
+            return
+        if self.mixed:
+            raise m._two_readings("quotes are escaped", "some quotes are not", text, quote)
+        if self.inches and patterns.ENDS_IN_NUMBER.search(m.text.ends_with(m)):
+            raise self.lone_quote(m, text, quote)  # ["item 1" item 2"]
+
+    def note_curly(self, m: Leniency) -> None:
+        """See if a curly or a low quote that was opened in the string is not closed in it."""
+        shown = m.text.shown(m)
+        run = shown[self.seen :]
+        self.seen = len(shown)
+        if not run.isascii():
+            opens, closes = max(run.rfind("“"), run.rfind("‘")), run.rfind("”")
+            if max(opens, closes) >= 0:
+                self.curly = opens > closes
+            low = run.rfind("„")
+            others = max(run.rfind("“"), closes)
+            if max(low, others) >= 0:
+                self.low = low > others
 
     def end_string(self, m: Leniency, text: str, quote: int) -> int:
         """End the string at this quote, or take the quote as part of its text."""
         end = len(text)
-        if m.text.string_at != m._token:
+        if m._string_at != m._token:
             m.text.begin_text(m)
         if m._offset + quote == m._token + 1 and text[quote] == '"' and self.blocks(m):
             if quote + 1 == end and not m._last:
@@ -42,31 +110,24 @@ class Quotes:
                 return m.text.open_block(m, '"""', text, quote - 1)
         if not m.text.inner or not m._frames:
             return m.text.finish_string(m, text, quote)
-        # Nearly every string ends in one of these ways, told without a shape.
-        pos = quote + 1
-        if pos < end and text[pos] in " \n\r\t":
-            pos = space_end(text, pos)
-        if pos < end and text[pos] == ",":
-            pos += 1
-            if pos < end and text[pos] in " \n\r\t":
-                pos = space_end(text, pos)
-            plain = pos < end and (text[pos] == '"' or (text[pos] == ")" and bool(m._parens)))
-        else:
-            plain = pos < end and (text[pos] in "}]" or (text[pos] == ")" and bool(m._parens)))
-        plain = plain or (pos == end and m._last)
-        if plain and not m.text.nest:
-            if m.text.quotation:
+        ends = quote_ends(text, quote + 1)
+        if ends < 0 and not m._last and end - quote < REMEMBERED:
+            return m._hold(text, quote)
+        plain = ends > 0 or (ends < 0 and m._last)
+        if m._parens and patterns.TUPLE_ENDS.match(text, quote + 1):
+            plain = True
+        if plain and not self.nest:
+            if self.quotation:
                 raise self.lone_quote(m, text, quote)
             return m.text.finish_string(m, text, quote)
-        if pos == end and not m._last and end - quote < _REMEMBERED:
-            return m._hold(text, quote)
         return self.doubtful_quote(m, text, quote)
 
     def blocks(self, m: Leniency) -> bool:
         return "block-strings" in m._rules and m._state == STRING
 
     def doubtful_quote(self, m: Leniency, text: str, quote: int) -> int:
-        if not m.text.nest:
+        """A quote that neither a bracket nor a string follows; lists and objects differ."""
+        if not self.nest:
             ends = lookahead.STRING_ENDS_IN_OBJECT if m._object else lookahead.STRING_ENDS_IN_ARRAY
             seen = m._sees(ends, text, quote + 1)
             if seen is None:
@@ -74,7 +135,7 @@ class Quotes:
             if m._last and not m._object and not seen:
                 seen = patterns.LAST_SCALAR.match(text, quote + 1) is not None
             if seen:
-                if m.text.quotation:
+                if self.quotation:
                     raise self.lone_quote(m, text, quote)
                 return m.text.finish_string(m, text, quote)
             if m.text.tail_text and text[quote] == '"':
@@ -84,10 +145,10 @@ class Quotes:
         return self.inner_quote(m, text, quote)
 
     def lone_quote(self, m: Leniency, text: str, quote: int) -> InvalidJSON:
-        error: InvalidJSON = m._two_readings(
+        """The refusal of a quote that may end the string, or a quotation in it."""
+        return m._two_readings(
             "this quote ends the string", "it ends a quotation in it", text, quote
         )
-        return error
 
     def forgotten_quote(self, m: Leniency, text: str, quote: int) -> int:
         """After a comma: this quote opens a key, and the one before the comma was forgotten."""
@@ -101,18 +162,20 @@ class Quotes:
         seen = m._sees(ahead, text, quote + 1)
         if seen is None:
             return m._hold(text, quote)
-        if curly and m.text.curly:
+        self.note_curly(m)
+        if curly and self.curly:
             raise self.lone_quote(m, text, quote)
         rule = "curly-quotes" if curly else "missing-quotes"
         if not seen or rule not in m._rules:
             return -1
         # After \" the backslash may be part of the text, and the quote its end.
-        swallowed = m._shown.rstrip()[-1:] in _SWALLOWS or text[quote + 1] in ",:]}"
-        swallowed = swallowed or m._shown[-1:].isspace()  # before the comma, or in the text
+        shown = m.text.shown(m)[-_LONGEST:]
+        swallowed = shown.rstrip()[-1:] in _SWALLOWS or text[quote + 1] in ",:]}"
+        swallowed = swallowed or shown[-1:].isspace()  # before the comma, or in the text
         # Where keys are bare, one may be in the text.
-        swallowed = swallowed or m._bare_keys or m.text.closed_in_text
-        unsure = swallowed or m.text.quoted or not m._object
-        if m.text.quotation or (not curly and unsure):
+        swallowed = swallowed or m._bare_keys or m.text.closes_bracket(m)
+        unsure = swallowed or self.quoted or not m._object
+        if self.quotation or (not curly and unsure):
             raise m._two_readings(
                 "a quote is missing before the comma", "the comma is part of the text", text, quote
             )
@@ -158,31 +221,32 @@ class Quotes:
         """
         if "inner-quotes" not in m._rules:
             return m.text.finish_string(m, text, quote)
+        self.note_curly(m)
         char, after = text[quote], text[quote + 1 : quote + 2]
-        before = (m._shown + m.text.tail_text)[-1:]
+        before = m.text.ends_with(m)[-1:]
         if char not in "'’" or not (before.isalnum() and after.isalnum()):
-            adjacent = m.text.inner_at == m._offset + quote - 1
-            m.text.inner_run = m.text.inner_run + 1 if adjacent else 1
-            if m.text.nest:
-                if m.text.inner_run > 2:  # no JSON has three quotes in a row
+            adjacent = self.inner_at == m._offset + quote - 1
+            self.inner_run = self.inner_run + 1 if adjacent else 1
+            if self.nest:
+                if self.inner_run > 2:  # no JSON has three quotes in a row
                     raise self.lone_quote(m, text, quote)
-                m.text.nest_string = not m.text.nest_string
-            elif m.text.quotation:
+                self.nest_string = not self.nest_string
+            elif self.quotation:
                 opens = before in _OPENS and not after.isspace()
-                if before.isspace() or (after.isalnum() and not m.text.glued) or opens:
+                if before.isspace() or (after.isalnum() and not self.glued) or opens:
                     raise self.lone_quote(m, text, quote)
-                if m.text.after_comma:
+                if self.after_comma:
                     seen = m._sees(lookahead.COLON_AHEAD, text, quote + 1)
                     if seen is None:
                         return m._hold(text, quote)
                     if seen:  # `x], "key": [` may be no text at all
                         raise self.lone_quote(m, text, quote)
-                m.text.quotation = False
-            elif char == '"' and (m.text.low or m.text.curly) and not before.isspace():
-                m.text.low = m.text.curly = False
+                self.quotation = False
+            elif char == '"' and (self.low or self.curly) and not before.isspace():
+                self.low = self.curly = False
             elif char == '"' and before.isalpha() and after.isalpha():
-                m.text.quotation = m.text.glued = True
-                m.text.after_comma = False
+                self.quotation = self.glued = True
+                self.after_comma = False
             elif not patterns.CLOSE_QUOTATION.match(before) and not patterns.NO_QUOTATION.match(
                 after
             ):
@@ -198,30 +262,30 @@ class Quotes:
                     if seen is None:
                         return m._hold(text, quote)
                     # "x}, {"a": the string has no end; "["true: a comma is missing after it
-                    if not seen or patterns.NEXT_ELEMENT.search(m._shown):
+                    if not seen or patterns.NEXT_ELEMENT.search(m.text.shown(m)[-_LONGEST:]):
                         raise self.lone_quote(m, text, quote)
-                    m.text.nest = 1
-                    m.text.nest_string = True
+                    self.nest = 1
+                    self.nest_string = True
                 else:
-                    m.text.quotation = True
-                    m.text.glued = False
-                    shown = (m._shown + m.text.tail_text).rstrip()
-                    m.text.after_comma = shown.endswith(",")
-            elif char == '"' and after in _INCHES and self.ends_in_number(m):
-                m.text.inches = True
+                    self.quotation = True
+                    self.glued = False
+                    self.after_comma = m.text.last(m) == ","
+            elif char == '"' and after in _INCHES and self.ends_in_inches(m):
+                self.inches = True
             else:
                 raise self.lone_quote(m, text, quote)
         m._may_repair("inner-quotes", text, quote)
-        m.text.quoted = False  # for `_take_text`
+        self.quoted = False  # for `note_text`
         m.text.take(m, char)
-        m.text.quoted = True
-        m._plain_at = NOWHERE
-        m.text.inner_at = m._offset + quote
+        self.quoted = True
+        m._careful_at = m._token
+        self.inner_at = m._offset + quote
         return quote + 1
 
-    def ends_in_number(self, m: Leniency) -> bool:
-        """True if the text before a quote ends in a number: `5" nail`, but not `user1" x`."""
-        return patterns.ENDS_IN_NUMBER.search(m._shown + m.text.tail_text) is not None
+    def ends_in_inches(self, m: Leniency) -> bool:
+        """True if the text before a quote ends in a length: `5" nail`, but not `room 12" key`."""
+        shown = m.text.ends_with(m)
+        return bool(patterns.LENGTH.search(shown)) and not patterns.LABEL.search(shown)
 
     def sees_three(self, m: Leniency, text: str, quote: int) -> bool | None:
         """True if three quotes are part of the text, as in a program.

@@ -1,6 +1,7 @@
 """The rules of lenient parsing: one table, each with its reason and an example.
 
-What a rule does is in the readers: `inside.py` says which of them is asked for a character.
+What a rule does is in the readers: `inside.py` says which of them is asked for a character. A new
+quote is an entry of `QUOTES` here and of `CLOSERS` in `strings.py`, and part of the patterns.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ...errors import InvalidJSON
 from ..expected import Expected
 from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
-from ..machine import FEW, Machine, plain_end, space_end
+from ..machine import Machine
 from ..states import (
     AFTER,
     BLOCK_STRING,
@@ -25,7 +25,6 @@ from ..states import (
     ODD_KEY,
     ODD_STRING,
     STRING,
-    VALUE,
 )
 from . import escapes, lookahead, patterns
 from .by_schema import fitting
@@ -47,47 +46,29 @@ _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
 _LONGEST_TAIL: Final = 200
 # Before one of these a string may have ended.
 _UNSURE: Final = " \t\r\n,}]{[”’"
-_REMEMBERED: Final = 64
-# As in `machine.py`.
-_COMPILED: Final = not __file__.endswith(".py")
 
 
 class Strings:
     """Reads strings in any quotes, and their text as it is written."""
 
     __slots__ = (
-        "after_comma",
-        "after_value",
         "backslash_at",
-        "closed_in_text",
+        "collected",
+        "collected_at",
         "comma_at",
-        "curly",
         "doubtful_at",
         "drive",
         "expected_here",
-        "first",
-        "glued",
-        "inches",
         "info",
         "inner",
-        "inner_at",
-        "inner_run",
-        "literal_text",
-        "low",
-        "mixed",
-        "nest",
-        "nest_string",
-        "open_in_text",
+        "lines_at",
+        "literal_from",
         "opened",
         "punctuated_at",
-        "quotation",
-        "quoted",
         "rare_at",
         "run_from",
-        "string_at",
         "string_line",
         "tail_text",
-        "watched",
     )
 
     def start_document(self, m: Leniency) -> None:
@@ -96,91 +77,72 @@ class Strings:
         self.opened = ""
         # Three ticks opened it, and a word that may name a language is after them in their line.
         self.info = False
-        # What a schema asks for at the string that is being collected for it.
+        # What a schema asks for at the string that is being collected for it; the last string that
+        # was, and where it began.
         self.expected_here: Expected | None = None
-        # Of the string being read: its offset, its first character, the end of what was emitted,
-        # what is not yet emitted, whether a quotation is open in it, whether it had inner quotes,
-        # and how many brackets of JSON inside it are open.
-        self.string_at = -1
-        self.first = ""
-        m._shown = ""
+        self.collected = ""
+        self.collected_at = NOWHERE
+        # Of the string that is being read: what is not yet emitted.
         self.tail_text = ""
-        self.quotation = self.quoted = False
-        self.nest = 0
-        # In that JSON, a string is open: brackets in it do not count.
-        self.nest_string = False
-        # A comma is before the quotation: it may be a key.
-        self.after_comma = False
-        # The quotation began in a word, so it may end in one.
-        self.glued = False
-        # A curly quote was opened in it, or a low one; where the last inner quote was, and how many
-        # in a row.
-        self.curly = self.low = False
-        self.inner_at = -1
-        self.inner_run = 0
-        # It has quotes with and without a backslash; a quote that means inches.
-        self.mixed = self.inches = False
-        # How many brackets are open in it, and if one was closed that was not opened in it.
-        self.open_in_text = 0
-        self.closed_in_text = False
         # Where the last string began with an escape that is doubtful beside a backslash that is
         # text, and the last one with such a backslash; the last one with `\\b` or `\\f`, and with a
-        # backslash before punctuation. Of the one with a backslash that is text its text since
-        # then, and if it begins with a drive. Where the run of text begins that is being read.
+        # backslash before punctuation. Of the one with a backslash that is text: where that is, and
+        # if it begins with a drive. Where the run of text begins that is being read.
         self.doubtful_at = self.backslash_at = self.rare_at = self.punctuated_at = NOWHERE
-        self.literal_text = ""
+        self.literal_from = 0
         self.drive = False
         self.run_from = 0
-        # It has what may come after the value; and its end, if that may become such a thing.
-        self.after_value = False
-        self.watched = ""
-        m._plain_at = NOWHERE
+        # Where the last string began that has a line break in it.
+        self.lines_at = NOWHERE
+        m._careful_at = m._string_at = NOWHERE
         # The depths that a "(" opened.
         m._parens = set()
         # The line in which a string at the root ended.
         self.string_line = -1
         # Where a comma was missing.
         self.comma_at = -1
-        # Depth and index of the last string in a list.
-        m._string_depth = m._string_index = 0
+
+    def shown(self, m: Leniency) -> str:
+        """What was emitted of the string that is being read, or was read last."""
+        if self.expected_here is not None:
+            return m._begun
+        return self.collected if self.collected_at == m._token else m._text_of_string()
+
+    def ends_with(self, m: Leniency) -> str:
+        """The end of that string, with what is not yet emitted of it."""
+        return self.shown(m)[-_LONGEST_TAIL:] + self.tail_text
+
+    def last(self, m: Leniency) -> str:
+        """The last character of that string but for white space, or ""."""
+        return self.ends_with(m).rstrip()[-1:]
+
+    def closes_bracket(self, m: Leniency) -> bool:
+        """True if a bracket is closed in that string that was not opened in it."""
+        opened = 0
+        for bracket in patterns.TEXT_BRACKET.findall(self.shown(m) + self.tail_text):
+            opened += 1 if bracket in "{[" else -1
+            if opened < 0:
+                return True
+        return False
 
     def take(self, m: Leniency, run: str) -> None:
-        if m._plain_at == m._token and self.is_simple(m, run):
-            m._sink.text(run)
-            m._shown = run
-            return
-        if self.backslash_at == m._token:
-            self.literal_text = (self.literal_text + run)[-_LONGEST_TAIL:]
         state = m._state
         if self.expected_here is not None:
-            if self.string_at != m._token:
+            if m._string_at != m._token:
                 self.begin_text(m)
-            self.note_text(m, run)
             m._add(run)
         elif state == KEY or state == ODD_KEY:
             m._add(run)
+        elif m._careful_at != m._token and m._frames and state == STRING and self.is_plain(run):
+            m._show_text(run)
         else:
             self.take_text(m, run)
 
     def take_text(self, m: Leniency, run: str) -> None:
         """Emit text of a string, but for what may turn out to be its end."""
-        if self.string_at != m._token:
+        if m._string_at != m._token:
             self.begin_text(m)
-        if self.quoted and m._state == STRING and '"' in run:
-            self.mixed = True
-        if self.watched or "<" in run or "`" in run:
-            self.watch(m, run.replace("\n", " "))
-        for bracket in patterns.TEXT_BRACKET.findall(run):
-            if bracket in "{[":
-                self.open_in_text += 1
-            elif self.open_in_text:
-                self.open_in_text -= 1
-            else:
-                self.closed_in_text = True
-        if self.nest:
-            for char in run:
-                if self.nest and not self.nest_string and char in "{[}]":
-                    self.nest += 1 if char in "{[" else -1
+        m.quotes.note_text(m, run)
         if self.tail_text:
             run = self.tail_text + run
             self.tail_text = ""
@@ -190,143 +152,20 @@ class Strings:
                 self.tail_text = run[start:]
                 run = run[:start]
         if run:
-            m._sink.text(run)
-            self.note_text(m, run)
-            if not run.isascii():
-                self.note_curly(m, run)
-        self.settle(m)
-
-    def note_text(self, m: Leniency, run: str) -> None:
-        """Remember the first character of the string, and the end of its text so far."""
-        self.first = self.first or run.lstrip()[:1]
-        short = run.isspace() or run.isdigit()
-        m._shown = m._shown[-_REMEMBERED:] + run if short else run
-
-    def watch(self, m: Leniency, run: str) -> None:
-        """Note text of a string that may come after the value, if the string is cut off."""
-        before = self.watched or ("" if self.tail_text else m._shown.rstrip()[-1:])
-        run = before + run
-        if patterns.AFTER_VALUE.search(run):
-            self.after_value = True
-        match = patterns.AFTER_VALUE_CUT.search(run)
-        self.watched = match.group() if match else ""
-
-    def settle(self, m: Leniency) -> None:
-        """Remember if this string has nothing unusual so far: then text is only looked at."""
-        simple = m._state == STRING and self.inner and m._frames and self.first
-        unusual = self.tail_text or self.nest or self.quoted or self.curly or self.watched
-        unusual = unusual or self.low or self.backslash_at == m._token
-        if simple and not unusual and self.expected_here is None:
-            m._plain_at = m._token
-        else:
-            m._plain_at = NOWHERE
-
-    def is_simple(self, m: Leniency, run: str) -> bool:
-        """True if text of a string without anything unusual has nothing unusual, either."""
-        if _COMPILED:
-            return is_usual(run, False)
-        # One search for each character takes less time than a pattern.
-        return not (
-            "<" in run
-            or "`" in run
-            or "{" in run
-            or "}" in run
-            or "[" in run
-            or "]" in run
-            or (not run.isascii() and ("“" in run or "”" in run or "‘" in run or "„" in run))
-            or run.isdigit()
-            or (run[-1] in _UNSURE and not ends_simply(run))
-        )
-
-    def note_curly(self, m: Leniency, run: str) -> None:
-        """A curly quote that was opened in the string is closed in it, and does not end it."""
-        closes = run.rfind("”")
-        if max(run.rfind("“"), run.rfind("‘")) > closes:
-            self.curly = True
-        elif closes >= 0:
-            self.curly = False
-        low = run.rfind("„")
-        if low > max(run.rfind("“"), closes):
-            self.low = True
-        elif "“" in run or closes >= 0:
-            self.low = False
+            m._show_text(run)
+        careful = self.tail_text or m.quotes.quoted or self.backslash_at == m._token
+        m._careful_at = m._token if careful else NOWHERE
 
     def begin_text(self, m: Leniency) -> None:
-        self.string_at = m._token
-        if m._plain_at != m._token:
-            self.first = m._shown = ""
+        m._string_at = m._token
         self.tail_text = ""
-        self.quotation = self.quoted = self.curly = self.mixed = self.after_value = False
-        self.low = self.closed_in_text = self.inches = False
-        self.open_in_text = 0
-        self.watched = ""
-        self.inner_at = -1
-        self.nest = 0
+        m.quotes.begin_text()
 
-    def is_plain(self, m: Leniency, run: str) -> bool:
-        if _COMPILED:
-            return is_usual(run, True)
-        return '"' not in run and "\\" not in run and run.isprintable() and self.is_simple(m, run)
+    def is_plain(self, run: str) -> bool:
+        return not self.inner or _tail(run) == len(run)
 
-    def plain_run(self, m: Leniency, text: str, pos: int, stop: int, run: str) -> int:
-        """Emit text of a string as the strict machine does, if nothing in it is unusual.
-
-        Nearly every string goes this way from its first quote to its last. For what may follow it,
-        only its first and its last text are remembered.
-        """
-        end = len(text)
-        simple = m._plain_at == m._token
-        if not simple:
-            begins = m._offset + pos == m._token + 1 and stop > pos and text[pos] != " "
-            if not (begins and self.inner and m._frames and self.expected_here is None):
-                return self.unusual_run(m, text, stop, run)
-        if stop == end:  # text that may go on; only its end can have to be held back
-            if not self.is_simple(m, run):
-                return self.unusual_run(m, text, stop, run)
-            m._sink.text(run)
-            m._shown = run
-            if not simple:
-                self.first = run
-                m._plain_at = m._token
-            return end
-        at = stop + 1
-        comma = at < end and text[at] == ","
-        if not _COMPILED and comma and text[at : at + 3] == ', "':
-            at += 2
-        else:
-            if comma:
-                at += 1
-            if at < end and text[at] in " \t\n\r":
-                at += 1
-                if at < end and text[at] in " \t\n\r":
-                    at = space_end(text, at)
-            if at < end:
-                char = text[at]
-                if not (char == '"' if comma else char == "}" or char == "]"):
-                    return self.unusual_run(m, text, stop, run)
-            elif m._last or end - stop >= _REMEMBERED or (run and not self.is_simple(m, run)):
-                return self.unusual_run(m, text, stop, run)
-        if run:
-            m._sink.text(run)
-            m._shown = run
-        if not simple:
-            self.first = run
-        if at == end:
-            m._plain_at = m._token
-            m._held = text[stop:]
-            return end
-        self.string_at = m._token
-        m._sink.end_string()
-        if not comma:
-            m._state = AFTER
-        elif m._object:
-            m._state = NEXT_KEY
-        else:
-            m._state = VALUE
-            m._count += 1
-        return at
-
-    def unusual_run(self, m: Leniency, text: str, stop: int, run: str) -> int:
+    def odd_run(self, m: Leniency, text: str, stop: int, run: str) -> int:
+        """Text of a string that the strict machine does not read alone."""
         if run:
             self.take(m, run)
         return stop if stop == len(text) else m.quotes.end_string(m, text, stop)
@@ -346,18 +185,10 @@ class Strings:
 
     def finish_string(self, m: Leniency, text: str, quote: int) -> int:
         """End the string at this quote."""
-        if self.mixed and self.string_at == m._token:
-            raise m._two_readings("quotes are escaped", "some quotes are not", text, quote)
-        if self.inches and self.string_at == m._token and m.quotes.ends_in_number(m):
-            raise m.quotes.lone_quote(m, text, quote)  # ["item 1" item 2"]
+        m.quotes.refuse_text(m, text, quote)
         if self.tail_text:
             tail, self.tail_text = self.tail_text, ""
-            m._sink.text(tail)
-            m._shown = tail
-            self.first = self.first or tail.lstrip()[:1]
-        if not self.first and not m._object and not m._count:
-            # [""]: the quotes may belong around the bracket.
-            self.first, m._shown = "[", "]"
+            m._show_text(tail)
         if not m._frames:
             _, self.string_line, _ = m._position(text, quote)
             m._number_end = m._offset + quote + 1
@@ -371,7 +202,8 @@ class Strings:
         """End a string where the schema asks for something else: emit the reading that fits."""
         asked, self.expected_here = self.expected_here, None
         assert asked is not None
-        string = m._take_begun()
+        string = self.collected = m._take_begun()
+        self.collected_at = m._token
         fits, value = fitting(string, asked, m._limits.depth - len(m._frames))
         if not fits and "string" not in asked.types:
             fits, value = m.ending.read_again(m, string, asked)
@@ -393,10 +225,8 @@ class Strings:
         self.opened = char
         if m._state == FIRST_KEY or m._state == NEXT_KEY:
             return m._open_string(ODD_KEY, text, pos)
-        if not m._object:
-            m._string_depth, m._string_index = len(m._frames), m._count
-        if not self.collects(m):
-            m._sink.start_string(m._offset + pos)
+        if not self.collects(m, pos):
+            m._start_string(m._offset + pos)
         return m._open_string(ODD_STRING, text, pos)
 
     def fix_no_comma(self, m: Leniency, text: str, pos: int) -> None:
@@ -415,12 +245,13 @@ class Strings:
         m._add_comma()
         self.comma_at = m._offset + pos
 
-    def collects(self, m: Leniency) -> bool:
+    def collects(self, m: Leniency, pos: int) -> bool:
         """True if the schema asks for no string here, or only for some: then its end decides."""
         if m._leniency == GUIDED:
             asked = m.schema.asked(m)
             if asked is not None and ("string" not in asked.types or asked.strings):
                 self.expected_here = asked
+                m._careful_at = m._offset + pos
                 return True
         return False
 
@@ -481,13 +312,12 @@ class Strings:
         if not m._may_repair("block-strings", text, pos):
             return -1
         self.opened = opened
-        self.quoted = True
         m._begun = "\n"  # a line break right here is not part of it
         if opened == "```":
-            m._sink.start_string(m._offset + pos)
+            m._start_string(m._offset + pos)
             m._open_string(BLOCK_STRING, text, pos)
             self.begin_text(m)
-            self.quoted = True
+        m.quotes.quoted = True
         m._state = BLOCK_STRING
         return pos + len(opened)
 
@@ -532,7 +362,7 @@ class Strings:
             if seen is None:
                 return m._hold(text, end)
             if seen:
-                if self.info and not m._shown:
+                if self.info and not self.shown(m):
                     raise m._two_readings(
                         "the fence names a language", "the text is in its line", text, end
                     )
@@ -605,30 +435,22 @@ class Strings:
     def begin_literal(self, m: Leniency, text: str, pos: int) -> None:
         """A backslash that is text: from now on others may be text in this string, too."""
         self.note_doubtful(m, m._token, text, pos)
-        if self.doubtful_at == m._token:
+        if self.doubtful_at == m._token or patterns.NETWORK.match(self.text_before(m)):
             raise self.backslashes(m, text, pos)
-        before = self.text_before(m)
-        self.literal_text = before[-1:]
-        self.drive = self.is_drive(m, before, pos)
-        self.backslash_at = m._token
-        m._plain_at = NOWHERE
+        self.literal_from = max(0, len(self.shown(m)) + len(self.tail_text) - 1)
+        self.drive = self.is_drive(m, self.text_before(m), pos)
+        self.backslash_at = m._careful_at = m._token
 
     def text_before(self, m: Leniency) -> str:
         """The end of the text of this string or key so far."""
-        if m._state == KEY or m._state == ODD_KEY:
-            return m._begun
-        begun = self.string_at == m._token or m._plain_at == m._token
-        return m._shown + self.tail_text if begun else ""
+        return m._begun if m._state == KEY or m._state == ODD_KEY else self.ends_with(m)
 
     def is_drive(self, m: Leniency, before: str, pos: int) -> bool:
         """True if the string begins like `C:` before the backslash at `pos`."""
         return before[-1:] == ":" and m._offset + pos == m._token + 3
 
     def backslashes(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
-        error: InvalidJSON = m._two_readings(
-            "this backslash is text", "it begins an escape", text, pos
-        )
-        return error
+        return m._two_readings("this backslash is text", "it begins an escape", text, pos)
 
     def literal_run(self, m: Leniency, text: str, pos: int) -> int:
         """In a string with a backslash that is text: as `_escaped`, one escape after the other."""
@@ -662,9 +484,10 @@ class Strings:
         if self.backslash_at == m._token:
             if char not in escapes.DOUBTFUL and not python:
                 return -1
-            before = self.literal_text
-            if m._state == KEY or m._state == ODD_KEY:
-                before = m._begun
+            before = self.text_before(m)
+            if m._state != KEY and m._state != ODD_KEY:
+                since = len(self.shown(m)) + len(self.tail_text) - self.literal_from
+                before = before[-since:]
             seen = escapes.is_literal(before, self.drive, text, pos, m._last)
             if seen is None:
                 return m._hold(text, pos)
@@ -693,72 +516,10 @@ class Strings:
             "raw-newlines", text, pos
         ):
             return Machine._control(m, text, pos)
-        if text[pos] == "\n" and (m._state == STRING or m._state == ODD_STRING):
-            self.note_line(m)
+        if text[pos] == "\n":
+            self.lines_at = m._token
         self.take(m, text[pos])
         return pos + 1
-
-    def note_line(self, m: Leniency) -> None:
-        """A line ends in a string: after a closing bracket, the value may have ended, too."""
-        if self.string_at != m._token:
-            self.begin_text(m)
-        m._plain_at = NOWHERE
-        self.watch(m, "\n")
-        if (m._shown + self.tail_text).rstrip()[-1:] in ("}", "]"):
-            self.after_value = True
-
-
-def is_usual(run: str, plain: bool) -> bool:
-    """True if no character is looked at closely, and no end of the text must be held back.
-
-    Characters that are: what may begin a fence or a mark like <|im_end|>, and curly quotes; if
-    `plain`, also a quote, a backslash and control characters. Those that hardly ever come are
-    sought without a branch: a processor cannot foresee which letter is next.
-    """
-    odd = False
-    if len(run) > FEW:
-        if plain and plain_end(run, 0) != len(run):
-            return False
-        odd = "<" in run or "`" in run or "{" in run or "}" in run or "[" in run or "]" in run
-        odd = odd or not run.isascii()
-    elif plain:
-        for char in run:
-            if char == '"' or char == "\\" or char < " ":
-                return False
-            odd |= (char == "<") | (char == "`") | (char > "\x7f") | (char == "{") | (char == "}")
-            odd |= (char == "[") | (char == "]")
-    else:
-        for char in run:
-            odd |= (char == "<") | (char == "`") | (char > "\x7f") | (char == "{") | (char == "}")
-            odd |= (char == "[") | (char == "]")
-    if odd:
-        for char in run:
-            if char in "<`{}[]‘“”„":
-                return False
-    at = len(run) - 1
-    if "0" <= run[at] <= "9" and run.isdigit():  # what is before them is needed, too
-        return False
-    at -= (at > 0) & (run[at] == " ")
-    return run[at] not in " \t\r\n,}]{[”’" or ends_simply(run)
-
-
-def ends_simply(run: str) -> bool:
-    """True if this text may end so although one of `_UNSURE` is last.
-
-    An end that must be held back is a comma, a curly quote, or space alone.
-    """
-    if not _COMPILED:
-        last = run.rstrip(" \t\r\n")[-1:]
-        return last != "" and last != "," and run.isascii()
-    at = len(run) - 1
-    while at >= 0 and run[at] in " \t\r\n":
-        at -= 1
-    if at < 0 or run[at] == ",":
-        return False
-    for char in run:
-        if char > "\x7f":
-            return False
-    return True
 
 
 def _tail(run: str) -> int:

@@ -3,6 +3,7 @@ cimport cython
 from .core cimport Leniency
 
 cdef int AFTER, COLON, FIRST_ELEMENT, FIRST_KEY, LINE_COMMENT, NEXT_KEY, VALUE
+cdef Py_ssize_t REMEMBERED
 
 cdef class Tokens:
     cpdef Py_ssize_t fix(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...errors import InvalidJSON
-from ..grammar import SPACE
+from ..grammar import REMEMBERED, SPACE
 from ..states import (
     AFTER,
     COLON,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _BEGINS_VALUE: Final = frozenset('"{[-0123456789tfn') | {word[0] for word in WORDS}
 _PREFIXED: Final = "but got '{}' (if the answer begins before this text, pass prefix=\"{{\")"
-_REMEMBERED: Final = 64
 
 
 class Tokens:
@@ -34,6 +33,7 @@ class Tokens:
     __slots__ = ()
 
     def fix(self, m: Leniency, text: str, pos: int, char: str) -> int:
+        """Ask the reader for a character that fits nowhere; -1 if it has no answer."""
         if char in lookahead.ODD_SPACES:
             return pos + 1 if m._may_repair("odd-spaces", text, pos) else -1
         if char in "：，" and m._frames:
@@ -102,7 +102,7 @@ class Tokens:
 
     def refuse_outside(self, m: Leniency, text: str, pos: int) -> None:
         """`""// no`, `""...`: an empty string and something else, or a string after its quotes."""
-        if m.text.string_at == m._token and m._offset + pos == m._token + 2:
+        if m._string_at == m._token and m._offset + pos == m._token + 2:
             raise m._two_readings("this is no text", "a quote is misplaced", text, pos)
 
     def fix_ticks(self, m: Leniency, text: str, pos: int) -> int:
@@ -127,12 +127,10 @@ class Tokens:
             raise m._two_readings("the text stopped here", "a quote is missing", text, pos)
         if m.brackets.last_string(m)[-1:] in ANY_CLOSER:
             raise m.brackets.bracket_in_string(m, text, pos)
-        if m.brackets.shallower:
-            raise m._two_readings("the text stopped here", "a bracket before was wrong", text, pos)
-        if m.brackets.has_repeats(m):
-            raise m.brackets.key_twice(m, text, pos)
+        m.brackets.refuse_open(m, text, pos)
         m._may_repair("cut-off", text, pos, 0)
-        m.brackets.close_all(m, text, pos)
+        while m._frames:
+            m.brackets.leave(m, pos)
         return pos
 
     def fix_after(self, m: Leniency, text: str, pos: int) -> int:
@@ -180,20 +178,20 @@ class Tokens:
                 return -1
         if quote:
             after = SPACE.match(text, pos + 1).end()  # type: ignore[union-attr]  # may be empty
-            if after == len(text) and after - pos < _REMEMBERED and not m._last:
+            if after == len(text) and after - pos < REMEMBERED and not m._last:
                 return m._hold(text, pos)
-            char = "," if text.startswith(",", after) and after - pos < _REMEMBERED else char
+            char = "," if text.startswith(",", after) and after - pos < REMEMBERED else char
         if char == "," or self.ends_in_comma(m):
             raise m._two_readings(
                 "a comma is missing here", "it is in a string beside it", text, pos
             )
-        if m.brackets.trailing == m.brackets.last_closed >= m._token:
+        if m.brackets.trailing == m._closed_at >= m._token:
             raise m._two_readings(
                 "a comma is missing here", "the bracket before it belongs after it", text, pos
             )
-        scalar = m.brackets.last_closed < m._token
+        scalar = m._closed_at < m._token
         mixed = not m._object and scalar == (char in "{[")
-        if mixed or (not scalar and not m.brackets.last_size and not m._object):
+        if mixed or (not scalar and not m.brackets.closed[1] and not m._object):
             raise m._two_readings(
                 "a comma is missing here", "a bracket is in the wrong place", text, pos
             )
@@ -202,8 +200,8 @@ class Tokens:
 
     def ends_in_comma(self, m: Leniency) -> bool:
         """True if the last token is a string that ends in a comma: a quote may be misplaced."""
-        is_last = m.text.string_at == m._token > m.brackets.last_closed
-        return is_last and m._shown.rstrip().endswith(",")
+        is_last = m._string_at == m._token > m._closed_at
+        return is_last and m.text.last(m) == ","
 
     def fix_ellipsis(self, m: Leniency, text: str, pos: int) -> int:
         match = lookahead.ELLIPSIS.whole.match(text, pos)

@@ -57,6 +57,7 @@ class Words:
         return -1
 
     def odd_literal(self, m: Leniency, text: str, pos: int, word: str) -> int:
+        """A word that began as a literal: `truth`, `nullable`; for `True` see `fix_word`."""
         end = self.fix_bare_value(m, text, pos)
         return end if end >= 0 else Machine._odd_literal(m, text, pos, word)
 
