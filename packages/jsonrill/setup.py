@@ -3,8 +3,10 @@
 Without Cython or a C compiler, or with JSONRILL_PURE=1, the same modules are used as Python. A
 compiler is looked for first, because translating the modules takes long. The build says which of
 the two it made (`pip install -v` shows it, `jsonrill --version` tells later).
+With JSONRILL_UNOPTIMISED=1 the C compiler does not optimise: for tests, in half the time.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -23,8 +25,8 @@ from setuptools.command.build_ext import build_ext
 # These have functions and classes that users see: with signatures.
 PUBLIC = (
     *("paths", "jsontext", "eventstream", "build.document", "build.rebuilder"),
-    *("wire.fragment", "wire.compact", "wire.parser", "chunker.chunker"),
-    *("providers.statements", "toolcalls.call", "toolcalls.lifecycle", "toolcalls.calls"),
+    *("wire.fragment", "wire.compact", "wire.parser"),
+    *("providers.call_delta", "toolcalls.call", "toolcalls.lifecycle", "toolcalls.calls"),
     *("partial_stream.update", "partial_stream.stream"),
 )
 # What these are made of, so that their copies and pickles hold objects of these modules.
@@ -41,8 +43,8 @@ PARTS = (
 PRIVATE = (
     *("providers.fields", "providers.reader", "providers.openai_chat"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
-    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.makers"),
-    *("schema.typed", "schema.document"),
+    *("schema.nodes", "schema.branches", "schema.walk", "schema.check"),
+    *("schema.containers", "schema.typed", "schema.document"),
 )
 HOT = (*PUBLIC, *PARTS, *PRIVATE)
 # What Cython would put into each of them is in this module once.
@@ -53,7 +55,7 @@ FAST = {
     *("wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),
     *("chunker.snapshot", "chunker.leaves"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.update"),
-    "partial_stream.stream",
+    *("partial_stream.stream", "schema.containers", "schema.typed", "schema.document"),
 }
 DIRECTIVES = {
     # The annotations are for people and mypy; the compiler has the .pxd files.
@@ -121,6 +123,8 @@ def can_compile(flags: Sequence[str] = (), link: Sequence[str] = ()) -> bool:
 
 def extension(name: str, source: str, flags: bool) -> Extension:
     compile = [*COMPILE, *(QUICK if name in FAST else SMALL)] if flags else []
+    if os.environ.get("JSONRILL_UNOPTIMISED") == "1":
+        compile.append("-O0")
     link = LINK if flags else []
     return Extension(f"jsonrill.{name}", [source], extra_compile_args=compile, extra_link_args=link)
 

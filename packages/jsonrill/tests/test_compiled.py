@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import os
-import sys
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +13,6 @@ import jsonrill
 from jsonrill.parse.grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH
 from jsonrill.parse.machine import code_at, is_cut
 from support import ROOT
-from support.weight import COMPILED_MB, wheel_size
 
 
 def hot() -> tuple[str, ...]:
@@ -27,19 +24,6 @@ def hot() -> tuple[str, ...]:
             if name in ("PUBLIC", "PARTS", "PRIVATE", "HOT"):
                 known[name] = eval(ast.unparse(node.value), {}, known)
     return known["HOT"]
-
-
-def test_the_package_is_as_small_as_it_is_said_to_be() -> None:
-    """Measured is a wheel of what is installed. Other systems have flags that nobody has tried."""
-    files = [it for it in Path(jsonrill.__file__).parent.rglob("*") if it.is_file()]
-    kept = [it for it in files if it.suffix not in (".pyc", ".pxd", ".c")]
-    binary = [it for it in kept if it.suffix in (".so", ".pyd")]
-    size = wheel_size(kept) / 1e6
-    print(f"{len(kept)} files, {len(binary)} of them compiled: a wheel of {size:.2f} MB")
-    assert bool(binary) is jsonrill.compiled
-    # The pure one is made and measured in tests/test_packaging.py.
-    if binary and sys.platform == "linux":
-        assert size <= COMPILED_MB
 
 
 @pytest.mark.parametrize("name", hot())

@@ -27,7 +27,7 @@ from jsonrill import (
 from jsonrill.paths import format_path
 from support import by, cases, cuttings, pieces
 from support.documents import tokens, values
-from support.sources import collect
+from support.streams import collect
 
 
 class Closable(list[Any]):
@@ -143,6 +143,9 @@ def test_wrong_use_is_a_type_error_at_the_call() -> None:
             cast(Any, function)([], 5)
     with pytest.raises(TypeError, match="at least one field"):
         texts([])
+    for function in (select, text, texts):
+        with pytest.raises(TypeError, match="takes str or bytes, not int"):
+            list(cast(Any, function)(["[", 5], "[0]"))
     with pytest.raises(ValueError, match="wildcards"):
         text([], "items[*].title")
 

@@ -15,7 +15,7 @@ import pytest
 import jsonrill
 from jsonrill import InvalidSchema, sse, updates
 from jsonrill.eventstream import SSEDecoder, SSEEncoder
-from support.sources import as_list, collect, sources
+from support.streams import as_list, collect, sources
 
 CLOSE = b"event: CLOSE\ndata: [DONE]\n\n"
 

@@ -28,7 +28,7 @@ from jsonrill import text as text_of
 from jsonrill import values as values_of
 from support import by_character, cuttings, pieces
 from support.documents import is_prefix, merged, same, shown, texts, tokens, values
-from support.sources import as_list, collect, sources, until
+from support.streams import as_list, collect, sources, until
 
 Source = Callable[[Iterable[Any]], Any]
 

@@ -99,6 +99,7 @@ def test_pyright_reveals_the_same_types() -> None:
     assert revealed == expected(PROGRAMS / "accepted.py")
 
 
+@hard
 def test_pyright_refuses_the_same_programs() -> None:
     lines = {
         line for file, line, kind, _ in said_by_pyright() if (file, kind) == ("refused.py", "error")

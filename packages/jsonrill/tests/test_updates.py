@@ -16,9 +16,8 @@ import jsonrill.streams.pacing
 from jsonrill import PartialStream, Update, apply_delta, updates
 from jsonrill.options import Mode
 from support import by, examples, pieces
-from support.beginnings import texts
-from support.sources import as_async, collect, sources
-from support.updates import check_law, finals, run, short
+from support.prefixes import texts
+from support.streams import as_async, check_law, collect, finals, run, short, sources
 
 TEXT = '[{"name": "abcdef", "n": 12}, {"name": "x"}]'
 

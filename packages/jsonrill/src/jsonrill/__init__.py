@@ -27,7 +27,7 @@ The folders are the journey of the data. A part imports only from parts above it
     errors.py        the error tree, each with its place and to_dict(); size limits
     answer.py        what a caller may want to know of an answer beside its values
     options.py       every option of every stage: types, defaults, checks, help
-    eventstream.py   server-sent events, no I/O
+    eventstream.py   server-sent events, no I/O; when a heartbeat is sent
     parse/           text → events, strict and lenient
     wire/            fragments, in memory and on the wire; `Parser`
     build/           events and fragments → values; `Document`, `Rebuilder`

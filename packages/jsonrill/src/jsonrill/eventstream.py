@@ -3,6 +3,7 @@
 The encoder writes `id`, `event`, `retry` and `data` lines, LF only, no BOM. It writes nothing that
 clients less strict than a browser mistake for an event: a heartbeat is a comment of one line, and
 `retry` is sent in a block with data. The decoder reads all that a browser reads, in any pieces.
+The defaults of a connection (`HEARTBEAT_SECONDS`, `SEND_SECONDS`) are here for all fronts.
 """
 
 from __future__ import annotations
@@ -215,6 +216,26 @@ class SSEDecoder:
         self._data: list[str] = []
         self._event = ""
         self._id = last_event_id
+
+    def whole(self, piece: bytes | str) -> str | None:
+        """The data of an event that is all of this piece, as most servers send it, if it is JSON.
+
+        None if it is not, or if something of another event came before: then `feed` reads it.
+        """
+        if self._size or self._event or self._tail or self._closed or not self._started:
+            return None
+        text = piece if isinstance(piece, str) else piece.decode("utf-8", "replace")
+        size = len(text)
+        if (
+            text.startswith("data: {")
+            and text.endswith("\n\n")
+            and text.find("\n") == size - 2 <= self._limit
+            and "\r" not in text
+        ):
+            self.last_event_id = self._id
+            self._skip_lf = False
+            return text[6:-2]
+        return None
 
     def feed(self, data: bytes | str) -> list[SSEEvent]:
         """The events that are complete with this piece."""

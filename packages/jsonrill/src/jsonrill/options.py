@@ -4,13 +4,16 @@ The `TypedDict`s below are written out, because type checkers and editors read n
 compares them with the table. What reads JSON text takes `ParseOptions` and hands it on whole, to
 `parse/create.py`. Everything else is generated from the table:
 checks, flags and `--help`, the server's options and its OpenAPI document, the checks of a batch
-job, the tables in the docs. Registries add their names with `allow`.
+job, the tables in the docs. Registries add their names with `allow`. The server's `RunOptions` and
+the batch's `Job` are written out for the same reason. Sizes that stop a text are not options but
+`Limits`, in `errors.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import UnionType
 from typing import Any, Final, Literal, TypedDict, get_args, get_origin
 
@@ -207,7 +210,7 @@ class _Name(Kind):
         return f"one of {', '.join(option.choices)}" if option.choices else self._words
 
     def spelled(self, option: Option, value: Any) -> Any:
-        if not option.folds or not isinstance(value, str):
+        if not option.folds or not isinstance(value, str) or value in option.choices:
             return value
         return {_folded(choice): choice for choice in option.choices}.get(_folded(value), value)
 
@@ -490,9 +493,10 @@ def allow(name: str, names: Iterable[str]) -> None:
     TABLE[name].choices += tuple(names)
 
 
-def taken_by(*stages: str) -> Iterator[Option]:
+@cache
+def taken_by(*stages: str) -> tuple[Option, ...]:
     """The options of these stages."""
-    return (option for option in TABLE.values() if not set(stages).isdisjoint(option.stages))
+    return tuple(it for it in TABLE.values() if not set(stages).isdisjoint(it.stages))
 
 
 def offered(front: Front, *stages: str) -> list[Option]:

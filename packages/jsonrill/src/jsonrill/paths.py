@@ -197,7 +197,13 @@ def fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
 
 def to_pointer(path: Path) -> str:
     """`("a/b", 0)` as the JSON Pointer `/a~1b/0`."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    pointer = ""
+    for step in path:
+        name = step if type(step) is str else str(step)
+        if "~" in name or "/" in name:
+            name = name.replace("~", "~0").replace("/", "~1")
+        pointer += "/" + name
+    return pointer
 
 
 def from_pointer(pointer: str, value: Any) -> Path:

@@ -152,6 +152,12 @@ def test_an_error_of_the_provider_is_raised(provider: str) -> None:
     assert running.outcome == "error"
 
 
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True, None])
+def test_max_turns_is_a_number_of_turns(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="max_turns is a whole number from 1 up"):
+        agent(lambda _: [], {}, max_turns=wrong)
+
+
 def test_it_ends_after_max_turns() -> None:
     _, running, model = both("openai_chat", [calls(ROME, id=str(n)) for n in range(3)], max_turns=3)
     assert running.outcome == "max_turns"

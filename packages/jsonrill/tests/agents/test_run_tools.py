@@ -16,8 +16,7 @@ from pydantic import BaseModel, Field
 
 from jsonrill import Part, SourceFailed, run_tools
 from support import SLACK, few
-from support.answer_streams import ANSWERS
-from support.provider_streams import BUILDERS, THREE, call_stream, in_a_row, shuffled
+from support.provider_streams import ANSWERS, BUILDERS, THREE, call_stream, in_a_row, shuffled
 
 Event = dict[str, Any]
 

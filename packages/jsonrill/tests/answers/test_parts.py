@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Part, Parts, SourceFailed, parts
-from support.answer_streams import ANSWERS
-from support.provider_streams import BUILDERS, THREE, in_a_row, shuffled
+from support.provider_streams import ANSWERS, BUILDERS, THREE, in_a_row, shuffled
 
 
 def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
@@ -84,6 +83,8 @@ def test_one_of_several_choices() -> None:
     }
     assert [part.delta for part in parts([both])] == ["a", ""]
     assert [part.delta for part in parts([both], choice=1)] == ["b", ""]
+    ours = [{"kind": "answer", "text": text, "choice": n} for n, text in enumerate("ab")]
+    assert [part.delta for part in parts(ours, choice=1)][0] == "b"
 
 
 def test_a_provider_that_runs_a_tool_itself_tells_its_result() -> None:

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Path, StreamClosed, Truncated
 from jsonrill.paths import format_path
 from support import by, by_character, cuttings, examples, pieces
-from support.documents import described, growth, outcome, same, tokens, values
-from support.growing import WAYS
+from support.documents import WAYS, described, growth, outcome, same, tokens, values
 
 ways = pytest.mark.parametrize("make", WAYS)
 
@@ -400,7 +399,7 @@ def test_a_number_at_the_root_comes_with_the_end() -> None:
 
 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity", "nan", "'a'", "01", "1.", "\x00"])
-def test_a_large_piece_is_judged_as_strictly(word: str) -> None:
+def test_a_large_piece_is_checked_as_strictly(word: str) -> None:
     text = f'{{"long": "{LONG}", "list": [1, {{"n": {word}}}], "more": "{LONG}"}}'
     for cut in cuttings(text):
         document = Document()

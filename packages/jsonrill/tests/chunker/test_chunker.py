@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from jsonrill import Document, InvalidJSON, LimitExceeded, RevisionError, StreamClosed
 from jsonrill.chunker import Chunker
 from support import cases, examples, pieces
-from support.chunker_cases import CASES
-from support.chunker_streams import load, same
 from support.costs import is_linear
+
+from .chunker_cases import CASES
+from .chunker_streams import load, same
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-20, 200) | st.floats(-9, 9) | st.text(max_size=4),

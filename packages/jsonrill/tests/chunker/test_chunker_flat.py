@@ -13,8 +13,9 @@ import pytest
 from jsonrill import RevisionError
 from jsonrill.chunker import Chunker
 from support import ROOT, tries
-from support.chunker_cases import CASES
-from support.chunker_streams import ALL_KINDS, Changes, Documents, dump, itineraries, sequential
+
+from .chunker_cases import CASES
+from .chunker_streams import ALL_KINDS, Changes, Documents, dump, itineraries, sequential
 
 REFUSED = "refused"
 

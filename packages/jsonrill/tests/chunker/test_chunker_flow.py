@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from jsonrill.chunker import Chunker
 from jsonrill.paths import Path, lookup
 from support import examples, few
-from support.chunker_streams import MISSING, Num, cut, dump, is_prefix, load, same
+
+from .chunker_streams import MISSING, Num, cut, dump, is_prefix, load, same
 
 STEPS = (1, 4, 11, 23, 40, 90)
 EMPTY = ("", Num("0"), Num("0.0"), None)

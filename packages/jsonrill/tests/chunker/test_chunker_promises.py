@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from jsonrill import Document, RevisionError
 from jsonrill.chunker import Chunker
 from support import examples, tries
-from support.chunker_streams import (
+
+from .chunker_streams import (
     ALL_KINDS,
     KEYS,
     MISSING,
@@ -57,7 +58,7 @@ def trees(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 documents = trees(strings | numbers | st.none() | st.booleans())
 # What can be shown before it is there: a boolean or null that changes is a revision.
-hollow_documents = trees(strings | numbers)
+prefilled_documents = trees(strings | numbers)
 
 
 def check(snapshots: Iterable[Any], rng: random.Random, **options: Any) -> None:
@@ -150,7 +151,7 @@ def until_whole(document: Any, shown: Iterator[Any]) -> Iterator[Any]:
 
 @pytest.mark.parametrize("eager", [False, True])
 @examples(60)
-@given(document=hollow_documents, step=st.sampled_from(STEPS), seed=seeds)
+@given(document=prefilled_documents, step=st.sampled_from(STEPS), seed=seeds)
 def test_skeletons_filled_in_turn(eager: bool, document: Any, step: int, seed: int) -> None:
     shown = (in_turn(document, [size]) for size in range(0, 10**6, step))
     check(until_whole(document, shown), random.Random(seed), eager=eager)
@@ -158,7 +159,7 @@ def test_skeletons_filled_in_turn(eager: bool, document: Any, step: int, seed: i
 
 @pytest.mark.parametrize("eager", [False, True])
 @examples(60)
-@given(document=hollow_documents, step=st.sampled_from(STEPS), seed=seeds)
+@given(document=prefilled_documents, step=st.sampled_from(STEPS), seed=seeds)
 def test_skeletons_filled_together(eager: bool, document: Any, step: int, seed: int) -> None:
     shown = (together(document, time) for time in range(0, 10**6, step))
     check(until_whole(document, shown), random.Random(seed), eager=eager)
@@ -166,7 +167,7 @@ def test_skeletons_filled_together(eager: bool, document: Any, step: int, seed: 
 
 @pytest.mark.parametrize("eager", [False, True])
 @examples(60)
-@given(document=hollow_documents, step=st.sampled_from(STEPS), seed=seeds)
+@given(document=prefilled_documents, step=st.sampled_from(STEPS), seed=seeds)
 def test_null_placeholders(eager: bool, document: Any, step: int, seed: int) -> None:
     shown = (in_turn(document, [size], None) for size in range(0, 10**6, step))
     snapshots = until_whole(document, shown)

@@ -13,7 +13,8 @@ import pytest
 from jsonrill import RevisionError, chunks
 from jsonrill.chunker import Chunker
 from support import at_random, by_character, whole
-from support.chunker_streams import itineraries, withholds
+
+from .chunker_streams import itineraries, withholds
 
 EAGER = pytest.mark.parametrize("eager", [False, True])
 

@@ -438,8 +438,21 @@ def test_colours_can_be_refused_and_asked_for() -> None:
     assert b"\x1b[33m1" in run("values", "--color", given="[1]").stdout
 
 
-def test_watch_shows_the_document_growing() -> None:
-    shown = on_a_terminal("values", "--watch", "--tokens", "4", given=b'{"a": "xyz", "b": [1]}')
+def test_of_a_value_that_breaks_its_schema_what_was_allowed_is_written(tmp_path: Path) -> None:
+    pytest.importorskip("jsonschema_rs")
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"properties": {"b": {"type": "string"}}}')
+    done = run("values", "--schema", str(schema), given='{"a": 1, "b": {"c": 2}}')
+    assert (done.returncode, json.loads(done.stdout)) == (1, {"a": 1})
+
+
+@pytest.mark.parametrize("schema", [None, '{"type": "object"}'])
+def test_watch_shows_the_document_growing(tmp_path: Path, schema: str | None) -> None:
+    pytest.importorskip("jsonschema_rs")
+    checked = [] if schema is None else ["--schema", str(tmp_path / "schema.json")]
+    (tmp_path / "schema.json").write_text(schema or "")
+    watch = ("values", "--watch", "--tokens", "4", *checked)
+    shown = on_a_terminal(*watch, given=b'{"a": "xyz", "b": [1]}')
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert "▌" in text
     assert '"b": [' in text and text.rstrip().endswith("}")

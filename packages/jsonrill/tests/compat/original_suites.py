@@ -21,7 +21,8 @@ from jsonrill.compat import ijson as our_ijson
 from jsonrill.compat import json_repair as our_json_repair
 from jsonrill.compat import partial_json_parser as our_partial_json_parser
 from support import ROOT
-from support.growing_texts import beginnings, outcome, text
+
+from .growing_texts import beginnings, outcome, text
 
 FOLDER = ROOT / "build" / "originals"
 Allow = partial_json_parser.Allow

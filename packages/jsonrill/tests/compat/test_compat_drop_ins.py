@@ -19,7 +19,8 @@ import jsonrill
 from jsonrill import InvalidJSON, Truncated
 from jsonrill.compat import jiter as our_jiter
 from support import tries
-from support.growing_texts import beginnings, outcome, text
+
+from .growing_texts import beginnings, outcome, text
 
 MODES: tuple[Any, ...] = (False, True, "trailing-strings")
 # Drop-in → the original's module, the function, the options that are tried, as bytes or not.

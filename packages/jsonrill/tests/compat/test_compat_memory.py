@@ -29,6 +29,14 @@ def test_a_text_is_known_by_all_of_its_beginning() -> None:
     assert first is texts.read('{"a": [1, 2, 3, 5', float, at_once=True)
 
 
+def test_a_text_that_the_original_has_read_before_is_known_by_all_of_it() -> None:
+    texts, text = Memory(), "[0"
+    while (reader := texts.read(text, float)) is None:
+        text += ", 1"
+    assert reader is not texts.read("[0" + ", 2" * len(text), float)
+    assert reader is texts.read(text + ", 1", float)
+
+
 def test_texts_of_other_types_and_numbers_are_others() -> None:
     texts = Memory()
     readers = [

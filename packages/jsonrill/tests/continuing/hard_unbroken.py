@@ -14,7 +14,7 @@ from collections import Counter
 from typing import Any
 
 import jsonrill
-from support.breaks import Model, document, goes_on, is_prefix, written
+from support.breaking_models import Model, document, goes_on, grows_into, written
 
 
 def outcome(model: Model, value: Any) -> str:
@@ -23,7 +23,7 @@ def outcome(model: Model, value: Any) -> str:
     shown = None
     try:
         for shown in jsonrill.values(jsonrill.unbroken(model, stall=None, backoff=0), **wanted):
-            assert is_prefix(shown, value), model
+            assert grows_into(shown, value), model
     except (jsonrill.Truncated, jsonrill.RevisionError, ConnectionResetError) as error:
         return type(error).__name__
     assert shown == value, model

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 import jsonrill
 from jsonrill.continuing import SoFar
 from jsonrill.testing import Call
-from support.breaks import Model, document, goes_on, is_prefix, written
+from support.breaking_models import Model, document, goes_on, grows_into, written
 from support.provider_streams import call_stream
 
 
@@ -70,7 +70,7 @@ def test_values_never_go_back() -> None:
     seen = list(jsonrill.values(source(broken(TEXT[:30]), events(TEXT[30:])), Trip))
     assert seen[-1] == Trip(**VALUE) and not jsonrill.is_partial(seen[-1])  # type: ignore[arg-type]
     for trip in seen:
-        assert is_prefix(trip.model_dump(exclude_unset=True), VALUE)
+        assert grows_into(trip.model_dump(exclude_unset=True), VALUE)
 
 
 def test_every_function_reads_it() -> None:
@@ -324,7 +324,7 @@ def test_a_number_before_the_break_stays_complete() -> None:
             reading = source(broken(text[:cut]), broken(short[:second]), *[events(short)] * 3)
             try:
                 for shown in jsonrill.values(reading):
-                    assert is_prefix(shown, value), (cut, second)
+                    assert grows_into(shown, value), (cut, second)
             except jsonrill.Truncated:
                 continue
             assert shown == value, (cut, second)
@@ -517,7 +517,7 @@ def test_the_arguments_of_a_call_go_on(provider: str) -> None:
     for cut in range(1, len(whole)):
         last: dict[str, Any] = {}
         for update in jsonrill.tool_calls(source(whole[:cut], call_events(provider, call))):
-            assert last.get(update.call.id) is None or is_prefix(last[update.call.id], VALUE)
+            assert last.get(update.call.id) is None or grows_into(last[update.call.id], VALUE)
             last[update.call.id] = update.call.args
         assert [*last.values()] == [VALUE], cut
         assert update.call.status == "complete"
@@ -672,7 +672,7 @@ def ends_right(
     wanted: dict[str, Any] = {"tool": tool} if tool else {}
     try:
         for shown in jsonrill.values(jsonrill.unbroken(model, stall=None, backoff=0), **wanted):
-            assert is_prefix(shown, value)
+            assert grows_into(shown, value)
     except (jsonrill.Truncated, ConnectionResetError):
         return False
     assert shown == value

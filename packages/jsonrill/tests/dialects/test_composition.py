@@ -14,7 +14,7 @@ import jsonrill
 from jsonrill import Part, SourceFailed, content, parts, run_tools, sse, tool, tool_calls, values
 from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 from jsonrill.eventstream import SSEDecoder, ends_stream
-from support.answer_streams import ANSWERS
+from support.provider_streams import ANSWERS
 
 Chunk = dict[str, Any]
 FUNCTIONS = {"openai": to_openai, "ai-sdk": to_ai_sdk, "ag-ui": to_ag_ui, "mcp-app": to_mcp_app}

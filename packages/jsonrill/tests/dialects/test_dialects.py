@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from jsonrill import ToolCalls
-from jsonrill.dialects import DIALECTS, Event, Settings
+from jsonrill.dialects import DIALECTS, Event, Settings, to_ai_sdk
 from jsonrill.providers import Reader
 from jsonrill.providers.statements import text_in
-from support.answer_streams import ANSWERS
+from support.provider_streams import ANSWERS
 
 CHAT = ("ai-sdk", "ag-ui", "openai")
 # Calls that the provider runs itself, so that a chat client is not asked to: of Claude Code all.
@@ -112,3 +112,20 @@ def test_chunks_pass_as_they_came_and_are_not_changed_in_place() -> None:
     kept = json.dumps(event)
     [chunk, _] = told("openai", [event], fragments=True)
     assert "json_update_fragments" in json.dumps(chunk) and json.dumps(event) == kept
+
+
+def test_a_call_of_an_earlier_turn_does_not_wait_for_the_client() -> None:
+    """It was answered by the one who asked again, as the next turn shows."""
+    call = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    text = {"type": "text", "text": "Done."}
+    events: list[dict[str, Any]] = []
+    for id, block, reason in (("a", call, "tool_use"), ("b", text, "end_turn")):
+        events += [
+            {"type": "message_start", "message": {"id": id, "role": "assistant", "content": []}},
+            {"type": "content_block_start", "index": 0, "content_block": block},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": reason}},
+            {"type": "message_stop"},
+        ]
+    *_, last = to_ai_sdk(events)
+    assert last == {"type": "finish", "finishReason": "stop"}

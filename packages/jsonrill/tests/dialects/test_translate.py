@@ -13,8 +13,7 @@ from jsonrill import ToolCalls, UnknownSource, content, tool_calls
 from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 from jsonrill.providers import Reader
 from jsonrill.providers.statements import Reasoning, text_in
-from support.answer_streams import ANSWERS
-from support.provider_streams import BUILDERS, THREE, in_a_row
+from support.provider_streams import ANSWERS, BUILDERS, THREE, in_a_row
 
 FUNCTIONS = {"openai": to_openai, "ai-sdk": to_ai_sdk, "ag-ui": to_ag_ui}
 every_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)

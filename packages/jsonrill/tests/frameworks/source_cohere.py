@@ -6,22 +6,20 @@ import json
 
 import cohere
 
-from frameworks import BOTH, TEXT, calls_of, text_of
+from frameworks import BOTH, calls_of, text_of
 from jsonrill.testing import Script, Upstream
 from support import provider_streams
-from support.answer_streams import SHAPES
-from support.provider_streams import Made, in_a_row
+from support.provider_streams import ANSWERS, Made, in_a_row
 
 MADE = [Made(f"{name}_1", name, json.dumps(args)) for name, args, _ in BOTH]
 
 
 def test_chat() -> None:
-    shape = SHAPES["cohere"]
-    pieces = [shape.text(TEXT[at : at + 4]) for at in range(0, len(TEXT), 4)]
-    said = Script.events([*shape.begin, *pieces, *shape.ends["complete"]])
+    answer = ANSWERS["cohere-complete"]
+    said = Script.events(answer.events)
     called = Script.events(provider_streams.cohere(MADE, in_a_row(MADE)))
     with Upstream(said, called) as upstream:
         client = cohere.ClientV2("none", base_url=upstream.url)
         message = cohere.UserChatMessageV2(content="hi")
-        assert text_of(client.chat_stream(model="any", messages=[message])) == TEXT
+        assert text_of(client.chat_stream(model="any", messages=[message])) == answer.text
         assert calls_of(client.chat_stream(model="any", messages=[message])) == BOTH

@@ -7,10 +7,9 @@ from typing import Any
 
 from ollama import Client
 
-from frameworks import BOTH, TEXT, calls_of, last_value, text_of
+from frameworks import BOTH, calls_of, last_value, text_of
 from jsonrill.testing import Script, Upstream
-from support.answer_streams import SHAPES
-from support.provider_streams import Made, in_a_row, ollama
+from support.provider_streams import ANSWERS, Made, in_a_row, ollama
 
 MADE = [Made("", name, json.dumps(args)) for name, args, _ in BOTH]
 
@@ -20,27 +19,21 @@ def lines(events: list[Any]) -> Script:
     return Script(steps, 200, {"content-type": "application/x-ndjson"})
 
 
-def said(name: str) -> list[Any]:
-    shape = SHAPES[name]
-    pieces = [shape.text(TEXT[at : at + 4]) for at in range(0, len(TEXT), 4)]
-    assert shape.thought is not None
-    return [shape.thought("hm"), *pieces, *shape.ends["complete"]]
-
-
 def test_generate() -> None:
-    with Upstream(lines(said("ollama_generate"))) as upstream:
+    answer = ANSWERS["ollama_generate-complete"]
+    with Upstream(lines(answer.events)) as upstream:
         events = [*Client(upstream.url).generate("any", "hi", stream=True)]
-    assert text_of(events) == TEXT
-    assert last_value(events) == json.loads(TEXT)
+    assert text_of(events) == answer.text
+    assert last_value(events) == json.loads(answer.text)
 
 
 def test_chat() -> None:
-    shape = [
-        event | {"message": {"role": "assistant", **event["message"]}}
-        for event in said("ollama_chat")
+    answer = ANSWERS["ollama_chat-complete"]
+    events = [
+        event | {"message": {"role": "assistant", **event["message"]}} for event in answer.events
     ]
     calls = ollama(MADE, in_a_row(MADE))
-    with Upstream(lines(shape), lines(calls)) as upstream:
+    with Upstream(lines(events), lines(calls)) as upstream:
         client = Client(upstream.url)
-        assert text_of(client.chat("any", [], stream=True)) == TEXT
+        assert text_of(client.chat("any", [], stream=True)) == answer.text
         assert calls_of(client.chat("any", [], stream=True)) == BOTH

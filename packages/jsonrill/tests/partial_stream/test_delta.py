@@ -12,8 +12,8 @@ from hypothesis import example, given
 from jsonrill import apply_delta
 from jsonrill.partial_stream.delta import difference
 from support import ROOT, examples
-from support.beginnings import VALUES
-from support.updates import check_law, run
+from support.prefixes import VALUES
+from support.streams import check_law, run
 
 CASES = json.loads((ROOT / "cases" / "delta.json").read_text("utf8"))
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, TypeAdapter, model_validator
 from jsonrill import PartialStream, updates
 from jsonrill.schema import Schema
 from support import cases, cuttings, examples, pieces
-from support.updates import MODES, run
+from support.streams import MODES, run
 
 
 class Day(BaseModel):

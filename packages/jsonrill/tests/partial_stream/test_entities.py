@@ -10,7 +10,7 @@ import pytest
 from jsonrill import PartialStream
 from jsonrill.options import Mode
 from support import cuttings
-from support.updates import run
+from support.streams import run
 
 COLORS = '{"title": "t", "colors": [{"hex": 1}, {"hex": [2, {"x": 3}]}], "n": [{"hex": 9}]}'
 

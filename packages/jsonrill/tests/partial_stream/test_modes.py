@@ -16,7 +16,7 @@ from jsonrill.options import TABLE, Mode
 from jsonrill.paths import lookup, matches, parse_pattern
 from support import examples, pieces
 from support.documents import values
-from support.updates import MODES, check_law, run
+from support.streams import MODES, check_law, run
 
 FILE = '{"filename": "a.txt", "size": 12, "content": "Hello"}'
 

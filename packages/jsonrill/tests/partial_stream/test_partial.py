@@ -14,7 +14,7 @@ from jsonrill import Limits, PartialStream, Update
 from jsonrill.eventstream import SSEEncoder
 from jsonrill.options import Mode
 from support import by, by_character, cases
-from support.updates import MODES, run, short
+from support.streams import MODES, run, short
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -15,7 +15,7 @@ from jsonrill.eventstream import SSEEncoder
 from jsonrill.options import Mode
 from support import by, few
 from support.costs import is_flat, is_linear
-from support.updates import MODES, run
+from support.streams import MODES, run
 
 # Deep, wide, one long string, many strings, one growing number after the other.
 SHAPES: dict[str, Callable[[int], str]] = {

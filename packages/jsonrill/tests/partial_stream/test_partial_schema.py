@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 from jsonrill import Limits, PartialStream, Update, apply_delta, is_partial, updates
 from jsonrill.options import Mode
 from support import cuttings, examples, pieces
-from support.updates import MODES, check_law, run
+from support.streams import MODES, check_law, run
 
 SCHEMA = {
     "type": "object",

@@ -20,8 +20,8 @@ from jsonrill_batch import Job, process_shard
 from jsonrill_batch.input.lines import read_segment
 from jsonrill_batch.plan import cut, find_files
 from support import HARDER, few
-from support.answer_streams import ANSWERS, Answer
-from support.sources import collect
+from support.provider_streams import ANSWERS, Answer
+from support.streams import collect
 
 httpx2 = pytest.importorskip("httpx2")
 testing = pytest.importorskip("typer.testing")

@@ -500,7 +500,7 @@ def test_a_key_that_comes_twice() -> None:
 
 
 @pytest.mark.parametrize("text", ['"\\ud800"', '{"\\ud800":1}', '["a\\udc00"]'])
-def test_lone_surrogates_are_judged(text: str) -> None:
+def test_lone_surrogates_are_validated(text: str) -> None:
     anything = {"patternProperties": {"^x": {}}, "items": {"pattern": "."}, "maxLength": 1}
     assert validated(anything, text).violation is None
     for source in ({"maxLength": 0, "propertyNames": {"maxLength": 0}, "maxItems": 0},
@@ -510,7 +510,7 @@ def test_lone_surrogates_are_judged(text: str) -> None:
         violation.message.encode()
 
 
-def test_deep_values_are_judged_or_refused_but_never_crash() -> None:
+def test_deep_values_are_validated_or_refused_but_never_crash() -> None:
     from jsonrill import Limits
 
     schema = Schema({"items": {"$ref": "#"}, "type": "array", "uniqueItems": True})

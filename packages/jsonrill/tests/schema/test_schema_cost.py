@@ -132,7 +132,7 @@ def tree(depth: int, leaf: Any, kinds: int = 6) -> tuple[dict[str, Any], Any]:
 
 
 @pytest.mark.parametrize("depth", [1, 5, 20, 100])
-def test_a_recursive_schema_is_judged_however_deep_the_value(depth: int) -> None:
+def test_a_recursive_schema_is_checked_however_deep_the_value(depth: int) -> None:
     for leaf, code in ((1, None), ("x", "INVALID_SCHEMA")):
         schema, value = tree(depth, leaf)
         begun = time.process_time()

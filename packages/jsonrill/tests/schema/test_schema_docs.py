@@ -16,8 +16,9 @@ from typing_extensions import TypedDict
 
 from jsonrill.schema import Schema
 from support import ROOT
-from support.pydantic_types import takes
 from support.schemas import begun
+
+from .pydantic_types import takes
 
 
 class Color(enum.Enum):

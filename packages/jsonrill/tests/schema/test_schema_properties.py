@@ -19,8 +19,9 @@ from pydantic import TypeAdapter
 from jsonrill import Parser
 from jsonrill.schema import Schema
 from support import at, examples
-from support.pydantic_types import TypeMaker, takes, value_for
 from support.schemas import KEYS, SchemaMaker, document, validated
+
+from .pydantic_types import TypeMaker, takes, value_for
 
 # Seeded by hypothesis, but quick: a schema takes hundreds of draws.
 CHANCE = st.randoms(use_true_random=True)

@@ -43,8 +43,9 @@ from jsonrill.paths import format_path, parse_pattern
 from jsonrill.schema import Schema
 from jsonrill.schema.validators import PydanticValidator
 from support import cuttings
-from support.pydantic_types import Guess, Number, Word, takes
 from support.schemas import begun, placed, since_pydantic, validated
+
+from .pydantic_types import Guess, Number, Word, takes
 
 T = TypeVar("T")
 SINCE_2_11, SINCE_2_12 = since_pydantic("2.11"), since_pydantic("2.12")

@@ -840,6 +840,50 @@ def test_complete_parts_are_shared_between_looks() -> None:
     assert is_partial(with_two[0].stops[1]) and not is_partial(with_two[-1].stops[1])
 
 
+class Plain(BaseModel):
+    first: int
+    second: str = "x"
+
+
+class Hidden(Plain):
+    _hidden: int = PrivateAttr(default=7)
+
+
+class Changed(Plain):
+    def model_post_init(self, context: Any) -> None:
+        self.second = self.second.upper()
+
+
+class Checked(Plain):
+    @model_validator(mode="after")
+    def _double(self) -> Checked:
+        self.first *= 2
+        return self
+
+
+class Kept(Plain, extra="allow"):
+    pass
+
+
+@pytest.mark.parametrize("kind", [Plain, Hidden, Changed, Checked, Kept])
+@pytest.mark.parametrize(
+    "value", [{"second": "b", "first": 1}, {"first": 1}, {"first": 1, "second": "b", "third": 3}]
+)
+def test_a_complete_model_in_a_partial_one_is_what_pydantic_makes_of_it(
+    kind: type[Plain], value: dict[str, Any]
+) -> None:
+    """Also where it is made of its fields, without asking pydantic."""
+    around = create_model("Around", inner=(kind, ...), rest=(str, ...))
+    document = SchemaDocument(around)
+    document.feed(f'{{"inner": {json.dumps(value)}, "rest": "')
+    inner, wanted = document.value.inner, kind.model_validate(value)
+    assert type(inner) is kind and inner == wanted
+    assert inner.model_fields_set == wanted.model_fields_set
+    assert list(inner.__dict__) == list(wanted.__dict__)
+    assert inner.model_extra == wanted.model_extra
+    assert inner.__pydantic_private__ == wanted.__pydantic_private__
+
+
 def test_dataclasses_run_their_post_init_once_complete() -> None:
     seen = []
 

@@ -11,7 +11,7 @@ import pytest
 import jsonrill
 from jsonrill import Answer
 from support import cases
-from support.sources import collect
+from support.streams import collect
 
 CASES: list[dict[str, Any]] = cases("answers.json")["cases"]
 COMPLETE = [case for case in CASES if case["name"].endswith("-complete")]

@@ -12,7 +12,7 @@ import pytest
 import jsonrill
 from jsonrill.testing import Answer, Call, Upstream
 from support import few
-from support.sources import collect
+from support.streams import collect
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")

@@ -30,7 +30,7 @@ from jsonrill import (
 from jsonrill.errors import CUTS, CutShort
 from jsonrill.providers.finish import is_complete
 from support import cases
-from support.sources import collect
+from support.streams import collect
 
 CASES: list[dict[str, Any]] = cases("finish_reasons.json")["cases"]
 # In the others the text is not the beginning of JSON.

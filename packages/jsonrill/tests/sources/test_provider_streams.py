@@ -10,7 +10,7 @@ import pytest
 
 import jsonrill
 from jsonrill import InvalidJSON, JsonrillError, SourceFailed, Truncated, UnknownSource
-from support.sources import collect, sources
+from support.streams import collect, sources
 
 Source = Callable[[Iterable[Any]], Any]
 

@@ -23,7 +23,7 @@ import pytest
 import jsonrill
 from jsonrill import SourceFailed, UnknownSource
 from jsonrill.testing import Answer, Cut, Script, Upstream
-from support.sources import collect
+from support.streams import collect
 
 aiohttp = pytest.importorskip("aiohttp")
 httpx = pytest.importorskip("httpx")

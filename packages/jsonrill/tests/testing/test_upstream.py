@@ -14,6 +14,7 @@ import httpx2
 import pytest
 
 from jsonrill.testing import Cut, Script, Step, Token, Upstream
+from support import SLACK
 
 
 @contextmanager
@@ -115,14 +116,14 @@ def test_leaving_the_block_ends_what_is_being_sent() -> None:
     with asked(Script([b"a", float("inf")])) as (link, _):
         link.recv(1)
         begun = time.monotonic()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 5 * SLACK
 
 
 def test_a_client_that_does_not_read_holds_nobody_up() -> None:
     begun = time.monotonic()
     with asked(Script([b"x" * 50_000_000])) as (_, upstream):
         assert not upstream.exchanges or not upstream.exchanges[0].ended.wait(0.2)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 5 * SLACK
 
 
 def test_connections_are_kept() -> None:

@@ -21,7 +21,7 @@ class Call:
     index: int | None
     message_id: str
     name: str | None = None
-    given: bool = True
+    own_id: bool = True
     number: int = 0
     ids: list[str] = field(default_factory=list)
     args_ended: bool = False
@@ -201,7 +201,7 @@ def test_ids_are_made_from_what_a_receiver_sees_too() -> None:
         calls.find(**event)
     assert [call.id for call in calls.made] == ["message-1:#1", "message-1:3", "m:2:0"]
     assert [call.message_id for call in calls.made] == ["message-1", "message-1", "m:2"]
-    assert not any(call.given for call in calls.made)
+    assert not any(call.own_id for call in calls.made)
 
 
 def test_an_id_that_comes_later_takes_the_place_of_the_made_one() -> None:
@@ -211,7 +211,7 @@ def test_an_id_that_comes_later_takes_the_place_of_the_made_one() -> None:
     assert not calls.identity.linked
     calls.find(index=0, id="a")
     assert calls.identity.linked
-    assert (calls.made[0].id, calls.made[0].given) == ("a", True)
+    assert (calls.made[0].id, calls.made[0].own_id) == ("a", True)
     # Both lead to it, for whoever has kept the first.
     assert calls.identity.known(made) is calls.identity.known("a") is calls.made[0]
 
@@ -220,7 +220,7 @@ def test_a_made_id_is_for_good_once_the_index_leads_elsewhere() -> None:
     calls = Calls()
     calls.find(index=0, name="f")
     calls.find(id="b", index=0, name="g")
-    assert [call.given for call in calls.made] == [True, True]
+    assert [call.own_id for call in calls.made] == [True, True]
     assert calls.find(id="message-1:0") == 0
 
 

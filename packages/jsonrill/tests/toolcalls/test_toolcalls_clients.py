@@ -18,7 +18,7 @@ import pytest
 
 from jsonrill import ToolCalls, tool_calls
 from support import ROOT
-from support.pages import Block, read, run_script
+from support.markdown import Block, read, run_script
 from support.provider_streams import (
     BUILDERS,
     THREE,
@@ -31,7 +31,8 @@ from support.provider_streams import (
     openai_responses,
     shuffled,
 )
-from support.replay import Replay, amazon, serve
+
+from .provider_server import Replay, amazon, serve
 
 MESSAGES: list[Any] = [{"role": "user", "content": "hello"}]
 Open = Callable[[Any], Any]

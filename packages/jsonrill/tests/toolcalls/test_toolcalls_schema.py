@@ -101,14 +101,14 @@ def test_a_pydantic_model_gives_an_instance() -> None:
     assert (unfinished.status, unfinished.model) == ("truncated", None)
 
 
-def test_no_arguments_are_judged_as_an_empty_object() -> None:
+def test_no_arguments_are_validated_as_an_empty_object() -> None:
     call = run([])
     assert call.error is not None
     assert (call.status, call.error["code"]) == ("error", "INVALID_SCHEMA")
     assert run([], {"type": "object"}).status == "complete"
 
 
-def test_whole_values_are_judged_too() -> None:
+def test_whole_values_are_validated_too() -> None:
     calls = ToolCalls(by_hand, schemas={"get_weather": JSON_SCHEMA})
     stated = CallDelta("a", name="get_weather", end=End(value={"city": 5}))
     calls.feed({"say": [stated]})

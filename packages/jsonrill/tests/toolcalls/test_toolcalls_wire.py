@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jsonrill import Limits, ToolCall, ToolCallEvents, ToolCalls
 from support import ROOT, examples, pieces
-from support.junk import ANYTHING, JUNK
+from support.json_texts import ANYTHING, JUNK
 from support.provider_streams import (
     BUILDERS,
     PAGE_OF,
@@ -116,6 +116,18 @@ def test_and_so_whatever_the_provider_sends(name: str, chance: random.Random, ju
     for event in events:
         line.feed(event)
     line.flush()
+
+
+def test_an_id_at_the_index_of_a_call_of_a_response_that_ended_is_that_of_another_call() -> None:
+    line = Line("openai_chat", compact=False)
+    late = {"index": 1, "id": "b", "function": {"name": "search", "arguments": "{}"}}
+    other = {"index": 2, "id": "c", "function": {"name": "ping", "arguments": "{}"}}
+    for calls in ([{"index": 1, "function": {"arguments": ""}}], [], [other], [late]):
+        choice = {"index": 0, "delta": {"tool_calls": calls}}
+        line.feed({"id": "m", "choices": [choice | ({} if calls else {"finish_reason": "stop"})]})
+    line.flush()
+    assert [(call.id, call.status) for call in line.receiver.calls][0] == ("m:1", "error")
+    assert [call.id for call in line.receiver.calls] == ["m:1", "c", "b"]
 
 
 def test_a_receiver_can_be_a_sender() -> None:

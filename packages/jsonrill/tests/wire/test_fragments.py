@@ -195,6 +195,14 @@ def test_a_number_that_no_double_holds_is_sent_as_text_alone(text: str, survives
         assert read is not None and same(read.value, fragment.value) and read.text == text
 
 
+def test_a_number_larger_than_doubles_is_that_of_its_text() -> None:
+    large = 10**400
+    wire = {"path": "root", "kind": "CompleteNumber", "textValue": str(large), "value": large}
+    assert from_wire(wire).value == large
+    with pytest.raises(FragmentError):
+        from_wire(wire | {"value": -large})
+
+
 def test_a_number_of_another_type_is_sent_as_text() -> None:
     fragment = fragments_of("1.10", parse_float=Decimal)[0]
     assert to_wire(fragment) == {"path": "root", "kind": "CompleteNumber", "textValue": "1.10"}

@@ -55,7 +55,7 @@ def _call(call: LiveCall) -> Saved:
         "name": call.name,
         "arguments": turns.arguments_text(call),
         "encoding": call.encoding,
-        "given": call.given,
+        "given": call.own_id,
         "hosted": call.hosted,
         "status": "complete" if call.answered else call.status,
     }
@@ -84,7 +84,7 @@ def restore(parts: Parts, entries: Iterable[Saved], turn: int, index: int) -> li
         call = parts.entries[-1].call
         if call is None or "call" not in entry:
             continue
-        call.given = entry["call"]["given"]
+        call.own_id = entry["call"]["given"]
         for name in ("result", "error"):
             if name in entry:
                 call.answered, call.result_is_error = True, name == "error"

@@ -180,7 +180,7 @@ def _function_response(call: LiveCall) -> Message:
 
 def _given_id(call: LiveCall) -> Message:
     """The id of a call, if it is the provider's: one that was made here means nothing there."""
-    return {"id": call.id} if call.given else {}
+    return {"id": call.id} if call.own_id else {}
 
 
 def _answered(entries: Sequence[Entry]) -> list[LiveCall]:

@@ -119,7 +119,9 @@ class ValueBuilder(Sink):
 
     def end_string(self) -> None:
         self._string = False
-        self._text = ""
+
+    def kept_text(self) -> str:
+        return self._text
 
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""

@@ -1,7 +1,7 @@
 # Types for the compiler; the code is in document.py.
 cimport cython
 from ..parse.create cimport create_machine
-from ..parse.machine cimport Machine, plain_end
+from ..parse.machine cimport Machine, is_usual, plain_end
 from .builder cimport GrowingValue, ValueBuilder
 
 cdef bint _COMPILED

@@ -7,7 +7,7 @@ from typing import Any, Final, Unpack
 from ..errors import CutShort, InvalidJSON, LimitExceeded
 from ..options import ParseOptions
 from ..parse.create import create_machine
-from ..parse.machine import FEW, WORDS_ONLY, plain_end
+from ..parse.machine import is_usual, plain_end
 from ..parse.sink import Repair
 from ..parse.states import READY, WATCHED
 from ..paths import Path
@@ -54,23 +54,25 @@ class GrowingDocument(GrowingValue):
             and (end := machine._offset + (size := len(piece))) <= machine._stop
             and (
                 (
-                    machine._is_plain(piece)
+                    is_usual(piece) or (plain_end(piece, 0) == size and machine._is_plain(piece))
                     if _COMPILED
-                    # The quickest way to see a few mere words.
-                    else (size <= FEW and WORDS_ONLY(piece) and not piece.isspace())
-                    or ('"' not in piece and machine._is_plain(piece))
+                    else piece.isalpha()
+                    or (
+                        '"' not in piece
+                        and "\\" not in piece
+                        and piece.isprintable()
+                        and (("," not in piece and piece.isascii()) or machine._is_plain(piece))
+                    )
                 )
                 if entry
                 else (
-                    plain_end(piece, 0) == len(piece)
+                    plain_end(piece, 0) == size
                     if _COMPILED
                     else '"' not in piece and "\\" not in piece and piece.isprintable()
                 )
             )
         ):
             machine._offset = end
-            if entry:
-                machine._shown = piece
             members = builder._members
             if members is None:
                 self.live = None  # a string at the root is extended in place, too

@@ -339,7 +339,7 @@ def calls(live: ToolCalls, source: Source, own: Own, sink: Output) -> None:
 
 def _events(source: Source, live: ToolCalls) -> Iterator[Any]:
     """The events; a complete answer as the events of a stream. `UnknownSource` for others."""
-    decoder = EventReading(live.reader.given).decoder({}, Opened((), None))
+    decoder = EventReading(live.reader.named).decoder({}, Opened((), None))
     assert decoder is not None
     for event in source.events():
         answer = events_of(event) if is_complete_answer(event) else None

@@ -26,7 +26,7 @@ def messages_for(
     if form is None:
         known = ", ".join([*_FORMS, *_NAMES])
         raise ValueError(f"no request is known for {provider!r}; name one of {known}")
-    asked = [form.said("user", prompt)] if isinstance(prompt, str) else [*prompt]
+    asked = [form.message("user", prompt)] if isinstance(prompt, str) else [*prompt]
     text, calls, tool = so_far.text, so_far.calls, so_far.tool
     if not text.strip() and not calls and tool is None:
         return asked, None
@@ -35,8 +35,8 @@ def messages_for(
         # Anthropic refuses a text that ends with white space.
         kept = text.rstrip() if form.strips else text
         return [*asked, form.prefill(kept)], text[len(kept) :]
-    broken = [form.said("assistant", text)] if tool is None and text.strip() else []
-    return [*asked, *broken, form.said("user", _asking(so_far))], None
+    broken = [form.message("assistant", text)] if tool is None and text.strip() else []
+    return [*asked, *broken, form.message("user", _asking(so_far))], None
 
 
 def _asking(so_far: SoFar) -> str:
@@ -80,7 +80,7 @@ def _asking(so_far: SoFar) -> str:
 class _Form(NamedTuple):
     """How a provider takes a message, and a text to go on with; None if it takes none."""
 
-    said: Callable[[str, Any], Message]
+    message: Callable[[str, Any], Message]
     prefill: Callable[[str], Message] | None = None
     strips: bool = False
 

@@ -94,17 +94,17 @@ class ByteStreamResponse(Response):
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})
             return
-        loop = asyncio.get_running_loop()
-        self._sent = loop.time()
+        self._sent = asyncio.get_running_loop().time()
         sender = asyncio.create_task(self._send_all(send))
-        watcher = asyncio.create_task(self._watch(receive, send))
+        gone = asyncio.create_task(_gone(receive)) if self._listen else None
         try:
-            await asyncio.wait({sender, watcher}, return_when=asyncio.FIRST_COMPLETED)
+            await self._watch({sender, gone} - {None}, send)
+        except TimeoutError:
+            self.cut = True
         finally:
-            await stop(sender, watcher)
-        for task in (sender, watcher):
-            if not task.cancelled() and (error := task.exception()) is not None:
-                raise error
+            await stop(sender, gone)
+        if not sender.cancelled() and (error := sender.exception()) is not None:
+            raise error
         if self.cut:
             return
         words = self._closing_bytes() if sender.cancelled() else b""
@@ -132,31 +132,26 @@ class ByteStreamResponse(Response):
         self._sending, self._sent = None, clock()
         self.bytes_sent += len(chunk)
 
-    async def _watch(self, receive: Receive, send: Send) -> None:
-        """Ends when the client is gone, takes nothing, or has been here long enough."""
+    async def _watch(self, tasks: set[Any], send: Send) -> None:
+        """Return when all was sent, the client is gone, or has been here long enough.
+
+        TimeoutError if it takes nothing.
+        """
         loop = asyncio.get_running_loop()
-        gone = asyncio.create_task(_gone(receive) if self._listen else asyncio.Event().wait())
         until = loop.time() + self._max_seconds
         tick = min(TICK, self._heartbeat / 2, self._send_timeout / 2)
-        try:
-            while not gone.done() and not self._stopping() and loop.time() < until:
-                await asyncio.wait({gone}, timeout=tick)
-                now = loop.time()
-                if self._sending is not None:
-                    if now - self._sending > self._send_timeout:
-                        self.cut = True
-                        return
-                elif now - self._sent >= self._heartbeat:
-                    self._sending = self._sent = now
-                    async with asyncio.timeout(self._send_timeout):
-                        await send(
-                            {"type": "http.response.body", "body": HEARTBEAT, "more_body": True}
-                        )
-                    self._sending = None
-        except TimeoutError:
-            self.cut = True
-        finally:
-            gone.cancel()
+        while not self._stopping() and loop.time() < until:
+            if (await asyncio.wait(tasks, timeout=tick, return_when=asyncio.FIRST_COMPLETED))[0]:
+                return
+            now = loop.time()
+            if self._sending is not None:
+                if now - self._sending > self._send_timeout:
+                    raise TimeoutError
+            elif now - self._sent >= self._heartbeat:
+                self._sending = self._sent = now
+                async with asyncio.timeout(self._send_timeout):
+                    await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
+                self._sending = None
 
 
 class EventStreamResponse(ByteStreamResponse):

@@ -7,7 +7,7 @@ from .entities cimport CheckedFinder, Entity, Finder
 from .log cimport FinishedLog, Held, Log, Whole
 from .update cimport Record
 
-cdef object UNREAD
+cdef object UNREAD, _NEW
 
 cdef class PartialStream:
     cdef object __weakref__

@@ -23,7 +23,7 @@ from ..parse.create import create_machine
 from ..parse.expected import Expected
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.sink import Repair, Sink, weak_method
-from ..paths import Path, Place, path_of, without
+from ..paths import ABSENT, Path, Place, path_of, without
 from .codes import UNREAD
 from .entities import CheckedFinder, Declared, Entity, Finder
 from .log import FinishedLog, Held, Log, Whole
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _ALL_LEVELS: Final = 1 << 60
 # What a strict machine takes for the beginning of a number or literal.
 _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
+# Looked up once: an update is made for each piece.
+_NEW: Final = Update.__new__
 
 
 class PartialStream:
@@ -237,7 +239,9 @@ class PartialStream:
         """Complete the entity, unless the validator refuses it."""
         entity, recorder = self._entity, self._recorder
         assert entity is not None and recorder is not None
-        violation = None if entity.check is None else entity.check.close(recorder.known()[0])
+        violation = None
+        if (check := entity.check) is not None:
+            violation = check.close(recorder.known()[0] if check.root is ABSENT else check.root)
         if violation is not None:
             self._violated(violation, violation.path)
         else:
@@ -349,8 +353,8 @@ class PartialStream:
     def _check_pending(self, text: str) -> None:
         check = self._current_check()
         if check is not None:
-            path, offset = self._machine.pending_path, self._machine.pending_offset
-            if check.pending(path, text, offset) and not self._is_refused:
+            violation = check.pending_value(text, self._machine.pending_offset)
+            if violation is not None and not self._is_refused:
                 self._finder.skip(check.depth, begun=True)
 
     def _show(self, log: Log, text: str) -> bool:
@@ -432,7 +436,7 @@ class PartialStream:
 
     def _update(self, entity: Entity, status: Status, data: Any) -> Update:
         """An update of an entity as its log has it now."""
-        update: Update = Update.__new__(Update)
+        update: Update = _NEW(Update)
         update._of(entity, status, self._log, data, self._delta)
         if self._lenient:
             repairs = self._machine.repairs

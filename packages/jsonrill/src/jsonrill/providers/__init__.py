@@ -39,8 +39,8 @@ __all__ = ["PROVIDERS", "ProviderPage", "Reader", "plain", "recognise"]
 # An event is offered to them in this order: those that recognise theirs most surely come first.
 PROVIDERS.update(
     {
-        "openai_chat": ProviderPage(openai_chat.accepts, openai_chat.ChatReader),
-        "anthropic": ProviderPage(anthropic.accepts, lambda: anthropic.translate),
+        "openai_chat": ProviderPage(openai_chat.accepts, openai_chat.ChatReader, repeats=True),
+        "anthropic": ProviderPage(anthropic.accepts, lambda: anthropic.translate, repeats=True),
         "openai_realtime": ProviderPage(openai_realtime.accepts, openai_realtime.Realtime),
         "openai_responses": ProviderPage(
             openai_responses.accepts, openai_responses.ResponsesReader

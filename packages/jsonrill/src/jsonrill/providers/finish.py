@@ -1,6 +1,6 @@
 """How an answer ended: the words with which all providers say it, in one table.
 
-JavaScript has a copy, `finish-reasons.js`, which tools/tables.py writes.
+JavaScript has a copy, `finish.js`, which tools/tables.py writes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Types for the compiler; the code is in openai_chat.py.
 cimport cython
 from .fields cimport as_dict, as_id, as_index, as_text, either
-from .statements cimport CallDelta
+from .call_delta cimport CallDelta
 
 cdef class ChatReader:
     cdef object _id, _message

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .call_delta import CallDelta
 from .fields import as_dict, as_id, as_index, as_object, as_text, either, items
-from .statements import CallDelta, Finish, Reasoning, Statement, Text, as_usage, failed, finished
+from .statements import Finish, Reasoning, Statement, Text, as_usage, failed, finished
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -128,7 +129,7 @@ def _add_choice(
         delta = as_dict(choice.get("message"))
     if delta is not None:
         # What is absent from most deltas is asked for once, not field by field.
-        is_plain = _SELDOM.isdisjoint(delta)
+        is_plain = (len(delta) == 1 and "tool_calls" in delta) or _SELDOM.isdisjoint(delta)
         if not is_plain:
             statements += _reasoning(delta, number)
         if text := delta.get("content"):

@@ -6,11 +6,12 @@ from .nodes cimport Node
 from .walk cimport Frame, Walk, validated
 
 cdef int OBJECT
+cdef object ABSENT
 cdef Py_ssize_t DEEPEST
 
 cdef class Check(Walk):
     cdef Node _node
-    cdef public object model
+    cdef public object model, root
 
 cdef class DocumentCheck(Check):
     cdef bint _keeps

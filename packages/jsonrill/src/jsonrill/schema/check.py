@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import InvalidSchema
 from ..parse.sink import Sink, TextBuffer
-from ..paths import Path, Place, path_of
+from ..paths import ABSENT, Path, Place, path_of
 from ..wire.fragment import Fragment
 from ..wire.parser import emit
 from .nodes import OBJECT, Node, Refusal, kind_of
@@ -23,7 +23,7 @@ class Check(Walk):
     is fed.
     """
 
-    __slots__ = ("_node", "model")
+    __slots__ = ("_node", "model", "root")
 
     def __init__(
         self,
@@ -36,6 +36,8 @@ class Check(Walk):
         Walk.__init__(self, node, root, then, violated)
         self._node = node
         self.budget = Budget() if budget is None else budget
+        # The complete value as it was sent, if this check has kept it.
+        self.root: Any = ABSENT
         # After close() without a violation: the validated instance of a pydantic type.
         self.model: Any = None
 
@@ -51,7 +53,7 @@ class Check(Walk):
         Without the offset there is no verdict before the number or literal has ended: a violation
         must name the same place however the text was cut.
         """
-        return None if offset is None else Walk.pending(self, path, text, offset)
+        return None if offset is None else self.pending_value(text, offset)
 
     def close(self, value: Any) -> InvalidSchema | None:
         """The violation of the complete value, as the real validator says."""

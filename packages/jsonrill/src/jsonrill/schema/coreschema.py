@@ -46,6 +46,7 @@ from .nodes import (
     count,
     shown,
 )
+from .partials import has_only_fields
 from .shapes import (
     CHOICE,
     CLASS,
@@ -325,6 +326,8 @@ class Compiler:
             node.all.append(inner)
             if core["schema"]["type"] in _OWN_DATA:
                 self._only(node, OBJECT)
+            is_model = core["schema"]["type"] == "model-fields" and not core.get("post_init")
+            shape.is_plain = is_model and has_only_fields(core["cls"])
 
     def _fields(self, node: Node, core: Core, config: Config) -> None:
         """The fields of a model, a TypedDict or a dataclass, by the keys they are sent with."""

@@ -51,7 +51,8 @@ class SchemaDocument:
     ) -> None:
         self._schema = Schema(schema, zeros=TABLE["missing"].check(missing) == "zero")
         self._live = live
-        self._typed = self._schema.is_typed and not live
+        # The check that makes instances of a pydantic type.
+        self._typed: TypedCheck | None = None
         self.many = options.get("many", False)
         self._machine = create_machine(Sink(), options)
         self._machine.keep_lines(True)
@@ -145,9 +146,9 @@ class SchemaDocument:
         self._complete = False
         self._value = ABSENT
         self._seen = {}
-        if self._typed:
+        if self._schema.is_typed and not self._live:
             sink, zeros = _Ends(*self._ends), self._schema.zeros
-            self._check = self._state = TypedCheck(
+            self._check = self._state = self._typed = TypedCheck(
                 self._schema.node, None, sink, self._on_violation, keep=False, zeros=zeros
             )
         else:
@@ -159,7 +160,8 @@ class SchemaDocument:
         if self._is_refused:
             raise StreamClosed("the value violates its schema, nothing more is read")
         self.changed = False
-        self.finished = []
+        if self.finished:
+            self.finished = []
         machine = self._machine
         begin = machine.pending_offset if machine.is_pending() else machine._offset
         try:
@@ -186,9 +188,9 @@ class SchemaDocument:
         if self._is_refused:
             return
         if (text := machine.pending_text) is not None:
-            self._check.pending(machine.pending_path, text, machine.pending_offset)
+            self._check.pending_value(text, machine.pending_offset)
         elif (key := machine.pending_key) is not None:
-            self._check.pending_key(*key)
+            self._check.pending_key(key[0], key[1])
 
     def _keep_value(self) -> None:
         """With `many`: give the error that ended a document its last good value."""
@@ -210,11 +212,21 @@ class SchemaDocument:
                 raise violation
             finally:
                 del violation  # of this frame, which is in its traceback
-        if self._state.changed:
+        # (Twice the same: of a typed check the compiler knows where its attributes are.)
+        typed = self._typed
+        if typed is not None:
+            if not typed.changed:
+                return
+            typed.changed = False
+            if not self._complete:
+                self._value = typed.snapshot()
+        elif self._state.changed:
             self._state.changed = False
             if not self._complete:
                 self._value = self._state.snapshot()
-            self.changed = self._value is not ABSENT
+        else:
+            return
+        self.changed = self._value is not ABSENT
 
     # Called while the machine runs.
 
@@ -229,7 +241,7 @@ class SchemaDocument:
             self._violated(violation, violation.path)
             return
         self._complete = self._state.changed = True
-        self._value = self._check.model if self._typed else self._state.root
+        self._value = self._state.root if self._typed is None else self._check.model
 
     def _next_document(self) -> None:
         self._keep_value()

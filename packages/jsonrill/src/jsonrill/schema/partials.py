@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from abc import ABCMeta
 from collections.abc import Callable
+from inspect import getattr_static
 from operator import is_
+from types import MemberDescriptorType
 from typing import Any, Final, cast
 
 _CACHE: Final = "__jsonrill_partial__"
 _MAKE: Final = "__jsonrill_make__"
+_SLOTS: Final = ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
 _new: Final = object.__new__
 _put: Final = object.__setattr__
 
@@ -110,38 +113,49 @@ def partial_class(cls: Any) -> Any:
 
 def partial_model(cls: Any, values: dict[str, Any], known: set[str], extra: Any = None) -> Any:
     """A partial instance of a model; `known` are the fields that have come."""
-    instance = _new(cls.__dict__.get(_CACHE) or partial_class(cls))
-    _put(instance, "__dict__", values)
-    _put(instance, "__pydantic_fields_set__", known)
-    _put(instance, "__pydantic_extra__", extra)
+    partial = cls.__dict__.get(_CACHE) or partial_class(cls)
     private: Any = cls.__private_attributes__
     if private:
         private = {name: attribute.get_default() for name, attribute in private.items()}
-    _put(instance, "__pydantic_private__", private or None)
+    return model_of(partial, values, known, extra, private or None)
+
+
+def model_of(
+    cls: Any, values: dict[str, Any], known: set[str], extra: Any = None, private: Any = None
+) -> Any:
+    """An instance of a model that is nothing but these."""
+    instance = _new(cls)
+    _put(instance, "__dict__", values)
+    _put(instance, "__pydantic_fields_set__", known)
+    _put(instance, "__pydantic_extra__", extra)
+    _put(instance, "__pydantic_private__", private)
     return instance
 
 
-def model_maker(cls: Any) -> Callable[[tuple[dict[str, Any], Any, set[str]]], Any]:
-    """A function that makes partial instances of a model: of its fields, extra, and their names."""
+def has_only_fields(cls: Any) -> bool:
+    """True if making an instance of a model is no more than setting its fields."""
+    slots = (getattr_static(cls, name, None) for name in _SLOTS)
+    is_model = all(isinstance(slot, MemberDescriptorType) for slot in slots)
+    return is_model and cls.__new__ is object.__new__ and not cls.__private_attributes__
+
+
+def plain_partial(cls: Any) -> tuple[Any, ...] | None:
+    """What makes partial instances of a model that has nothing but fields, else None.
+
+    Their class; a function of their fields, what is no field, and the names that have come; and
+    the slots of the class for the last two and for private attributes. Of these there may be none,
+    nor a `__new__`.
+    """
     partial = partial_class(cls)
-    make = partial.__dict__.get(_MAKE)
-    if make is None:
-        make = _core_maker(partial) or _plain_maker(cls)
-        type.__setattr__(partial, _MAKE, make)
-    return cast("Callable[[tuple[dict[str, Any], Any, set[str]]], Any]", make)
-
-
-def _plain_maker(cls: Any) -> Callable[[Any], Any]:
-    return lambda parts: partial_model(cls, parts[0], parts[2], parts[1])
+    if _MAKE not in partial.__dict__:
+        make = _core_maker(partial) if has_only_fields(cls) else None
+        slots = [getattr_static(cls, name, None) for name in _SLOTS]
+        type.__setattr__(partial, _MAKE, None if make is None else (partial, make, *slots))
+    return cast("tuple[Any, ...] | None", partial.__dict__[_MAKE])
 
 
 def _core_maker(partial: Any) -> Callable[[Any], Any] | None:
-    """A validator that takes anything and makes an instance of it: in a third of the time.
-
-    It calls a `__new__` and makes no private attributes; a class that has either has no such maker.
-    """
-    if partial.__private_attributes__ or partial.__new__ is not object.__new__:
-        return None
+    """A validator that takes anything and makes an instance of it: in a third of the time."""
     from pydantic_core import SchemaValidator, core_schema
 
     schema = core_schema.model_schema(partial, core_schema.any_schema())
@@ -156,8 +170,8 @@ def _core_maker(partial: Any) -> Callable[[Any], Any] | None:
     return make if is_right and all(map(is_, own, parts)) else None
 
 
-def partial_dataclass(cls: Any, values: dict[str, Any]) -> Any:
-    """A partial instance of a dataclass."""
+def partial_dataclass(cls: Any, values: dict[str, Any], *unused: Any) -> Any:
+    """A partial instance of a dataclass, which knows no more of itself than its values."""
     instance = object.__new__(partial_class(cls))
     for name, value in values.items():
         object.__setattr__(instance, name, value)

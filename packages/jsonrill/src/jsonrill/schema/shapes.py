@@ -44,8 +44,9 @@ class TypeShape:
     """The shape of one node. Filled by the compiler, then only read."""
 
     __slots__ = ("_alone", "_contents", "_prefilled", "as_is", "before", "cls", "collect", "deep",
-                 "extra", "fields", "functions", "grows", "in_order", "inner", "keys", "make_alone",
-                 "make_prefilled", "names", "nodes", "role", "tag", "tags", "zero")  # fmt: skip
+                 "extra", "fields", "functions", "grows", "in_order", "inner", "is_plain", "keys",
+                 "make_alone", "make_prefilled", "names", "nodes", "role", "tag", "tags",
+                 "zero")  # fmt: skip
 
     def __init__(self) -> None:
         self.role = SCALAR
@@ -62,7 +63,9 @@ class TypeShape:
         self.tags: dict[Any, Node] = {}
         # Of a function: whether it is called before the type is looked at.
         self.before = False
+        # Of a class: itself, and whether an instance is nothing but its fields, each converted.
         self.cls: Any = None
+        self.is_plain = False
         # Of fields: all of them in order; for each key the names it stands for, each with its
         # node and its rank among the keys of that field; keys into whose values a field's path
         # leads; whether other keys are kept.

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from ..errors import InvalidSchema, LimitExceeded
 from ..parse.sink import PlacedSink, Sink, TextBuffer
-from ..paths import Path, Place, path_of, place_of, short_path
+from ..paths import Path, Place, path_of, short_path
 from .branches import Branch, Naming, Obligation, Refused, alive, expand, refuse
 from .nodes import (
     ARRAY,
@@ -274,18 +274,18 @@ class Walk(PlacedSink):
     def next_document(self) -> None:
         self._then.next_document()
 
-    def pending(self, path: Path, text: str, offset: int) -> InvalidSchema | None:
+    def pending_value(self, text: str, offset: int) -> InvalidSchema | None:
         """The violation of a number or literal that has begun. It may be called again for it."""
         self.violation = None
-        kind = _FIRST.get(text[:1])
-        if kind is None:
+        kind = _FIRST.get(text[:1], 0)
+        if not kind:
             return None
         refused = self._begin(kind)[1]
-        fraction = kind == NUMBER and any(sign in text for sign in ".eE")
-        if refused and not self._allows(refused, place_of(path), offset):
+        if refused and not self._allows(refused, self._here(), offset):
             return self.violation
-        if fraction and (refused := self._begin(FRACTION)[1]):
-            self._allows(refused, place_of(path), offset)
+        if kind == NUMBER and ("." in text or "e" in text or "E" in text):
+            refused = self._begin(FRACTION)[1]
+            self._allows(refused, self._here(), offset)
         return self.violation
 
     def pending_key(self, text: str, offset: int) -> InvalidSchema | None:

@@ -37,7 +37,8 @@ class EventText:
     def feed(self, piece: str | bytes) -> Iterator[Any]:
         """The events that are complete with this piece, as JSON text."""
         if self._decoder is not None:
-            return self._data(self._decoder.feed(piece))
+            whole = self._decoder.whole(piece)
+            return self._data(self._decoder.feed(piece)) if whole is None else iter((whole,))
         self._rest += piece if isinstance(piece, str) else self._utf8.decode(piece)
         if not self._decided:
             begun = self._rest.lstrip("\ufeff \t\r\n")

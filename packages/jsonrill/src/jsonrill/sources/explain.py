@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import filterfalse
 from typing import Any, Final
 
 from ..answer import Answer, joined
 from ..errors import InvalidJSON, JsonrillError, Truncated
 from ..parse.reasoning import ELEMENTS, MARKS
+from ..parse.sink import TEXT, Noted
 
 # How many characters of an answer are kept for its errors.
 _KEPT: Final = 1 << 16
@@ -25,36 +27,26 @@ class Transcript:
     def __init__(self) -> None:
         # Gets all of the text, too, if the caller asks for it.
         self.copy: Answer | None = None
-        self._pieces: list[Any] = []
-        self._room = _KEPT
+        self._noted = Noted(_KEPT)
 
     def add(self, piece: Any) -> None:
         """Keep a piece of text or bytes, if there is room."""
-        if self.copy is not None and isinstance(piece, (str, bytes, bytearray, memoryview)):
-            self.copy.add(piece)
-        if self._room > 0 and isinstance(piece, (str, bytes, bytearray, memoryview)):
-            self._room -= len(piece)
-            self._pieces.append(piece)
+        self._to_copy(piece)
+        self._noted.add(piece)
 
-    def kept(self, pieces: Iterable[Any]) -> Iterator[Any]:
+    def noted(self, pieces: Iterator[Any]) -> Iterator[Any]:
         """The pieces, which are kept, without the `None` that deltas have in place of no text."""
-        room, keep = self._room, self._pieces.append
-        only_text = self.copy is None
-        for piece in pieces:
-            if only_text and type(piece) is str:
-                if room > 0:
-                    room -= len(piece)
-                    keep(piece)
-            elif piece is None:
-                continue
-            else:
-                self.add(piece)
-            yield piece
+        self._noted.pieces = pieces if self.copy is None else filterfalse(self._to_copy, pieces)
+        return self._noted
+
+    def _to_copy(self, piece: Any) -> None:
+        if self.copy is not None and isinstance(piece, TEXT):
+            self.copy.add(piece)
 
     @property
     def text(self) -> str:
         """The text up to here; its beginning, if it is long."""
-        return joined(self._pieces)[:_KEPT]
+        return joined(self._noted.kept)[:_KEPT]
 
 
 def explained(error: JsonrillError, transcript: Transcript, *, strict: bool) -> JsonrillError:

@@ -6,7 +6,6 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     Generator,
-    Iterable,
     Iterator,
 )
 from typing import Any, Literal, Unpack, cast, overload
@@ -18,7 +17,7 @@ from ..options import TABLE, CallOptions, PartOptions, Provider, refuse_unknown
 from ..providers.statements import Finish, Watch
 from ..sources import EventReading, Reading
 from ..toolcalls import ToolCalls, ToolCallUpdate
-from .driving import END, Loop, drive
+from .driving import END, Loop, Pulled, drive
 from .settings import refuse_other
 from .types import Source
 
@@ -58,32 +57,33 @@ def tool_calls(
     if not isinstance(calls, ToolCalls | None):
         raise TypeError(f"calls is a ToolCalls object, not {calls!r}")
     reading = ToolCalls(**options) if calls is None else calls
-    source_events = EventReading(reading.reader.given, repair=options.get("repair", False))
+    source_events = EventReading(reading.reader.named, repair=options.get("repair", False))
     watch = None if TABLE["answer"].check(answer) is None else Watch(cast(Answer, answer))
     # Other streams may be read into the same calls: this one ends only its own messages.
     seen: set[str] = set()
     failure: str | None = None
 
-    def run(events: Iterable[Any]) -> Iterator[ToolCallUpdate]:
+    def run(source: Pulled[Any]) -> Iterator[ToolCallUpdate]:
         nonlocal failure
-        for event in events:
-            if event is END:
+        with source as events:
+            for event in events:
+                if event is END:
+                    if watch is not None:
+                        ends = reading.reader.ends and not source_events.said_done
+                        watch.end(ends=ends)
+                    yield from reading.flush(*sorted(seen)) if seen else ()
+                    if failure is not None:
+                        raise SourceFailed(failure)
+                    return
+                statements = reading.reader.feed(event)
                 if watch is not None:
-                    ends = reading.reader.ends and not source_events.said_done
-                    watch.end(ends=ends)
-                yield from reading.flush(*sorted(seen)) if seen else ()
-                if failure is not None:
-                    raise SourceFailed(failure)
-                return
-            statements = reading.reader.feed(event)
-            if watch is not None:
-                watch.read(statements)
-            for statement in statements:
-                if type(statement) is Finish and statement.reason == "error":
-                    failure = failure or statement.detail
-            for update in reading.read(statements):
-                seen.add(update.message_id)
-                yield update
+                    watch.read(statements)
+                for statement in statements:
+                    if type(statement) is Finish and statement.reason == "error":
+                        failure = failure or statement.detail
+                for update in reading.read(statements):
+                    seen.add(update.message_id)
+                    yield update
 
     return drive(Loop(run), source, reading=source_events)
 

@@ -13,7 +13,7 @@ from typing import Any, Unpack, overload
 
 from ..chunker import Chunker
 from ..options import ChunkOptions
-from .driving import END, Loop, drive
+from .driving import END, Loop, Pulled, drive
 from .settings import refuse_other
 
 
@@ -31,10 +31,11 @@ def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
     refuse_other("chunks", options)
     chunker = Chunker(**options)
 
-    def run(snapshots: Iterable[Any]) -> Iterator[str]:
-        for snapshot in snapshots:
-            text = chunker.flush() if snapshot is END else chunker.feed(snapshot)
-            if text:
-                yield text
+    def run(source: Pulled[Any]) -> Iterator[str]:
+        with source as snapshots:
+            for snapshot in snapshots:
+                text = chunker.flush() if snapshot is END else chunker.feed(snapshot)
+                if text:
+                    yield text
 
     return drive(Loop(run), source)

@@ -6,7 +6,6 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     Generator,
-    Iterable,
     Iterator,
     Mapping,
 )
@@ -16,7 +15,7 @@ from ..build.document import Document
 from ..errors import CutShort, InvalidJSON, InvalidSchema, JsonrillError, LimitExceeded, Truncated
 from ..options import TABLE, Missing, ParseOptions, ReadOptions
 from ..sources.explain import Transcript, explained
-from .driving import END, Loop, drive
+from .driving import END, Loop, Pulled, drive
 from .settings import refuse_other, take_options, without_cut_off
 from .types import Adapter, Ended, JsonSchema, Source, T, Text
 
@@ -94,22 +93,23 @@ def values(
 def value_stage(document: Document, live: bool, reading: Ended | None = None) -> Loop[Text, Any]:
     """The stage of `values`, for a document that the caller keeps."""
 
-    def run(pieces: Iterable[Text]) -> Iterator[Any]:
-        feed, many = document.feed, document.many
-        for piece in pieces:
-            try:
-                changed = document.flush(cut_of(reading)) if piece is END else feed(piece)
-            except (InvalidJSON, InvalidSchema, LimitExceeded) as error:
-                yield from document.finished
-                if document.changed:
-                    yield document.live if live else document.value
-                if error.value is None:
-                    error.value = document.value
-                raise
-            if many:
-                yield from document.finished
-            if changed:
-                yield document.live if live else document.value
+    def run(source: Pulled[Text]) -> Iterator[Any]:
+        feed, many, is_live = document.feed, document.many, live
+        with source as pieces:
+            for piece in pieces:
+                try:
+                    changed = document.flush(cut_of(reading)) if piece is END else feed(piece)
+                except (InvalidJSON, InvalidSchema, LimitExceeded) as error:
+                    yield from document.finished
+                    if document.changed:
+                        yield document.live if is_live else document.value
+                    if error.value is None:
+                        error.value = document.value
+                    raise
+                if many:
+                    yield from document.finished
+                if changed:
+                    yield document.live if is_live else document.value
             if piece is END and document.errors:
                 raise document.errors.pop(0)  # its traceback knows the document
 

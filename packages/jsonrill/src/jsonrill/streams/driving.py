@@ -3,11 +3,15 @@
 A stage is a generator function of one piece (or `END`), so that it can yield what was good and
 then raise; a `Loop` is one for many pieces. With a `Reading` the first element decides what the
 pieces are: text goes to the stage as it is, and anything else through a decoder (`sources/`).
+
+A generator costs as much as a piece. So there is none between a loop and a source that is not
+async: `pulled` is a context, and its pieces pass nothing but iterators of C.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import isawaitable
 from itertools import chain
 from typing import Any, Final, Generic
@@ -23,20 +27,23 @@ Over = Callable[[], bool]
 
 END: Final[Any] = object()
 
+# What a loop runs in: the pieces of a source.
+Pulled = AbstractContextManager[Iterable[T]]
+
 
 class Loop(Generic[T, U]):
     """A stage written as a loop over pieces: a generator for each piece costs more than the piece.
 
-    `run` returns early when it needs no more pieces; `END` comes in a call of its own.
+    `run` returns early when it needs no more pieces; the last one is `END`.
     """
 
     __slots__ = ("run",)
 
-    def __init__(self, run: Callable[[Iterable[T]], Iterator[U]]) -> None:
+    def __init__(self, run: Callable[[Pulled[T]], Iterator[U]]) -> None:
         self.run = run
 
     def __call__(self, piece: T) -> Iterator[U]:
-        return self.run((piece,))
+        return self.run(nullcontext((piece,)))
 
 
 def never() -> bool:
@@ -67,15 +74,73 @@ def tell_source(source: Any, reading: Reading | EventReading | None) -> None:
         tell(**reading.wanted)
 
 
+def drive_sync(
+    stage: StageOf[Any, U], source: Opened, over: Over, reading: Reading | EventReading | None
+) -> Iterator[U]:
+    loop = stage if isinstance(stage, Loop) else _looped(stage, over)
+    return loop.run(pulled(source, reading))
+
+
+def _looped(stage: StageOf[Any, U], over: Over) -> Loop[Any, U]:
+    def run(source: Pulled[Any]) -> Iterator[U]:
+        with source as pieces:
+            for piece in pieces:
+                yield from stage(piece)
+                if over():
+                    return
+
+    return Loop(run)
+
+
+@contextmanager
+def pulled(source: Opened, reading: Reading | EventReading | None) -> Iterator[Iterator[Any]]:
+    """The pieces of a source that is not async; it is closed when its loop is left early."""
+    elements = iter(source.elements)
+    # Its first element, and what is left of it.
+    begun: tuple[Any, ...] = ()
+    rest: Iterable[Any] = elements
+    decoder: Decoder | None = None
+    ended = False
+
+    def parts() -> Iterator[Iterable[Any]]:
+        """The pieces in parts, each of which is read without coming back here."""
+        nonlocal ended
+        if decoder is None:
+            yield begun
+            yield rest
+        else:
+            for element in chain(begun, rest):
+                yield decoder.feed(element)
+                if decoder.done:
+                    yield (END,)
+                    return
+        ended = True
+        if decoder is not None:
+            yield decoder.flush()
+        yield (END,)
+
+    try:
+        if reading is not None:
+            # One look at the first element, so that text costs no more than without.
+            first = next((it for it in elements if it is not None), END)
+            ended = first is END
+            begun, rest = ((), ()) if ended else ((first,), elements)
+            decoder = reading.decoder(None if ended else first, source)
+        pieces: Iterator[Any] = chain.from_iterable(parts())
+        if decoder is None and isinstance(reading, Reading):
+            pieces = reading.transcript.noted(pieces)
+        yield pieces
+    except JsonrillError as error:
+        if isinstance(reading, Reading):
+            raise reading.explained(error) from error.__cause__
+        raise
+    finally:
+        if not ended:
+            close_source(source.owner, elements)
+
+
 def _decoded(stage: StageOf[Any, U], over: Over, decoder: Decoder) -> tuple[StageOf[Any, U], Over]:
     """The stage with a decoder before it, and a function that tells if either needs no more."""
-
-    def pieces(elements: Iterable[Any]) -> Iterator[Any]:
-        for element in elements:
-            yield from decoder.flush() if element is END else decoder.feed(element)
-            if element is END or decoder.done:
-                yield END
-                return
 
     def run(element: Any) -> Iterator[U]:
         for piece in decoder.flush() if element is END else decoder.feed(element):
@@ -88,46 +153,7 @@ def _decoded(stage: StageOf[Any, U], over: Over, decoder: Decoder) -> tuple[Stag
     def is_over() -> bool:
         return over() or decoder.done
 
-    if isinstance(stage, Loop):
-        looped = stage.run
-        return Loop(lambda elements: looped(pieces(elements))), is_over
     return run, is_over
-
-
-def drive_sync(
-    stage: StageOf[Any, U], source: Opened, over: Over, reading: Reading | EventReading | None
-) -> Iterator[U]:
-    elements = pieces = iter(source.elements)
-    ended = False
-    try:
-        if reading is not None:
-            # One look at the first element, so that text costs no more than without.
-            first = next((it for it in elements if it is not None), END)
-            ended = first is END
-            decoder = reading.decoder(None if ended else first, source)
-            if decoder is not None:
-                stage, over = _decoded(stage, over, decoder)
-            pieces = iter(()) if ended else chain((first,), elements)
-            if decoder is None and isinstance(reading, Reading):
-                pieces = reading.transcript.kept(pieces)
-        if isinstance(stage, Loop):
-            yield from stage.run(pieces)
-            if over():
-                return
-        else:
-            for piece in pieces:
-                yield from stage(piece)
-                if over():
-                    return
-        ended = True
-        yield from stage(END)
-    except JsonrillError as error:
-        if isinstance(reading, Reading):
-            raise reading.explained(error) from error.__cause__
-        raise
-    finally:
-        if not ended:
-            close_source(source.owner, elements)
 
 
 async def drive_async(

@@ -6,7 +6,6 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     Generator,
-    Iterable,
     Iterator,
 )
 from typing import Any, Unpack, overload
@@ -15,7 +14,7 @@ from ..errors import InvalidJSON, LimitExceeded
 from ..options import ReadOptions
 from ..wire.fragment import Fragment
 from ..wire.parser import Parser
-from .driving import END, Loop, drive
+from .driving import END, Loop, Pulled, drive
 from .settings import take_options
 from .types import Source, Text
 
@@ -31,14 +30,15 @@ def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
     reading, parsing = take_options("fragments", options)
     parser = Parser(**parsing)
 
-    def run(pieces: Iterable[Text]) -> Iterator[Fragment]:
-        for piece in pieces:
-            try:
-                yield from parser.flush(reading.cut) if piece is END else parser.feed(piece)
-            except (InvalidJSON, LimitExceeded) as error:
-                yield from error.fragments
-                raise
-            if piece is END and parser.errors:
-                raise parser.errors.pop(0)  # its traceback knows the parser
+    def run(source: Pulled[Text]) -> Iterator[Fragment]:
+        with source as pieces:
+            for piece in pieces:
+                try:
+                    yield from parser.flush(reading.cut) if piece is END else parser.feed(piece)
+                except (InvalidJSON, LimitExceeded) as error:
+                    yield from error.fragments
+                    raise
+                if piece is END and parser.errors:
+                    raise parser.errors.pop(0)  # its traceback knows the parser
 
     return drive(Loop(run), source, reading=reading)

@@ -6,7 +6,6 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     Generator,
-    Iterable,
     Iterator,
 )
 from typing import Any, Unpack, overload
@@ -16,7 +15,7 @@ from ..options import ReadOptions, ReadTextOptions
 from ..paths import Path, parse_path, parse_pattern
 from ..selection import Selection, TextSelection
 from .documents import cut_of
-from .driving import END, Loop, drive
+from .driving import END, Loop, Pulled, drive
 from .settings import take_options
 from .types import Ended, Source, T, Text
 
@@ -62,9 +61,13 @@ def selection_stage(
 ) -> Loop[Text, Any]:
     """The stage of `select` and `texts`, for a selection that the caller keeps."""
 
-    def run(pieces: Iterable[Text]) -> Iterator[Any]:
-        for piece in pieces:
-            yield from selection.flush(cut_of(reading)) if piece is END else selection.feed(piece)
+    def run(source: Pulled[Text]) -> Iterator[Any]:
+        with source as pieces:
+            for piece in pieces:
+                if piece is END:
+                    yield from selection.flush(cut_of(reading))
+                else:
+                    yield from selection.feed(piece)
 
     return Loop(run)
 
@@ -110,21 +113,22 @@ def text(
     def over() -> bool:
         return selection.ended and not read_all
 
-    def run(pieces: Iterable[Text]) -> Iterator[str]:
-        for piece in pieces:
-            fresh = selection.flush(reading.cut) if piece is END else selection.feed(piece)
-            while True:
-                try:
-                    _, new = next(fresh)
-                except StopIteration:
-                    break
-                except (InvalidJSON, LimitExceeded):
-                    if over():
-                        return
-                    raise
-                yield new
-            if over():
-                return
+    def run(source: Pulled[Text]) -> Iterator[str]:
+        with source as pieces:
+            for piece in pieces:
+                fresh = selection.flush(reading.cut) if piece is END else selection.feed(piece)
+                while True:
+                    try:
+                        _, new = next(fresh)
+                    except StopIteration:
+                        break
+                    except (InvalidJSON, LimitExceeded):
+                        if over():
+                            return
+                        raise
+                    yield new
+                if over():
+                    return
 
     return drive(Loop(run), source, over, reading=reading)
 

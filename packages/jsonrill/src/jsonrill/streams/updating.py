@@ -6,14 +6,13 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     Generator,
-    Iterable,
     Iterator,
 )
 from typing import Any, Unpack, overload
 
 from ..options import Modes, ReadUpdateOptions
 from ..partial_stream import PartialStream, Update
-from .driving import END, Loop, drive
+from .driving import END, Loop, Pulled, drive
 from .pacing import Pace, drive_paced
 from .settings import take_options
 from .types import Adapter, JsonSchema, Source, T, Text
@@ -79,11 +78,15 @@ def updates(
     # With entities the schema is that of each of them.
     reading.schema = settings.get("document_schema") if settings.get("entity") else schema
 
-    def run(pieces: Iterable[Text]) -> Iterator[Update]:
-        for piece in pieces:
-            yield from stream.flush(reading.cut) if piece is END else stream.feed(piece)
-            if stream.ended:
-                return
+    def run(source: Pulled[Text]) -> Iterator[Update]:
+        with source as pieces:
+            for piece in pieces:
+                if piece is END:
+                    yield from stream.flush(reading.cut)
+                else:
+                    yield from stream.feed(piece)
+                if stream.ended:
+                    return
 
     def over() -> bool:
         return stream.ended

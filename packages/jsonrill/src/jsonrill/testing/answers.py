@@ -21,7 +21,7 @@ from .script import EVENT_STREAM, Cut, Script, Step, Token, framed
 Ending = Literal["complete", "length", "error", "cut", "reset", "stall"]
 Event = dict[str, Any]
 # An event, and whether it carries a token.
-Said = tuple[Event, bool]
+TokenEvent = tuple[Event, bool]
 # Characters of a token.
 SIZE: Final = 4
 # Endings that a body has not by itself.
@@ -176,7 +176,7 @@ class _Protocol:
             for number, call in enumerate(answer.calls, 1)
         ]
 
-    def events(self) -> Iterator[Said]:
+    def events(self) -> Iterator[TokenEvent]:
         """The events of the stream."""
         raise NotImplementedError
 
@@ -204,7 +204,7 @@ class Chat(_Protocol):
 
     done = True
 
-    def events(self) -> Iterator[Said]:
+    def events(self) -> Iterator[TokenEvent]:
         for event, is_token in self._events():
             yield event, is_token
             for choice in self._others(event["choices"]):
@@ -216,7 +216,7 @@ class Chat(_Protocol):
         indices = range(1, count if isinstance(count, int) else 1)
         return [{**choice, "index": index} for index in indices for choice in choices]
 
-    def _events(self) -> Iterator[Said]:
+    def _events(self) -> Iterator[TokenEvent]:
         answer = self.answer
         yield self._chunk({"role": "assistant", "content": ""}), False
         yield from self._reasoning(answer.reasoning)
@@ -227,11 +227,11 @@ class Chat(_Protocol):
         if (self.asked.get("stream_options") or {}).get("include_usage"):
             yield {**self._chunk({}), "choices": [], "usage": self._usage()}, False
 
-    def _reasoning(self, text: str) -> Iterator[Said]:
+    def _reasoning(self, text: str) -> Iterator[TokenEvent]:
         for token in tokens(text):
             yield self._chunk({"reasoning_content": token}), True
 
-    def _calls(self) -> Iterator[Said]:
+    def _calls(self) -> Iterator[TokenEvent]:
         for index, call in enumerate(self.calls):
             function = {"name": call.name, "arguments": ""}
             begun = {"index": index, "id": call.id, "type": "function", "function": function}
@@ -283,11 +283,11 @@ class Chat(_Protocol):
 class Mistral(Chat):
     """Mistral's chat completions: whole calls in one event, reasoning as parts of the content."""
 
-    def _reasoning(self, text: str) -> Iterator[Said]:
+    def _reasoning(self, text: str) -> Iterator[TokenEvent]:
         for token in tokens(text):
             yield self._chunk({"content": [self._thinking(token)]}), True
 
-    def _calls(self) -> Iterator[Said]:
+    def _calls(self) -> Iterator[TokenEvent]:
         if self.calls:
             calls = [{**call, "index": at} for at, call in enumerate(self._whole_calls())]
             yield self._chunk({"content": "", "tool_calls": calls}), True
@@ -309,11 +309,11 @@ class Mistral(Chat):
 class Responses(_Protocol):
     """OpenAI's Responses API."""
 
-    def events(self) -> Iterator[Said]:
+    def events(self) -> Iterator[TokenEvent]:
         for number, (event, is_token) in enumerate(self._unnumbered()):
             yield {**event, "sequence_number": number}, is_token
 
-    def _unnumbered(self) -> Iterator[Said]:
+    def _unnumbered(self) -> Iterator[TokenEvent]:
         begun = self._response("in_progress", [])
         yield {"type": "response.created", "response": begun}, False
         yield {"type": "response.in_progress", "response": begun}, False
@@ -326,7 +326,7 @@ class Responses(_Protocol):
         status = "incomplete" if self.stopped else "completed"
         yield {"type": f"response.{status}", "response": self._response(status, items)}, False
 
-    def _item(self, item: Event, where: Event) -> Iterator[Said]:
+    def _item(self, item: Event, where: Event) -> Iterator[TokenEvent]:
         if item["type"] == "function_call":
             kind, text = "response.function_call_arguments", item["arguments"]
             for token in tokens(text):
@@ -428,7 +428,7 @@ ANTHROPIC_ERRORS: Final = {
 class Messages(_Protocol):
     """Anthropic's Messages API."""
 
-    def events(self) -> Iterator[Said]:
+    def events(self) -> Iterator[TokenEvent]:
         yield {"type": "message_start", "message": self._message([], None, 1)}, False
         yield {"type": "ping"}, False
         for index, block in enumerate(self._blocks()):
@@ -443,7 +443,7 @@ class Messages(_Protocol):
         yield {"type": "message_delta", "delta": delta, "usage": usage}, False
         yield {"type": "message_stop"}, False
 
-    def _block(self, block: Event) -> tuple[Event, list[Said]]:
+    def _block(self, block: Event) -> tuple[Event, list[TokenEvent]]:
         """A block as it begins, and its deltas."""
         match block["type"]:
             case "thinking":
@@ -506,7 +506,7 @@ class Messages(_Protocol):
 class Gemini(_Protocol):
     """Gemini's generateContent; a call is one event, as the API sends it."""
 
-    def events(self) -> Iterator[Said]:
+    def events(self) -> Iterator[TokenEvent]:
         for token in tokens(self.answer.reasoning):
             yield self._response([{"text": token, "thought": True}]), True
         for token in tokens(self.answer.text):

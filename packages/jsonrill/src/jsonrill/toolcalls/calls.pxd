@@ -1,6 +1,6 @@
 # Types for the compiler; the code is in calls.py.
 cimport cython
-from ..providers.statements cimport CallDelta
+from ..providers.call_delta cimport CallDelta
 from .lifecycle cimport LiveCall
 
 cdef class ToolCallUpdate:
@@ -17,6 +17,8 @@ cdef class ToolCalls:
     cdef readonly dict _calls, _done
     cdef dict _early
     cdef list _updates
+    cdef LiveCall _recent
+    cdef CallDelta _last
     cdef Py_ssize_t _counted, _event
     cpdef read(self, statements)
     cdef _act(self, statement)
@@ -26,4 +28,5 @@ cdef class ToolCalls:
 
 @cython.locals(news=tuple)
 cdef _fed(LiveCall call, CallDelta delta)
+cdef bint _continues(CallDelta delta, CallDelta last) except -1
 cdef bint _says_nothing(CallDelta delta) except -1

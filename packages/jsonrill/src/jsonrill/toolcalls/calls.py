@@ -16,12 +16,12 @@ from ..options import OnRepair, Provider, Rules, Schemas, check
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair
 from ..providers import Reader
+from ..providers.call_delta import CallDelta
 from ..providers.fields import ABSENT
 from ..providers.statements import (
     Aggregate,
     Begin,
     Break,
-    CallDelta,
     Finish,
     Keep,
     Reasoning,
@@ -81,7 +81,7 @@ class ToolCallUpdate:
         self.error = call.error if status == "error" else None
         # An id of our own making is not sent where the provider's may still come: the receiver
         # knows the call by its index until then, and makes the same one.
-        self._sends_id = call.given or call.index is None
+        self._sends_id = call.own_id or call.index is None
 
     def to_wire(self, encoder: CompactEncoder | None = None) -> dict[str, Any]:
         """As a dict for JSON, absent fields left out; with an encoder, fragments are compact."""
@@ -116,7 +116,8 @@ class ToolCalls:
     """
 
     __slots__ = ("_calls", "_counted", "_done", "_early", "_event", "_identity", "_keep",
-                 "_schemas", "_unknown", "_updates", "ended", "reader")  # fmt: skip
+                 "_last", "_recent", "_schemas", "_unknown", "_updates", "ended",
+                 "reader")  # fmt: skip
 
     def __init__(
         self,
@@ -140,6 +141,9 @@ class ToolCalls:
         rules = rule_names(repair) - {"cut-off"}
         make = partial(LiveCall, limits=limits or Limits(), repair=rules, on_repair=on_repair)
         self._identity: Identity[LiveCall] = Identity(make)
+        # The call that a delta is about if it says where it belongs as the last one did.
+        self._recent: LiveCall | None = None
+        self._last: CallDelta | None = None
         # All calls that are kept, by number; and those whose response has ended.
         self._calls: dict[int, LiveCall] = {}
         self._done: dict[int, LiveCall] = {}
@@ -226,6 +230,7 @@ class ToolCalls:
 
     def forget(self, message_id: str) -> None:
         """Drop the calls of this message, as if it had never come."""
+        self._recent = None
         for call in self._identity.forget(message_id):
             self._calls.pop(call.number, None)
             self._done.pop(call.number, None)
@@ -236,7 +241,7 @@ class ToolCalls:
 
     def _count(self, known: bool) -> None:
         """Notice the first event that is recognised: it says something, or is of a provider."""
-        known = known or (self.reader.given == "auto" and self.reader.provider is not None)
+        known = known or (self.reader.named == "auto" and self.reader.provider is not None)
         self._unknown = None if known else (self._unknown or 0) + 1
 
     def _take(self) -> list[ToolCallUpdate]:
@@ -247,9 +252,12 @@ class ToolCalls:
         # No `match`: not every version of the compiler reads it.
         if isinstance(statement, CallDelta):
             self._call(statement)
-        elif isinstance(statement, Usage):
+            return
+        if isinstance(statement, Usage):
             self._counted = self._event
-        elif isinstance(statement, Begin):
+            return
+        self._recent = None
+        if isinstance(statement, Begin):
             for scope in self._identity.ended(None, None, except_for=statement.message):
                 self._end(scope, None)
             self._identity.begin(statement.message)
@@ -266,13 +274,16 @@ class ToolCalls:
     def _call(self, delta: CallDelta) -> None:
         if _says_nothing(delta):
             return
-        call = self._identity.find(delta)
-        if call is None or not (call.open or self._identity.linked):
+        call, new = self._recent, False
+        if call is None or not _continues(delta, self._last):
+            call = self._identity.find(delta)
+            self._recent, self._last = call if self._identity.steady else None, delta
+            new = self._identity.linked
+            if call is not None and (call.open or new) and call.number not in self._calls:
+                new = True
+                self._add(call)
+        if call is None or not (call.open or new):
             return
-        new = self._identity.linked
-        if call.number not in self._calls:
-            new = True
-            self._add(call)
         status = call.status
         call.event = self._event
         name = None if delta.name is None else self._name(call, delta.name, delta)
@@ -396,6 +407,7 @@ class ToolCalls:
             self._drop(next(iter(self._done.values())))
 
     def _drop(self, call: LiveCall) -> None:
+        self._recent = None
         self._identity.drop(call)
         self._calls.pop(call.number, None)
         self._done.pop(call.number, None)
@@ -405,6 +417,15 @@ def _fed(call: LiveCall, delta: CallDelta) -> News:
     """The new text and fragments of a call."""
     news = call.take(delta)
     return news if delta.end is None else joined(news, call.end(delta.end))
+
+
+def _continues(delta: CallDelta, last: CallDelta | None) -> bool:
+    """True for a delta that names the same place as the last one, and nothing else."""
+    if last is None or not (delta.id is None and delta.name is None and delta.alias is None):
+        return False
+    return bool(
+        delta.index == last.index and delta.message == last.message and delta.choice == last.choice
+    )
 
 
 def _says_nothing(delta: CallDelta) -> bool:

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from ..providers.statements import CallDelta
+from ..providers.call_delta import CallDelta
 
 
 class Identified(Protocol):
@@ -40,7 +40,7 @@ class Identified(Protocol):
     id: str
     number: int  # unique, in the order of opening
     ids: list[str]  # the ids and aliases under which it is known
-    given: bool  # True: the id is the provider's own and will not change
+    own_id: bool  # True: the id is the provider's own and will not change
     index: int | None
     name: str | None
     message_id: str
@@ -105,15 +105,14 @@ class Identity(Generic[C]):
         self._opened = 0
         # True if the last `find` linked an id or an index with a call that lacked it.
         self.linked = False
-        # The call of the last `find` that went by an index, and by what the next one is the same.
-        self._recent: C | None = None
-        self._at: tuple[int, str | None, int] = (0, None, 0)
+        # True if the next delta is about the same call if it names the same index, response and
+        # choice, and nothing else.
+        self.steady = False
 
     def begin(self, message: str | None) -> None:
         """A response begins: what names no response belongs to this one."""
         self._response = message
         self._named = message is not None
-        self._recent = None
 
     def skip(self, responses: int) -> None:
         """Count these responses as read: the names of theirs are not used again."""
@@ -121,24 +120,13 @@ class Identity(Generic[C]):
 
     def find(self, delta: CallDelta) -> C | None:
         """The call that the delta is about, opened if need be; None if there is none."""
-        index = delta.index
-        if self._recent is not None:
-            # Nearly all deltas bring more text for the call at the same index, and nothing else.
-            if (
-                delta.id is None
-                and delta.name is None
-                and delta.alias is None
-                and (index, delta.message, delta.choice) == self._at
-            ):
-                self.linked = False
-                return self._recent
-            self._recent = None
         call = self._find(delta)
-        if call is not None and index is not None:
+        self.steady = False
+        if call is not None and delta.index is not None:
             # An id may have led to an earlier response, an alias to a call at another index.
             here = call.message_id == _key(delta.message or self._response or "", delta.choice)
-            if here and self._scopes[call.message_id].indices.get(index) is call:
-                self._recent, self._at = call, (index, delta.message, delta.choice)
+            indices = self._scopes[call.message_id].indices
+            self.steady = here and indices.get(delta.index) is call
         return call
 
     def _find(self, delta: CallDelta) -> C | None:
@@ -184,7 +172,6 @@ class Identity(Generic[C]):
 
     def drop(self, call: C) -> None:
         """Forget this call."""
-        self._recent = None
         scope = self._scopes.get(call.message_id)
         if scope is None:
             return
@@ -208,7 +195,6 @@ class Identity(Generic[C]):
             self.drop(call)
         if self._response == message_id:
             self._response = None
-        self._recent = None
         return calls
 
     def _scope(self, delta: CallDelta) -> Scope[C] | None:
@@ -246,7 +232,7 @@ class Identity(Generic[C]):
             id = f"{scope.message_id}:" + ("" if index is None else str(index))
             id += f"#{scope.count}" if index is None or id_stays else ""
         call = self._make(id, index, scope.message_id)
-        call.given = id_stays
+        call.own_id = id_stays
         self._opened += 1
         call.number = self._opened
         scope.calls[call.number] = call
@@ -257,7 +243,7 @@ class Identity(Generic[C]):
         if index is not None:
             if index in scope.indices:
                 # The index leads elsewhere from now on, so an id that was made is the id for good.
-                scope.indices[index].given = True
+                scope.indices[index].own_id = True
             scope.indices[index] = call
         return call
 
@@ -277,8 +263,8 @@ class Identity(Generic[C]):
         self.linked = False
         if id is not None:
             scope.has_ids = True
-            if not call.given:
-                call.id, call.given = id, True
+            if not call.own_id:
+                call.id, call.own_id = id, True
                 self.linked = True
             if id not in call.ids:
                 scope.know(call, id)
@@ -331,11 +317,11 @@ def _shares_id(call: Identified, delta: CallDelta) -> bool:
 def _takes_id(call: Identified, scope: Scope[Any], delta: CallDelta) -> bool:
     """True if an id that is new belongs to this call, decided by what a receiver sees too."""
     name = delta.name
-    if call.settled or scope.ended:
+    if call.settled or scope.ended or not call.open:
         return False
     if name is None:
-        return not call.given or call.name is not None
-    if call.given:
+        return not call.own_id or call.name is not None
+    if call.own_id:
         return delta.end is not None and delta.alias is None and call.name == name
     return call.name is None or (call.name == name and not call.args_ended)
 

@@ -14,8 +14,9 @@ from ..errors import Limits, Problem
 from ..jsontext import dumps
 from ..options import OnRepair
 from ..parse.expected import Guide
+from ..providers.call_delta import CallDelta
 from ..providers.fields import ABSENT
-from ..providers.statements import CallDelta, End
+from ..providers.statements import End
 from ..providers.writer import Writer
 from ..wire.compact import CompactEncoder
 from ..wire.foreign import is_juf
@@ -35,8 +36,8 @@ class LiveCall(ToolCall):
     """A call together with what makes it grow."""
 
     __slots__ = ("_check", "_guide", "_is_received", "_preset", "_unread", "_void", "_waiting",
-                 "_writer", "apart", "encoder", "event", "given", "ids", "limits", "number",
-                 "on_repair", "open", "repair", "sent_id")  # fmt: skip
+                 "_writer", "apart", "encoder", "event", "ids", "limits", "number",
+                 "on_repair", "open", "own_id", "repair", "sent_id")  # fmt: skip
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class LiveCall(ToolCall):
         # For `Identity`, which says what they mean.
         self.number = 0
         self.ids: list[str] = []
-        self.given = True
+        self.own_id = True
         self.open = True
         # True if the arguments are not what their text says; then they are sent beside it.
         self.apart = False

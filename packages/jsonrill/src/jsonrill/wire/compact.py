@@ -67,4 +67,4 @@ class CompactEncoder:
 
 def utf16_length(text: str) -> int:
     """The length of a string in JavaScript."""
-    return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -12,6 +12,7 @@ cdef class FragmentSink(PlacedSink):
     cdef Py_ssize_t _offset
     cdef public Py_ssize_t document
     cdef TextBuffer _text
+    cdef str _ended
     cdef list take(self)
 
 @cython.locals(fragment=Fragment)

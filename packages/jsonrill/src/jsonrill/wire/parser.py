@@ -17,7 +17,7 @@ from .fragment import Fragment, Kind
 class FragmentSink(PlacedSink):
     """Events → fragments, each linked to its place."""
 
-    __slots__ = ("_offset", "_string", "_text", "document", "fragments")
+    __slots__ = ("_ended", "_offset", "_string", "_text", "document", "fragments")
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,7 +25,9 @@ class FragmentSink(PlacedSink):
         self.document = 0
         self._string: Place | None = None
         self._offset = 0
+        # The text of the open string, and that of the last one that has ended.
         self._text = TextBuffer()
+        self._ended = ""
 
     def start_object(self, offset: int) -> None:
         place = self._next()
@@ -55,6 +57,7 @@ class FragmentSink(PlacedSink):
     def start_string(self, offset: int) -> None:
         self._string = self._next()
         self._offset = offset
+        self._ended = ""
         self.fragments.append(
             Fragment("StartString", self._string, None, None, offset, self.document)
         )
@@ -66,10 +69,13 @@ class FragmentSink(PlacedSink):
         )
 
     def end_string(self) -> None:
-        value = self._text.take()
+        value = self._ended = self._text.take()
         self.fragments.append(
             Fragment("CompleteString", self._string, None, value, self._offset, self.document)
         )
+
+    def kept_text(self) -> str:
+        return self._text.text() or self._ended
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         kind: Kind = (

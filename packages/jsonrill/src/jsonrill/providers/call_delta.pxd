@@ -1,4 +1,4 @@
-# Types for the compiler; the code is in statements.py.
+# Types for the compiler; the code is in call_delta.py.
 
 cdef class CallDelta:
     cdef public object id, index, name, text, message, choice, alias, opens, free, hosted
