@@ -30,7 +30,7 @@ import { formatPath } from "./parse/path-text.js";
 
 /**
  * How an answer was cut: the reason (length, filtered, refused, lost), and what messages say of it.
- * @typedef {{reason: string, said: string}} Cut
+ * @typedef {{reason: string, message: string}} Cut
  */
 
 /** The root of the tree: catch this to catch everything. What is not known is undefined. */
@@ -107,9 +107,9 @@ export class Truncated extends InvalidJSON {
  * @param {Cut} cut
  * @param {InvalidJSON} error
  */
-export function truncated({ reason, said }, error) {
+export function truncated({ reason, message: how }, error) {
   const { expected, message } = error;
-  return new Truncated(expected ? `${said}; ${message}` : said, expected, error, reason);
+  return new Truncated(expected ? `${how}; ${message}` : how, expected, error, reason);
 }
 
 /** The text is larger than a limit allows. */

@@ -51,7 +51,7 @@ export * from "./wire/parser.js";
 /** @typedef {import("./parse/values.js").Numbers} Numbers */
 /**
  * @template T
- * @typedef {import("./build/growing.js").DeepPartial<T>} DeepPartial
+ * @typedef {import("./build/builder.js").DeepPartial<T>} DeepPartial
  */
 /**
  * @template [T=any]

@@ -1,6 +1,6 @@
 /** `JSON.parse` and `JSON.stringify` with exact numbers, at any depth. */
 
-import { Growing } from "./build/growing.js";
+import { ValueBuilder } from "./build/builder.js";
 import { Machine } from "./parse/machine.js";
 import { ExactNumber } from "./parse/exact.js";
 import { isObject } from "./parse/values.js";
@@ -19,7 +19,7 @@ const NO_LIMITS = { depth: Infinity, text: Infinity, string: Infinity, number: I
 export function parse(text, numbers = ExactNumber) {
   const value = JSON.parse(text);
   if (numbers === "number" || !DOUBTFUL.test(text)) return value;
-  const growing = new Growing();
+  const growing = new ValueBuilder();
   const machine = new Machine(growing, { numbers, limits: NO_LIMITS });
   machine.feed(text);
   machine.flush();

@@ -69,22 +69,22 @@ export function parsePattern(text) {
   const steps = [];
   for (let at = 0; at < rest.length; ) {
     STEP.lastIndex = at;
-    const found = STEP.exec(rest);
-    if (found === null) {
+    const match = STEP.exec(rest);
+    if (match === null) {
       const start = Math.max(0, at + text.length - rest.length);
       throw new PathError(`not a path: ${JSON.stringify(text)}${remedy(text, start)}`);
     }
     at = STEP.lastIndex;
-    if (found[1] !== undefined) {
-      steps.push(found[1]);
-    } else if (found[2] !== undefined) {
-      steps.push(index(found[2], text));
-    } else if (found[3] !== undefined) {
+    if (match[1] !== undefined) {
+      steps.push(match[1]);
+    } else if (match[2] !== undefined) {
+      steps.push(index(match[2], text));
+    } else if (match[3] !== undefined) {
       const [key, end] = unquoted(rest, at - 1);
       steps.push(key);
       at = end;
     } else {
-      steps.push(found[4] === undefined ? ANY_INDEX : ANY_KEY);
+      steps.push(match[4] === undefined ? ANY_INDEX : ANY_KEY);
     }
   }
   return steps;

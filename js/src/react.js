@@ -199,15 +199,15 @@ function shared(source, options, reading) {
   const readings = READINGS.get(source) ?? new Map();
   READINGS.set(source, readings);
   const key = `use${reading.name}(${JSON.stringify(options, plain)})`;
-  const found = readings.get(key);
-  if (found !== undefined) return found;
+  const known = readings.get(key);
+  if (known !== undefined) return known;
   if (readings.size !== 0 && !isRepeatable(source)) {
     const [other] = readings.keys();
     throw new TypeError(`a source is read once, and this one is read by ${other} already, not by ${key}`);
   }
-  const made = observed(source, options, reading);
-  readings.set(key, made);
-  return made;
+  const reads = observed(source, options, reading);
+  readings.set(key, reads);
+  return reads;
 }
 
 /**

@@ -33,11 +33,11 @@ class Divider {
   constructor(options, host) {
     this.#options = options;
     this.#host = host;
-    this.#splitter = this.#made(true);
+    this.#splitter = this.#newSplitter(true);
   }
 
   /** @param {boolean} first */
-  #made(first) {
+  #newSplitter(first) {
     const { split = true, repair = false } = this.#options;
     return new Splitter(split, repair !== false, first);
   }
@@ -52,7 +52,7 @@ class Divider {
   end() {
     if (!this.#splitter.fed) return [];
     const parts = this.#divided(this.#splitter.flush());
-    this.#splitter = this.#made(false);
+    this.#splitter = this.#newSplitter(false);
     this.#segments.clear();
     this.#texts += 1;
     return parts;
@@ -67,7 +67,7 @@ class Divider {
     this.#open = null;
     if (entry === null) return [];
     if (entry.document === null) {
-      entry.error = cut?.said ?? null;
+      entry.error = cut?.message ?? null;
     } else if (entry.error === null) {
       try {
         entry.document.flush(cut);
@@ -149,10 +149,10 @@ class Divider {
  * @param {string} raw
  */
 function part({ kind, index, text, document, error }, delta, complete, raw) {
-  const made = new Part(kind, index, delta, complete, null, text, document);
-  made.raw = raw;
-  made.error = error;
-  return made;
+  const result = new Part(kind, index, delta, complete, null, text, document);
+  result.raw = raw;
+  result.error = error;
+  return result;
 }
 
 useDivider((options, host) => new Divider(options, host));

@@ -19,7 +19,7 @@ export { InvalidSchema } from "./schema/invalid-schema.js";
 /** @typedef {Text | PromiseLike<Text>} TextSource */
 /**
  * @template T
- * @typedef {import("./build/growing.js").DeepPartial<T>} DeepPartial
+ * @typedef {import("./build/builder.js").DeepPartial<T>} DeepPartial
  */
 /**
  * @template T

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from support.every_text import sloppy_texts, strict_texts
-from support.javascript import Ask
-from support.repaired import check_alike
+from support.javascript import Ask, check_alike
+from support.prefixes import sloppy_texts, strict_texts
 
 
 def test_every_text(ask: Ask) -> None:

@@ -55,13 +55,13 @@ function isPrefix(one, other) {
 }
 
 const short = ({ rule, offset }) => [rule, offset];
-const NEAR = cases("near_json.json").cases;
+const NEAR_JSON = cases("near_json.json").cases;
 const CORPUS = cases("repair.json").cases;
 
 // Of a key that comes twice the last one counts: what was shown before is no beginning of it.
-const isTwice = (text) => NEAR.some((one) => one.text === text && one.class === "a key that comes twice");
+const isTwice = (text) => NEAR_JSON.some((one) => one.text === text && one.class === "a key that comes twice");
 
-for (const { text, value, refused } of NEAR) {
+for (const { text, value, refused } of NEAR_JSON) {
   test(`${refused ? "refused" : "read"}: ${JSON.stringify(text)}`, () => {
     for (const pieces of cuttings(text)) {
       const found = read(pieces);
@@ -101,7 +101,7 @@ for (const { name, text, value, refused, repairs } of CORPUS) {
 
 test("P1: no cutting changes values, errors or repairs, also of texts cut off anywhere", () => {
   const told = ({ value, error, repairs }) => stringify([value ?? null, error, repairs]);
-  for (const { text } of [...NEAR, ...CORPUS]) {
+  for (const { text } of [...NEAR_JSON, ...CORPUS]) {
     for (let end = 0; end <= text.length; end += HARDER > 1 ? 1 : 5) {
       const part = text.slice(0, end);
       const whole = told(read([part]));
@@ -124,7 +124,7 @@ test("P1: bytes and halves of characters, cut anywhere", () => {
 });
 
 test("P2: what is shown is a beginning of what is shown next", () => {
-  for (const { text } of [...NEAR, ...CORPUS].filter((one) => !isTwice(one.text))) {
+  for (const { text } of [...NEAR_JSON, ...CORPUS].filter((one) => !isTwice(one.text))) {
     const { shown, value } = read([...text]);
     const all = [...shown, value];
     for (const [number, one] of shown.entries()) assert.ok(isPrefix(one, all[number + 1]), text);

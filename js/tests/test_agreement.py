@@ -31,7 +31,7 @@ from jsonrill.wire import CompactEncoder, WireReader, to_wire
 from support import pieces
 from support.documents import keys, strings, texts, values
 from support.javascript import Ask, agree, examples
-from support.junk import ANYTHING, JUNK
+from support.json_texts import ANYTHING, JUNK
 from support.provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
 
 # Of any events that are tried here, few are a provider's.

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from support import ROOT, need_command
-from support.pages import Block, read
+from support.markdown import Block, read
 from support.processes import Server
 
 LIBRARY = (ROOT / "js" / "src").as_uri()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support import ROOT, need_command
-from support.npm import installed
+from support.npm import TOOLS, installed
 
 HERE = Path(__file__).parent
 MS = re.MULTILINE | re.DOTALL
@@ -63,7 +63,7 @@ def test_the_library_stands_alone_and_its_imports_have_no_circle() -> None:
 
 
 def test_types_are_right_and_a_wrong_one_is_noticed(tmp_path: Path) -> None:
-    modules = installed(ROOT / "tools" / "npm", "npm") / "node_modules"
+    modules = installed(TOOLS, "npm") / "node_modules"
     files = sorted((*LIBRARY.rglob("*.js"), *PAGE.glob("*.js"), *(PAGE / "tools").glob("*.js")))
     assert files
     wrong = tmp_path / "wrong.js"

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import jsonrill
-from support import HARDER, ROOT, need_command
-from support.npm import installed, npm_package, npm_sizes, packed
+from support import ROOT, hard, need_command
+from support.markdown import read
+from support.npm import TOOLS, installed, npm_package, npm_sizes, packed
 from support.npm import project as linked
-from support.pages import read
 
 CONSUMER = ROOT / "js" / "tests" / "consumer"
 
@@ -28,7 +28,7 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def tools() -> Path:
-    return installed(ROOT / "tools" / "npm", "npm") / "node_modules"
+    return installed(TOOLS, "npm") / "node_modules"
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def tsc(project: Path, *words: str) -> None:
 
 
 # As node resolves packages; trying harder, also as bundlers do.
-@pytest.mark.parametrize("module", ["nodenext", "preserve"][: 1 if HARDER == 1 else 2])
+@pytest.mark.parametrize("module", ["nodenext", pytest.param("preserve", marks=hard)])
 def test_programs_in_typescript(project: Path, module: str) -> None:
     """What must be accepted is, with the types that it says; what must be refused is refused."""
     # The declarations of others take four times as long to check as the programs do.
@@ -122,6 +122,7 @@ def test_programs_in_typescript(project: Path, module: str) -> None:
     tsc(project, *words, "--jsx", "react-jsx", *programs)
 
 
+@hard
 def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     (project / "all.ts").write_text(
         'export * from "jsonrill"; export { RULES } from "jsonrill/repair";'

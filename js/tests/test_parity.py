@@ -16,7 +16,7 @@ import pytest
 import jsonrill
 import jsonrill.wire
 from support import CASES, ROOT, need_command
-from support.npm import installed, project
+from support.npm import TOOLS, installed, project
 
 PAGE = (ROOT / "docs" / "javascript.md").read_text("utf8")
 SOURCES = (ROOT / "docs" / "values.md").read_text("utf8")
@@ -77,7 +77,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict
     """The names of each entry of the npm package, with their options and members."""
     folder = tmp_path_factory.mktemp("members")
     shutil.copy(TESTS / "consumer" / "members.mjs", folder)
-    project(folder, installed(ROOT / "tools" / "npm", "npm") / "node_modules")
+    project(folder, installed(TOOLS, "npm") / "node_modules")
     command = [need_command("node"), "members.mjs"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -20,9 +20,9 @@ import jsonrill
 from jsonrill import Part, Parts, ToolCalls
 from jsonrill.paths import format_path
 from jsonrill.providers import Reader
+from jsonrill.providers.call_delta import CALL_DELTA_FIELDS
 from jsonrill.providers.fields import ABSENT
 from jsonrill.providers.statements import (
-    CALL_DELTA_FIELDS,
     Aggregate,
     Begin,
     Break,
@@ -37,12 +37,11 @@ from jsonrill.providers.statements import (
 )
 from jsonrill.providers.statements import Part as ArgumentPart
 from support import CASES
-from support.answer_streams import ANSWERS
-from support.breaks import unbroken_streams
+from support.breaking_models import unbroken_streams
 from support.javascript import Ask, agree, examples, in_js_order
-from support.junk import JUNK
-from support.provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
-from support.sources import collect
+from support.json_texts import JUNK
+from support.provider_streams import ANSWERS, BUILDERS, STREAMS, THREE, mutated, shuffled
+from support.streams import collect
 
 pytestmark = pytest.mark.filterwarnings("ignore::jsonrill.UnknownEvents")
 
@@ -221,7 +220,7 @@ def test_answers(ask: Ask, name: str) -> None:
         compare_calls(ask, events[:cut], "auto")
 
 
-NEAR = (
+NEAR_JSON = (
     "{city: 'Rome', \"days\": 3,}",
     '```json\n{"city": "Rome", "days": [1, 2,]}\n```',
     '{"city": “Rome”, "ok": True, // yes\n"days": .5}',
@@ -230,7 +229,7 @@ NEAR = (
 )
 
 
-@pytest.mark.parametrize("text", NEAR)
+@pytest.mark.parametrize("text", NEAR_JSON)
 def test_arguments_that_are_nearly_json(ask: Ask, text: str) -> None:
     for size in (1, 3, 100):
         cut = [text[at : at + size] for at in range(0, len(text), size)]

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from jsonrill.parse.lenient.rules import RULES
 from support import HARDER, cases, pieces
-from support.javascript import Ask, examples
+from support.javascript import Ask, differences, examples
 from support.mutations import KINDS, document, mutated, tokens
-from support.near import broken, garbage, sloppy
-from support.repaired import differences
+from support.near_json import broken, garbage, sloppy
 
-NEAR = [case["text"] for name in ("near_json", "repair") for case in cases(f"{name}.json")["cases"]]
+NEAR_JSON = [
+    case["text"] for name in ("near_json", "repair") for case in cases(f"{name}.json")["cases"]
+]
 OURS = sorted(RULES.keys() - {"by-schema"})
 AROUND = [
     "Sure: ",
@@ -48,7 +49,7 @@ def cut_up(random: Random, text: str) -> list[str]:
     return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
 
 
-def near_text(random: Random) -> str:
+def near_json_text(random: Random) -> str:
     """A valid document, or one of the cases, to which something has happened."""
     kind = random.random()
     if kind < 0.6:
@@ -62,10 +63,10 @@ def near_text(random: Random) -> str:
                 break
             parts = [*text]
     else:
-        text = random.choice(NEAR)
+        text = random.choice(NEAR_JSON)
         for _ in range(random.randrange(3)):
             at = random.randrange(len(text) + 1)
-            some = random.choice(NEAR)
+            some = random.choice(NEAR_JSON)
             new = random.choice(["", *"{}[]\",:'`#/\\.()“”\n 1tN+_-", some[: random.randrange(9)]])
             text = text[:at] + new + text[at + random.randrange(3) :]
     if random.random() < 0.2:
@@ -75,7 +76,7 @@ def near_text(random: Random) -> str:
     return text[: random.randrange(len(text) + 1)] if random.random() < 0.1 else text
 
 
-def near_options(random: Random) -> dict[str, Any]:
+def random_options(random: Random) -> dict[str, Any]:
     options: dict[str, Any] = {"repair": True}
     if random.random() < 0.15:
         options["repair"] = random.sample(OURS, random.randrange(1, len(OURS)))
@@ -92,18 +93,18 @@ def near_options(random: Random) -> dict[str, Any]:
     return options
 
 
-def near_job(seed: int) -> tuple[list[str], dict[str, Any]]:
+def random_job(seed: int) -> tuple[list[str], dict[str, Any]]:
     random = Random(seed)
-    return cut_up(random, near_text(random)), near_options(random)
+    return cut_up(random, near_json_text(random)), random_options(random)
 
 
 def test_mutated_texts(ask: Ask) -> None:
     for start in range(0, 1500 * HARDER, 250):
-        assert differences(ask, [near_job(start + seed) for seed in range(250)]) == []
+        assert differences(ask, [random_job(start + seed) for seed in range(250)]) == []
 
 
 def test_the_cases_of_both_at_every_cut(ask: Ask) -> None:
-    for text in NEAR:
+    for text in NEAR_JSON:
         cuts = [[text[:at], text[at:]] for at in range(1, len(text), 1 if HARDER > 1 else 3)]
         assert differences(ask, [(cut, {"repair": True}) for cut in [[text], [*text], *cuts]]) == []
 

@@ -17,8 +17,8 @@ from jsonrill.paths import format_path, from_pointer, lookup
 from support import pieces
 from support.documents import spoiled, texts
 from support.javascript import Ask, agree, examples, in_js_order, spelled_message
-from support.near import broken, sloppy
-from support.updates import MODES
+from support.near_json import broken, sloppy
+from support.streams import MODES
 
 NAMES = {
     "partial_numbers": "partialNumbers",

@@ -14,12 +14,12 @@ const FOR_PROGRAMS = /: pass limits.*| \(repair: true [^)]*\)|, which repair: tr
 export function feedback(error) {
   const place = shortPath(error.path ?? []);
   const at = !error.path?.length || error.message.includes(place) ? "" : ` (at ${place})`;
-  const said = [`Your answer was not accepted: ${error.message.replace(FOR_PROGRAMS, "")}${at}.`];
+  const sentences = [`Your answer was not accepted: ${error.message.replace(FOR_PROGRAMS, "")}${at}.`];
   const good = [...(error.text ?? "")].slice(0, error.offset);
   if (good.join("").trim() !== "") {
     const shown = good.length <= GOOD ? good : ["…", ...good.slice(-GOOD)];
-    said.push(`Up to there it was good:\n${shown.join("")}`);
+    sentences.push(`Up to there it was good:\n${shown.join("")}`);
   }
-  said.push("Answer again, with the complete JSON and nothing else.");
-  return said.join("\n");
+  sentences.push("Answer again, with the complete JSON and nothing else.");
+  return sentences.join("\n");
 }

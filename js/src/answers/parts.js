@@ -20,7 +20,7 @@ import { Ending, ofChoice, Watch } from "../providers/statements.js";
 /** @typedef {import("../toolcalls/call.js").ToolCall} ToolCall */
 /** @typedef {import("../toolcalls/calls.js").CallUpdate} CallUpdate */
 /** @typedef {import("../providers/statements.js").Statement} Statement */
-/** @typedef {import("../providers/statements.js").Said} Said */
+/** @typedef {import("../providers/statements.js").TextStatement} TextStatement */
 /**
  * `choice` selects one of several answers. `split` divides its text (with `import "jsonrill/split"`):
  * true, or the names of formats.
@@ -203,12 +203,12 @@ export class Parts {
     return this.#read(ofChoice(this.#reader.feed(event), this.#choice));
   }
 
-  /** @param {Statement[]} said */
-  #read(said) {
-    this.#ending.feed(said);
-    this.#watch?.read(said);
-    const counts = said.filter(({ kind }) => kind === "usage");
-    const rest = counts.length ? said.filter(({ kind }) => kind !== "usage") : said;
+  /** @param {Statement[]} statements */
+  #read(statements) {
+    this.#ending.feed(statements);
+    this.#watch?.read(statements);
+    const counts = statements.filter(({ kind }) => kind === "usage");
+    const rest = counts.length ? statements.filter(({ kind }) => kind !== "usage") : statements;
     return [...counts, ...rest].flatMap((one) => {
       const parts = this.#ofTurn(this.#act(one));
       if (one.kind === "begin") {
@@ -248,34 +248,34 @@ export class Parts {
   }
 
   /**
-   * @param {Statement} said
+   * @param {Statement} statement
    * @returns {Part[]}
    */
-  #act(said) {
-    switch (said.kind) {
+  #act(statement) {
+    switch (statement.kind) {
       case "text":
-        return this.#divider?.feed(said.text) ?? this.#text(said);
+        return this.#divider?.feed(statement.text) ?? this.#text(statement);
       case "reasoning":
-        return [...this.#endText(), ...this.#text(said)];
+        return [...this.#endText(), ...this.#text(statement)];
       case "usage":
-        this.usage = { ...this.usage, ...said.counts };
-        this.#calls.read([said]);
+        this.usage = { ...this.usage, ...statement.counts };
+        this.#calls.read([statement]);
         return [];
       case "break":
         return [];
       default: {
-        const cut = this.#ending.cut(this.#choice, said.kind === "finish");
-        const parts = [...this.#endText(), ...this.#changes(this.#calls.read([said]), cut)];
-        if (said.kind === "call" && !said.received) parts.push(...this.#stateOf(said));
-        if (said.kind === "begin") parts.push(...this.#closeText());
-        if (said.kind === "finish") parts.push(...this.#closeText(cut), ...this.#tell(cut));
-        if (said.kind === "finish" && said.reason === "error") this.error ??= said.detail ?? null;
+        const cut = this.#ending.cut(this.#choice, statement.kind === "finish");
+        const parts = [...this.#endText(), ...this.#changes(this.#calls.read([statement]), cut)];
+        if (statement.kind === "call" && !statement.received) parts.push(...this.#stateOf(statement));
+        if (statement.kind === "begin") parts.push(...this.#closeText());
+        if (statement.kind === "finish") parts.push(...this.#closeText(cut), ...this.#tell(cut));
+        if (statement.kind === "finish" && statement.reason === "error") this.error ??= statement.detail ?? null;
         return parts;
       }
     }
   }
 
-  /** @param {Said} said */
+  /** @param {TextStatement} statement */
   #text({ kind, text, block = null, ends = false }) {
     /** @type {Part[]} */
     let parts = [];
@@ -309,7 +309,7 @@ export class Parts {
     const parts = this.#divider?.closeText(cut) ?? [];
     if (entry === null) return parts;
     const last = new Part(entry.kind, entry.index, "", cut === null, null, entry.text);
-    last.error = cut?.said ?? null;
+    last.error = cut?.message ?? null;
     this.#blame(last, cut);
     return [...parts, last];
   }

@@ -55,15 +55,15 @@ class Python {
 
   calls() {
     /** @type {[string, string][]} */
-    const found = [];
+    const calls = [];
     this.#need("[");
     while (!this.#take("]")) {
-      if (found.length !== 0) this.#need(",");
-      if (found.length !== 0 && this.#take("]")) break;
-      found.push(this.#call());
+      if (calls.length !== 0) this.#need(",");
+      if (calls.length !== 0 && this.#take("]")) break;
+      calls.push(this.#call());
     }
     this.end();
-    return found;
+    return calls;
   }
 
   /** One string, or several one behind another. */
@@ -84,17 +84,17 @@ class Python {
     const name = [this.#name()];
     while (this.#take(".")) name.push(this.#name());
     /** @type {Map<string, string>} */
-    const given = new Map();
+    const byName = new Map();
     this.#need("(");
     while (!this.#take(")")) {
-      if (given.size !== 0) this.#need(",");
-      if (given.size !== 0 && this.#take(")")) break;
+      if (byName.size !== 0) this.#need(",");
+      if (byName.size !== 0 && this.#take(")")) break;
       const key = this.#name();
       this.#need("=");
-      if (given.has(key)) throw new SyntaxError("an argument comes twice");
-      given.set(key, this.#value());
+      if (byName.has(key)) throw new SyntaxError("an argument comes twice");
+      byName.set(key, this.#value());
     }
-    const members = [...given].map(([key, value]) => `${JSON.stringify(key)}: ${value}`);
+    const members = [...byName].map(([key, value]) => `${JSON.stringify(key)}: ${value}`);
     return [name.join("."), `{${members.join(", ")}}`];
   }
 
@@ -117,13 +117,13 @@ class Python {
   /** @param {string} close */
   #items(close) {
     /** @type {string[]} */
-    const found = [];
+    const values = [];
     while (!this.#take(close)) {
-      if (found.length !== 0) this.#need(",");
-      if (found.length !== 0 && this.#take(close)) break;
-      found.push(this.#value());
+      if (values.length !== 0) this.#need(",");
+      if (values.length !== 0 && this.#take(close)) break;
+      values.push(this.#value());
     }
-    return `[${found.join(", ")}]`;
+    return `[${values.join(", ")}]`;
   }
 
   #tuple() {
@@ -137,16 +137,16 @@ class Python {
 
   #members() {
     /** @type {Map<string, string>} */
-    const found = new Map();
+    const members = new Map();
     while (!this.#take("}")) {
-      if (found.size !== 0) this.#need(",");
-      if (found.size !== 0 && this.#take("}")) break;
+      if (members.size !== 0) this.#need(",");
+      if (members.size !== 0 && this.#take("}")) break;
       const key = this.#value();
       this.#need(":");
       if (key[0] === "[" || key[0] === "{") throw new SyntaxError("no key");
-      found.set(key[0] === '"' ? key : `"${key}"`, this.#value());
+      members.set(key[0] === '"' ? key : `"${key}"`, this.#value());
     }
-    return `{${[...found].map(([key, value]) => `${key}: ${value}`).join(", ")}}`;
+    return `{${[...members].map(([key, value]) => `${key}: ${value}`).join(", ")}}`;
   }
 
   /** The text of a string; null if none comes. */
@@ -165,15 +165,15 @@ class Python {
         this.#at += 1;
         continue;
       }
-      const found = isRaw ? null : this.#match(ESCAPE);
-      if (found === null) {
+      const match = isRaw ? null : this.#match(ESCAPE);
+      if (match === null) {
         // An escape that means nothing stays as it is; in a raw string each does.
         text += this.#text.slice(this.#at, this.#at + 2);
         if (!isRaw && /[NxuU]/.test(this.#text[this.#at + 1] ?? "N")) throw new SyntaxError("an escape");
         this.#at += 2;
         continue;
       }
-      const [, letter, octal, ...hex] = found;
+      const [, letter, octal, ...hex] = match;
       const digits = hex.find((it) => it !== undefined);
       if (letter !== undefined) text += ESCAPES[letter];
       else if (octal !== undefined) text += String.fromCodePoint(Number.parseInt(octal, 8));
@@ -186,11 +186,11 @@ class Python {
   /** A number, as JSON. */
   #number() {
     this.#match(SPACE);
-    const found = this.#match(NUMBER);
-    if (found === null || /^0\d*[1-9]/.test(found[0].replaceAll("_", "").replace(/[.eE].*/, ""))) {
-      if (found === null || !/[.eE]/.test(found[0]) || /^0[xX]/.test(found[0])) throw new SyntaxError("no number");
+    const match = this.#match(NUMBER);
+    if (match === null || /^0\d*[1-9]/.test(match[0].replaceAll("_", "").replace(/[.eE].*/, ""))) {
+      if (match === null || !/[.eE]/.test(match[0]) || /^0[xX]/.test(match[0])) throw new SyntaxError("no number");
     }
-    const text = found[0].replaceAll("_", "").toLowerCase();
+    const text = match[0].replaceAll("_", "").toLowerCase();
     if (/^0[xob]/.test(text)) return String(BigInt(text));
     if (!/[.e]/.test(text)) return String(BigInt(text));
     const number = Number(text);
@@ -200,9 +200,9 @@ class Python {
 
   #name() {
     this.#match(SPACE);
-    const found = this.#match(NAME);
-    if (found === null) throw new SyntaxError("no name");
-    return found[0];
+    const match = this.#match(NAME);
+    if (match === null) throw new SyntaxError("no name");
+    return match[0];
   }
 
   /** Take this sign if it comes now. @param {string} sign */
@@ -221,9 +221,9 @@ class Python {
   /** @param {RegExp} pattern */
   #match(pattern) {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text);
-    if (found !== null) this.#at += found[0].length;
-    return found;
+    const match = pattern.exec(this.#text);
+    if (match !== null) this.#at += match[0].length;
+    return match;
   }
 }
 

@@ -130,9 +130,9 @@ export class Reader {
    * @returns {Steps<string | null>}
    */
   *skip(...literals) {
-    const found = yield* this.starts(...literals);
-    this.at += found === null ? 0 : found.length;
-    return found;
+    const literal = yield* this.starts(...literals);
+    this.at += literal === null ? 0 : literal.length;
+    return literal;
   }
 
   /**
@@ -166,8 +166,8 @@ export class Reader {
   *until(...literals) {
     let before = "";
     for (;;) {
-      const [found, literal] = this.next(literals);
-      const at = literal ? found : this.text.length - this.overlap(literals);
+      const [index, literal] = this.next(literals);
+      const at = literal ? index : this.text.length - this.overlap(literals);
       before += this.text.slice(this.at, at);
       this.at = at + literal.length;
       if (literal) return [before, literal];
@@ -465,8 +465,8 @@ function bare(text) {
 
 /** The `name` of a tag, in quotes of either kind or without; null if it has none. @param {string} tag */
 function attribute(tag) {
-  const found = ATTRIBUTE.exec(tag);
-  return found && (found[1] ?? found[2] ?? found[3]);
+  const match = ATTRIBUTE.exec(tag);
+  return match && (match[1] ?? match[2] ?? match[3]);
 }
 
 /** A parameter's text as JSON: what is JSON already stays, anything else is a string. @param {string} text */
@@ -709,9 +709,9 @@ class Pythonic extends Reader {
   #callsIn(text) {
     for (let at = text.indexOf("]"); at >= 0; at = text.indexOf("]", at + 1)) {
       try {
-        const found = pythonCalls(`[${text.slice(0, at + 1)}`);
+        const calls = pythonCalls(`[${text.slice(0, at + 1)}`);
         this.at = at + 1;
-        return found;
+        return calls;
       } catch (error) {
         if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
       }
@@ -720,7 +720,7 @@ class Pythonic extends Reader {
   }
 }
 
-/** The readers that the table names. @type {{[name: string]: new (...given: any[]) => Reader}} */
+/** The readers that the table names. @type {{[name: string]: new (...settings: any[]) => Reader}} */
 export const READERS = {
   reasoning: Reasoning,
   "open reasoning": OpenReasoning,

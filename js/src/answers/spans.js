@@ -58,15 +58,15 @@ export class JsonSpan {
         at = this.#string(text, at);
         if (this.inString) return at;
       } else {
-        const found = search(this.#structure, text, at);
-        if (found === null) return text.length;
-        at = found.index + 1;
-        if (found[0] === '"' || found[0] === "'") {
+        const match = search(this.#structure, text, at);
+        if (match === null) return text.length;
+        at = match.index + 1;
+        if (match[0] === '"' || match[0] === "'") {
           this.inString = true;
-          this.#quote = found[0];
+          this.#quote = match[0];
           continue;
         }
-        this.#depth += "{[".includes(found[0]) ? 1 : -1;
+        this.#depth += "{[".includes(match[0]) ? 1 : -1;
       }
       if (this.#depth <= 0) {
         this.isDone = true;
@@ -88,10 +88,10 @@ export class JsonSpan {
         at += 1;
         continue;
       }
-      const found = search(IN_STRING[this.#quote], text, at);
-      if (found === null) return text.length;
-      at = found.index + 1;
-      if (found[0] === this.#quote) {
+      const match = search(IN_STRING[this.#quote], text, at);
+      if (match === null) return text.length;
+      at = match.index + 1;
+      if (match[0] === this.#quote) {
         this.inString = false;
         return at;
       }
@@ -106,8 +106,8 @@ export class JsonSpan {
    * @param {number} at
    */
   #scalar(text, at) {
-    const found = search(SCALAR_END, text, at);
-    this.isDone = found !== null;
-    return found === null ? text.length : found.index;
+    const match = search(SCALAR_END, text, at);
+    this.isDone = match !== null;
+    return match === null ? text.length : match.index;
   }
 }

@@ -37,10 +37,10 @@ const PYTHON_BEGUN = new RegExp(`^[${SPACE}]{0,100}(?:[A-Za-z_][\\p{L}\\p{N}_.]{
  */
 function afterSpace(...beginnings) {
   return (rest) => {
-    const found = trimStart(rest);
-    if (rest.length - found.length > MOST_SPACE) return false;
-    if (beginnings.some((it) => found.startsWith(it))) return true;
-    return beginnings.some((it) => it.startsWith(found)) ? null : false;
+    const trimmed = trimStart(rest);
+    if (rest.length - trimmed.length > MOST_SPACE) return false;
+    if (beginnings.some((it) => trimmed.startsWith(it))) return true;
+    return beginnings.some((it) => it.startsWith(trimmed)) ? null : false;
   };
 }
 
@@ -61,26 +61,26 @@ const FUNCTIONS = {
 
   /** What may follow `<tool_call>`: an object, a function tag, or a name and arguments. */
   "names a call"(rest) {
-    let found = afterSpace("{", "<function=", "```")(rest);
+    let verdict = afterSpace("{", "<function=", "```")(rest);
     const begun = trimStart(rest);
-    if (found && begun.startsWith("<function=")) return FUNCTIONS["function name"](begun.slice(10));
-    if (found === false) found = FUNCTIONS["object in list"](rest);
+    if (verdict && begun.startsWith("<function=")) return FUNCTIONS["function name"](begun.slice(10));
+    if (verdict === false) verdict = FUNCTIONS["object in list"](rest);
     const name = CALL_NAME.exec(rest);
-    if (found !== false || name === null) return found;
+    if (verdict !== false || name === null) return verdict;
     return afterSpace("<arg_key>", "</tool_call>")(rest.slice(name[0].length));
   },
 
   /** A list whose first element is an object. */
   "object in list"(rest) {
-    const found = afterSpace("[")(rest);
-    return found ? afterSpace("{")(trimStart(rest).slice(1)) : found;
+    const verdict = afterSpace("[")(rest);
+    return verdict ? afterSpace("{")(trimStart(rest).slice(1)) : verdict;
   },
 
   /** What may follow `[TOOL_CALLS]`: a list of objects, or a name and arguments. */
   "mistral call"(rest) {
-    const found = FUNCTIONS["object in list"](rest);
+    const verdict = FUNCTIONS["object in list"](rest);
     const name = MISTRAL_NAME.exec(rest);
-    if (found !== false || name === null) return found;
+    if (verdict !== false || name === null) return verdict;
     return afterSpace("[ARGS]", "[CALL_ID]", "{")(rest.slice(name[0].length));
   },
 
@@ -204,19 +204,19 @@ export class Splitter {
     let at = 0;
     for (;;) {
       this.#openings.lastIndex = at;
-      const found = this.#openings.exec(this.#held);
-      if (found === null) {
+      const match = this.#openings.exec(this.#held);
+      if (match === null) {
         const keep = end ? 0 : this.#possibleOpening(at);
         this.#text(this.#held.length - keep, out);
         return false;
       }
-      let tag = this.#decide(found[0], found.index, end);
-      if (tag === false && !end && this.#mayBeLonger(found.index)) tag = null;
+      let tag = this.#decide(match[0], match.index, end);
+      if (tag === false && !end && this.#mayBeLonger(match.index)) tag = null;
       if (tag === false) {
-        at = found.index + found[0].length;
+        at = match.index + match[0].length;
         continue;
       }
-      this.#text(found.index, out);
+      this.#text(match.index, out);
       if (tag === null) return false;
       this.#begin(tag);
       return true;
@@ -260,8 +260,8 @@ export class Splitter {
     const held = this.#held;
     for (let start = Math.max(at, held.length - this.#longest + 1); start < held.length; start += 1) {
       const tail = held.slice(start);
-      const found = this.#literals.filter((literal) => literal.startsWith(tail));
-      if (found.length !== 0 && (this.#isBlank(start) || !found.every((it) => this.#atLine.has(it)))) {
+      const possible = this.#literals.filter((literal) => literal.startsWith(tail));
+      if (possible.length !== 0 && (this.#isBlank(start) || !possible.every((it) => this.#atLine.has(it)))) {
         return tail.length;
       }
     }
@@ -301,9 +301,9 @@ export class Splitter {
   }
 
   /** @param {Tag} tag */
-  #begin({ opening, reader: [name, ...given] }) {
+  #begin({ opening, reader: [name, ...settings] }) {
     this.#number += 1;
-    this.#reader = new READERS[name](...given);
+    this.#reader = new READERS[name](...settings);
     this.#reader.stops = this.#stops;
     this.#reader.repair = this.#repair;
     this.#raw = this.#held.slice(0, opening.length);

@@ -1,13 +1,13 @@
-/** Text → a value that grows: the machine with a `Growing` as its sink. */
+/** Text → a value that grows: the machine with a `ValueBuilder` as its sink. */
 
 import { createMachine } from "../parse/create.js";
-import { LocatedGrowing } from "./located.js";
-import { isComplete } from "./lookup.js";
+import { GrowingValue } from "./growing-value.js";
+import { LocatedBuilder } from "./located.js";
 import { pendingOf } from "../parse/machine.js";
 
 /** @import { ParserOptions } from "../parse/machine.js" */
 /** @import { Path } from "../paths.js" */
-/** @import { DeepPartial } from "./growing.js" */
+/** @import { DeepPartial } from "./builder.js" */
 
 /**
  * The value of a text that arrives in pieces.
@@ -15,14 +15,18 @@ import { pendingOf } from "../parse/machine.js";
  * Strings are there from their opening quote and only grow; numbers and literals are complete or
  * absent. What was good before an error stays in `value`.
  * @template [T=unknown]
+ * @extends {GrowingValue<T>}
  */
-export class Document {
-  #growing = new LocatedGrowing();
+export class Document extends GrowingValue {
+  #growing;
   #machine;
 
   /** @param {ParserOptions} [options] */
   constructor(options) {
-    this.#machine = createMachine(this.#growing, options);
+    const growing = new LocatedBuilder();
+    super(growing);
+    this.#growing = growing;
+    this.#machine = createMachine(growing, options);
   }
 
   /**
@@ -48,57 +52,9 @@ export class Document {
     return growing.changed;
   }
 
-  /**
-   * What is known, without a copy: one object that changes with the next `feed`. Look, do not keep.
-   * @returns {DeepPartial<T> | undefined} undefined: no value yet
-   */
-  get live() {
-    return this.#growing.live;
-  }
-
-  /**
-   * What is known, safe to keep: it stays as it is, and what does not change is the same object in
-   * the next value. Looking costs a copy of the open containers.
-   * @returns {DeepPartial<T> | undefined} undefined: no value yet
-   */
-  get value() {
-    return this.#growing.value;
-  }
-
-  /** Grows with every change of the value. */
-  get version() {
-    return this.#growing.version;
-  }
-
   /** True if the last `feed` or `flush` changed the value, also if it threw. */
   get changed() {
     return this.#growing.changed;
-  }
-
-  /** True if a value has begun. */
-  get started() {
-    return this.#growing.started;
-  }
-
-  /** True if the root value is complete. */
-  get complete() {
-    return this.#growing.complete;
-  }
-
-  /**
-   * The path of the value that still grows; null before the first and after the last.
-   * @returns {Path | null}
-   */
-  get openPath() {
-    return this.#growing.openPath;
-  }
-
-  /**
-   * True if there is a value at `path`, by default at the root, and it is complete.
-   * @param {Path | string} [path]
-   */
-  isComplete(path = []) {
-    return isComplete(this.#growing.live, path, this.#growing.openPath);
   }
 
   /**

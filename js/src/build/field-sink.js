@@ -4,7 +4,7 @@
  */
 
 import { FieldNotFound } from "./field-not-found.js";
-import { Growing } from "./growing.js";
+import { ValueBuilder } from "./builder.js";
 import { ANY_INDEX, fits, parsePattern } from "../paths.js";
 
 /** @typedef {import("../paths.js").Path} Path */
@@ -13,7 +13,7 @@ import { ANY_INDEX, fits, parsePattern } from "../paths.js";
 /** A field that is looked for: a pattern, and what was found of it. */
 class Field {
   /** A value of the right kind was found. */
-  found = false;
+  isMet = false;
   /** What was there instead: a value of another kind. */
   other = "";
   /** The container that its first wildcard is about was there. */
@@ -35,7 +35,7 @@ class Field {
 
   /** Throw FieldNotFound unless it was found, or a list in which it could be is empty. */
   check() {
-    if (this.found || (this.reached && !this.within && !this.other)) return;
+    if (this.isMet || (this.reached && !this.within && !this.other)) return;
     const what = this.other ? `is ${this.other}` : "never came";
     throw new FieldNotFound(`the field ${this.text} ${what}`, this.text);
   }
@@ -172,7 +172,7 @@ export class TextSink extends FieldSink {
 
   startString() {
     const whole = this.begin("a string").filter(isComplete);
-    for (const { field } of whole) field.found = true;
+    for (const { field } of whole) field.isMet = true;
     this.#path = whole.length === 0 ? null : this.path;
   }
 
@@ -216,7 +216,7 @@ export class ValueSink extends FieldSink {
   #field;
   #limitText;
   // The value that is being built, and how many of its containers are open.
-  /** @type {Growing | null} */
+  /** @type {ValueBuilder | null} */
   #building = null;
   #depth = 0;
 
@@ -311,13 +311,13 @@ export class ValueSink extends FieldSink {
   #value(kind, offset, step) {
     const fitting = this.begin(kind);
     const wanted = fitting.filter(isComplete).some(({ field }) => {
-      this.#field.found = true;
+      this.#field.isMet = true;
       const isElement = field.steps.at(-1) === ANY_INDEX;
       return isElement || (kind !== "an array" && kind !== "null");
     });
     if (wanted) {
       this.#limitText(offset, true);
-      this.#building = new Growing();
+      this.#building = new ValueBuilder();
       return this.#building;
     }
     if (step !== undefined) this.open(fitting, step);
@@ -325,7 +325,7 @@ export class ValueSink extends FieldSink {
   }
 
   /**
-   * @param {Growing} building
+   * @param {ValueBuilder} building
    * @param {number} offset
    */
   #take(building, offset) {

@@ -1,11 +1,11 @@
 /** A value that grows, with the path of what still grows in it. */
 
-import { Growing } from "./growing.js";
+import { ValueBuilder } from "./builder.js";
 
 /** @typedef {import("../paths.js").Path} Path */
 
 /** The growing value of those who show more of it than the value: readers of text alone pay less. */
-export class LocatedGrowing extends Growing {
+export class LocatedBuilder extends ValueBuilder {
   /**
    * The path of the innermost value that still grows; null if there is none.
    * @returns {Path | null}

@@ -31,3 +31,18 @@ export function isComplete(value, path, open) {
   if (open !== null && steps.every((step, at) => step === open[at])) return false;
   return lookup(value, steps) !== undefined;
 }
+
+/**
+ * The path of the last value in a value.
+ * @param {any} value
+ */
+export function lastPath(value) {
+  /** @type {Path} */
+  const path = [];
+  for (;;) {
+    const last = Array.isArray(value) ? value.length - 1 : isObject(value) ? Object.keys(value).at(-1) : undefined;
+    if (last === undefined || last === -1) return path;
+    path.push(last);
+    value = value[last];
+  }
+}

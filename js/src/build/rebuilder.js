@@ -1,10 +1,10 @@
 /**
- * Fragments → a value that grows: what `WireReader` checks is written to a `Growing`.
+ * Fragments → a value that grows: what `WireReader` checks is written to a `ValueBuilder`.
  */
 
 import { Fragment, FragmentError, WireReader } from "../wire/fragments.js";
-import { LocatedGrowing } from "./located.js";
-import { isComplete } from "./lookup.js";
+import { GrowingValue } from "./growing-value.js";
+import { LocatedBuilder } from "./located.js";
 
 export { Fragment, FragmentError, KINDS, WireReader } from "../wire/fragments.js";
 export { formatPath, fromPointer, parsePath, toPointer } from "../paths.js";
@@ -15,7 +15,7 @@ export { ExactNumber } from "../parse/exact.js";
 /** @typedef {import("../wire/fragments.js").Dialect} Dialect */
 /**
  * @template T
- * @typedef {import("./growing.js").DeepPartial<T>} DeepPartial
+ * @typedef {import("./builder.js").DeepPartial<T>} DeepPartial
  */
 
 // A stream may be nothing but misfits: the details of this many are kept.
@@ -24,9 +24,10 @@ const MOST_MISFITS = 100;
 /**
  * Fragments from the wire, in any form and grouping → the value they tell of.
  * @template [T=unknown]
+ * @extends {GrowingValue<T>}
  */
-export class Rebuilder {
-  #growing = new LocatedGrowing();
+export class Rebuilder extends GrowingValue {
+  #growing;
   #reader;
   #collects;
   /** With "collect": the first hundred that did not fit. @type {FragmentError[]} */
@@ -41,59 +42,14 @@ export class Rebuilder {
    *   onMisfit?: "raise" | "collect"}} [options]
    */
   constructor({ dialect = "jsonrill", numbers = "number", onMisfit = "raise" } = {}) {
+    const growing = new LocatedBuilder();
+    super(growing);
+    this.#growing = growing;
     if (onMisfit !== "raise" && onMisfit !== "collect") {
       throw new TypeError(`onMisfit is "raise" or "collect", not ${JSON.stringify(onMisfit)}`);
     }
     this.#reader = new WireReader(dialect, numbers);
     this.#collects = onMisfit === "collect";
-  }
-
-  /**
-   * What is known, without a copy: one object that changes with the next `feed`. Look, do not keep.
-   * @returns {DeepPartial<T> | undefined} undefined: no value yet
-   */
-  get live() {
-    return this.#growing.live;
-  }
-
-  /**
-   * What is known, safe to keep: it stays as it is, and what does not change is the same object in
-   * the next value. Looking costs a copy of the open containers.
-   * @returns {DeepPartial<T> | undefined} undefined: no value yet
-   */
-  get value() {
-    return this.#growing.value;
-  }
-
-  /** Grows with every change of the value. */
-  get version() {
-    return this.#growing.version;
-  }
-
-  /** True if a value has begun. */
-  get started() {
-    return this.#growing.started;
-  }
-
-  /** True if the document is complete. */
-  get complete() {
-    return this.#growing.complete;
-  }
-
-  /**
-   * The path of the value that still grows; null before the first and after the last.
-   * @returns {Path | null}
-   */
-  get openPath() {
-    return this.#growing.openPath;
-  }
-
-  /**
-   * True if there is a value at `path`, by default at the root, and it is complete.
-   * @param {Path | string} [path]
-   */
-  isComplete(path = []) {
-    return isComplete(this.#growing.live, path, this.#growing.openPath);
   }
 
   /**

@@ -12,7 +12,7 @@ import { isComplete } from "./lookup.js";
  * `value` is what is known so far; once `complete` it is a `T`.
  * @template T
  * @typedef {Progress & ({readonly complete: true, readonly value: T} | {readonly complete: false,
- *   readonly value: import("./growing.js").DeepPartial<T>})} ValueState
+ *   readonly value: import("./builder.js").DeepPartial<T>})} ValueState
  */
 
 /**

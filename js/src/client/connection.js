@@ -119,8 +119,8 @@ async function reasonOf(response) {
   try {
     const text = await response.text();
     const problem = /json/.test(response.headers.get("content-type") ?? "") && JSON.parse(text);
-    const said = problem ? (problem.detail ?? problem.message ?? problem.error?.message) : text;
-    return typeof said === "string" && said !== "" ? `: ${said.trim().slice(0, 200)}` : "";
+    const detail = problem ? (problem.detail ?? problem.message ?? problem.error?.message) : text;
+    return typeof detail === "string" && detail !== "" ? `: ${detail.trim().slice(0, 200)}` : "";
   } catch {
     return "";
   }

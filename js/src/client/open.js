@@ -7,18 +7,19 @@ import { ServerError } from "./server-error.js";
 import { openEvents } from "./events.js";
 import { Rebuilder } from "../build/rebuilder.js";
 import { parse } from "../jsontext.js";
+import { lastPath } from "../build/lookup.js";
 import { progress } from "../build/state.js";
 import { stoppable } from "../sources/stopping.js";
 import { isObject } from "../parse/values.js";
 
-/** @typedef {import("../build/located.js").LocatedGrowing} LocatedGrowing */
+/** @typedef {import("../build/located.js").LocatedBuilder} LocatedBuilder */
 /** @typedef {import("../parse/values.js").Numbers} Numbers */
 /**
  * `value` is what is known so far, `complete` whether that is all. For the updates of a server,
  * `entity` and `index` say which entity it is. `id` is the position from which another reader goes
  * on with `after`.
  * @template T
- * @typedef {import("../build/state.js").Progress & {value: import("../build/growing.js").DeepPartial<T>,
+ * @typedef {import("../build/state.js").Progress & {value: import("../build/builder.js").DeepPartial<T>,
  *   complete: boolean, id: string, entity?: string, index?: number}} Opened
  */
 /**
@@ -43,7 +44,7 @@ export function open(url, { live = false, ...options } = {}) {
  * The same, with what `show` makes of a value that is rebuilt. Updates bring theirs as they are. `connect`
  * opens the events.
  * @param {string | URL} url
- * @param {(value: Rebuilder | Document | LocatedGrowing) => any} show
+ * @param {(value: Rebuilder | Document | LocatedBuilder) => any} show
  * @param {Omit<OpenOptions, "live">} options
  * @param {(url: string | URL, options: any) => Events} [connect]
  * @returns {AsyncGenerator<Opened<any>, void, undefined>}
@@ -60,7 +61,7 @@ export function opening(url, show, { numbers = "number", signal, ...options }, c
       if (done) return reader.flush();
       const data = parse(event.data, numbers);
       if (isOfProvider(data)) return yield* answered(data, event.id, taken, show, numbers);
-      for (const found of reader.read(data)) yield { ...found, id: event.id };
+      for (const change of reader.read(data)) yield { ...change, id: event.id };
     }
   }
   return stoppable(opened(), () => events?.close(), signal);
@@ -88,11 +89,11 @@ async function* answered(first, firstId, rest, show, numbers) {
   }
   const whole = (/** @type {any} */ value) => ({ value, complete: true, ...progress(value, null) });
   const seen = (/** @type {any} */ value) => shown(value, show);
-  for await (const found of loggedValues(logged(), seen, whole, numbers)) yield { ...found, id };
+  for await (const change of loggedValues(logged(), seen, whole, numbers)) yield { ...change, id };
 }
 
 /**
- * @param {Rebuilder | Document | LocatedGrowing} growing
+ * @param {Rebuilder | Document | LocatedBuilder} growing
  * @param {(value: any) => any} show
  */
 function shown(growing, show) {
@@ -188,21 +189,7 @@ class Reader {
     const complete = status === "COMPLETED";
     if (complete) this.#entities.delete(key);
     else this.#entities.set(key, value);
+    // What arrived last may still grow; an update does not tell.
     return { value, complete, entity, index, ...progress(value, complete ? null : lastPath(value)) };
-  }
-}
-
-/**
- * The path of what arrived last, which an update does not tell: it may still grow.
- * @param {any} value
- */
-function lastPath(value) {
-  /** @type {import("../paths.js").Path} */
-  const path = [];
-  for (;;) {
-    const last = Array.isArray(value) ? value.length - 1 : isObject(value) ? Object.keys(value).at(-1) : undefined;
-    if (last === undefined || last === -1) return path;
-    path.push(last);
-    value = value[last];
   }
 }

@@ -34,14 +34,14 @@ const SYNTAX = /[.[\]*"]/;
  * @returns {Declared[]}
  */
 export function declaredEntities(entity) {
-  const found = declared(entity);
-  found.forEach((one, at) => {
-    for (const other of found.slice(at + 1)) {
+  const entities = declared(entity);
+  entities.forEach((one, at) => {
+    for (const other of entities.slice(at + 1)) {
       if (!overlap(one.pattern, other.pattern)) continue;
       throw new TypeError(`one entity cannot be inside another: ${JSON.stringify(one.text)} and ` + JSON.stringify(other.text));
     }
   });
-  return found;
+  return entities;
 }
 
 /**
@@ -53,24 +53,24 @@ function declared(entity) {
     return [{ name: undefined, pattern: [], text: "root", rootArray: false }];
   }
   /** @type {Declared[]} */
-  let found;
+  let entities;
   if (typeof entity === "string") {
-    found = [one(entity)];
+    entities = [one(entity)];
   } else if (Array.isArray(entity)) {
-    found = entity.map((text) => one(text));
+    entities = entity.map((text) => one(text));
   } else if (typeof entity === "object") {
-    found = Object.entries(entity).map(([name, text]) => one(text, name));
+    entities = Object.entries(entity).map(([name, text]) => one(text, name));
   } else {
     throw new TypeError(`an entity is a name, a pattern, or several, not ${String(entity)}`);
   }
-  if (found.length === 0) {
+  if (entities.length === 0) {
     throw new TypeError("no entity is declared; leave `entity` out to get the default");
   }
-  const [{ pattern }] = found;
-  if (found.length === 1 && pattern.length === 1 && typeof pattern[0] === "string") {
-    found[0].rootArray = true;
+  const [{ pattern }] = entities;
+  if (entities.length === 1 && pattern.length === 1 && typeof pattern[0] === "string") {
+    entities[0].rootArray = true;
   }
-  return found;
+  return entities;
 }
 
 /**
@@ -116,26 +116,26 @@ function overlap(one, other) {
  */
 
 /**
- * Follows the text outside entities; at each entity it calls `found` and tells it the rest.
+ * Follows the text outside entities; at each entity it calls `sinkFor` and tells it the rest.
  *
- * `found(declared, place)` gives the sink for that entity and sees to it that the machine tells it
+ * `sinkFor(declared, place)` gives the sink for that entity and sees to it that the machine tells it
  * what follows; `place` is null for the root.
  * @extends {Placed<Inside>}
  */
 export class Finder extends Placed {
-  #found;
+  #sinkFor;
   #nextDocument;
   // How deep we are in a container in which no entity can be.
   #skipped = 0;
 
   /**
    * @param {Declared[]} declared
-   * @param {(declared: Declared, place: Place | null) => Sink} found
+   * @param {(declared: Declared, place: Place | null) => Sink} sinkFor
    * @param {() => void} nextDocument called after each document
    */
-  constructor(declared, found, nextDocument) {
+  constructor(declared, sinkFor, nextDocument) {
     super(null, { alive: declared.map((one) => ({ declared: one, used: 0 })), each: null });
-    this.#found = found;
+    this.#sinkFor = sinkFor;
     this.#nextDocument = nextDocument;
   }
 
@@ -148,7 +148,7 @@ export class Finder extends Placed {
     const place = this.next();
     const alive = this.#alive(place);
     const declared = entityOf(alive);
-    if (declared !== null) this.#found(declared, place).startObject(offset);
+    if (declared !== null) this.#sinkFor(declared, place).startObject(offset);
     else this.#open(alive, null, place, "");
   }
 
@@ -162,7 +162,7 @@ export class Finder extends Placed {
     const alive = this.#alive(place);
     let declared = entityOf(alive);
     if (declared !== null && this.#isElement(declared)) {
-      this.#found(declared, place).startArray(offset);
+      this.#sinkFor(declared, place).startArray(offset);
       return;
     }
     if (this.depth === 0 && alive[0].declared.rootArray) declared = alive[0].declared;
@@ -222,7 +222,7 @@ export class Finder extends Placed {
     const declared = entityOf(this.#alive(place));
     if (declared === null) return null;
     this.pass();
-    return this.#found(declared, place);
+    return this.#sinkFor(declared, place);
   }
 
   /**
@@ -266,6 +266,6 @@ export class Finder extends Placed {
  * @param {Alive} alive
  */
 function entityOf(alive) {
-  const found = alive.find(({ declared, used }) => used < 0 || used === declared.pattern.length);
-  return found === undefined ? null : found.declared;
+  const matched = alive.find(({ declared, used }) => used < 0 || used === declared.pattern.length);
+  return matched === undefined ? null : matched.declared;
 }

@@ -19,7 +19,7 @@
  * when the rest of it will never come.
  */
 
-import { LocatedGrowing } from "../build/located.js";
+import { LocatedBuilder } from "../build/located.js";
 import { fits } from "../paths.js";
 import { Placed } from "../parse/placed.js";
 import {
@@ -54,7 +54,7 @@ const NO_ELEMENTS = Object.freeze([]);
 const NO_MEMBERS = Object.freeze({});
 
 /** An entity that is read only when it is complete: its value, and no log. */
-export class Whole extends LocatedGrowing {
+export class Whole extends LocatedBuilder {
   #told;
 
   /** @param {Told} told */

@@ -4,7 +4,7 @@
  * An entry is a bare string, which is new text of the open string, or an `Entry`.
  */
 
-import { LocatedGrowing } from "../build/located.js";
+import { LocatedBuilder } from "../build/located.js";
 import { toPointer } from "../paths.js";
 import { Place } from "../parse/place.js";
 import { ExactNumber } from "../parse/exact.js";
@@ -29,7 +29,7 @@ const DEEPER = [1, 1, 1, 0, 0, -1, -1];
 export const ROOT = new Place(null, "");
 
 /** The state of an entity somewhere in its log. */
-export class Reading extends LocatedGrowing {
+export class Reading extends LocatedBuilder {
   #shown = false;
   /** What was there before the provisional value. @type {any} */
   #under = undefined;

@@ -132,7 +132,7 @@ export class PartialStream {
     } catch (error) {
       return this.#failed(error);
     }
-    if (this.#looks && (this.#zeros !== null || (this.#log?.string ?? null) === null)) this.#look();
+    if (this.#looks && (this.#zeros !== null || (this.#log?.string ?? null) === null)) this.#showPending();
     const log = this.#log;
     const updates = this.#out;
     this.#out = [];
@@ -219,7 +219,7 @@ export class PartialStream {
   }
 
   /** Look at the number or literal that is being read, or at a key without a value. */
-  #look() {
+  #showPending() {
     const text = this.#machine.pendingText;
     const begins = text !== null && this.#entity === null && this.#machine.rules === null;
     if (begins) this.#finder.begin();
@@ -241,9 +241,9 @@ export class PartialStream {
       if (this.#earlyLiterals) log.show(LITERALS[text[0]]);
       return this.#earlyLiterals;
     }
-    const found = this.#partialNumbers ? NUMBER.exec(text) : null;
-    if (found !== null) log.show(this.#number(found[0]));
-    return found !== null;
+    const match = this.#partialNumbers ? NUMBER.exec(text) : null;
+    if (match !== null) log.show(this.#number(match[0]));
+    return match !== null;
   }
 
   /**
@@ -344,8 +344,8 @@ function modes(mode, declared) {
   }
   return new Map(
     [...names].map((name) => {
-      const given = name !== undefined && Object.hasOwn(mode, name);
-      return [name, given ? modeOf(mode[name]) : DEFAULT_MODE];
+      const isNamed = name !== undefined && Object.hasOwn(mode, name);
+      return [name, isNamed ? modeOf(mode[name]) : DEFAULT_MODE];
     }),
   );
 }
@@ -357,8 +357,8 @@ function modes(mode, declared) {
  */
 function modeOf(mode) {
   const folded = String(mode).toUpperCase().replaceAll("_", "-");
-  const found = MODES.find((one) => one === folded);
-  if (found !== undefined) return found;
+  const known = MODES.find((one) => one === folded);
+  if (known !== undefined) return known;
   throw new TypeError(`mode is one of ${MODES.join(", ")}, not ${String(mode)}`);
 }
 

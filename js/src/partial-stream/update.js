@@ -108,7 +108,7 @@ export class Update {
 
   /**
    * What is known of the entity: all of it at COMPLETED, what was good at ERROR.
-   * @returns {import("../build/growing.js").DeepPartial<T> | undefined}
+   * @returns {import("../build/builder.js").DeepPartial<T> | undefined}
    */
   get data() {
     if (this.#data === UNREAD) this.#data = this.#log?.at(this.#at).value;

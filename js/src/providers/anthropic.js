@@ -63,14 +63,14 @@ function message({ id, usage, content, stop_reason: reason }) {
 
 /**
  * @param {number | null} index
- * @param {Fields} said
+ * @param {Fields} change
  * @returns {Statement[]}
  */
-function delta(index, said) {
-  const { type, text, thinking } = said;
-  if (type === "input_json_delta" && "partial_json" in said && index !== null) {
+function delta(index, change) {
+  const { type, text, thinking } = change;
+  if (type === "input_json_delta" && "partial_json" in change && index !== null) {
     // The block before it says what it is: a result, too, may come as JSON.
-    return [{ kind: "call", index, text: asText(said.partial_json), opens: false }];
+    return [{ kind: "call", index, text: asText(change.partial_json), opens: false }];
   }
   if (type === "text_delta" && asText(text) !== null) {
     return [{ kind: "text", text, choice: 0, block: index }];

@@ -49,17 +49,17 @@ function isBlock(block) {
 
 /**
  * @param {number | null} index
- * @param {Fields} said
+ * @param {Fields} change
  * @returns {Statement[]}
  */
-function delta(index, said) {
-  if (isObject(said.toolUse) && "input" in said.toolUse) {
-    return [{ kind: "call", index, text: asText(said.toolUse.input) }];
+function delta(index, change) {
+  if (isObject(change.toolUse) && "input" in change.toolUse) {
+    return [{ kind: "call", index, text: asText(change.toolUse.input) }];
   }
-  const text = asText(said.text);
+  const text = asText(change.text);
   if (text !== null) return [{ kind: "text", text, choice: 0, block: index }];
-  const thought = asText(asObject(said.reasoningContent).text);
+  const thought = asText(asObject(change.reasoningContent).text);
   if (thought !== null) return [{ kind: "reasoning", text: thought, choice: 0, block: index }];
-  const isKnown = ["text", "reasoningContent", "citation"].some((name) => name in said);
+  const isKnown = ["text", "reasoningContent", "citation"].some((name) => name in change);
   return isKnown ? [] : unread(index);
 }

@@ -36,25 +36,25 @@ export function translate(event) {
   if ("event_type" in event) return interaction(event);
   const message = asId(either(event, "responseId", "response_id"));
   /** @type {Statement[]} */
-  const said = [];
+  const statements = [];
   for (const candidate of items(event.candidates)) {
     const choice = asIndex(candidate.index) ?? 0;
     for (const part of items(asObject(candidate.content).parts)) {
-      said.push(...partStatements(part, message, choice));
+      statements.push(...partStatements(part, message, choice));
     }
     const reason = filled(either(candidate, "finishReason", "finish_reason"));
-    if (reason !== undefined) said.push(finished(reason, { message, choice }));
+    if (reason !== undefined) statements.push(finished(reason, { message, choice }));
   }
   const blocked = asObject(either(event, "promptFeedback", "prompt_feedback"));
   const reason = asText(either(blocked, "blockReason", "block_reason"));
   if (reason !== null) {
     const why = asText(either(blocked, "blockReasonMessage", "block_reason_message"));
     const detail = why ?? `the prompt was blocked: ${reason}`;
-    said.push({ kind: "finish", message, reason: "filtered", detail });
+    statements.push({ kind: "finish", message, reason: "filtered", detail });
   }
   const error = filled(event.error);
-  if (error !== undefined) said.push(failed(error));
-  return [...said, ...asUsage(either(event, "usageMetadata", "usage_metadata"))];
+  if (error !== undefined) statements.push(failed(error));
+  return [...statements, ...asUsage(either(event, "usageMetadata", "usage_metadata"))];
 }
 
 /**
@@ -66,15 +66,15 @@ export function translate(event) {
 function partStatements(part, message, choice) {
   const call = either(part, "functionCall", "function_call");
   /** @type {Statement[]} */
-  const said = [];
+  const statements = [];
   let block = null;
-  if (isObject(call)) said.push(callDelta(call, message, choice));
+  if (isObject(call)) statements.push(callDelta(call, message, choice));
   else block = asText(either(part, "thoughtSignature", "thought_signature"));
   const text = asText(part.text);
   if (text !== null) {
-    said.push({ kind: part.thought === true ? "reasoning" : "text", text, choice, block });
+    statements.push({ kind: part.thought === true ? "reasoning" : "text", text, choice, block });
   }
-  return said;
+  return statements;
 }
 
 /**
@@ -125,8 +125,8 @@ function interaction(event) {
     case "step.stop":
       return index === null ? [] : [{ kind: "call", index, opens: false, end: {} }];
     case "interaction.created": {
-      const { interaction: made } = event;
-      return isObject(made) && "id" in made ? [{ kind: "begin", message: asId(made.id) }] : [];
+      const { interaction: created } = event;
+      return isObject(created) && "id" in created ? [{ kind: "begin", message: asId(created.id) }] : [];
     }
     case "interaction.completed": {
       const { status, usage } = asObject(event.interaction);
@@ -150,8 +150,8 @@ function stepDelta(index, delta) {
   if ("arguments" in delta || "partial_arguments" in delta) {
     // Searches and code that Google runs itself have arguments, too, but are not calls.
     const args = "arguments" in delta ? delta.arguments : delta.partial_arguments;
-    const said = isObject(args) ? { value: args } : { text: asText(args) };
-    return [{ kind: "call", index, opens: false, ...said }];
+    const input = isObject(args) ? { value: args } : { text: asText(args) };
+    return [{ kind: "call", index, opens: false, ...input }];
   }
   if (delta.type === "text" && asText(delta.text) !== null) {
     return [{ kind: "text", text: delta.text, choice: 0, block: index }];
@@ -164,18 +164,18 @@ function stepDelta(index, delta) {
 
 /**
  * @param {number | null} index
- * @param {Fields} said
+ * @param {Fields} fields
  * @returns {Statement[]}
  */
-function step(index, said) {
-  if (CALLS.includes(said.type)) {
-    const [id, name] = [asId(said.id), asText(said.name)];
-    const hosted = said.type !== "function_call";
-    return [{ kind: "call", id, index, name, hosted, preset: filled(said.arguments) }];
+function step(index, fields) {
+  if (CALLS.includes(fields.type)) {
+    const [id, name] = [asId(fields.id), asText(fields.name)];
+    const hosted = fields.type !== "function_call";
+    return [{ kind: "call", id, index, name, hosted, preset: filled(fields.arguments) }];
   }
-  if (RESULTS.includes(said.type)) {
-    const isError = said.is_error === true;
-    return [{ kind: "result", id: asId(said.call_id), result: said.result ?? null, isError }];
+  if (RESULTS.includes(fields.type)) {
+    const isError = fields.is_error === true;
+    return [{ kind: "result", id: asId(fields.call_id), result: fields.result ?? null, isError }];
   }
   return [];
 }

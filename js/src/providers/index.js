@@ -79,7 +79,7 @@ export class Reader {
    */
   constructor(provider = "auto", numbers = "number") {
     this.#numbers = numbers;
-    this.given = provider;
+    this.named = provider;
     /** The provider of the last event; null if it is not known yet. @type {ProviderName | null} */
     this.provider = null;
     if (provider === "auto") return;
@@ -123,11 +123,11 @@ export class Reader {
   /** @param {ProviderName} name */
   #switchTo(name) {
     const { accepts, translate, translation } = /** @type {Page} */ (PROVIDERS.get(name));
-    const made = this.#pages.get(name) ?? translation?.() ?? /** @type {Translate} */ (translate);
-    this.#pages.set(name, made);
+    const page = this.#pages.get(name) ?? translation?.() ?? /** @type {Translate} */ (translate);
+    this.#pages.set(name, page);
     this.provider = name;
     this.#accepts = accepts;
-    this.#translate = made;
+    this.#translate = page;
   }
 }
 

@@ -10,7 +10,7 @@
 
 import { isObject } from "../parse/values.js";
 import { asId, asIndex, asText, either, items } from "./fields.js";
-import { REASONS } from "./finish-reasons.js";
+import { REASONS } from "./finish.js";
 import { asUsage } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
@@ -98,13 +98,13 @@ function callDelta(call, message) {
 }
 
 /**
- * @param {Fields} said
+ * @param {Fields} fields
  * @returns {Statement}
  */
-function result(said) {
-  const id = asId(either(said, "tool_call_id", "toolCallId"));
-  const isError = either(said, "is_error", "isError") === true;
-  return { kind: "result", id, result: said.result ?? null, isError };
+function result(fields) {
+  const id = asId(either(fields, "tool_call_id", "toolCallId"));
+  const isError = either(fields, "is_error", "isError") === true;
+  return { kind: "result", id, result: fields.result ?? null, isError };
 }
 
 /**
@@ -118,22 +118,22 @@ function answer(event) {
   const text = asText(event.text);
   const reasoning = asText(event.reasoning);
   /** @type {Statement[]} */
-  const said = event.begins === true ? [{ kind: "begin" }] : [];
-  if (isObject(broke)) said.push(...ended(broke));
-  if (text !== null) said.push({ kind: "text", text, choice });
-  if (reasoning !== null) said.push({ kind: "reasoning", text: reasoning, choice });
-  if (isObject(call)) said.push(growing(call, choice));
+  const statements = event.begins === true ? [{ kind: "begin" }] : [];
+  if (isObject(broke)) statements.push(...ended(broke));
+  if (text !== null) statements.push({ kind: "text", text, choice });
+  if (reasoning !== null) statements.push({ kind: "reasoning", text: reasoning, choice });
+  if (isObject(call)) statements.push(growing(call, choice));
   if ("result" in event || "error" in event) {
     const isError = (error ?? null) !== null;
     const value = isError ? error : (event.result ?? null);
-    said.push({ kind: "result", id: asId(id), result: value, isError });
+    statements.push({ kind: "result", id: asId(id), result: value, isError });
   }
-  said.push(...asUsage(usage));
+  statements.push(...asUsage(usage));
   if (REASONS.includes(finish)) {
     const detail = asText(event.detail);
-    said.push({ kind: "finish", message: null, choice: null, reason: finish, detail, last: true });
+    statements.push({ kind: "finish", message: null, choice: null, reason: finish, detail, last: true });
   }
-  return said;
+  return statements;
 }
 
 /**

@@ -23,19 +23,19 @@ export const accepts = typed("function.call.", "conversation.response.", "messag
  */
 export function translate(event) {
   if ("choices" in event) {
-    const said = chat(event, asId(event.id));
-    for (const one of said) {
+    const statements = chat(event, asId(event.id));
+    for (const one of statements) {
       if (one.kind === "call" && one.id === null && one.index === 0) one.index = null;
     }
-    return said;
+    return statements;
   }
   const index = asIndex(either(event, "output_index", "outputIndex"));
   switch (event.type) {
     case "function.call.delta": {
       const { name, arguments: text } = event;
       const id = asId(either(event, "tool_call_id", "toolCallId"));
-      const said = isObject(text) ? { value: text } : { text: asText(text) };
-      return [{ kind: "call", id, index, name: asText(name), ...said }];
+      const input = isObject(text) ? { value: text } : { text: asText(text) };
+      return [{ kind: "call", id, index, name: asText(name), ...input }];
     }
     case "message.output.delta":
       return content(event.content, 0, index);

@@ -23,11 +23,11 @@ export function accepts({ done, message, response }) {
 export function translation() {
   let isOpen = false;
   return (/** @type {Fields} */ event) => {
-    const said = statements(event);
-    if (said.length === 0 && !accepts(event)) return said; // an event of another provider
-    if (!isOpen) said.unshift({ kind: "begin" });
-    isOpen = said.at(-1)?.kind !== "finish";
-    return said;
+    const out = statements(event);
+    if (out.length === 0 && !accepts(event)) return out; // an event of another provider
+    if (!isOpen) out.unshift({ kind: "begin" });
+    isOpen = out.at(-1)?.kind !== "finish";
+    return out;
   };
 }
 
@@ -35,24 +35,24 @@ export function translation() {
 function statements(event) {
   const error = filled(event.error);
   /** @type {Statement[]} */
-  const said = [];
+  const out = [];
   if (error !== undefined) {
-    said.push(failed(error));
-    return said;
+    out.push(failed(error));
+    return out;
   }
   const message = asObject(event.message);
   const thought = asText(message.thinking) ?? asText(event.thinking);
-  if (thought !== null) said.push({ kind: "reasoning", text: thought });
+  if (thought !== null) out.push({ kind: "reasoning", text: thought });
   const text = asText(message.content) ?? asText(event.response);
-  if (text !== null) said.push({ kind: "text", text });
-  said.push(...items(message.tool_calls).map(callDelta));
+  if (text !== null) out.push({ kind: "text", text });
+  out.push(...items(message.tool_calls).map(callDelta));
   if (event.done === true) {
     const names = COUNTS.filter((name) => (event[name] ?? null) !== null);
     const counts = Object.fromEntries(names.map((name) => [name, event[name]]));
-    if (names.length !== 0) said.push({ kind: "usage", counts });
-    said.push(finished(event.done_reason, { last: true }));
+    if (names.length !== 0) out.push({ kind: "usage", counts });
+    out.push(finished(event.done_reason, { last: true }));
   }
-  return said;
+  return out;
 }
 
 /**

@@ -67,14 +67,14 @@ export function translation() {
       message = response(asId(event.id), event);
       last = event.id;
     }
-    const said = translate(event, message);
-    for (const one of changing ? said : []) {
+    const statements = translate(event, message);
+    for (const one of changing ? statements : []) {
       if (one.kind !== "finish") continue;
       ended = true;
       // Calls before this chunk may have been taken for those of other responses.
       if (!knew) one.message = one.choice = null;
     }
-    return said;
+    return statements;
   };
 }
 
@@ -88,9 +88,9 @@ function continues(event) {
   const delta = isObject(choice.delta) ? choice.delta : {};
   const calls = items(either(delta, "tool_calls", "toolCalls"));
   if (calls.length !== 0) return calls.every(isLater);
-  const said = Object.keys(delta).filter((key) => filled(delta[key]));
+  const keys = Object.keys(delta).filter((key) => filled(delta[key]));
   const finished = filled(either(choice, "finish_reason", "finishReason"));
-  return finished !== undefined && said.every((key) => key === "role");
+  return finished !== undefined && keys.every((key) => key === "role");
 }
 
 /** @param {Fields} call */
@@ -106,25 +106,25 @@ function isLater(call) {
  */
 export function translate(event, message) {
   /** @type {Statement[]} */
-  const said = [];
+  const statements = [];
   const error = filled(event.error);
   for (const one of items(event.choices)) {
     const choice = asIndex(one.index) ?? 0;
     // A server that does not stream answers with the message at once.
     const delta = "delta" in one ? one.delta : one.message;
     // Of the older completions, which vLLM and others have.
-    said.push(...content(one.text, choice));
-    if (isObject(delta)) said.push(...deltaStatements(delta, message, choice));
+    statements.push(...content(one.text, choice));
+    if (isObject(delta)) statements.push(...deltaStatements(delta, message, choice));
     // With an error comes a `finish_reason` that says less.
     const reason = asText(either(one, "finish_reason", "finishReason"));
     if (reason !== null && error === undefined) {
       const native = either(one, "native_finish_reason", "nativeFinishReason");
-      said.push(finished(reason, { message, choice }, native));
+      statements.push(finished(reason, { message, choice }, native));
     }
   }
-  said.push(...asUsage(filled(event.usage)));
-  if (error !== undefined) said.push(failed(error, false));
-  return said;
+  statements.push(...asUsage(filled(event.usage)));
+  if (error !== undefined) statements.push(failed(error, false));
+  return statements;
 }
 
 /**
@@ -133,31 +133,31 @@ export function translate(event, message) {
  * @param {number} choice
  */
 function deltaStatements(delta, message, choice) {
-  const said = thoughts(reasoning(delta), choice);
-  said.push(...content(delta.content, choice));
+  const statements = thoughts(reasoning(delta), choice);
+  statements.push(...content(delta.content, choice));
   const refusal = asText(delta.refusal); // in place of an answer
-  if (refusal !== null) said.push({ kind: "text", text: refusal, choice, refusal: true });
+  if (refusal !== null) statements.push({ kind: "text", text: refusal, choice, refusal: true });
   for (const call of items(either(delta, "tool_calls", "toolCalls"))) {
-    said.push(callDelta(call, message, choice));
+    statements.push(callDelta(call, message, choice));
   }
   const old = either(delta, "function_call", "functionCall");
-  if (isObject(old)) said.push(callDelta({ function: old, index: 0 }, message, choice));
-  return said;
+  if (isObject(old)) statements.push(callDelta({ function: old, index: 0 }, message, choice));
+  return statements;
 }
 
 /**
  * The statements of a `content`: a text, a chunk of text or thoughts, or a list of chunks.
- * @param {unknown} said
+ * @param {unknown} value
  * @param {number} choice
  * @param {number | null} [block]
  * @returns {Statement[]}
  */
-export function content(said, choice, block = null) {
-  if (typeof said === "string") return said ? [{ kind: "text", text: said, choice, block }] : [];
-  if (Array.isArray(said)) return items(said).flatMap((chunk) => content(chunk, choice, block));
-  if (!isObject(said)) return [];
-  if (said.type === "thinking") return thoughts(said.thinking, choice, block);
-  return said.type === "text" && typeof said.text === "string" ? content(said.text, choice, block) : [];
+export function content(value, choice, block = null) {
+  if (typeof value === "string") return value ? [{ kind: "text", text: value, choice, block }] : [];
+  if (Array.isArray(value)) return items(value).flatMap((chunk) => content(chunk, choice, block));
+  if (!isObject(value)) return [];
+  if (value.type === "thinking") return thoughts(value.thinking, choice, block);
+  return value.type === "text" && typeof value.text === "string" ? content(value.text, choice, block) : [];
 }
 
 /** What the model thinks, which several fields may say at once. @param {Fields} delta */
@@ -171,13 +171,13 @@ function reasoning(delta) {
 
 /**
  * The statements of what the model thinks: a text, or a list of texts or summaries.
- * @param {unknown} said
+ * @param {unknown} value
  * @param {number} choice
  * @param {number | null} [block]
  * @returns {Statement[]}
  */
-function thoughts(said, choice, block = null) {
-  const texts = typeof said === "string" ? [said] : items(said).map((chunk) => chunk.text || chunk.summary);
+function thoughts(value, choice, block = null) {
+  const texts = typeof value === "string" ? [value] : items(value).map((chunk) => chunk.text || chunk.summary);
   return texts.filter((text) => asText(text) !== null).map((text) => ({ kind: "reasoning", text, choice, block }));
 }
 

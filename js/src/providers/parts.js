@@ -8,7 +8,7 @@
 
 import { isObject, own } from "../parse/values.js";
 import { asId, asIndex, asText } from "./fields.js";
-import { MEANINGS } from "./finish-reasons.js";
+import { MEANINGS } from "./finish.js";
 import { failed } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
@@ -65,22 +65,22 @@ export function translation() {
     const id = asId(call.id);
     if (kind === "result") return [resultOf(id, event)];
     /** @type {Statement[]} */
-    const said = [];
+    const statements = [];
     if (beginsTurn(kind, index, id, event)) {
       turn += 1;
       seen.clear();
-      said.push({ kind: "begin", message: `turn-${turn}` });
+      statements.push({ kind: "begin", message: `turn-${turn}` });
     }
     seen.set(index, { kind, id, ended: hasEnded(kind, call, event) });
     const text = asText(event.delta);
-    if (kind === "call") said.push(callDelta(index, call, text, `turn-${turn}`, event.status));
+    if (kind === "call") statements.push(callDelta(index, call, text, `turn-${turn}`, event.status));
     else if (text !== null || event.complete === true) {
       const ends = event.complete === true;
-      said.push({ kind: kind === "reasoning" ? kind : "text", text: text ?? "", block: index, ends });
+      statements.push({ kind: kind === "reasoning" ? kind : "text", text: text ?? "", block: index, ends });
     }
     const meaning = meaningOf(event.reason);
-    if (meaning) said.push({ kind: "finish", reason: event.reason, detail: detailOf(event, meaning) });
-    return said;
+    if (meaning) statements.push({ kind: "finish", reason: event.reason, detail: detailOf(event, meaning) });
+    return statements;
   };
 }
 
@@ -147,8 +147,8 @@ function meaningOf(reason) {
  * @param {string} meaning
  */
 function detailOf({ error }, meaning) {
-  const said = asText(error);
-  return said?.startsWith(`${meaning}: `) ? said.slice(meaning.length + 2) : null;
+  const message = asText(error);
+  return message?.startsWith(`${meaning}: `) ? message.slice(meaning.length + 2) : null;
 }
 
 /**

@@ -8,7 +8,7 @@
 
 import { isObject } from "../parse/values.js";
 import { asError } from "./fields.js";
-import { MEANINGS, REASONS, WORDS } from "./finish-reasons.js";
+import { MEANINGS, REASONS, WORDS } from "./finish.js";
 
 /**
  * A value at a JSONPath; `more`: the rest of a string follows. Without a value: the end of a string,
@@ -41,7 +41,7 @@ import { MEANINGS, REASONS, WORDS } from "./finish-reasons.js";
  * several. `refusal`: the model says why it does not answer. `ends`: the text is complete; else another
  * part or the end of the answer says so.
  * @typedef {{kind: "text" | "reasoning", text: string, choice?: number,
- *   block?: number | string | null, refusal?: boolean, ends?: boolean}} Said
+ *   block?: number | string | null, refusal?: boolean, ends?: boolean}} TextStatement
  */
 /** A response begins; the one before it has ended. @typedef {{kind: "begin", message?: string | null}} Begin */
 /**
@@ -52,7 +52,7 @@ import { MEANINGS, REASONS, WORDS } from "./finish-reasons.js";
  * @typedef {{kind: "finish", message?: string | null, choice?: number | null,
  *   reason?: Reason | null, detail?: string | null, malformed?: boolean, last?: boolean}} Finish
  */
-/** How an answer ended. @typedef {import("./finish-reasons.js").Reason} Reason */
+/** How an answer ended. @typedef {import("./finish.js").Reason} Reason */
 /** The result of a tool call. @typedef {{kind: "result", id: string | null, result?: any, isError?: boolean}} Result */
 /**
  * The final state of all calls of a message, which replaces what was streamed.
@@ -64,7 +64,7 @@ import { MEANINGS, REASONS, WORDS } from "./finish-reasons.js";
  * was written there, what came) it begins again: what came before is void.
  * @typedef {{kind: "break", reason: string, contradiction?: [any[], any, any]}} Break
  */
-/** @typedef {Begin | Said | CallDelta | Result | Aggregate | Usage | Finish | Break} Statement */
+/** @typedef {Begin | TextStatement | CallDelta | Result | Aggregate | Usage | Finish | Break} Statement */
 /** @typedef {(event: any) => Statement[]} Translate */
 
 /**
@@ -78,11 +78,11 @@ export function asUsage(value) {
 
 /**
  * The statements about this choice, and those about all of them.
- * @param {Statement[]} said
+ * @param {Statement[]} statements
  * @param {number} choice
  */
-export function ofChoice(said, choice) {
-  return said.filter((one) => {
+export function ofChoice(statements, choice) {
+  return statements.filter((one) => {
     if (one.kind === "finish") return (one.choice ?? choice) === choice;
     const isOne = one.kind === "text" || one.kind === "reasoning" || one.kind === "call";
     return !isOne || (one.choice ?? 0) === choice;
@@ -123,13 +123,13 @@ function worse(word, native) {
 /**
  * The statement of the provider's word for why a response has ended. `native` is the word of the
  * provider behind it, where there are two.
- * @param {unknown} said
+ * @param {unknown} stated
  * @param {{message?: string | null, choice?: number | null, last?: boolean}} [whose]
  * @param {unknown} [native]
  * @returns {Finish}
  */
-export function finished(said, whose = {}, native = null) {
-  const word = worse(said, native);
+export function finished(stated, whose = {}, native = null) {
+  const word = worse(stated, native);
   const reason = finishReason(word);
   const detail = reason === "error" ? String(word) : null;
   const malformed = detail?.toLowerCase().startsWith("malformed") ?? false;
@@ -183,14 +183,14 @@ export class Watch {
     this.#choice = choice;
   }
 
-  /** @param {Statement[]} said */
-  read(said) {
-    for (const one of said) {
+  /** @param {Statement[]} statements */
+  read(statements) {
+    for (const one of statements) {
       if (one.kind === "usage") Object.assign(this.#counts, one.counts);
       else if (one.kind === "text" && (one.choice ?? 0) === this.#choice) this.#answer.add(one.text);
       else if (one.kind === "break") this.#answer.broke(one.reason, !!one.contradiction);
     }
-    this.#ending.feed(said);
+    this.#ending.feed(statements);
     this.#answer.finish = this.#ending.of(this.#choice);
   }
 
@@ -218,9 +218,9 @@ export class Ending {
   /** What the provider said of the end. @type {Map<number, string>} */
   #details = new Map();
 
-  /** @param {Statement[]} said */
-  feed(said) {
-    for (const one of said) {
+  /** @param {Statement[]} statements */
+  feed(statements) {
+    for (const one of statements) {
       if (one.kind === "text" || one.kind === "reasoning" || one.kind === "call") this.#grow(one);
       else if (one.kind === "begin") for (const its of this.#all()) its.clear();
       else if (one.kind === "result") this.#calling.clear();
@@ -254,24 +254,24 @@ export class Ending {
     const reason = refuses ? "refused" : (known ?? (ends ? "lost" : null));
     if (reason === null || reason === "error" || isComplete(reason)) return null;
     const detail = (refuses && this.#refusing.get(choice)) || this.#details.get(choice);
-    return { reason, said: detail ? `${MEANINGS[reason]}: ${detail}` : MEANINGS[reason] };
+    return { reason, message: detail ? `${MEANINGS[reason]}: ${detail}` : MEANINGS[reason] };
   }
 
   #all() {
     return [this.#choices, this.#refusing, this.#calling, this.#details];
   }
 
-  /** @param {Said | CallDelta} said */
-  #grow(said) {
-    const { choice = 0 } = said;
+  /** @param {TextStatement | CallDelta} statement */
+  #grow(statement) {
+    const { choice = 0 } = statement;
     const ended = (this.#choices.get(choice) ?? null) !== null;
     // An agent's next response, which nothing else begins.
-    if (ended && (said.text || said.kind !== "call")) for (const its of this.#all()) its.delete(choice);
+    if (ended && (statement.text || statement.kind !== "call")) for (const its of this.#all()) its.delete(choice);
     if (!this.#choices.has(choice)) this.#choices.set(choice, null);
-    if (said.kind === "call") {
-      if (said.name && !said.hosted) this.#calling.add(choice);
-    } else if (said.refusal) {
-      this.#refusing.set(choice, ((this.#refusing.get(choice) ?? "") + said.text).slice(0, QUOTED));
+    if (statement.kind === "call") {
+      if (statement.name && !statement.hosted) this.#calling.add(choice);
+    } else if (statement.refusal) {
+      this.#refusing.set(choice, ((this.#refusing.get(choice) ?? "") + statement.text).slice(0, QUOTED));
     }
   }
 

@@ -95,6 +95,6 @@ function callStatements(type, id, event) {
  * @returns {Statement}
  */
 function invalid(id, name, error) {
-  const said = asText(error) ?? asText(/** @type {any} */ (error)?.message);
-  return { kind: "call", id, name, end: { error: said ?? "the input is not valid" } };
+  const message = asText(error) ?? asText(/** @type {any} */ (error)?.message);
+  return { kind: "call", id, name, end: { error: message ?? "the input is not valid" } };
 }

@@ -173,9 +173,9 @@ function readPath(text) {
   const path = [];
   STEP.lastIndex = read.startsWith("$") ? 1 : 0;
   while (STEP.lastIndex < end) {
-    const found = STEP.exec(read);
-    if (found === null) throw new WriterError(`not a JSONPath to one value: ${quoted(text)}`);
-    const [, name, index, single, double] = found;
+    const match = STEP.exec(read);
+    if (match === null) throw new WriterError(`not a JSONPath to one value: ${quoted(text)}`);
+    const [, name, index, single, double] = match;
     if (index !== undefined) path.push(Number(index));
     else path.push(name ?? keyOf(single?.replaceAll("\\'", "'").replaceAll('"', '\\"') ?? double));
   }

@@ -6,7 +6,7 @@
  * only what the schema says of the part counts: what is missing around it may still arrive.
  */
 
-import { LocatedGrowing } from "../build/located.js";
+import { LocatedBuilder } from "../build/located.js";
 import { issuesOf, refusal } from "./standard.js";
 
 export { later } from "./standard.js";
@@ -15,7 +15,7 @@ export { later } from "./standard.js";
 /** @typedef {import("./standard.js").StandardSchema} StandardSchema */
 
 /** The growing value, which notes the parts that became complete since `begin`. */
-export class NotedGrowing extends LocatedGrowing {
+export class NotedBuilder extends LocatedBuilder {
   /** @type {Path[]} */
   completed = [];
 
@@ -53,7 +53,7 @@ export class NotedGrowing extends LocatedGrowing {
 /**
  * What checks the parts that became complete.
  * @param {StandardSchema} schema
- * @param {NotedGrowing} growing
+ * @param {NotedBuilder} growing
  */
 export function checks(schema, growing) {
   return growing.completed.map((path) => () => checkPart(schema, growing, path));
@@ -62,7 +62,7 @@ export function checks(schema, growing) {
 /**
  * Throw InvalidSchema if the schema refuses what is at this path, whatever else arrives.
  * @param {StandardSchema} schema
- * @param {NotedGrowing} growing
+ * @param {NotedBuilder} growing
  * @param {Path} path
  */
 async function checkPart(schema, growing, path) {

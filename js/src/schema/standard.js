@@ -67,7 +67,7 @@ async function validated(schema, value) {
  * @returns {PromiseLike<any>}
  */
 export function later(schema, value, shown = (value) => value) {
-  return { then: (found, failed) => validated(schema, value).then(shown).then(found, failed) };
+  return { then: (done, failed) => validated(schema, value).then(shown).then(done, failed) };
 }
 
 /**

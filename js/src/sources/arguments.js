@@ -91,9 +91,9 @@ export class ArgumentText {
     return `the answer has no call of ${this.#tool}${named}`;
   }
 
-  /** @param {Statement[]} said */
-  pieces(said) {
-    const its = ofChoice(said, this.#choice);
+  /** @param {Statement[]} statements */
+  pieces(statements) {
+    const its = ofChoice(statements, this.#choice);
     this.#ending.feed(its);
     for (const { call, text } of this.#calls.read(its)) {
       // More text after complete arguments is an error, which `flush` reports.

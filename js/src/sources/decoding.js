@@ -24,7 +24,7 @@ import { isObject } from "../parse/values.js";
  */
 /**
  * What is wanted of a provider's events. `missing` says why it has not come, and the remedy.
- * @typedef {{pieces(said: Statement[]): Iterable<string>, flush(): Iterable<string>,
+ * @typedef {{pieces(statements: Statement[]): Iterable<string>, flush(): Iterable<string>,
  *   cut(ends: boolean): Cut | null, readonly missing: string | null, readonly isDone: boolean}} Wanted
  */
 
@@ -173,11 +173,11 @@ class EventDecoder {
 
   #complaint() {
     const first = described(this.#first);
-    const said =
+    const fact =
       this.#unknown === 1
         ? `the only element is not an event of a known provider: ${first}`
         : `none of ${this.#unknown} elements is an event of a known provider; the first is ${first}`;
-    return new UnknownSource(`${said}. ${ACCEPTED[0].toUpperCase()}${ACCEPTED.slice(1)}`);
+    return new UnknownSource(`${fact}. ${ACCEPTED[0].toUpperCase()}${ACCEPTED.slice(1)}`);
   }
 }
 
@@ -263,13 +263,13 @@ class AnswerDecoder {
   /** @param {Iterable<any>} events */
   *#read(events) {
     for (const event of events) {
-      const said = this.#reader.feed(event);
-      this.#watch?.read(said);
-      for (const piece of this.#wanted.pieces(said)) {
+      const statements = this.#reader.feed(event);
+      this.#watch?.read(statements);
+      for (const piece of this.#wanted.pieces(statements)) {
         this.#kept.add(piece);
         yield piece;
       }
-      for (const one of ofChoice(said, this.#choice)) {
+      for (const one of ofChoice(statements, this.#choice)) {
         if (one.kind === "break" && one.contradiction) {
           throw new RevisionError(...one.contradiction);
         }
@@ -301,11 +301,11 @@ class AnswerText {
     this.#choice = choice;
   }
 
-  /** @param {Statement[]} said */
-  pieces(said) {
-    this.#ending.feed(said);
+  /** @param {Statement[]} statements */
+  pieces(statements) {
+    this.#ending.feed(statements);
     let text = "";
-    for (const one of said) {
+    for (const one of statements) {
       if (one.kind === "text") {
         if ((one.choice ?? 0) === this.#choice) text += one.text;
         else this.#elsewhere = one.choice ?? 0;
@@ -373,8 +373,8 @@ class FailedResponse {
     const { status, statusText = "" } = this.#response;
     const body = this.#body.split(/\s+/).filter(Boolean).join(" ").slice(0, SHOWN);
     const named = `${status} ${statusText}`.trim();
-    const said = body ? `: ${body}` : "";
-    return new SourceFailed(`the response has status ${named}${said}`, status);
+    const quoted = body ? `: ${body}` : "";
+    return new SourceFailed(`the response has status ${named}${quoted}`, status);
   }
 }
 

@@ -77,25 +77,25 @@ export function checkSource(source) {
  */
 async function opened(source) {
   /** @type {any} */
-  const given = await source;
-  checkSource(given);
+  const input = await source;
+  checkSource(input);
   let media = "";
   let failure = null;
-  let body = given.fullStream ?? given;
-  if (isPiece(given)) {
-    body = [given];
-  } else if (isResponse(given)) {
-    media = given.headers?.get("content-type") ?? "";
-    if (!given.ok) failure = given;
-    body = given.body ?? [];
-  } else if (isBlob(given)) {
-    media = given.type;
-    body = given.stream();
+  let body = input.fullStream ?? input;
+  if (isPiece(input)) {
+    body = [input];
+  } else if (isResponse(input)) {
+    media = input.headers?.get("content-type") ?? "";
+    if (!input.ok) failure = input;
+    body = input.body ?? [];
+  } else if (isBlob(input)) {
+    media = input.type;
+    body = input.stream();
   }
   // Not every browser can iterate over a ReadableStream, and none closes it while it is read.
   const iterate = body.getReader ? null : (body[Symbol.asyncIterator] ?? body[Symbol.iterator]);
   const elements = iterate ? iterate.call(body) : iteratorOf(body);
-  return { elements, media, failure, kept: new Kept(), closers: [given, body], isLeft: false };
+  return { elements, media, failure, kept: new Kept(), closers: [input, body], isLeft: false };
 }
 
 /** @param {any} source */
@@ -136,86 +136,128 @@ function iteratorOf(stream) {
  * @returns {AsyncGenerator<T, void, undefined>}
  */
 export function driven(source, stage, options, knowledge) {
-  /** @type {Promise<Opened> | undefined} */
-  let opening;
-  const open = () => (opening ??= opened(source));
-  const leave = () =>
-    open()
-      .then(abandon)
-      .catch(() => {});
-  return stoppable(elementsOf(open, stage, options, knowledge), leave, options.signal);
+  const elements = new Elements(source, stage, options, knowledge);
+  return stoppable(elements, () => elements.abandon(), options.signal);
 }
 
 /**
- * @template T
- * @param {() => Promise<Opened>} open
- * @param {Stage<T> | Promise<Stage<T>>} given
- * @param {Reading} options
- * @param {Knowledge} [knowledge]
- * @returns {AsyncGenerator<T, void, undefined>}
+ * What a stage finds in a source. Not an async generator: each of its steps would cost three times as much as
+ * one of `next`. `Stoppable` asks for one element after the other.
  */
-async function* elementsOf(open, given, options, knowledge) {
-  const read = await open();
-  const { elements } = read;
-  let stage = await given;
-  let isText = true;
-  let isFirst = true;
-  let isOpen = false;
-  try {
+class Elements {
+  #source;
+  #stage;
+  #options;
+  #knowledge;
+  /** @type {Promise<Opened> | undefined} */
+  #opening;
+  /** @type {Opened | null} */
+  #read = null;
+  /** What reads an element, once the first has told what it is. @type {Stage<any> | null} */
+  #reads = null;
+  #isText = true;
+  #isOpen = false;
+  // What the stage found and how much of it was yielded, what it threw, and whether it needs no more.
+  /** @type {any[]} */
+  #out = [];
+  #yielded = 0;
+  /** @type {{error: unknown} | null} */
+  #failure = null;
+  #isOver = false;
+
+  /**
+   * @param {Source} source
+   * @param {Stage<any> | Promise<Stage<any>>} stage
+   * @param {Reading} options
+   * @param {Knowledge} [knowledge]
+   */
+  constructor(source, stage, options, knowledge) {
+    this.#source = source;
+    this.#stage = stage;
+    this.#options = options;
+    this.#knowledge = knowledge;
+  }
+
+  /** @returns {Promise<IteratorResult<any, any>>} */
+  async next() {
+    const read = (this.#read ??= await this.#open());
     for (;;) {
-      isOpen = false; // a source that fails is not closed
-      const { done, value } = await elements.next();
-      if (read.isLeft) return;
-      isOpen = !done;
+      try {
+        while (this.#yielded < this.#out.length) {
+          const one = this.#out[this.#yielded++];
+          if (typeof one === "function") await one();
+          else return { done: false, value: typeof one?.then === "function" ? await one : one };
+        }
+      } catch (error) {
+        this.#failure = { error };
+      }
+      if (this.#failure !== null || this.#isOver) break;
+      this.#isOpen = false; // a source that fails is not closed
+      const { done, value } = await read.elements.next();
+      if (read.isLeft) break;
+      this.#isOpen = !done;
       // Deltas have a null in place of no text.
       if (!done && value == null) continue;
-      const element = done ? undefined : value;
-      if (isFirst) {
-        isFirst = false;
-        const decode = await knowledge?.decoder(element, read, options);
-        isText = decode === undefined;
-        if (decode) stage = await decode(stage, options, read);
-        else options.answer?.begin();
-      }
-      if (isText && !done) {
-        read.kept.add(element);
-        options.answer?.add(element);
-      }
-      /** @type {T[]} */
-      const out = [];
-      let failure;
-      let isOver;
+      this.#out = [];
+      this.#yielded = 0;
       try {
-        isOver = stage(element, out, null) === true;
-      } catch (error) {
-        failure = { error };
-      }
-      for (const one of out) {
-        const refused = typeof one === "function" && (await failureOf(/** @type {any} */ (one)));
-        if (refused) {
-          failure = refused;
-          break;
+        const element = done ? undefined : value;
+        const stage = (this.#reads ??= await this.#begin(element, read));
+        if (this.#isText && !done) {
+          read.kept.add(element);
+          this.#options.answer?.add(element);
         }
-        if (typeof one !== "function") yield one;
+        this.#isOver = stage(element, this.#out, null) === true || !this.#isOpen;
+      } catch (error) {
+        this.#failure = { error };
       }
-      if (failure) throw (await knowledge?.explained(failure.error, read, options)) ?? failure.error;
-      if (done || isOver) return;
     }
-  } finally {
-    if (isOpen) await close(elements);
+    const ended = await this.return();
+    if (this.#failure === null) return ended;
+    const { error } = this.#failure;
+    throw (await this.#knowledge?.explained(error, read, this.#options)) ?? error;
   }
-}
 
-/**
- * What a check throws.
- * @param {() => Promise<void>} check
- */
-async function failureOf(check) {
-  try {
-    await check();
-    return null;
-  } catch (error) {
-    return { error };
+  /** The loop was left: an error of the source is ignored from here on. @param {any} [value] */
+  async return(value) {
+    if (this.#isOpen) await close(/** @type {Opened} */ (this.#read).elements);
+    return { done: true, value };
+  }
+
+  /**
+   * Close a source that is waited for, by every way that it has: SDKs have a controller, streams of Node
+   * are destroyed.
+   */
+  async abandon() {
+    try {
+      const read = await this.#open();
+      read.isLeft = true;
+      void close(read.elements);
+      for (const one of read.closers) {
+        one.controller?.abort?.();
+        one.destroy?.();
+      }
+    } catch {
+      // It was never opened.
+    }
+  }
+
+  #open() {
+    return (this.#opening ??= opened(this.#source));
+  }
+
+  /**
+   * What reads the elements of a source that begins so.
+   * @param {any} first
+   * @param {Opened} read
+   */
+  async #begin(first, read) {
+    const stage = await this.#stage;
+    const decode = await this.#knowledge?.decoder(first, read, this.#options);
+    this.#isText = decode === undefined;
+    if (decode) return decode(stage, this.#options, read);
+    this.#options.answer?.begin();
+    return stage;
   }
 }
 
@@ -252,19 +294,5 @@ async function close(elements) {
     await elements.return?.();
   } catch {
     // It was left.
-  }
-}
-
-/**
- * Close a source that is waited for, by every way that it has: SDKs have a controller, streams of Node
- * are destroyed.
- * @param {Opened} read
- */
-function abandon(read) {
-  read.isLeft = true;
-  void close(read.elements);
-  for (const one of read.closers) {
-    one.controller?.abort?.();
-    one.destroy?.();
   }
 }

@@ -69,15 +69,15 @@ export class EventText {
   #lines() {
     const lines = this.#rest.split("\n").map((line) => line.trim());
     const rest = /** @type {string} */ (lines.pop());
-    const found = lines.filter((line) => line !== "" && !isDone(line));
+    const events = lines.filter((line) => line !== "" && !isDone(line));
     this.saidDone ||= lines.some(isDone);
     if (rest.startsWith("{") && rest.endsWith("}") && isJson(rest)) {
-      found.push(rest);
+      events.push(rest);
       this.#rest = "";
     } else {
       this.#rest = this.#rest.slice(this.#rest.lastIndexOf("\n") + 1);
     }
-    return found;
+    return events;
   }
 }
 

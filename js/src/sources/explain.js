@@ -1,6 +1,6 @@
 /** What the errors of an answer say to a person, of the text that was read. Loaded when one is thrown. */
 
-import { createMachine, Growing, KEPT } from "../streams/core.js";
+import { createMachine, ValueBuilder, KEPT } from "../streams/core.js";
 import { InvalidJSON, JsonrillError, Truncated, quoted } from "../errors.js";
 import { TAGS } from "../answers/split-tags.js";
 
@@ -91,7 +91,7 @@ function shown(text) {
  */
 function lastGood(chars, offset, strict) {
   if ((offset ?? 0) > chars.length || chars.length >= KEPT) return undefined;
-  const growing = new Growing();
+  const growing = new ValueBuilder();
   try {
     createMachine(growing, { repair: !strict }).feed(chars.slice(0, offset).join(""));
   } catch {

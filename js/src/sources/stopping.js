@@ -4,10 +4,15 @@
  */
 
 /**
+ * @template T
+ * @typedef {{next(): Promise<IteratorResult<T, any>>, return(value?: any): Promise<IteratorResult<T, any>>}} Inner
+ */
+
+/**
  * The elements of `inner`. One who leaves while the next is awaited need not wait for it: `close` is
  * called, which closes what is waited for. So it is when the signal is aborted, whose reason is thrown.
  * @template T
- * @param {AsyncGenerator<T, void, undefined>} inner
+ * @param {Inner<T>} inner asked for one element after the other
  * @param {() => unknown} close
  * @param {AbortSignal} [signal]
  * @returns {AsyncGenerator<T, void, undefined>}
@@ -22,7 +27,7 @@ class Stoppable {
   #inner;
   #close;
   #signal;
-  /** Those who wait for an element, in order. @type {[(result: any) => void, (error: any) => void][]} */
+  /** Those who wait for an element, in order. @type {{resolve(result: any): void, reject(error: unknown): void}[]} */
   #waiting = [];
   #hasBegun = false;
   #isOver = false;
@@ -30,7 +35,7 @@ class Stoppable {
   #failure = null;
 
   /**
-   * @param {AsyncGenerator<any, void, undefined>} inner
+   * @param {Inner<any>} inner
    * @param {() => unknown} close
    * @param {AbortSignal} [signal]
    */
@@ -53,9 +58,9 @@ class Stoppable {
       return failure ? Promise.reject(failure.error) : Promise.resolve(DONE);
     }
     this.#hasBegun = true;
-    return new Promise((...waiting) => {
-      this.#waiting.push(waiting);
-      this.#inner.next().then(this.#come, this.#fail);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      if (this.#waiting.length === 1) this.#ask();
     });
   }
 
@@ -75,14 +80,19 @@ class Stoppable {
     throw error;
   }
 
+  #ask() {
+    this.#inner.next().then(this.#come, this.#fail);
+  }
+
   #come = (/** @type {IteratorResult<any, any>} */ result) => {
+    this.#waiting.shift()?.resolve(result);
     if (result.done) this.#end();
-    this.#waiting.shift()?.[0](result);
+    else if (this.#waiting.length !== 0) this.#ask();
   };
 
   #fail = (/** @type {unknown} */ error) => {
+    this.#waiting.shift()?.reject(error);
     this.#end();
-    this.#waiting.shift()?.[1](error);
   };
 
   #abort = () => {
@@ -90,17 +100,18 @@ class Stoppable {
     this.#leave();
   };
 
-  /** Answer all who wait, and close what they wait for. */
+  /** Close what is waited for. */
   #leave() {
     this.#end();
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const [resolve, reject] of waiting) this.next().then(resolve, reject);
     this.#close();
   }
 
+  /** It is over, also for those who still wait. */
   #end() {
     this.#isOver = true;
     this.#signal?.removeEventListener("abort", this.#abort);
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { resolve, reject } of waiting) this.next().then(resolve, reject);
   }
 }

@@ -51,17 +51,17 @@ export function toolCalls(source, { calls, answer, signal, ...options } = {}) {
       if (failure !== null) throw new SourceFailed(failure);
       return;
     }
-    const said = reading.reader.feed(event);
-    watch?.read(said);
-    for (const one of said) {
+    const statements = reading.reader.feed(event);
+    watch?.read(statements);
+    for (const one of statements) {
       if (one.kind === "finish" && one.reason === "error") failure ??= one.detail ?? null;
     }
-    for (const call of new Set(reading.read(said).map((update) => update.call))) {
+    for (const call of new Set(reading.read(statements).map((update) => update.call))) {
       seen.add(call.messageId);
       out.push(call);
     }
   };
-  return drive(source, stage, { provider: reading.reader.given, signal }, decodeEvents);
+  return drive(source, stage, { provider: reading.reader.named, signal }, decodeEvents);
 }
 
 /**
@@ -78,8 +78,8 @@ export function parts(source, { answer, signal, ...options } = {}) {
   const stage = (/** @type {any} */ event, /** @type {AnyPart[]} */ out, /** @type {any} */ _, isDone = false) => {
     const isText = event instanceof AnswerPiece;
     if (isText) answer?.add(event.piece);
-    const found = isText ? reading.addText(event.piece) : event === undefined ? reading.flush(isDone) : reading.add(event);
-    for (const part of found) out.push(/** @type {AnyPart} */ (part));
+    const changed = isText ? reading.addText(event.piece) : event === undefined ? reading.flush(isDone) : reading.add(event);
+    for (const part of changed) out.push(/** @type {AnyPart} */ (part));
     if (event === undefined && reading.error !== null) throw new SourceFailed(reading.error);
   };
   const { provider, split } = options;

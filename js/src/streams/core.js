@@ -3,7 +3,7 @@
  * so bundlers see that they need no more, and put all of it into one chunk.
  */
 
-export { Growing } from "../build/growing.js";
+export { ValueBuilder } from "../build/builder.js";
 export { formatPath } from "../parse/path-text.js";
 export { createMachine } from "../parse/create.js";
 export { SEPARATOR } from "../parse/machine.js";

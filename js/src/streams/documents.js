@@ -6,13 +6,13 @@ import { FieldNotFound } from "../build/field-not-found.js";
 import { InvalidJSON, Truncated } from "../errors.js";
 import { append, apart } from "./growing.js";
 import { WholeFields } from "../schema/fields.js";
-import { checks, NotedGrowing } from "../schema/parts.js";
+import { checks, NotedBuilder } from "../schema/parts.js";
 import { checkSchema } from "../schema/check.js";
 import { later, withSchema } from "../schema/standard.js";
 import { checkSource, drive } from "../sources/reading.js";
 import { isObject } from "../parse/values.js";
 
-/** @import { DeepPartial, Growing } from "../build/growing.js" */
+/** @import { DeepPartial, ValueBuilder } from "../build/builder.js" */
 /** @import { Cut } from "../errors.js" */
 /** @import { ParserOptions } from "../parse/machine.js" */
 /** @import { StandardSchema } from "../schema/standard.js" */
@@ -43,7 +43,7 @@ export function fields(source, options) {
   checkSource(source);
   checkSchema(schema);
   const [reading, parsing] = apart(rest, false);
-  const value = new NotedGrowing();
+  const value = new NotedBuilder();
   const machine = createMachine(value, parsing);
   const whole = new WholeFields();
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out, /** @type {Cut | null} */ cut) => {
@@ -91,7 +91,7 @@ export function fields(source, options) {
 export function partial(text, options) {
   const { schema, ...parsing } = withSchema(options) ?? {};
   checkSchema(schema);
-  const value = new NotedGrowing();
+  const value = new NotedBuilder();
   // What repair closes would be complete to a schema, and lack what may still come.
   const machine = createMachine(value, schema === undefined ? parsing : { ...parsing, cutOff: false });
   const isWhole = isRead(machine, text, value);
@@ -103,7 +103,7 @@ export function partial(text, options) {
  * Read one text; false if it is not complete.
  * @param {import("../parse/machine.js").Machine} machine
  * @param {string | ArrayBuffer | ArrayBufferView} text
- * @param {Growing} value
+ * @param {ValueBuilder} value
  */
 function isRead(machine, text, value) {
   machine.feed(text);
@@ -121,7 +121,7 @@ function isRead(machine, text, value) {
 /**
  * The value so far, after its complete parts were validated.
  * @param {StandardSchema<any>} schema
- * @param {NotedGrowing} value
+ * @param {NotedBuilder} value
  */
 async function checked(schema, value) {
   for (const check of checks(schema, value)) await check();

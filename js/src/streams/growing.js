@@ -1,7 +1,7 @@
 /** The value that grows while its text is read, as its callers want to see it. */
 
 import { createMachine } from "../parse/create.js";
-import { Growing } from "../build/growing.js";
+import { ValueBuilder } from "../build/builder.js";
 import { SEPARATOR } from "../parse/machine.js";
 import { checkSchema } from "../schema/check.js";
 import { checkSource } from "../sources/driving.js";
@@ -28,13 +28,13 @@ import { checkSource } from "../sources/driving.js";
  * what the schema makes of it, and the values of documents that one piece completes.
  * @param {Drive} drive
  * @param {Source} source
- * @param {(value: Growing) => any} show
+ * @param {(value: ValueBuilder) => any} show
  * @param {(value: any) => any} whole
  * @param {ValuesOptions<any>} options
- * @param {new () => Growing} [Kind]
+ * @param {new () => ValueBuilder} [Kind]
  * @returns {AsyncGenerator<any, void, undefined>}
  */
-export function grown(drive, source, show, whole, { live, schema, ...options }, Kind = Growing) {
+export function grown(drive, source, show, whole, { live, schema, ...options }, Kind = ValueBuilder) {
   checkSource(source);
   checkSchema(schema);
   if (schema !== undefined && options.many) {
@@ -47,7 +47,7 @@ export function grown(drive, source, show, whole, { live, schema, ...options }, 
   let machine = createMachine(value, parsing);
   const stageWith = (/** @type {Validation | null} */ validation) => {
     const begin = () => {
-      value = validation ? new validation.NotedGrowing() : new Kind();
+      value = validation ? new validation.NotedBuilder() : new Kind();
       machine = createMachine(value, parsing);
     };
     begin();

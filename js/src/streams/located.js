@@ -1,6 +1,6 @@
 /** The value that grows, with what is complete in it. */
 
-import { LocatedGrowing } from "../build/located.js";
+import { LocatedBuilder } from "../build/located.js";
 import { progress } from "../build/state.js";
 import { grown } from "./growing.js";
 
@@ -20,5 +20,5 @@ export function grownStates(drive, source, options) {
     return { value, complete, ...progress(value, growing.openPath) };
   };
   const whole = (/** @type {any} */ value) => ({ value, complete: true, ...progress(value, null) });
-  return grown(drive, source, show, whole, options, LocatedGrowing);
+  return grown(drive, source, show, whole, options, LocatedBuilder);
 }

@@ -2,7 +2,7 @@
 
 import { drive } from "../sources/reading.js";
 import { grown } from "./growing.js";
-import { LocatedGrowing } from "../build/located.js";
+import { LocatedBuilder } from "../build/located.js";
 
 /**
  * @param {AsyncIterable<any>} events
@@ -11,5 +11,5 @@ import { LocatedGrowing } from "../build/located.js";
  * @param {import("../parse/values.js").Numbers} numbers
  */
 export function loggedValues(events, show, whole, numbers) {
-  return grown(drive, events, show, whole, { numbers }, LocatedGrowing);
+  return grown(drive, events, show, whole, { numbers }, LocatedBuilder);
 }

@@ -7,11 +7,11 @@ import { Update } from "../partial-stream/update.js";
  * never held, contains what a PARTIAL held before it would have told. A held one is emitted when it is
  * due, even if the source stalls, and in any case at the end.
  * @template {Update} T
- * @param {AsyncGenerator<T, void, undefined>} found
+ * @param {AsyncGenerator<T, void, undefined>} updates
  * @param {number} every milliseconds
  * @returns {AsyncGenerator<T, void, undefined>}
  */
-export async function* paced(found, every) {
+export async function* paced(updates, every) {
   /** @type {T | null} */
   let held = null;
   let due = 0;
@@ -26,7 +26,7 @@ export async function* paced(found, every) {
         due = performance.now() + every;
         yield last;
       }
-      next ??= found.next();
+      next ??= updates.next();
       /** @type {IteratorResult<T, void> | null} */
       let result;
       try {
@@ -56,7 +56,7 @@ export async function* paced(found, every) {
   } finally {
     if (isOpen) {
       next?.catch(() => {});
-      await found.return();
+      await updates.return();
     }
   }
 }

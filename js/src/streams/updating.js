@@ -33,6 +33,6 @@ export function updates(source, { every, ...options } = {}) {
     append(out, piece === undefined ? stream.flush(cut) : stream.feed(piece));
     return stream.ended;
   };
-  const found = drive(source, stage, reading);
-  return every === undefined ? found : stoppable(paced(found, every), () => found.return());
+  const all = drive(source, stage, reading);
+  return every === undefined ? all : stoppable(paced(all, every), () => all.return());
 }

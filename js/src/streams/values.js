@@ -3,7 +3,7 @@
 import { grownValues } from "./growing.js";
 import { drive } from "../sources/reading.js";
 
-/** @import { DeepPartial } from "../build/growing.js" */
+/** @import { DeepPartial } from "../build/builder.js" */
 /** @import { Source } from "../sources/reading.js" */
 /** @import { ValuesOptions } from "./growing.js" */
 

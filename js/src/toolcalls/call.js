@@ -71,7 +71,7 @@ export class ToolCall {
     /** True if the provider runs the tool itself. */
     this.hosted = false;
     /** For identity: true if the id is the sender's own. */
-    this.given = true;
+    this.ownId = true;
     /** True while more of it may come. */
     this.open = true;
   }
@@ -149,8 +149,8 @@ export class ToolCall {
     if (delta.unread) this.#unread = true;
     if (free && this.#arguments instanceof Ended) {
       this.encoding = "text";
-      const made = delta.received ? new Received(this.#options, true) : new FreeText(this.#options);
-      this.#arguments = made;
+      const reader = delta.received ? new Received(this.#options, true) : new FreeText(this.#options);
+      this.#arguments = reader;
     }
     if (delta.received) return this.#receive(delta);
     if (text != null) return this.#append(text);
@@ -276,8 +276,8 @@ export class ToolCall {
     if (this.status === "streaming") {
       if (status === "error") {
         const unknown = problem("PROVIDER_ERROR", "the sender gave no reason");
-        const given = Object.keys(error ?? {}).length > 0;
-        this.#fail(given ? /** @type {Problem} */ (error) : unknown);
+        const isKnown = Object.keys(error ?? {}).length > 0;
+        this.#fail(isKnown ? /** @type {Problem} */ (error) : unknown);
       } else if (status === "complete") {
         this.#close({});
       } else if (status === "truncated") {
@@ -303,9 +303,9 @@ export class ToolCall {
     }
     if (text === null) {
       const isPreset = value === undefined;
-      const said = isPreset ? this.#preset : value;
-      const isText = typeof said === "string" && (isPreset || this.encoding === "text");
-      text = isText ? said : this.#written({ value: said });
+      const stated = isPreset ? this.#preset : value;
+      const isText = typeof stated === "string" && (isPreset || this.encoding === "text");
+      text = isText ? stated : this.#written({ value: stated });
     }
     return text ? this.#append(text) : null;
   }
@@ -316,8 +316,8 @@ export class ToolCall {
    */
   #compare(text, value) {
     if (this.status !== "streaming" || this.#fits(text, value)) return;
-    const said = "the arguments stated at the end are not those that were streamed";
-    this.#fail(problem("ARGUMENTS_DIFFER", said));
+    const message = "the arguments stated at the end are not those that were streamed";
+    this.#fail(problem("ARGUMENTS_DIFFER", message));
   }
 
   /**
@@ -326,13 +326,13 @@ export class ToolCall {
    */
   #fits(text, value) {
     if (this.encoding === "text") {
-      const said = text ?? value ?? null;
-      return said === null || said === this.raw;
+      const stated = text ?? value ?? null;
+      return stated === null || stated === this.raw;
     }
     if (text !== null) {
       if (text === this.raw) return true;
-      const said = this.completeArgs ? loaded(text, this.#options) : undefined;
-      return said !== undefined && extend(said, this.args) && extend(this.args, said);
+      const stated = this.completeArgs ? loaded(text, this.#options) : undefined;
+      return stated !== undefined && extend(stated, this.args) && extend(this.args, stated);
     }
     return value === undefined || (this.completeArgs && extend(value, this.args));
   }

@@ -84,15 +84,15 @@ export class Calls {
 
   /**
    * The updates that the statements of one event make.
-   * @param {Statement[]} said
+   * @param {Statement[]} statements
    */
-  read(said) {
+  read(statements) {
     if (this.#ended) {
       this.#ended = false;
       this.#evict();
     }
     this.#event += 1;
-    for (const statement of said) this.#act(statement);
+    for (const statement of statements) this.#act(statement);
     return this.#take();
   }
 
@@ -126,28 +126,28 @@ export class Calls {
     return updates;
   }
 
-  /** @param {Statement} said */
-  #act(said) {
-    switch (said.kind) {
+  /** @param {Statement} statement */
+  #act(statement) {
+    switch (statement.kind) {
       case "call":
-        return this.#call(said);
+        return this.#call(statement);
       case "usage":
         this.#counted = this.#event;
         return;
       case "begin": {
-        const message = said.message ?? null;
+        const message = statement.message ?? null;
         for (const scope of this.#identity.ended(null, null, message)) this.#end(scope, null);
         return this.#identity.begin(message);
       }
       case "finish":
-        for (const scope of this.#identity.ended(said.message ?? null, said.choice ?? null)) {
-          this.#end(scope, said);
+        for (const scope of this.#identity.ended(statement.message ?? null, statement.choice ?? null)) {
+          this.#end(scope, statement);
         }
         return;
       case "result":
-        return this.#result(said);
+        return this.#result(statement);
       case "aggregate":
-        return this.#aggregate(said);
+        return this.#aggregate(statement);
       default: // text says nothing of calls
     }
   }
@@ -237,34 +237,34 @@ export class Calls {
     if (call.status !== status || news) this.#update(call, news);
   }
 
-  /** @param {Result} said */
-  #result(said) {
-    const { id } = said;
+  /** @param {Result} answer */
+  #result(answer) {
+    const { id } = answer;
     const call = this.#identity.known(id);
-    if (call === null) return this.#keepEarly(said);
+    if (call === null) return this.#keepEarly(answer);
     // A tool that has answered was called: nothing more of its arguments will come.
     if (call.open && call.status === "streaming") this.#close(call, { kind: "finish" });
-    this.#answer(call, said);
+    this.#answer(call, answer);
   }
 
-  /** Keep a result that comes before its call. @param {Result} said */
-  #keepEarly(said) {
-    if (said.id !== null) this.#early.set(said.id, said);
+  /** Keep a result that comes before its call. @param {Result} answer */
+  #keepEarly(answer) {
+    if (answer.id !== null) this.#early.set(answer.id, answer);
     if (this.#early.size > MOST_EARLY) this.#early.delete([...this.#early.keys()][0]);
   }
 
   /** Give a call the result that came before it. Its arguments may still grow. @param {ToolCall} call */
   #takeEarly(call) {
-    for (const [id, said] of this.#early) {
+    for (const [id, answer] of this.#early) {
       if (this.#identity.known(id) !== call) continue;
       this.#early.delete(id);
-      this.#answer(call, said);
+      this.#answer(call, answer);
     }
   }
 
   /**
    * @param {ToolCall} call
-   * @param {Result} said
+   * @param {Result} answer
    */
   #answer(call, { result, isError = false }) {
     call.answered = true;
@@ -273,7 +273,7 @@ export class Calls {
     this.#update(call, null, true);
   }
 
-  /** Replace the calls of a message by their final state. @param {Aggregate} said */
+  /** Replace the calls of a message by their final state. @param {Aggregate} statement */
   #aggregate({ message, calls }) {
     const told = new Set();
     for (const delta of calls) {
@@ -313,7 +313,7 @@ export class Calls {
  * @param {CallDelta} delta
  */
 function saysNothing({ id, index, name, alias, text, parts, end, fragments, value }) {
-  const said = text || parts?.length || end || fragments?.length;
+  const hasText = text || parts?.length || end || fragments?.length;
   const named = id || name || alias || (index ?? null) !== null;
-  return !said && !named && value === undefined;
+  return !hasText && !named && value === undefined;
 }

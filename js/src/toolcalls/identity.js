@@ -21,10 +21,10 @@
 
 /** @typedef {import("../providers/statements.js").CallDelta} CallDelta */
 /**
- * What identity sees of a call. `given`: the id is the provider's own and will not change. `begun`:
+ * What identity sees of a call. `ownId`: the id is the provider's own and will not change. `begun`:
  * argument text has arrived. `argsEnded`: the arguments are a complete JSON value, right or wrong.
  * `settled`: complete or truncated.
- * @typedef {{id: string, given: boolean, index: number | null, name: string | null,
+ * @typedef {{id: string, ownId: boolean, index: number | null, name: string | null,
  *   messageId: string, readonly begun: boolean, readonly argsEnded: boolean, readonly open: boolean,
  *   readonly settled: boolean}} Call
  */
@@ -242,13 +242,13 @@ export class Identity {
     scope.ended = false;
     scope.count += 1;
     // At an index that is taken, a made id is all that tells two calls apart: it stays.
-    const given = id !== null || (index !== null && scope.indices.has(index));
+    const ownId = id !== null || (index !== null && scope.indices.has(index));
     // Made of what a receiver sees too, so that both ends make the same one.
-    const tail = `${index ?? ""}${index === null || given ? `#${scope.count}` : ""}`;
+    const tail = `${index ?? ""}${index === null || ownId ? `#${scope.count}` : ""}`;
     const isTaken = id !== null && scope.ids.has(id);
     const name = isTaken ? `${id}#${scope.count}` : (id ?? `${scope.messageId}:${tail}`);
     const call = this.#make(name, index, scope.messageId);
-    call.given = given;
+    call.ownId = ownId;
     scope.calls.add(call);
     scope.know(call, name);
     if (isTaken) scope.know(call, id);
@@ -256,7 +256,7 @@ export class Identity {
     if (index !== null) {
       // The index leads elsewhere from now on, so an id that was made is the id for good.
       const before = scope.indices.get(index);
-      if (before !== undefined) before.given = true;
+      if (before !== undefined) before.ownId = true;
       scope.indices.set(index, call);
     }
     return call;
@@ -292,9 +292,9 @@ export class Identity {
     this.linked = false;
     if (id !== null) {
       scope.hasIds = true;
-      if (!call.given) {
+      if (!call.ownId) {
         call.id = id;
-        call.given = true;
+        call.ownId = true;
         this.linked = true;
       }
       if (!scope.knows(call, id)) {
@@ -363,9 +363,9 @@ function sharesId(call, scope, { index = null, name = null, alias = null, receiv
  * @param {CallDelta} delta
  */
 function takesId(call, scope, { name = null, alias = null, end = null }) {
-  if (call.settled || scope.ended) return false;
-  if (name === null) return !call.given || call.name !== null;
-  if (call.given) return end !== null && alias === null && call.name === name;
+  if (call.settled || scope.ended || !call.open) return false;
+  if (name === null) return !call.ownId || call.name !== null;
+  if (call.ownId) return end !== null && alias === null && call.name === name;
   return call.name === null || (call.name === name && !call.argsEnded);
 }
 

@@ -42,7 +42,7 @@ export class Observed {
   /** The fields of the next state: what is set already, and what is asked for at the frame. */
   #fields = /** @type {Fields} */ ({});
   /** @type {(() => Fields) | null} */
-  #look = null;
+  #latest = null;
   /** Forget the frame that is waited for. @type {(() => void) | null} */
   #cancel = null;
   /** For those who look for loops: true if views were told of a state since this was set to false. */
@@ -135,7 +135,7 @@ export class Observed {
   /** Be as if nothing was read; views are told at the next frame. */
   #reset() {
     this.#controller = null;
-    this.#look = null;
+    this.#latest = null;
     this.#fields = { ...this.#empty };
   }
 
@@ -151,9 +151,9 @@ export class Observed {
       if (!signal.aborted) this.#note(fields);
     };
     try {
-      for await (const look of begin(signal, note, this.#submitted?.body)) {
+      for await (const latest of begin(signal, note, this.#submitted?.body)) {
         if (signal.aborted) return;
-        this.#look = look;
+        this.#latest = latest;
         this.#note({});
       }
       if (!this.#isOver) note({ complete: true, status: "complete" });
@@ -170,9 +170,9 @@ export class Observed {
 
   #draw() {
     this.#cancel = null;
-    const found = this.#look?.();
-    this.#look = null;
-    const state = { ...this.#state, ...this.#fields, ...found };
+    const shown = this.#latest?.();
+    this.#latest = null;
+    const state = { ...this.#state, ...this.#fields, ...shown };
     this.#state = { ...state, isLoading: state.status === "streaming" };
     this.#fields = {};
     this.told = true;
@@ -212,10 +212,10 @@ function onFrame(draw) {
     forget();
     draw();
   };
-  const look = () => {
-    if (has && globalThis.document?.visibilityState !== "hidden") timer = setTimeout(look, PAUSE);
+  const tick = () => {
+    if (has && globalThis.document?.visibilityState !== "hidden") timer = setTimeout(tick, PAUSE);
     else run();
   };
-  timer = setTimeout(look, has ? PAUSE : FRAME);
+  timer = setTimeout(tick, has ? PAUSE : FRAME);
   return forget;
 }

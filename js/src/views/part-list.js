@@ -68,8 +68,8 @@ export class PartList {
  * @param {Part} part
  * @returns {PartState}
  */
-function shown({ kind, index, turn, status: said, text, complete, call, result, error, value }) {
-  const status = call?.answered ? null : said;
+function shown({ kind, index, turn, status: stated, text, complete, call, result, error, value }) {
+  const status = call?.answered ? null : stated;
   const state = { kind, index, turn, status, text, complete, call: call && stateOf(call), result, error };
   return /** @type {any} */ (kind === "json" ? { ...state, value } : state);
 }

@@ -5,7 +5,7 @@
 
 import { parts } from "../streams/answering.js";
 import { JsonrillError } from "../errors.js";
-import { LocatedGrowing } from "../build/located.js";
+import { LocatedBuilder } from "../build/located.js";
 import { NO_PROGRESS, progress } from "../build/state.js";
 import { parse } from "../jsontext.js";
 import { Observed } from "./observed.js";
@@ -16,7 +16,7 @@ import { checkSource, drive, isPiece } from "../sources/reading.js";
 import { grown } from "../streams/growing.js";
 import { isObject } from "../parse/values.js";
 
-/** @import { DeepPartial } from "../build/growing.js" */
+/** @import { DeepPartial } from "../build/builder.js" */
 /** @import { Begin, Fields } from "./observed.js" */
 /** @import { PartsOptions } from "../answers/parts.js" */
 /** @import { Source } from "../sources/reading.js" */
@@ -153,12 +153,12 @@ export const VALUES = {
   begin: (source, { initial, ...options }) =>
     async function* (signal, _, body) {
       const itself = (/** @type {any} */ value) => value;
-      const read = grown(drive, begun(source, signal, body), itself, itself, { ...options, signal }, LocatedGrowing);
-      for await (const found of read) {
+      const read = grown(drive, begun(source, signal, body), itself, itself, { ...options, signal }, LocatedBuilder);
+      for await (const latest of read) {
         yield () => {
-          const isGrowing = found instanceof LocatedGrowing;
-          const value = isGrowing ? found.value : found;
-          return { value, ...progress(value, isGrowing ? found.openPath : null) };
+          const isGrowing = latest instanceof LocatedBuilder;
+          const value = isGrowing ? latest.value : latest;
+          return { value, ...progress(value, isGrowing ? latest.openPath : null) };
         };
       }
     },

@@ -507,10 +507,10 @@ function quoted(kind, text) {
   throw new FragmentError(`the source text of a ${kind} is not ${shown(text)}`);
 }
 
-/** @param {string} found an escape, which stays, or a control character */
-function escaped(found) {
-  if (found[0] === "\\") return found;
-  return "\\u" + found.charCodeAt(0).toString(16).padStart(4, "0");
+/** @param {string} sequence an escape, which stays, or a control character */
+function escaped(sequence) {
+  if (sequence[0] === "\\") return sequence;
+  return "\\u" + sequence.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
 /** A value for a message, whatever it is. @param {unknown} value */

@@ -153,7 +153,7 @@ export class Parser {
    * @returns {Fragment[]}
    */
   feed(piece) {
-    return this.#found(() => this.#machine.feed(piece));
+    return this.#taken(() => this.#machine.feed(piece));
   }
 
   /**
@@ -163,11 +163,11 @@ export class Parser {
    * @returns {Fragment[]}
    */
   flush(cut = null) {
-    return this.#found(() => this.#machine.flush(cut));
+    return this.#taken(() => this.#machine.flush(cut));
   }
 
   /** @param {() => void} work */
-  #found(work) {
+  #taken(work) {
     try {
       work();
     } catch (error) {

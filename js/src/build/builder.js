@@ -20,7 +20,7 @@ import { put } from "../parse/values.js";
  */
 
 /** The growing value: a sink of the machine, and what a Rebuilder writes to. */
-export class Growing {
+export class ValueBuilder {
   /** @type {any} */
   live = undefined;
   /** Grows with every change of the value. */
@@ -71,11 +71,17 @@ export class Growing {
   }
 
   #copy() {
-    const copies = this._spine.map((one) => (Array.isArray(one) ? one.slice() : { ...one }));
-    for (let depth = copies.length - 1; depth > 0; depth -= 1) {
-      const outer = copies[depth - 1];
-      if (Array.isArray(outer)) outer[outer.length - 1] = copies[depth];
-      else put(outer, this._keys[depth], copies[depth]);
+    const spine = this._spine;
+    const copies = new Array(spine.length);
+    /** @type {any} */
+    let inner;
+    for (let depth = spine.length - 1; depth >= 0; depth -= 1) {
+      const copy = Array.isArray(spine[depth]) ? spine[depth].slice() : { ...spine[depth] };
+      if (inner !== undefined) {
+        if (Array.isArray(copy)) copy[copy.length - 1] = inner;
+        else put(copy, this._keys[depth + 1], inner);
+      }
+      copies[depth] = inner = copy;
     }
     this.#copies = copies;
     this.#copied = this.version;
