@@ -34,7 +34,7 @@ from jsonrill_server.client import (
 )
 from support import SLACK, few
 from support.processes import Server
-from support.proxy import CuttingProxy
+from support.proxies import CuttingProxy
 
 TRIP = {"city": "Zürich", "days": [{"title": f"Day {n} 🚢", "hours": n / 2} for n in range(12)]}
 TEXT = json.dumps(TRIP, ensure_ascii=False)

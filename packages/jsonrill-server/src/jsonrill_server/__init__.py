@@ -14,7 +14,7 @@ The folders are the journey of a record. A part imports only from parts above it
     client/      the client of the server: publishes, and reads with resume
     demo/        simulated models
     config.py    the settings of the server
-    logs.py      what the server logs
+    log_lines.py what the server logs
     problems.py  errors as HTTP answers
     access/      tokens, tickets, limits, origins
     http/        the routes

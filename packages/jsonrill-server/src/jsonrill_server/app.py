@@ -11,6 +11,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -18,7 +19,7 @@ from starlette.routing import Route
 from jsonrill.ext.tasks import stop
 
 from .access.credentials import Credentials
-from .access.guard import Guard, RequestMetrics
+from .access.guard import Guard
 from .access.permissions import config_of, hub_of, require_subject
 from .config import Config
 from .demo.generations import Demo
@@ -29,7 +30,7 @@ from .problems import KNOWN, answer
 from .relay import ROUTES as RELAY
 from .relay import Upstreams, take_over
 from .runs.hub import Hub
-from .runs.signals import before_the_end
+from .runs.shutdown import before_the_end
 from .store import Status, Store, open_store
 
 log = logging.getLogger("jsonrill_server")
@@ -138,10 +139,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
             await upstreams.close()
 
     # By name: Starlette 0.37 passes `app` by its name, and then takes nothing by position.
-    before = [
-        Middleware(RequestMetrics, config=config, metrics=hub.metrics),
-        Middleware(Guard, config=config),
-    ]
+    before = [Middleware(Guard, config=config, metrics=hub.metrics)]
     if config.origins:
         before.append(_cors(config))
     handlers: dict[Any, Any] = dict.fromkeys(KNOWN, answer)
@@ -174,8 +172,16 @@ def _routes(config: Config, simulated: bool) -> list[Route]:
     if simulated:
         chat = by_path["/v1/chat/completions"]
         chat["POST"] = demo.with_mistral(chat["POST"])
+    # The page's files are the only answers that are compressed: streams must not be held back.
+    zipped = [Middleware(GZipMiddleware)]
+    files = {path for _, path, _ in PAGE}
     return [
-        Route(path, _by_method(path, handlers), methods=[*handlers])
+        Route(
+            path,
+            _by_method(path, handlers),
+            methods=[*handlers],
+            middleware=zipped if path in files else None,
+        )
         for path, handlers in by_path.items()
     ]
 

@@ -62,17 +62,10 @@ def _of_store(error: StoreError) -> Problem:
             return Problem(409, "CLOSED", "the stream has ended")
         case StreamTaken():
             return Problem(409, "TAKEN", "another producer holds this stream")
-        case StoreFull(
-            bound="owner_streams"
-            | "owner_bytes"
-            | "stream_producers"
-            | "total_streams"
-            | "total_bytes"
-            | "memory"
-        ):
-            return Problem(429, "TOO_MANY", str(error), {"retry-after": "10"})
-        case StoreFull():
+        case StoreFull(bound="stream_bytes" | "stream_entries"):
             return Problem(413, "LIMIT_EXCEEDED", str(error))
+        case StoreFull():
+            return Problem(429, "TOO_MANY", str(error), {"retry-after": "10"})
         case StoreUnavailable():
             return Problem(503, "UNAVAILABLE", "the store cannot be reached", {"retry-after": "1"})
     return Problem(500, "STORE", "the store failed")

@@ -16,7 +16,7 @@ import uvicorn
 from .app import create_app
 from .config import Config, without_secrets
 from .http.connection import Connection
-from .logs import to_stderr
+from .log_lines import to_stderr
 from .runs.descriptors import RESERVED, bounded, raise_limit
 from .store import StoreError, open_store
 

@@ -7,8 +7,11 @@ import subprocess
 from pathlib import Path
 
 from jsonrill_server.demo.models import models
-from support import need_command
+from support import hard, need_command
 from support.processes import Server
+
+# The clients for Python read the same in `make test`.
+pytestmark = hard
 
 
 def test_clients_from_npm_read_the_simulated_models(npm: Path, tmp_path: Path) -> None:

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from jsonrill.testing import Answer, Call, Upstream
-from support import ROOT, few, need_command
+from support import ROOT, few, hard, need_command
+
+# The clients for Python read the same in `make test`.
+pytestmark = hard
 
 LIBRARY = ROOT / "js" / "src" / "index.js"
 CALLS = [

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from support import SLACK, few, need_command
+from support import SLACK, few, hard, need_command
 from support.processes import Server
 from support.upstream import MODELS, NUMBERS, an_upstream
+
+# The clients for Python read the same in `make test`.
+pytestmark = hard
 
 
 def test_responses_messages_models_and_repeated_requests(npm: Path, tmp_path: Path) -> None:

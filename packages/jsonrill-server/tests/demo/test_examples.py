@@ -51,7 +51,7 @@ class Everything(BaseModel):
     start: date
     at: datetime
     clock: time
-    lasts: timedelta
+    duration: timedelta
     id: uuid.UUID
     price: Decimal
     stops: list[Stop] = Field(min_length=1, max_length=4)

@@ -1,4 +1,4 @@
-"""The published suite on the stores that survive a restart."""
+"""The Durable Streams front keeps what the published suite of that protocol asks for."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from support.durable import check, outcomes
-from support.redis_server import RedisServer
+from support.stores import StoreServers
+
+from .published_tests import check, outcomes
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "redis"])
-def test_every_test_but_those_of_forks_passes(kind: str, npm: Path, tmp_path: Path) -> None:
-    if kind == "sqlite":
-        check(outcomes(npm, tmp_path, store=f"sqlite:///{tmp_path}/log.db"))
-        return
-    with RedisServer(tmp_path) as redis:
-        check(outcomes(npm, tmp_path, store=redis.url))
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
+def test_every_test_but_those_of_forks_passes(
+    kind: str, npm: Path, store_servers: StoreServers, tmp_path: Path
+) -> None:
+    check(outcomes(npm, tmp_path, store=store_servers.url(kind, tmp_path)))

@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 
 from support import SLACK, hard, need_command
+from support.databases import RedisServer
 from support.processes import Server
-from support.redis_server import RedisServer
 
 COUNT = 700
 
@@ -55,6 +55,7 @@ def test_a_numbered_producer_and_readers_survive_restarts(npm: Path, tmp_path: P
         check(running)
 
 
+@hard
 def test_replicas_share_producers_and_readers(npm: Path, tmp_path: Path) -> None:
     """Three processes on one port take the requests as they come."""
     with RedisServer(tmp_path) as redis:

@@ -1,4 +1,4 @@
-"""P10 with large crowds: chaos, rolling restarts, and the bounds that the documentation states."""
+"""P10 under much traffic: chaos, rolling restarts, and the bounds that the documentation states."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from support.chaos import Chaos
-from support.crowd import Crowd, replicas
+from support.databases import RedisServer
 from support.processes import Server
-from support.redis_server import RedisServer
 from support.stores import SERVED, StoreServers
+from support.traffic import Traffic, replicas
+
+from .chaos import Chaos
 
 
-def hold(servers: list[Server], crowd: Crowd, gap: float) -> None:
-    assert crowd.waited_less_than(gap), crowd.longest_gap
+def hold(servers: list[Server], traffic: Traffic, gap: float) -> None:
+    assert traffic.waited_less_than(gap), traffic.longest_gap
     assert all("Traceback" not in server.log() for server in servers)
 
 
@@ -29,34 +30,34 @@ def store(redis_server: RedisServer) -> str:
 
 def test_readers_cut_at_random_resume_anywhere(tmp_path: Path, store: str) -> None:
     with replicas(tmp_path, store) as servers:
-        crowd = Crowd(servers, 20, 1500)
-        crowd.cuts = 20
-        asyncio.run(crowd.run())
-        assert crowd.reconnects >= 20 * crowd.cuts
-        hold(servers, crowd, 5)
+        traffic = Traffic(servers, 20, 1500)
+        traffic.cuts = 20
+        asyncio.run(traffic.run())
+        assert traffic.reconnects >= 20 * traffic.cuts
+        hold(servers, traffic, 5)
 
 
 def test_a_killed_replica_is_replaced_by_the_others(tmp_path: Path, store: str) -> None:
     with replicas(tmp_path, store) as servers:
-        crowd = Crowd(servers, 20, 300, seed=2)
+        traffic = Traffic(servers, 20, 300, seed=2)
 
         async def kill() -> None:
-            await crowd.written_to(0.5)
+            await traffic.written_to(0.5)
             servers[0].kill()
 
-        asyncio.run(crowd.run(meanwhile=kill))
-        hold(servers, crowd, 5)
+        asyncio.run(traffic.run(meanwhile=kill))
+        hold(servers, traffic, 5)
 
 
-def again(crowd: Crowd, shares: list[float], what: Callable[[], Awaitable[object]]) -> None:
-    """Runs the crowd, and does something to the servers at each of these shares of the writing."""
+def again(traffic: Traffic, shares: list[float], what: Callable[[], Awaitable[object]]) -> None:
+    """Runs the traffic, and does something to the servers at each of these shares of it."""
 
     async def meanwhile() -> None:
         for share in shares:
-            await crowd.written_to(share)
+            await traffic.written_to(share)
             await what()
 
-    asyncio.run(crowd.run(meanwhile=meanwhile))
+    asyncio.run(traffic.run(meanwhile=meanwhile))
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
@@ -64,15 +65,15 @@ def test_rolling_restarts_of_all_replicas_lose_nothing(
     tmp_path: Path, store: str, how: int
 ) -> None:
     with replicas(tmp_path, store) as servers:
-        crowd = Crowd(servers, 12, 300, seed=5)
+        traffic = Traffic(servers, 12, 300, seed=5)
 
         async def one_after_the_other() -> None:
             for server in servers:
                 await asyncio.to_thread(server.end, how)
                 await asyncio.to_thread(server.start)
 
-        again(crowd, [0.2, 0.5, 0.8], one_after_the_other)
-        hold(servers, crowd, 10)
+        again(traffic, [0.2, 0.5, 0.8], one_after_the_other)
+        hold(servers, traffic, 10)
 
 
 @pytest.mark.parametrize("kind", SERVED)
@@ -82,28 +83,28 @@ def test_restarts_of_the_store_lose_nothing(
 ) -> None:
     url, database = store_servers.url(kind, tmp_path), store_servers[kind]
     with replicas(tmp_path, url, 2) as servers:
-        crowd = Crowd(servers, 8, 300, seed=3)
+        traffic = Traffic(servers, 8, 300, seed=3)
 
         async def restart() -> None:
             await asyncio.to_thread(database.end, how)
             await asyncio.sleep(0.5)
             await asyncio.to_thread(database.start)
 
-        again(crowd, [0.3, 0.6], restart)
-        hold(servers, crowd, 10)
+        again(traffic, [0.3, 0.6], restart)
+        hold(servers, traffic, 10)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_restarts_of_a_server_on_sqlite_lose_nothing(tmp_path: Path, how: int) -> None:
     with replicas(tmp_path, f"sqlite:///{tmp_path}/log.db", 1) as servers:
-        crowd = Crowd(servers, 8, 300, seed=4)
+        traffic = Traffic(servers, 8, 300, seed=4)
 
         async def restart() -> None:
             await asyncio.to_thread(servers[0].end, how)
             await asyncio.to_thread(servers[0].start)
 
-        again(crowd, [0.2, 0.4, 0.6, 0.8], restart)
-        hold(servers, crowd, 15)
+        again(traffic, [0.2, 0.4, 0.6, 0.8], restart)
+        hold(servers, traffic, 15)
 
 
 @pytest.mark.parametrize("kind", SERVED)

@@ -1,5 +1,5 @@
 """How late the event loop runs under each hostile record at full size, in every format; and how
-long a crowd of readers waits after a restart.
+long many readers wait after a restart.
 
 `pytest -s -o python_files='hard_*.py' tests/hard/hard_lag.py` prints the figures it judges.
 """
@@ -14,9 +14,10 @@ import pytest
 
 from jsonrill_server.runs.options import BadOption
 from support import SLACK
-from support.catch_up import come_back, publish
 from support.hostile import HOSTILE, LAG, MEGABYTE, lag_of
 from support.processes import Server
+
+from .catch_up import come_back, publish
 
 # Some take minutes; what they do in a tenth of their size is the same.
 SIZES = {"any of": MEGABYTE // 50, "broken documents": MEGABYTE // 4, "branches": MEGABYTE // 4}

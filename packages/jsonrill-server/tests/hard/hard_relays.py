@@ -9,9 +9,10 @@ import asyncio
 from pathlib import Path
 
 from jsonrill.testing import Upstream
-from support.crowd import replicas
-from support.redis_server import RedisServer
-from support.relays import Relays, provider
+from support.databases import RedisServer
+from support.traffic import replicas
+
+from .relays import Relays, provider
 
 
 def test_a_hundred_rolling_restarts(tmp_path: Path, redis_server: RedisServer) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from jsonrill.schema.weight import weight_of
 from jsonrill_server.runs.schemas import EACH, TOTAL
-from support.heavy_schemas import LONGEST, body_of, chain, memory_of, patterns, properties, used
+from support.hostile import LONGEST, body_of, chain, memory_of, patterns, properties, used
 from support.processes import Server
 
 # What a body may have.

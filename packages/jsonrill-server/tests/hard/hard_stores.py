@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.store_load import Load, measured
-from support.stores import KINDS, StoreServers
+from support.stores import KINDS, Load, StoreServers, measured
 
 SLOWER = ("postgresql", "redis+cluster")
 

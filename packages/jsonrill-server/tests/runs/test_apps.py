@@ -353,11 +353,13 @@ def test_every_format_is_one_that_resumes() -> None:
 
                 async with served(Starlette(routes=[Route("/", view)])) as url:
                     for format in FORMATS:
-                        calm = await all_events(f"{url}/?format={format}")
-                        assert all(event.id for event in calm), format
-                        for event in (calm[0], calm[len(calm) // 2])[: len(calm) - 1]:
+                        undisturbed = await all_events(f"{url}/?format={format}")
+                        assert all(event.id for event in undisturbed), format
+                        for event in (undisturbed[0], undisturbed[len(undisturbed) // 2])[
+                            : len(undisturbed) - 1
+                        ]:
                             after = await all_events(f"{url}/?format={format}&after={event.id}")
-                            assert after == calm[calm.index(event) + 1 :], format
+                            assert after == undisturbed[undisturbed.index(event) + 1 :], format
 
     asyncio.run(main())
 

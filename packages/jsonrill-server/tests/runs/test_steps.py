@@ -29,9 +29,9 @@ from jsonrill_server.runs.steps import Steps
 from jsonrill_server.runs.value import value_of
 from jsonrill_server.store import MemoryStore
 from support import SLACK, examples, few
-from support.beginnings import texts
 from support.hostile import HOSTILE, LAG, lag_of, view_of
-from support.updates import MODES
+from support.prefixes import texts
+from support.streams import MODES
 
 SIZE = 20_000
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
+from support.databases import RedisServer
 from support.processes import Server
-from support.redis_server import RedisServer
 
 
 @pytest.fixture(scope="module")

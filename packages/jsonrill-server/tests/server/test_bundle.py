@@ -11,14 +11,15 @@ import page_bundle
 import pytest
 
 from jsonrill_server.http import pages
-from support import ROOT, need_command
-from support.asgi import asked
+from support import ROOT
+from support.apps import asked
+from support.npm import TOOLS, installed
 
 
 @pytest.fixture(scope="module")
 def bundled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder `web` of a wheel."""
-    page_bundle.install(need_command("npm"))
+    installed(TOOLS, "npm")
     web = tmp_path_factory.mktemp("bundle")
     page_bundle.bundle(web / "page")
     shutil.copytree(ROOT / "js" / "src", web / "js" / "src")
@@ -44,16 +45,15 @@ def test_a_wheel_serves_its_bundle_and_keeps_hashed_names_for_ever(
     monkeypatch.setattr(pages, "root", lambda: bundled)
     html = asked("GET", "/").text
     for path in named_in(html):
-        plain = asked("GET", f"/{path}", headers={"accept-encoding": "br, gzip;q=0"})
-        zipped = asked("GET", f"/{path}", headers={"accept-encoding": "br, gzip"})
-        assert plain.status_code == 200 and plain.headers["vary"] == "accept-encoding"
-        kept = "bundle" in path
-        assert plain.headers["cache-control"] == (
-            "public, max-age=31536000, immutable" if kept else "no-cache"
+        answer = asked("GET", f"/{path}", headers={"accept-encoding": "br, gzip"})
+        assert answer.status_code == 200
+        plain = asked("GET", f"/{path}", headers={"accept-encoding": "identity"})
+        assert "content-encoding" not in plain.headers and plain.content == answer.content
+        if len(plain.content) > 1000:
+            assert answer.headers["content-encoding"] == "gzip"
+        assert answer.headers["cache-control"] == (
+            "public, max-age=31536000, immutable" if "bundle" in path else "no-cache"
         )
-        assert "content-encoding" not in plain.headers
-        assert zipped.headers["content-encoding"] == "gzip" and zipped.content == plain.content
-        assert zipped.headers["etag"] != plain.headers["etag"]
     assert asked("GET", "/web/lib/index.js").status_code == 200
     assert asked("GET", "/web/page/bundle/page-0.js").status_code == 404
 

@@ -21,8 +21,10 @@ from jsonrill import updates
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.ext.starlette import ByteStreamResponse
 from jsonrill_server import Config, EventStreamResponse, Runs, create_app
+from jsonrill_server.problems import problem_of
 from jsonrill_server.runs import render
 from jsonrill_server.runs.options import StreamOptions, ViewOptions
+from jsonrill_server.store import StoreFull
 from support import SLACK
 
 
@@ -392,3 +394,16 @@ class Closing:
 
     async def aclose(self) -> None:
         self.closed += 1
+
+
+@pytest.mark.parametrize(
+    "bound, status",
+    [
+        *((bound, 413) for bound in ("stream_bytes", "stream_entries")),
+        *((bound, 429) for bound in ("owner_bytes", "total_bytes", "memory", "disk")),
+    ],
+)
+def test_a_store_that_is_full_is_not_a_request_that_is_too_large(bound: str, status: int) -> None:
+    request = Request({"type": "http"})
+    problem = problem_of(request, StoreFull(bound, "full"))
+    assert problem is not None and problem.status == status

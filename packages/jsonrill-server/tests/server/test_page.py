@@ -16,7 +16,7 @@ from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.records import CLOSED, Record
 from jsonrill_server.runs.render import rendering
 from support import ROOT
-from support.asgi import asked
+from support.apps import asked
 from support.processes import Server, all_events
 
 NAMES = list(models())
@@ -76,7 +76,7 @@ def test_nothing_else_is_served(path: str) -> None:
 
 def test_the_page_can_be_left_out() -> None:
     assert asked("GET", "/", quiet(page=False)).status_code == 404
-    assert asked("GET", "/web/page/view.js", quiet(page=False)).status_code == 404
+    assert asked("GET", "/web/page/tree-view.js", quiet(page=False)).status_code == 404
 
 
 def test_models_are_there_only_in_a_demo() -> None:

@@ -10,6 +10,7 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -53,14 +54,32 @@ async def filled(text: str, seed: int, stream: StreamOptions) -> MemoryStore:
     return store
 
 
+@asynccontextmanager
+async def viewed(store: MemoryStore, options: ViewOptions) -> AsyncIterator[Views]:
+    """The views of the stream, as a hub has them."""
+    made: list[View] = []
+
+    def make(position: Position, shared: bool) -> View:
+        work = rendering(StreamOptions(), options)
+        made.append(View(store, "s", work, options, position, shared=shared))
+        return made[-1]
+
+    yield Views(make, bool)
+    for view in made:
+        await view.close()
+
+
+def reader_of(views: Views, options: ViewOptions, position: Position = START) -> Reader:
+    return Reader(views, position, lambda: rendering(StreamOptions(), options))
+
+
 async def read(
-    store: MemoryStore, options: ViewOptions, position: Position, view: View | None = None
+    store: MemoryStore, options: ViewOptions, position: Position, views: Views | None = None
 ) -> list[SSEEvent]:
-    stream = StreamOptions()
-    views = None if view is None else Views(lambda position: view, START)
-    reader = Reader(store, "s", options, position, lambda: rendering(stream, options), views)
     decoder = SSEDecoder()
-    return [event async for chunk in reader.chunks() for event in decoder.feed(chunk)]
+    async with viewed(store, options) as own:
+        reader = reader_of(views or own, options, position)
+        return [event async for chunk in reader.chunks() for event in decoder.feed(chunk)]
 
 
 @pytest.mark.parametrize("options", VIEWS, ids=str)
@@ -121,52 +140,106 @@ def test_coalesced_and_cut_anywhere(
 
     async def main() -> None:
         store = await filled(json.dumps(value), seed, StreamOptions())
-        view = View(store, "s", rendering(StreamOptions(), together), together, lambda: None, 5.0)
-        await asyncio.sleep(0)
-        live = asyncio.create_task(read(store, together, START, view))
-        await asyncio.sleep(0.001)
-        await store.finalize("s", CLOSED.to_bytes())
-        here, there = await live, await read(store, elsewhere, START)
-        uncut = outcome(options, await read(store, options, START))
-        assert outcome(options, here) == outcome(options, there) == uncut
-        for before, after, ring in ((here, elsewhere, None), (there, together, view)):
-            cut = chance.randrange(len(before))
-            position = parse(before[cut].id)
-            rest = await read(store, after, position, ring) if cut < len(before) - 1 else []
-            assert outcome(options, [*before[: cut + 1], *rest]) == uncut
-        await view.close()
+        async with viewed(store, together) as views:
+            live = asyncio.create_task(read(store, together, START, views))
+            await asyncio.sleep(0.001)
+            await store.finalize("s", CLOSED.to_bytes())
+            here, there = await live, await read(store, elsewhere, START)
+            uncut = outcome(options, await read(store, options, START))
+            assert outcome(options, here) == outcome(options, there) == uncut
+            for before, after, rings in ((here, elsewhere, None), (there, together, views)):
+                cut = chance.randrange(len(before))
+                position = parse(before[cut].id)
+                rest = await read(store, after, position, rings) if cut < len(before) - 1 else []
+                assert outcome(options, [*before[: cut + 1], *rest]) == uncut
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("jsonrill_server.store.logs.BATCH", batch)
         asyncio.run(main())
 
 
-def test_a_reader_that_falls_behind_reads_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jsonrill_server.runs.view.RING_FRAMES", 10)  # 80 for one that falls behind
+def ring_of(monkeypatch: pytest.MonkeyPatch, frames: int) -> None:
+    """Let rings hold this number of frames, and let each be rendered by itself."""
+    monkeypatch.setattr("jsonrill_server.runs.view.FRAME_COST", 1 << 20)
+    monkeypatch.setattr("jsonrill_server.runs.view.RING_BYTES", (frames << 20) + (1 << 19))
+    monkeypatch.setattr("jsonrill_server.runs.view.STEP_BYTES", 1)
+
+
+def test_a_slow_reader_loses_its_place_and_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice at the most: then it reads in a view of its own, which others do not use."""
+    ring_of(monkeypatch, 10)
     options = ViewOptions(format="raw")
 
     async def main() -> None:
         store = MemoryStore()
         await store.acquire("s", "p", lease=60, meta=StreamOptions().to_bytes())
-        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
-        make = lambda: rendering(StreamOptions(), options)  # noqa: E731
-        reader = Reader(store, "s", options, START, make, Views(lambda position: view, START))
-        decoder, seen = SSEDecoder(), []
-        chunks = reader.chunks()
-        await store.append("s", "p", [to_bytes(Record("text", "0"))])
-        seen += decoder.feed(await anext(chunks))
-        for at in range(1, 200):
-            await store.append("s", "p", [to_bytes(Record("text", str(at)))])
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.01)
-        assert len(view.ring) == 80
-        await store.finalize("s", CLOSED.to_bytes())
-        async for chunk in chunks:
-            seen += decoder.feed(chunk)
-        assert [json.loads(event.data) for event in seen[:-1]] == [str(at) for at in range(200)]
-        assert seen[-1].type == "CLOSE"
-        assert reader.replays == 1
-        await view.close()
+        async with viewed(store, options) as views:
+            slow, quick = reader_of(views, options), reader_of(views, options)
+            decoders = {slow: SSEDecoder(), quick: SSEDecoder()}
+            seen: dict[Reader, list[SSEEvent]] = {slow: [], quick: []}
+            chunks = {slow: slow.chunks(), quick: quick.chunks()}
+
+            async def reads(reader: Reader) -> None:
+                seen[reader] += decoders[reader].feed(await anext(chunks[reader]))
+
+            for at in range(120):
+                await store.append("s", "p", [to_bytes(Record("text", str(at)))])
+                await reads(quick)
+                while at % 30 == 0 and len(seen[slow]) < len(seen[quick]):
+                    await reads(slow)
+            assert slow.replays == 2 and quick.replays == 0
+            assert [view.shared for view in views.all] == [True, False]
+            assert len(views.all[0].ring) == 10 and len(views.all[1].ring) == 1
+            await store.finalize("s", CLOSED.to_bytes())
+            for reader in (slow, quick):
+                async for chunk in chunks[reader]:
+                    seen[reader] += decoders[reader].feed(chunk)
+                texts = [json.loads(event.data) for event in seen[reader][:-1]]
+                assert texts == [str(at) for at in range(120)]
+                assert seen[reader][-1].type == "CLOSE"
+            assert slow.replays == 2 and len(views.all) == 1
+
+    asyncio.run(main())
+
+
+def test_readers_of_a_second_view_go_over_to_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring_of(monkeypatch, 10)
+    options = ViewOptions(format="raw")
+
+    async def main() -> None:
+        store = await filled(json.dumps([*range(40)]), 1, StreamOptions())
+        last = (await store.status("s")).last
+        async with viewed(store, options) as views:
+            chunks = [reader_of(views, options, Position(last - 1)).chunks()]
+            await anext(chunks[0])
+            chunks += [reader_of(views, options).chunks() for _ in range(2)]
+            for reading in chunks[1:]:
+                await anext(reading)
+            assert len(views.all) == 2 and views.all[1].readers == 2
+            waiting = [asyncio.create_task(_all(reading)) for reading in chunks]
+            while views.all[0].readers < 3:
+                await asyncio.sleep(0)
+            assert len(views.all) == 1
+            await store.finalize("s", CLOSED.to_bytes())
+            rest = [SSEDecoder().feed(await reading) for reading in waiting]
+            assert len(rest[0]) == 1 and rest[1] == rest[2] and len(rest[1]) == last
+
+    asyncio.run(main())
+
+
+def test_nothing_is_rendered_before_a_reader_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring_of(monkeypatch, 10)
+    options = ViewOptions(format="raw")
+
+    async def main() -> None:
+        store = await filled(json.dumps([*range(40)]), 1, StreamOptions())
+        async with viewed(store, options) as views:
+            chunks = reader_of(views, options).chunks()
+            await anext(chunks)
+            await asyncio.sleep(0.01)
+            assert views.all[0].next == 1
+            await chunks.aclose()
+            assert views.all[0].readers == 0
 
     asyncio.run(main())
 
@@ -175,47 +248,35 @@ def test_a_stream_that_vanishes_ends_for_its_readers() -> None:
     async def main() -> None:
         store = await filled("[1,2", 1, StreamOptions())
         options = ViewOptions()
-        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
-        reading = asyncio.create_task(read(store, options, START, view))
+        reading = asyncio.create_task(read(store, options, START))
         await asyncio.sleep(0.01)
         await store.delete("s")
         events = await reading
         assert json.loads(events[-2].data)["error"]["code"] == "GONE"
         assert events[-1].type == "CLOSE"
-        await view.close()
 
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("behind", [False, True], ids=["in the view", "beside it"])
-def test_a_view_that_gives_up_ends_its_readers(
-    behind: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those that follow it, and those that fell behind and read the log by themselves."""
-    monkeypatch.setattr("jsonrill_server.runs.view.RING_FRAMES", 1 if behind else 1000)
+@pytest.mark.parametrize("ahead", [False, True], ids=["at its end", "before its place"])
+def test_a_view_that_gives_up_ends_its_readers(ahead: bool) -> None:
     options = ViewOptions(format="raw")
 
     async def main() -> None:
         store = await filled("[1,2", 1, StreamOptions())
-        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
-        await asyncio.sleep(0.01)
-        make = lambda: rendering(StreamOptions(), options)  # noqa: E731
-        reader = Reader(store, "s", options, START, make, Views(lambda position: view, START))
-        if behind:
-            monkeypatch.setattr(view, "place_after", lambda position: None)
-            monkeypatch.setattr(view, "has", lambda position: True)
-        decoder = SSEDecoder()
-        chunks = reader.chunks()
-        seen = decoder.feed(await anext(chunks))
-        rest = asyncio.create_task(_all(chunks))
-        await asyncio.sleep(0.05)
-        assert not rest.done()
-        view.fail(StoreUnavailable("away"))
-        async with asyncio.timeout(1):
-            seen += decoder.feed(await rest)
-        assert json.loads(seen[-2].data)["error"]["code"] == "UNAVAILABLE"
-        assert seen[-1].type == "CLOSE"
-        await view.close()
+        async with viewed(store, options) as views:
+            position = Position((await store.status("s")).last) if ahead else START
+            rest = asyncio.create_task(_all(reader_of(views, options, position).chunks()))
+            await asyncio.sleep(0.05)
+            assert not rest.done()
+            views.all[0].fail(StoreUnavailable("away"))
+            async with asyncio.timeout(1):
+                seen = SSEDecoder().feed(await rest)
+            assert json.loads(seen[-2].data)["error"]["code"] == "UNAVAILABLE"
+            assert seen[-1].type == "CLOSE"
+            # Who comes then gets another one.
+            await store.finalize("s", CLOSED.to_bytes())
+            assert len(await read(store, options, START, views)) >= 2
 
     asyncio.run(main())
 
@@ -234,14 +295,13 @@ def test_a_reader_is_told_that_the_log_is_another(format: str) -> None:
         await old.finalize("s", CLOSED.to_bytes())
         ids = [parse(event.id) for event in await read(old, options, START)]
         store = await filled("[1,2,4]", 1, StreamOptions())
-        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
-        await asyncio.sleep(0.01)
         await store.finalize("s", CLOSED.to_bytes())
-        for position in ids:
-            for ring in (view, None):
-                events = await read(store, options, position, ring)
-                assert json.loads(events[-2].data)["error"]["code"] == "LOG_LOST"
-        await view.close()
+        async with viewed(store, options) as views:
+            await read(store, options, START, views)
+            for position in ids:
+                for rings in (views, None):
+                    events = await read(store, options, position, rings)
+                    assert json.loads(events[-2].data)["error"]["code"] == "LOG_LOST"
 
     asyncio.run(main())
 

@@ -17,7 +17,7 @@ import pytest
 from jsonrill_server.runs.options import BadOption, StreamOptions, TooMany
 from jsonrill_server.runs.render import check_options
 from jsonrill_server.runs.schemas import TOTAL, WAITING, Schemas
-from support.heavy_schemas import (
+from support.hostile import (
     LONGEST,
     body_of,
     chain,

@@ -86,16 +86,22 @@ def test_stalled_readers_are_cut_off_and_cost_little(tmp_path: Path) -> None:
         asyncio.run(main(server))
 
 
+async def _count(events: Events) -> int:
+    return len([event async for event in events])
+
+
 def test_a_slow_reader_gets_everything(tmp_path: Path) -> None:
     async def main(server: Server) -> None:
         async with httpx2.AsyncClient(base_url=server.url, timeout=20, trust_env=False) as http:
             stream = await make(http)
             url = f"{server.url}/v1/streams/{stream}/events?format=chunks"
-            async with Events(url, buffer=1 << 18) as events:
+            async with Events(url, buffer=1 << 18) as events, Events(url) as others:
                 coming = aiter(events)
                 first = await anext(coming)
+                quick = asyncio.create_task(_count(others))
                 await fill(http, stream, 3900)  # more than the buffers of the connection hold
                 await http.post(f"/v1/streams/{stream}/close")
+                assert await quick == 3902
                 found = [first]
                 async for event in coming:
                     found.append(event)
@@ -103,7 +109,7 @@ def test_a_slow_reader_gets_everything(tmp_path: Path) -> None:
                         await asyncio.sleep(0.02)
             texts = [json.loads(event.data) for event in found[:-1]]
             assert texts == ["[", *[RECORD] * 3900]
-            # Back to the log; a second time if it joined the others and fell behind again.
+            # It lost its place; a second time if it came back to the others and fell behind again.
             await until(server, "readers", 0, 5)
             assert 1 <= metric(server, "replays_total") <= 2
 

@@ -27,10 +27,9 @@ from jsonrill_server.store import MemoryStore, StoreUnavailable, Tail
 from jsonrill_server.store.postgres import PostgresStore
 from jsonrill_server.store.redis import RedisStore
 from support import SLACK, few
-from support.postgres_server import PostgresServer
+from support.databases import PostgresServer, RedisServer
 from support.processes import Server
-from support.redis_server import RedisServer
-from support.store_faults import COMMANDS, ERRORS, Faults
+from support.proxies import COMMANDS, ERRORS, Faults
 from support.upstream import NUMBERS, an_upstream
 
 # On a busy machine a lease is not renewed in time that has the second of `make hard`.

@@ -24,7 +24,7 @@ from jsonrill_server.store import (
     UnknownStream,
 )
 from support import SLACK, few
-from support.store_load import Load, measured
+from support.stores import Load, measured
 
 from .conftest import opened
 
@@ -94,6 +94,14 @@ def test_a_new_stream_is_empty_and_open(url: str) -> None:
         assert (status.owner, status.meta, status.last, status.size) == ("o", b'{"a":1}', 0, 0)
         assert (status.closed, status.producer, status.lost) == (False, "p", False)
         assert LONG - 5 < status.lease <= LONG
+
+    run(work, url)
+
+
+def test_a_store_may_be_closed_twice(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        await store.close()  # and by `run` once more
 
     run(work, url)
 
@@ -964,3 +972,24 @@ def test_a_long_life_is_kept_and_counted(url: str) -> None:
         assert (await store.status("big0")).last == 1
 
     run(work, url, keep_open=0.3, keep_closed=0.3, owner_bytes=45_000)
+
+
+def test_any_text_is_a_name(url: str) -> None:
+    async def main() -> None:
+        async with opened(url) as here, opened(url) as second:
+            # Stores in memory share nothing.
+            there = here if url == "memory:" else second
+            for name in ("", "\0", "é\n'\"%s {}", "x" * 5000, "x" * 4999 + "é"):
+                await there.acquire(name, name, lease=60, owner=name, meta=b"\0")
+                status = await here.status(name)
+                assert (status.owner, status.producer, status.meta) == (name, name, b"\0")
+                waiting = asyncio.ensure_future(anext(here.read(name)))
+                await there.append(name, name, [b"1"], turn=Turn(name, 0, 0))
+                async with asyncio.timeout(10 * SLACK):
+                    assert [entry.data for entry in await waiting] == [b"1"]
+                assert await here.once(name, 60) and not await there.once(name, 60)
+                await here.delete(name)
+                with pytest.raises(UnknownStream):
+                    await there.status(name)
+
+    asyncio.run(main())

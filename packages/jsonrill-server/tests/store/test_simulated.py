@@ -63,7 +63,7 @@ def _call(store: Store, draw: random.Random) -> tuple[str, Callable[[], Awaitabl
         found = await store.status(stream)
         return (found.meta, found.last, found.size, found.closed, found.producer, found.lost)
 
-    async def look() -> object:
+    async def peek() -> object:
         found = await store.peek(stream, after)
         entries = [(entry.seq, entry.data, entry.final) for entry in found.entries]
         return (found.last, found.closed, entries)
@@ -75,7 +75,7 @@ def _call(store: Store, draw: random.Random) -> tuple[str, Callable[[], Awaitabl
         ("lose", 1, lose),
         ("finalize", 1, lambda: store.finalize(stream, b"closed", only_if_lost=flag)),
         ("status", 3, status),
-        ("look", 3, look),
+        ("peek", 3, peek),
         ("delete", 1, lambda: _done(store.delete(stream))),
         ("once", 1, lambda: store.once(token, LONG)),
     ]

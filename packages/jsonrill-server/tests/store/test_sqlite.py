@@ -10,13 +10,18 @@ from typing import Any
 
 import pytest
 
-from jsonrill_server.store import LogLost, SqliteStore, StoreError
+from jsonrill_server.store import SqliteStore, Store, StoreError
 from jsonrill_server.store.sqlite import _changes
+from support import SLACK
 
 from .conftest import opened
 
 
-def test_what_another_process_writes_wakes_readers_here(tmp_path: Path) -> None:
+def test_what_another_process_writes_wakes_readers_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Store, "check_every", 1000.0)
+
     async def main() -> None:
         url = f"sqlite:///{tmp_path}/log.db"
         async with opened(url) as here, opened(url) as there:
@@ -26,10 +31,9 @@ def test_what_another_process_writes_wakes_readers_here(tmp_path: Path) -> None:
             for at in range(5):
                 waiting = asyncio.ensure_future(anext(reading))
                 await asyncio.sleep(0.1)
-                start = time.monotonic()
                 await there.append("s", "p", [b"%d" % at])
-                assert [entry.data for entry in await waiting] == [b"%d" % at]
-                assert time.monotonic() - start < 2.0  # not only at the next look
+                async with asyncio.timeout(20 * SLACK):
+                    assert [entry.data for entry in await waiting] == [b"%d" % at]
             assert not quiet.done()
             quiet.cancel()
 
@@ -40,13 +44,13 @@ class Disturbed(sqlite3.Connection):
     """Another process writes to each stream after the first `SELECT`."""
 
     path = ""
-    calm = True
+    undisturbed = True
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         found = super().execute(*arguments)
-        if not self.calm or not arguments[0].startswith("SELECT"):
+        if not self.undisturbed or not arguments[0].startswith("SELECT"):
             return found
-        self.calm = False
+        self.undisturbed = False
         with sqlite3.connect(self.path) as db:
             db.execute("UPDATE changes SET number = number + 1")
             db.execute("UPDATE streams SET changed = (SELECT number FROM changes)")
@@ -122,21 +126,5 @@ def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="another version"):
             await store.open()
         await store.close()
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("lost", [1, 2, 3])
-def test_a_lost_row_is_noticed(tmp_path: Path, lost: int) -> None:
-    async def main() -> None:
-        async with opened(f"sqlite:///{tmp_path}/log.db") as store:
-            await store.acquire("s", "p", lease=60, meta=b"")
-            await store.append("s", "p", [b"1", b"2", b"3"])
-            with sqlite3.connect(tmp_path / "log.db") as db:
-                db.execute("DELETE FROM entries WHERE seq = ?", (lost,))
-            db.close()
-            with pytest.raises(LogLost):
-                async for _ in store.read("s"):
-                    pass
 
     asyncio.run(main())

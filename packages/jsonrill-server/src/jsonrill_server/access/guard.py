@@ -1,4 +1,4 @@
-"""Middleware before every route: checks of host and origin, access log, metrics.
+"""The middleware before every route: checks of host and origin, access log, metrics.
 
 Nothing here knows what a route does. Each handler checks a stream's owner (`permissions.py`).
 """
@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..config import Config
-from ..logs import new_id, request_id
+from ..log_lines import new_id, request_id
 from ..problems import CLIENT_GONE, Problem
 from ..runs.metrics import Metrics
 
@@ -31,39 +31,76 @@ HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
 }
 SAFE: Final = {"GET", "HEAD", "OPTIONS"}
+METHODS: Final = {*SAFE, "POST", "PUT", "PATCH", "DELETE"}
 PROBES: Final = {"/livez", "/readyz", "/healthz", "/metrics"}
 access = logging.getLogger("jsonrill_server.access")
 log = logging.getLogger("jsonrill_server")
 
 
 class Guard:
-    """Refuses foreign hosts (DNS rebinding) and other sites' pages (CSRF); adds the headers."""
+    """Refuses foreign hosts (DNS rebinding) and other sites' pages (CSRF); adds the headers.
 
-    def __init__(self, app: ASGIApp, config: Config) -> None:
+    Each request is counted, and has one line in the log: its route and status, never what was sent.
+    Its id, the client's or a new one, is in its answer and in all its log lines.
+    """
+
+    def __init__(self, app: ASGIApp, config: Config, metrics: Metrics) -> None:
         self._app = app
         self._hosts = {host.lower() for host in config.allowed_hosts}
         self._origins = {origin.lower() for origin in config.origins}
+        self._logs = config.access_log
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        begun = time.monotonic()
+        seen: dict[str, Any] = {"status": 0, "bytes": 0}
+        name = new_id(Headers(scope=scope).get("x-request-id", ""))
+        request_id.set(name)
 
-        async def guarded(message: Message) -> None:
+        async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
+                seen["status"] = message["status"]
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("cache-control", "no-store")
+                for header, value in (*HEADERS.items(), ("x-request-id", name)):
+                    headers.setdefault(header, value)
+            else:
+                seen["bytes"] += len(message.get("body", b""))
             await send(message)
 
         problem = self._refusal(scope)
-        if problem is not None:
-            await problem.response()(scope, receive, guarded)
-        else:
-            await self._app(scope, receive, guarded)
+        app = self._app if problem is None else problem.response()
+        try:
+            await app(scope, receive, counted)
+        except Exception as error:
+            # A server raises OSError when it cannot send to the client any more.
+            if isinstance(error, ClientDisconnect) or (
+                isinstance(error, OSError) and seen["status"]
+            ):
+                seen["status"] = seen["status"] or CLIENT_GONE
+            else:
+                # The answer to this is made further out; it says no more than that.
+                seen["status"] = 500
+                log.exception("a request failed")
+            raise
+        finally:
+            self._count(scope, seen, time.monotonic() - begun)
+
+    def _count(self, scope: Scope, seen: dict[str, Any], seconds: float) -> None:
+        # The route as it is written in the documentation, without ids; paths that are none are one.
+        route = str(scope.get("jsonrill.route", "other"))
+        method = scope["method"] if scope["method"] in METHODS else "OTHER"
+        status = str(seen["status"])
+        self._metrics.add("requests_total", route=route, method=method, status=status)
+        self._metrics.observe("request_seconds", seconds, route=route)
+        if self._logs:
+            line = {"method": method, "route": route, **seen, "seconds": round(seconds, 4)}
+            access.info("", extra={"fields": line})
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = Headers(scope=scope)
@@ -108,69 +145,3 @@ def _netloc(origin: str) -> str:
         return urlsplit(origin.lower()).netloc
     except ValueError:
         return ""
-
-
-class RequestMetrics:
-    """One log line per request and the counters: routes and statuses, never what was sent.
-
-    Each request has an id, its own or a new one, which its answer and all its log lines name.
-    """
-
-    def __init__(self, app: ASGIApp, config: Config, metrics: Metrics) -> None:
-        self._app = app
-        self._logs = config.access_log
-        self._metrics = metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun = time.monotonic()
-        seen: dict[str, Any] = {"status": 0, "bytes": 0}
-        name = new_id(Headers(scope=scope).get("x-request-id", ""))
-        request_id.set(name)
-
-        async def counted(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                seen["status"] = message["status"]
-                headers = MutableHeaders(raw=message.setdefault("headers", []))
-                headers.setdefault("x-request-id", name)
-            else:
-                seen["bytes"] += len(message.get("body", b""))
-            await send(message)
-
-        try:
-            await self._app(scope, receive, counted)
-        except Exception as error:
-            # A server raises OSError when it cannot send to the client any more.
-            if isinstance(error, ClientDisconnect) or (
-                isinstance(error, OSError) and seen["status"]
-            ):
-                seen["status"] = seen["status"] or CLIENT_GONE
-            else:
-                # The answer to this is made further out; it says no more than that.
-                seen["status"] = 500
-                log.exception("a request failed")
-            raise
-        finally:
-            self._count(scope, seen, time.monotonic() - begun)
-
-    def _count(self, scope: Scope, seen: dict[str, Any], seconds: float) -> None:
-        route = _route(scope)
-        status = str(seen["status"])
-        self._metrics.add(
-            "requests_total", route=route, method=_method(scope["method"]), status=status
-        )
-        self._metrics.observe("request_seconds", seconds, route=route)
-        if self._logs:
-            line = {"method": _method(scope["method"]), "route": route, **seen}
-            access.info("", extra={"fields": {**line, "seconds": round(seconds, 4)}})
-
-
-def _route(scope: Scope) -> str:
-    """The route as it is written in the documentation, without ids; paths that are none are one."""
-    return str(scope.get("jsonrill.route", "other"))
-
-
-def _method(method: str) -> str:
-    return method if method in {*SAFE, "POST", "PUT", "PATCH", "DELETE"} else "OTHER"

@@ -15,7 +15,7 @@ from jsonrill.toolcalls import ToolCalls
 from jsonrill.wire.reader import WireReader
 
 from .errors import ClientError, StreamCancelled, StreamFailed, Unavailable
-from .steps import RETRIED, Json, Request, Response, Tries, checked
+from .tries import RETRIED, Json, Request, Response, Tries, checked
 
 T = TypeVar("T")
 

@@ -1,11 +1,10 @@
-"""What is published: the bodies of records, and the outbox in which they wait."""
+"""What is published: the bodies of records, the outbox in which they wait, and their sender."""
 
 from __future__ import annotations
 
 import threading
 from codecs import getincrementaldecoder
-from collections.abc import AsyncGenerator, AsyncIterable, Iterator
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from jsonrill.streams.driving import END, drive
 
 from ..runs.elements import records
 from ..runs.failures import end_of
-from ..runs.threads import in_thread
+from .carriers import Carrier
 
 # What one request carries, and what may wait for the next one before the source waits, too.
 BATCH_RECORDS: Final = 500
@@ -81,6 +80,68 @@ class Outbox:
         return taken
 
 
+class Sender:
+    """Sends what is added beside its source, which need not wait for each answer.
+
+    What arrives while a request is under way goes into the next one.
+    """
+
+    def __init__(
+        self, carrier: Carrier, outbox: Outbox, send: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._carrier = carrier
+        self._outbox = outbox
+        self._send = send
+        self._wanted, self._sent = carrier.event(), carrier.event()
+        # Whether the source has ended, whether nothing more is sent, and why.
+        self._ended = self._over = False
+        self._failure: Exception | None = None
+        self._job: Any = carrier.spawn(self._run())
+
+    async def add(self, body: str) -> None:
+        """Send a record soon; raises what sending an earlier one has failed with."""
+        self._outbox.add(body)
+        self._wanted.set()
+        self._sent.clear()
+        while self._outbox.full and not self._over:
+            await self._sent.wait_for(None)
+            self._sent.clear()
+        self._check()
+
+    async def finish(self) -> None:
+        """Return when everything is sent; raises what sending has failed with."""
+        self._ended = True
+        self._wanted.set()
+        await self._carrier.join(self._job)
+        self._check()
+
+    async def stop(self) -> None:
+        """Return when nothing is sent any more."""
+        self._ended = True
+        self._wanted.set()
+        await self._carrier.stop(self._job)
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                self._wanted.clear()
+                if not self._outbox and not self._ended:
+                    await self._wanted.wait_for(self._outbox.renew)
+                if self._ended and not self._outbox:
+                    return
+                await self._send()
+                self._sent.set()
+        except Exception as error:
+            self._failure = error
+        finally:
+            self._over = True
+            self._sent.set()
+
+
 def _line(input: Input, body: str) -> bytes:
     """A record as a line of NDJSON."""
     return (dumps(body) if input == "text" else body.replace("\n", " ").replace("\r", " ")).encode()
@@ -113,19 +174,6 @@ class _TextBodies:
             piece = self._utf8.decode(bytes(piece))
         for at in range(0, len(piece), LONGEST_TEXT):
             yield piece[at : at + LONGEST_TEXT]
-
-
-async def in_loop(texts: Any, source: Any) -> AsyncGenerator[str]:
-    """The same for the event loop: what is not async is read in a thread."""
-    if isinstance(texts, AsyncIterable):
-        async with aclosing(texts):  # type: ignore[type-var]
-            async for body in texts:
-                yield body
-        return
-    async with aclosing(in_thread(texts, getattr(source, "close", None))) as batches:
-        async for batch in batches:
-            for body in batch:
-                yield body
 
 
 def code_of(error: BaseException) -> tuple[str, str]:

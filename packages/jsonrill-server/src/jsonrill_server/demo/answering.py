@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,7 +22,7 @@ from jsonrill.toolcalls import ToolCalls
 
 from .examples import NoExample, example
 from .models import Model, models
-from .requests import READERS, Asked, InvalidRequest
+from .requests import Asked, InvalidRequest, read
 
 # Seconds for each token of a model that has no pace of its own.
 PACE: Final = 0.01
@@ -35,33 +34,15 @@ _TOPICS: Final = ("trip", "voyage", "booking", "recipe")
 
 def reply(target: str, body: Any, agent: str = "") -> Script:
     """The response to a request with this target and JSON body."""
-    path = target.partition("?")[0]
-    read = next((read for ending, read in READERS.items() if path.endswith(ending)), None)
-    if read is None:
-        return Answer().script(target, body)  # which says that there is no such path
-    answer = replace(_answer_to(read, body), id=secrets.token_hex(12))
-    return answer.script(target, body, agent)
-
-
-def _answer_to(read: Callable[[Any], Asked], body: Any) -> Answer:
     try:
-        if not isinstance(body, dict):
-            raise InvalidRequest("the body must be a JSON object", "body")
-        return answer(_read(read, body))
+        asked = read(target.partition("?")[0], body)
+        reply = Answer() if asked is None else answer(asked)
     except InvalidRequest as bad:
-        return Answer(status=400, message=bad.message, param=bad.param)
+        reply = Answer(status=400, message=bad.message, param=bad.param)
     except RecursionError:
-        return Answer(status=400, message="the request is nested too deeply")
-
-
-def _read(read: Callable[[Any], Asked], body: dict[str, Any]) -> Asked:
-    """What is asked; a part of a wrong type is an InvalidRequest, where nothing else says so."""
-    try:
-        return read(body)
-    except (AttributeError, LookupError, TypeError) as error:
-        raise InvalidRequest(
-            f"a part of the request has the wrong type: {error}", "body"
-        ) from error
+        reply = Answer(status=400, message="the request is nested too deeply")
+    # Where there is no such path, the script says so.
+    return replace(reply, id=secrets.token_hex(12)).script(target, body, agent)
 
 
 def answer(asked: Asked) -> Answer:
@@ -104,7 +85,7 @@ def _said(asked: Asked) -> dict[str, Any]:
         fields["reasoning"] = "They ask, so I answer: shortly, and the same each time."
     chosen = _chosen(asked)
     if chosen:
-        number = len(asked.made)
+        number = len(asked.called)
         calls = [call for name in chosen for call in _calls(asked, name, names)]
         calls = calls if asked.parallel else calls[:1]
         fields["calls"] = [
@@ -140,9 +121,9 @@ def _chosen(asked: Asked) -> list[str]:
         return []
     prompt = asked.prompt.lower()
     mentioned = [name for name in asked.tools if _is_mentioned(name, prompt)]
-    new = [name for name in mentioned or asked.tools if name not in asked.made]
+    new = [name for name in mentioned or asked.tools if name not in asked.called]
     if asked.choice == "required":
-        new = new or [name for name in asked.tools if name not in asked.made]
+        new = new or [name for name in asked.tools if name not in asked.called]
         new = new or [*asked.tools][-1:]
     return new if mentioned and new[0] in mentioned else new[:1]
 

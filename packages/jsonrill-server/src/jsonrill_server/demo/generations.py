@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from jsonrill.options import Option
+from pydantic import BaseModel, ConfigDict, Field
 
 from ..runs.claim import Claim
 from ..runs.hub import Hub
-from ..runs.options import BadOption, StreamOptions, checked
+from ..runs.options import StreamOptions
 from ..runs.producer import Failed, produce
 from ..runs.records import WAITING, Record
 from ..store import Status
@@ -27,23 +27,14 @@ TICK: Final = 0.01
 MOST_PIECES: Final = 10_000.0
 
 
-class Order(NamedTuple):
-    """The parameters of a generation; the options of its stream note them."""
+class Order(BaseModel):
+    """The body of POST /demo/streams; the options of the stream note it."""
 
-    model: str
-    pace: float
-    piece: int
+    model_config = ConfigDict(extra="forbid", strict=True)
 
-
-# The options of POST /demo/streams.
-ORDER: Final = {
-    option.name: option
-    for option in (
-        Option("model", str, None, (), "Name of the model."),
-        Option("pace", float | None, 1, (), "Speed; 1 is the model's own.", least=0.01, most=1000),
-        Option("piece", int, PIECE, (), "Characters in a piece.", least=1, most=4096),
-    )
-}
+    model: str = Field(description="Name of the model.")
+    pace: float = Field(1.0, ge=0.01, le=1000, description="Speed; 1 is the model's own.")
+    piece: int = Field(PIECE, ge=1, le=4096, description="Characters in a piece.")
 
 
 class Demo:
@@ -57,7 +48,7 @@ class Demo:
     async def start(self, owner: str, order: Order) -> str:
         """Create a stream, start the generation, and return the stream's id."""
         options = StreamOptions.from_json(self.models[order.model].stream_options())
-        options.notes = {"demo": order, "id": secrets.token_hex(8)}
+        options.notes = {"demo": order.model_dump(), "id": secrets.token_hex(8)}
         producer = secrets.token_hex(8)
         stream = await self._hub.create(owner, options, producer, self._lease)
         self._spawn(Claim(self._hub, stream, producer, self._lease, options), order)
@@ -66,10 +57,10 @@ class Demo:
     async def take_over(self, stream: str, status: Status) -> bool:
         """Go on with a generation whose producer is lost; False if it is none of these."""
         order = StreamOptions.from_bytes(status.meta).notes.get("demo")
-        if order is None or order[0] not in self.models:
+        if order is None or order["model"] not in self.models:
             return False
         if (claim := await Claim.of_lost(self._hub, stream, self._lease)) is not None:
-            self._spawn(claim, Order(*order))
+            self._spawn(claim, Order(**order))
         return True
 
     def _spawn(self, claim: Claim, order: Order) -> None:
@@ -89,10 +80,3 @@ class Demo:
             due = min(len(records), first + int((clock() - begun) * rate))
             yield records[done:due]
             done = due
-
-
-def read_order(fields: Any, demo: Demo) -> Order:
-    """The order in the body of POST /demo/streams; `BadOption` if it is not valid."""
-    if not isinstance(fields, dict) or fields.get("model") not in [*demo.models]:
-        raise BadOption(f"model is one of {', '.join(demo.models)}")
-    return Order(**{"pace": 1, "piece": PIECE, **checked(ORDER, fields, "option")})

@@ -1,16 +1,31 @@
-"""What a request to a provider's API asks for, read alike from each API.
+"""What a request to a provider's API asks for: one reader for all of them.
 
-A request that the API itself would refuse is a `InvalidRequest`, with the name of what is wrong.
+The APIs of OpenAI, Anthropic, Mistral and Google say the same with other names, which do not
+contradict each other: a part of a request is known by its shape, whichever API it is of. What no
+API takes (a call without its result, a role that is none) is an `InvalidRequest`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 Json = dict[str, Any]
-_KINDS: Final = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
+# How the path of a request ends → its history, and what else must be there.
+_NEEDED: Final = {
+    "/chat/completions": ("messages", "model"),
+    "/responses": ("input", "model"),
+    "/messages": ("messages", "model", "max_tokens"),
+    ":generateContent": ("contents",),
+    ":streamGenerateContent": ("contents",),
+}
+_ROLES: Final = ("user", "assistant", "model", "system", "developer", "tool", "function")
+_LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens")
+# Words of the APIs for whether tools are called.
+_CHOICES: Final = {"auto": "auto", "validated": "auto", "none": "none"} | dict.fromkeys(
+    ("required", "any", "tool", "function"), "required"
+)
 
 
 class InvalidRequest(ValueError):
@@ -26,14 +41,14 @@ class InvalidRequest(ValueError):
 class Asked:
     """What a request asks for.
 
-    `results` are the tools' results since the last answer, as name and text; `made` are the names
+    `results` are the tools' results since the last answer, as name and text; `called` are the names
     of all calls before it. `choice` is `auto`, `required` or `none`; `only` is the tool to call.
     """
 
     model: str
     prompt: str = ""
     results: list[tuple[str, str]] = field(default_factory=list)
-    made: list[str] = field(default_factory=list)
+    called: list[str] = field(default_factory=list)
     wants_json: bool = False
     schema: Any = None
     tools: dict[str, Any] = field(default_factory=dict)
@@ -43,279 +58,167 @@ class Asked:
     limit: int | None = None
     reasons: bool = False
 
-    def choose(self, choice: str, only: Any, param: str) -> None:
-        """Note which tools may be called."""
-        if only is not None and only not in self.tools:
-            raise InvalidRequest(f"{param} names a tool that is not among the tools: {only}", param)
-        if choice == "required" and not self.tools:
-            raise InvalidRequest(f"{param} needs tools", param)
-        self.choice, self.only = choice, only
 
-
-def take(fields: Json, name: str, kind: type, where: str = "", *, needed: bool = False) -> Any:
-    """A field of this type; None if it is not there, unless it is needed."""
-    path = f"{where}.{name}" if where else name
-    value = fields.get(name)
-    if value is None:
-        if needed:
-            raise InvalidRequest(f"Missing required parameter: '{path}'", path)
+def read(path: str, body: Any) -> Asked | None:
+    """What a request to this path asks for; None if it is the path of no API."""
+    needed = next((names for ending, names in _NEEDED.items() if path.endswith(ending)), None)
+    if needed is None:
         return None
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        kind_name = _KINDS[kind]
-        raise InvalidRequest(f"Invalid type for '{path}': expected {kind_name}", path)
+    if not isinstance(body, dict):
+        raise InvalidRequest("the body must be a JSON object", "body")
+    for name in needed:
+        if not body.get(name) and body.get(name) != 0:
+            raise InvalidRequest(f"Missing required parameter: '{name}'", name)
+    try:
+        return _read(body, body[needed[0]])
+    except (AttributeError, LookupError, TypeError) as error:
+        message = f"a part of the request is missing, or has the wrong type: {error}"
+        raise InvalidRequest(message, "body") from error
+
+
+def _read(body: Json, history: Any) -> Asked:
+    config = {**body, **(body.get("generationConfig") or {})}
+    asked = Asked(_of_type(str, "model", body.get("model", "gemini")))
+    _listen(asked, history, "the tool" if body.get("previous_response_id") else "")
+    asked.tools = dict(_tools(body.get("tools") or ()))
+    _choose(asked, body)
+    _note_form(asked, config)
+    for name in _LIMITS:
+        if (limit := config.get(name)) is not None:
+            asked.limit = _of_type(int, name, limit)
+            if asked.limit < 1:
+                raise InvalidRequest(f"Invalid '{name}': the minimum is 1", name)
+            break
+    _of_type(dict, "stream_options", body.get("stream_options") or {})
+    if (count := body.get("n")) is not None and not 0 < _of_type(int, "n", count) <= 128:
+        raise InvalidRequest("Invalid 'n': from 1 to 128", "n")
+    thinking = (body.get("thinking") or {}).get("type") in ("enabled", "adaptive")
+    thoughts = (config.get("thinkingConfig") or {}).get("includeThoughts")
+    asked.reasons = bool(thinking or thoughts or (body.get("reasoning") or {}).get("summary"))
+    return asked
+
+
+def _of_type(kind: type, name: str, value: Any) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise InvalidRequest(f"Invalid type for '{name}': {type(value).__name__}", name)
     return value
 
 
-def objects(fields: Json, name: str, *, where: str = "", needed: bool = False) -> Iterator[Any]:
-    """The elements of an array of objects, each with its path."""
-    path = f"{where}.{name}" if where else name
-    elements = take(fields, name, list, where, needed=needed) or []
-    if needed and not elements:
-        raise InvalidRequest(f"Invalid '{path}': empty array", path)
-    for number, one in enumerate(elements):
-        if not isinstance(one, dict):
-            at = f"{path}[{number}]"
-            raise InvalidRequest(f"Invalid type for '{at}': expected an object", at)
-        yield f"{path}[{number}]", one
+def _listen(asked: Asked, history: Any, unknown: str) -> None:
+    """Note what was said; each call has its result behind it, before anything else is said.
+
+    `unknown` is the name of a call that may be in an earlier request.
+    """
+    waiting: list[tuple[str, str]] = []
+    messages = [{"role": "user", "content": history}] if isinstance(history, str) else history
+    for who, id, text in (*(turn for one in messages for turn in _turns(one)), ("end", "", "")):
+        if who == "call":
+            waiting.append((id, text))
+            asked.called.append(text)
+            asked.results = []
+        elif who == "result":
+            name = next((name for call, name in waiting if call == id), unknown)
+            if not name:
+                raise InvalidRequest(f"no tool call has the id {id}", "messages")
+            if (id, name) in waiting:
+                waiting.remove((id, name))
+            asked.results.append((name, text))
+        elif waiting:
+            ids = ", ".join(id for id, _ in waiting)
+            raise InvalidRequest(f"tool calls must be followed by their results: {ids}", "messages")
+        elif who == "user":
+            asked.prompt, asked.results = text, []
 
 
-def text_of(content: Any, where: str) -> str:
+def _turns(message: Json) -> Iterator[tuple[str, str, str]]:
+    """What a message says: by whom (call, result or user), the id of a call, its name or a text."""
+    # Google's messages may have no role, and OpenAI's items that are no messages.
+    role = message.get("role", "user" if "parts" in message else "")
+    if role and role not in _ROLES:
+        raise InvalidRequest(f"messages: {role} is not a role", "messages")
+    has_result = False
+    content = message.get("content") or message.get("parts")
+    blocks = [it for it in content if isinstance(it, dict)] if isinstance(content, list) else []
+    for part in (message, *(message.get("tool_calls") or ()), *blocks):
+        match part:
+            case {"type": "tool_use" | "function_call", "name": name}:
+                yield "call", part.get("call_id") or part["id"], name
+            case {"id": id, "function": {"name": name}}:
+                yield "call", id, name
+            case {"functionCall": {"name": name}}:
+                yield "call", name, name
+            case {"functionResponse": {"name": name}}:
+                has_result = True
+                yield "result", name, str(part["functionResponse"].get("response", ""))
+            case {"tool_call_id": id} | {"tool_use_id": id} | {"call_id": id}:
+                has_result = True
+                yield "result", id, _text(part.get("content") or part.get("output"))
+    if role == "user" and content and not has_result:
+        yield "user", "", _text(content)
+
+
+def _text(content: Any) -> str:
     """The text of a message's content: a string, or parts of which some have a text."""
     if content is None or isinstance(content, str):
         return content or ""
-    if not isinstance(content, list):
-        raise InvalidRequest(f"Invalid type for '{where}': expected a string or an array", where)
-    texts = [it if isinstance(it, str) else it.get("text") for it in content if it]
+    texts = [it if isinstance(it, str) else it.get("text") for it in content]
     return " ".join(text for text in texts if isinstance(text, str))
 
 
-def limited(fields: Json, *names: str) -> int | None:
-    """The limit of tokens."""
-    for name in names:
-        if (limit := take(fields, name, int)) is not None:
-            if limit < 1:
-                raise InvalidRequest(f"Invalid '{name}': the minimum is 1", name)
-            return int(limit)
-    return None
-
-
-def chat(body: Json) -> Asked:
-    """A request for a chat completion, OpenAI's or Mistral's."""
-    asked = Asked(take(body, "model", str, needed=True))
-    waiting: dict[str, str] = {}
-    for where, message in objects(body, "messages", needed=True):
-        role = take(message, "role", str, where, needed=True)
-        if waiting and role != "tool":
-            raise _unanswered("tool_calls", "tool messages", waiting, where)
-        text = text_of(message.get("content"), f"{where}.content")
-        if role == "tool":
-            call = take(message, "tool_call_id", str, where, needed=True)
-            if call not in waiting:
-                raise InvalidRequest(f"no tool call has the id {call}", f"{where}.tool_call_id")
-            asked.results.append((waiting.pop(call), text))
-        elif role == "assistant":
-            asked.results = []
-            for at, call in objects(message, "tool_calls", where=where):
-                function = take(call, "function", dict, at, needed=True)
-                name = take(function, "name", str, f"{at}.function", needed=True)
-                waiting[take(call, "id", str, at, needed=True)] = name
-                asked.made.append(name)
-        elif role == "user":
-            asked.prompt, asked.results = text, []
-        elif role not in ("system", "developer"):
-            raise InvalidRequest(f"Invalid value for '{where}.role': {role}", f"{where}.role")
-    if waiting:
-        raise _unanswered("tool_calls", "tool messages", waiting, "messages")
-    for at, tool in objects(body, "tools"):
-        if tool.get("type", "function") == "function":
-            function = take(tool, "function", dict, at, needed=True)
-            name = take(function, "name", str, f"{at}.function", needed=True)
-            asked.tools[name] = take(function, "parameters", dict, f"{at}.function") or {}
-    _choice(asked, body.get("tool_choice"), lambda it: (it.get("function") or {}).get("name"))
-    asked.parallel = body.get("parallel_tool_calls") is not False
-    form = take(body, "response_format", dict) or {}
-    _form(asked, form, take(form, "json_schema", dict, "response_format") or {}, "response_format")
-    asked.limit = limited(body, "max_completion_tokens", "max_tokens")
-    take(body, "stream_options", dict)
-    if take(body, "n", int) is not None and not 0 < body["n"] <= 128:
-        raise InvalidRequest("Invalid 'n': from 1 to 128", "n")
-    return asked
-
-
-def responses(body: Json) -> Asked:
-    """A request for a response of OpenAI."""
-    asked = Asked(take(body, "model", str, needed=True))
-    waiting: dict[str, str] = {}
-    names: dict[str, str] = {}
-    if isinstance(body.get("input"), str):
-        asked.prompt = body["input"]
-    else:
-        for where, item in objects(body, "input", needed=True):
-            match item.get("type", "message"):
-                case "message":
-                    text = text_of(item.get("content"), f"{where}.content")
-                    if take(item, "role", str, where, needed=True) == "user":
-                        asked.prompt, asked.results = text, []
-                    elif item["role"] == "assistant":
-                        asked.results = []
-                case "function_call":
-                    name = take(item, "name", str, where, needed=True)
-                    call = take(item, "call_id", str, where, needed=True)
-                    waiting[call] = names[call] = name
-                    asked.made.append(name)
-                    asked.results = []
-                case "function_call_output":
-                    call = take(item, "call_id", str, where, needed=True)
-                    if call not in names and not body.get("previous_response_id"):
-                        message = f"No tool call found for function call output with call_id {call}"
-                        raise InvalidRequest(message, where)
-                    waiting.pop(call, None)
-                    text = text_of(item.get("output"), f"{where}.output")
-                    asked.results.append((names.get(call, "the tool"), text))
-    for call in waiting:
-        raise InvalidRequest(f"No tool output found for function call {call}", "input")
-    for at, tool in objects(body, "tools"):
-        if take(tool, "type", str, at, needed=True) == "function":
-            name = take(tool, "name", str, at, needed=True)
-            asked.tools[name] = take(tool, "parameters", dict, at) or {}
-    _choice(asked, body.get("tool_choice"), lambda it: it.get("name"))
-    asked.parallel = body.get("parallel_tool_calls") is not False
-    form = take(take(body, "text", dict) or {}, "format", dict, "text") or {}
-    _form(asked, form, form, "text.format")
-    asked.limit = limited(body, "max_output_tokens")
-    reasoning = take(body, "reasoning", dict) or {}
-    asked.reasons = bool(reasoning.get("summary"))
-    return asked
-
-
-def messages(body: Json) -> Asked:
-    """A request for a message of Anthropic."""
-    asked = Asked(take(body, "model", str, needed=True))
-    asked.limit = limited(body, "max_tokens")
-    if asked.limit is None:
-        raise InvalidRequest("max_tokens: Field required", "max_tokens")
-    waiting: dict[str, str] = {}
-    for where, message in objects(body, "messages", needed=True):
-        role = take(message, "role", str, where, needed=True)
-        if role not in ("user", "assistant", "system"):
-            raise InvalidRequest(f"{where}.role: {role} is not a role", f"{where}.role")
-        content = message.get("content")
-        text = text_of(content, f"{where}.content")
-        blocks = [it for it in content if isinstance(it, dict)] if isinstance(content, list) else []
-        if role == "user":
-            asked.results = []
-            for block in blocks:
-                if block.get("type") == "tool_result":
-                    call = take(block, "tool_use_id", str, where, needed=True)
-                    if call not in waiting:
-                        raise InvalidRequest(f"{where}: no tool_use has the id {call}", where)
-                    result = text_of(block.get("content"), f"{where}.content")
-                    asked.results.append((waiting.pop(call), result))
-            if waiting:
-                raise _unanswered("tool_use", "tool_result blocks", waiting, where)
-            asked.prompt = text or asked.prompt
-        for block in blocks:
-            if role == "assistant" and block.get("type") == "tool_use":
-                name = take(block, "name", str, where, needed=True)
-                waiting[take(block, "id", str, where, needed=True)] = name
-                asked.made.append(name)
-    if waiting:
-        raise _unanswered("tool_use", "tool_result blocks", waiting, "messages")
-    for at, tool in objects(body, "tools"):
-        if tool.get("type", "custom") == "custom":
-            name = take(tool, "name", str, at, needed=True)
-            asked.tools[name] = take(tool, "input_schema", dict, at, needed=True)
-    choice = take(body, "tool_choice", dict) or {}
-    kinds = {"any": "required", "tool": "required", "none": "none"}
-    asked.choose(kinds.get(choice.get("type", ""), "auto"), choice.get("name"), "tool_choice")
-    asked.parallel = choice.get("disable_parallel_tool_use") is not True
-    config = take(body, "output_config", dict) or {}
-    form = take(config, "format", dict, "output_config") or take(body, "output_format", dict) or {}
-    _form(asked, form, form, "output_config.format")
-    asked.reasons = (take(body, "thinking", dict) or {}).get("type") in ("enabled", "adaptive")
-    return asked
-
-
-def gemini(body: Json) -> Asked:
-    """A request to generate content with Gemini; its model is in the path."""
-    asked = Asked(body.get("model") or "gemini")
-    for where, content in objects(body, "contents", needed=True):
-        parts = [part for _, part in objects(content, "parts", where=where)]
-        calls = [part["functionCall"] for part in parts if part.get("functionCall")]
-        asked.made += [call.get("name", "") for call in calls]
-        if content.get("role", "user") == "model":
-            continue
-        answers = [part["functionResponse"] for part in parts if part.get("functionResponse")]
-        asked.results = [(it.get("name", ""), str(it.get("response", ""))) for it in answers]
-        asked.prompt = text_of(parts, where) or asked.prompt
-    for at, tool in objects(body, "tools"):
-        for where, function in objects(tool, "functionDeclarations", where=at):
-            take(function, "parametersJsonSchema", dict, where)
-            schema = function.get("parametersJsonSchema") or _lowered(
-                take(function, "parameters", dict, where)
-            )
-            asked.tools[take(function, "name", str, where, needed=True)] = schema or {}
-    calling = (take(body, "toolConfig", dict) or {}).get("functionCallingConfig") or {}
-    allowed = calling.get("allowedFunctionNames") or []
-    mode = {"ANY": "required", "NONE": "none"}.get(calling.get("mode", ""), "auto")
-    asked.choose(mode, allowed[0] if allowed else None, "toolConfig")
-    config = take(body, "generationConfig", dict) or {}
-    asked.schema = config.get("responseJsonSchema") or _lowered(config.get("responseSchema"))
-    asked.wants_json = config.get("responseMimeType") == "application/json"
-    asked.limit = limited(config, "maxOutputTokens")
-    asked.reasons = bool((config.get("thinkingConfig") or {}).get("includeThoughts"))
-    return asked
+def _tools(tools: Any) -> Iterator[tuple[str, Any]]:
+    """The functions among the tools: a name, and the schema of the arguments."""
+    for tool in tools:
+        for it in (tool.get("function", tool), *(tool.get("functionDeclarations") or ())):
+            if "name" in it and tool.get("type", "custom") in ("function", "custom"):
+                schema = it.get("input_schema") or it.get("parametersJsonSchema")
+                schema = schema or _lowered(it.get("parameters")) or {}
+                yield _of_type(str, "name", it["name"]), _of_type(dict, "parameters", schema)
 
 
 def _lowered(schema: Any) -> Any:
-    """A schema of Gemini, whose types are in upper case, as a JSON Schema."""
+    """A schema; one of Gemini, whose types are in upper case, as a JSON Schema."""
     if isinstance(schema, list):
         return [_lowered(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     lowered = {name: _lowered(value) for name, value in schema.items()}
-    if isinstance(kind := schema.get("type"), str):
+    if isinstance(kind := schema.get("type"), str) and kind.isupper():
         lowered["type"] = [kind.lower(), "null"] if schema.get("nullable") else kind.lower()
     return lowered
 
 
-def _choice(asked: Asked, choice: Any, name_in: Callable[[Json], Any]) -> None:
-    """Note OpenAI's `tool_choice`: a word, a tool, or a set of allowed ones."""
-    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
-        allowed = choice.get("allowed_tools") or choice
-        names = [name_in(tool) for _, tool in objects(allowed, "tools", where="tool_choice")]
-        asked.tools = {name: it for name, it in asked.tools.items() if name in names}
-        choice = allowed.get("mode")
+def _choose(asked: Asked, body: Json) -> None:
+    """Note which tools may be called."""
+    calling = (body.get("toolConfig") or {}).get("functionCallingConfig")
+    choice: Any = calling or body.get("tool_choice") or "auto"
     if isinstance(choice, dict):
-        asked.choose("required", name_in(choice), "tool_choice")
-    else:
-        words = {None: "auto", "any": "required"}
-        choice = words.get(choice, choice)
-        if choice not in ("auto", "none", "required"):
-            raise InvalidRequest(f"Invalid value for 'tool_choice': {choice}", "tool_choice")
-        asked.choose(choice, None, "tool_choice")
+        choice = choice.get("allowed_tools") or choice
+        if "tools" in choice:
+            allowed = dict(_tools(choice["tools"]))
+            asked.tools = {name: it for name, it in asked.tools.items() if name in allowed}
+        names = [(choice.get("function") or choice).get("name")]
+        asked.only = next(iter(choice.get("allowedFunctionNames") or names))
+        asked.parallel = choice.get("disable_parallel_tool_use") is not True
+        choice = choice.get("mode") or choice.get("type")
+    asked.parallel = asked.parallel and body.get("parallel_tool_calls") is not False
+    if str(choice).lower() not in _CHOICES:
+        raise InvalidRequest(f"Invalid value for 'tool_choice': {choice}", "tool_choice")
+    asked.choice = _CHOICES[choice.lower()]
+    if asked.only is not None and asked.only not in asked.tools:
+        message = f"tool_choice names a tool that is not among the tools: {asked.only}"
+        raise InvalidRequest(message, "tool_choice")
+    if asked.choice == "required" and not asked.tools:
+        raise InvalidRequest("tool_choice needs tools", "tool_choice")
 
 
-def _form(asked: Asked, form: Json, holder: Json, where: str) -> None:
+def _note_form(asked: Asked, config: Json) -> None:
     """Note the format of the answer: text, JSON, or JSON by a schema."""
+    form = config.get("response_format") or config.get("output_format")
+    form = form or (config.get("text") or config.get("output_config") or {}).get("format") or {}
     kind = form.get("type", "text")
     if kind not in ("text", "json_object", "json_schema"):
-        raise InvalidRequest(f"Invalid value for '{where}.type': {kind}", f"{where}.type")
-    asked.wants_json = kind != "text"
+        raise InvalidRequest(f"the format of the answer cannot be {kind}", "format")
+    asked.wants_json = kind != "text" or config.get("responseMimeType") == "application/json"
+    asked.schema = config.get("responseJsonSchema") or _lowered(config.get("responseSchema"))
     if kind == "json_schema":
-        asked.schema = take(holder, "schema", dict, where, needed=True)
-
-
-def _unanswered(calls: str, results: str, waiting: dict[str, str], where: str) -> InvalidRequest:
-    ids = ", ".join(waiting)
-    return InvalidRequest(f"{calls} must be followed by {results} for each: {ids}", where)
-
-
-# How the path of a request ends → how its body is read.
-READERS: Final[dict[str, Callable[[Json], Asked]]] = {
-    "/chat/completions": chat,
-    "/responses": responses,
-    "/messages": messages,
-    ":generateContent": gemini,
-    ":streamGenerateContent": gemini,
-}
+        asked.schema = _of_type(dict, "schema", (form.get("json_schema") or form).get("schema"))

@@ -14,9 +14,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from jsonrill.testing.script import EVENT_STREAM
 
 from ..access.permissions import config_of, require_subject
-from ..demo.generations import Demo, read_order
+from ..demo.generations import Demo, Order
 from ..demo.upstream import ScriptStream, response_to
-from .publish import json_body, read_body, urls_of
+from ..problems import Problem
+from .publish import body_as, read_body, urls_of
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -35,7 +36,9 @@ async def list_models(request: Request) -> Response:
 async def start(request: Request) -> Response:
     """POST /demo/streams: a model begins to write; the answer is that of POST /v1/streams."""
     owner, demo = require_subject(request), demo_of(request)
-    order = read_order(await json_body(request, 64 * 1024), demo)
+    order = await body_as(request, Order)
+    if order.model not in demo.models:
+        raise Problem(422, "BAD_OPTION", f"model is one of {', '.join(demo.models)}")
     stream = await demo.start(owner, order)
     urls = urls_of(request, stream)
     body = {"id": stream, "urls": urls, "model": demo.models[order.model].to_json()}

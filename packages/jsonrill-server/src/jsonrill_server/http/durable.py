@@ -8,7 +8,6 @@ streams; forks are not supported.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Final
@@ -79,14 +78,14 @@ _INERT: Final = {"content-security-policy": "sandbox; default-src 'none'"}
 TICK: Final = 1.0
 # What a response that is no event stream has at the most, and one batch of records.
 PAGE_BYTES: Final = 16 << 20
-_NUMBER: Final = re.compile("0|[1-9][0-9]*", re.ASCII)
 
 
 async def create(request: Request) -> Response:
     """PUT /v1/durable/{path}: 201, or 200 if there is such a stream already."""
     hub, owner = hub_of(request), require_holder(request).name
     stream = _stream_of(request, owner)
-    await _refuse_fork(request, owner)
+    if any(name.startswith("stream-fork") for name in request.headers):
+        raise Problem(501, "FORK", "streams cannot be forked here")
     closed = _closes(request)
     try:
         settings = Settings.of(
@@ -124,18 +123,6 @@ async def create(request: Request) -> Response:
         if known is None or not settings.is_as(known) or closed != status.closed:
             raise Problem(409, "EXISTS", "there is another stream of this name", _place(status))
         return Response(None, 200, _state(stream, status))
-
-
-async def _refuse_fork(request: Request, owner: str) -> None:
-    """Raise a Problem if the new stream is to begin as a copy of another one."""
-    source = request.headers.get("stream-forked-from")
-    offsets = [request.headers.get(f"stream-fork-{name}") for name in ("offset", "sub-offset")]
-    if source is None and offsets == [None, None]:
-        return
-    if source is None or (offsets[1] and not _NUMBER.fullmatch(offsets[1])):
-        raise Problem(400, "FORK", "a fork has a source, and its sub-offset is a whole number")
-    await hub_of(request).store.status(stream_id(owner, source.removeprefix("/")))
-    raise Problem(501, "FORK", "streams cannot be forked here")
 
 
 async def append(request: Request) -> Response:
@@ -211,7 +198,7 @@ async def read(request: Request) -> Response:
     if settings.ttl is not None:
         await hub.store.touch(allowed.stream, settings.lease(hub.settings.keep_open))
     if live == "sse":
-        return await _events(request, allowed, settings, page)
+        return await _events(request, allowed, settings, page, Position(start[0], mark=start[1]))
     if live and not page.data and not page.closed:
         page = await _awaited(request, hub, allowed, page)
     page = await _with_all(hub, allowed.stream, page)
@@ -303,49 +290,47 @@ def _answer(
     return Response(body_of(page.data, settings), 200, headers)
 
 
-async def _events(request: Request, allowed: Allowed, settings: Settings, page: Page) -> Response:
+async def _events(
+    request: Request, allowed: Allowed, settings: Settings, page: Page, start: Position
+) -> Response:
     headers = {"content-type": "text/event-stream", "cache-control": "no-cache, no-store", **_INERT}
     if not settings.is_text:
         headers["stream-sse-data-encoding"] = "base64"
-    source = Events(hub_of(request), allowed, settings, page, request.query_params.get("cursor"))
-    options, position = source.options, source.position
-    return await answer(request, allowed, options, position, headers, source=source)
+    theirs = request.query_params.get("cursor")
+    source = Events(hub_of(request), allowed, settings, page, start, theirs)
+    return await answer(request, allowed, source.options, start, headers, source=source)
 
 
 class Events(ReaderSource):
-    """The events of a stream: those that are there already, then with all other readers.
+    """The events of a stream, read with all other readers.
 
-    A stream with a time to live lives on while it has readers.
+    Who has all that is there is told so first. A stream with a time to live lives on while it has
+    readers.
     """
 
     options = ViewOptions(format="durable")
 
     def __init__(
-        self, hub: Hub, allowed: Allowed, settings: Settings, page: Page, cursor: str | None
+        self,
+        hub: Hub,
+        allowed: Allowed,
+        settings: Settings,
+        page: Page,
+        start: Position,
+        cursor: str | None,
     ) -> None:
         self._settings = settings
         self._page = page
         self._cursor = cursor
         self._keeping: asyncio.Task[None] | None = None
-        super().__init__(hub, allowed.stream, allowed.status, self.options, self.position)
-
-    @property
-    def position(self) -> Position:
-        return Position(self._page.tail.last, mark=self._page.tail.mark)
+        super().__init__(hub, allowed.stream, allowed.status, self.options, start)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        assert self._reader is not None
         if self._settings.ttl:
             self._keeping = asyncio.create_task(self._keep())
-        yield self._page.events(self._settings, cursor(self._cursor))
-        try:
-            while not self._page.up_to_date:
-                self._page = await _page(self._hub, self._stream, *self._page.tail)
-                yield self._page.events(self._settings, cursor(self._cursor))
-        except (StoreError, Problem):
-            return  # the client comes back, and is told why it cannot go on
-        if not self._page.closed:
-            self._reader.position = self.position
+        if not self._page.data:
+            yield self._page.events(self._settings, cursor(self._cursor))
+        if self._page.data or not self._page.closed:
             async for chunk in super().__aiter__():
                 yield with_cursor(chunk, self._cursor)
 

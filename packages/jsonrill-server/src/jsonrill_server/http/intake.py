@@ -52,38 +52,37 @@ class TextIntake:
         return [Record("text", text[at : at + step]) for at in range(0, len(text), step)]
 
 
-class LinesIntake:
-    """NDJSON: a chunk (a JSON string), a snapshot or an event per line."""
+class JsonIntake:
+    """JSON: a chunk (a JSON string), a snapshot or an event; one a line (NDJSON), or the body."""
 
-    def __init__(self, input: Input, limit: int) -> None:
+    def __init__(self, input: Input, limit: int, *, lines: bool) -> None:
         self._input = input
         self._limit = limit
+        self._lines = lines
         self._held = b""
         self._line = 0
 
     def feed(self, data: bytes) -> list[Record]:
-        *lines, rest = data.split(b"\n")
-        if lines:
-            lines[0] = self._held + lines[0]
-            self._held = rest
-        else:
-            self._held += rest
-        if len(self._held) > self._limit:
-            raise BadBody(f"a record has at most {self._limit} bytes", 413)
-        return [record for line in lines for record in self._record(line)]
+        complete = data.split(b"\n") if self._lines else [data]
+        complete[0] = self._held + complete[0]
+        self._held = complete.pop()
+        records = [record for line in complete for record in self._records(line)]
+        self._check(self._held)
+        return records
 
     def flush(self) -> list[Record]:
         rest, self._held = self._held, b""
-        return self._record(rest)
+        return self._records(rest) if self._lines else [one_record(self._input, rest, "the body")]
 
-    def _record(self, line: bytes) -> list[Record]:
+    def _records(self, line: bytes) -> list[Record]:
         self._line += 1
         line = line.strip(b" \t\r")
-        if not line:
-            return []
+        self._check(line, self._line)
+        return [one_record(self._input, line, f"line {self._line}", self._line)] if line else []
+
+    def _check(self, line: bytes, number: int | None = None) -> None:
         if len(line) > self._limit:
-            raise BadBody(f"a record has at most {self._limit} bytes", 413, self._line)
-        return [one_record(self._input, line, f"line {self._line}", self._line)]
+            raise BadBody(f"a record has at most {self._limit} bytes", 413, number)
 
 
 class EventsIntake:
@@ -105,24 +104,6 @@ class EventsIntake:
 
 def _records(events: Iterator[str]) -> list[Record]:
     return [one_record("events", data.encode(), "an event") for data in events if data.strip()]
-
-
-class DocumentIntake:
-    """A body that is one snapshot or one event."""
-
-    def __init__(self, input: Input, limit: int) -> None:
-        self._input = input
-        self._limit = limit
-        self._held = bytearray()
-
-    def feed(self, data: bytes) -> list[Record]:
-        self._held += data
-        if len(self._held) > self._limit:
-            raise BadBody(f"a record has at most {self._limit} bytes", 413)
-        return []
-
-    def flush(self) -> list[Record]:
-        return [one_record(self._input, bytes(self._held), "the body")]
 
 
 def one_record(input: Input, data: bytes, where: str, line: int | None = None) -> Record:
@@ -148,11 +129,11 @@ def _refuse(name: str) -> Any:
 def intake_for(media: str, input: Input, limit: int) -> Intake:
     """The stage for this media type and kind of stream; BadBody (415) if there is none."""
     if is_lines(media):
-        return LinesIntake(input, limit)
+        return JsonIntake(input, limit, lines=True)
     if is_event_stream(media) and input == "events":
         return EventsIntake(limit)
     if media in ("application/json", "text/plain", "application/octet-stream") and input == "text":
         return TextIntake(limit)
     if media == "application/json":
-        return DocumentIntake(input, limit)
+        return JsonIntake(input, limit, lines=False)
     raise BadBody(f"a stream of {input} cannot be sent as {media or 'a body without a type'}", 415)

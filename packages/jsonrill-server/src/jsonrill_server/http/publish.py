@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Final, TypeVar
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -32,6 +33,27 @@ from ..runs.value import value_of
 from ..store import TurnRefused
 from .intake import Intake, intake_for
 from .producers import accepted, check_repeated, turn_of
+
+Model = TypeVar("Model", bound=BaseModel)
+# Bytes of a body that says something about a stream, and is not part of it.
+LONGEST_BODY: Final = 64 << 10
+
+
+class Failure(BaseModel):
+    """The body of POST …/fail."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    code: str = Field("FAILED", min_length=1, max_length=64)
+    message: str = "the producer failed"
+
+
+class ForTicket(BaseModel):
+    """The body of POST /v1/tickets."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    stream: str
 
 
 async def create(request: Request) -> Response:
@@ -121,13 +143,9 @@ async def cancel(request: Request) -> Response:
 async def fail(request: Request) -> Response:
     """POST /v1/streams/{id}/fail: the producer cannot go on; readers get its ERROR."""
     allowed = await owned(request)
-    body = await json_body(request, 64 * 1024)
-    if not isinstance(body, dict) or not {*body} <= {"code", "message"}:
-        raise Problem(422, "BAD_OPTION", "a failure has a code and a message")
-    code, message = body.get("code", "FAILED"), body.get("message", "the producer failed")
-    if not (isinstance(code, str) and isinstance(message, str) and 0 < len(code) <= 64):
-        raise Problem(422, "BAD_OPTION", "code and message are texts")
-    await hub_of(request).end(allowed.stream, End("error", code, message[:4096]))
+    failure = await body_as(request, Failure)
+    end = End("error", failure.code, failure.message[:4096])
+    await hub_of(request).end(allowed.stream, end)
     return await _state(request, allowed.stream)
 
 
@@ -167,10 +185,7 @@ async def value(request: Request) -> Response:
 async def ticket(request: Request) -> Response:
     """POST /v1/tickets: a ticket to read one stream, for an EventSource."""
     holder = require_holder(request)
-    body = await json_body(request, 64 * 1024)
-    stream = body.get("stream") if isinstance(body, dict) and len(body) == 1 else None
-    if not isinstance(stream, str):
-        raise Problem(422, "BAD_OPTION", 'a ticket is for a stream: {"stream": id}')
+    stream = (await body_as(request, ForTicket)).stream
     request.path_params["id"] = stream
     await owned(request)
     seconds = config_of(request).ticket_seconds
@@ -179,12 +194,19 @@ async def ticket(request: Request) -> Response:
     return JSONResponse({"ticket": issued, "seconds": seconds}, 201)
 
 
-async def json_body(request: Request, limit: int) -> Any:
-    """The body as JSON; `{}` if there is none. Another media type is refused (CSRF)."""
-    return _from_json(request, await read_body(request, limit))
+async def body_as(request: Request, model: type[Model]) -> Model:
+    """The body as this model; 422 with what is wrong with it first, without what was sent."""
+    try:
+        return model.model_validate(_from_json(request, await read_body(request, LONGEST_BODY)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        wrong = f"{place}: {first['msg']}" if place else "the body must be a JSON object"
+        raise Problem(422, "BAD_OPTION", wrong) from None
 
 
 def _from_json(request: Request, body: bytes) -> Any:
+    """The body as JSON; `{}` if there is none. Another media type is refused (CSRF)."""
     if not body:
         return {}
     if media_type(request) != "application/json":

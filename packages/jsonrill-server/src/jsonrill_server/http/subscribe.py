@@ -27,13 +27,7 @@ REVOKED = End("error", "REVOKED", "the token is no longer valid")
 
 async def events(request: Request) -> Response:
     """GET /v1/streams/{id}/events: 204 once everything was delivered."""
-    allowed = await readable(request)
-    kept = StreamOptions.from_bytes(allowed.status.meta)
-    options = ViewOptions.from_query(request.query_params, kept)
-    position, has_it_all = _position(request, allowed.status)
-    if has_it_all:
-        return _nothing_more(request, allowed)
-    return await answer(request, allowed, options, position)
+    return await _read(request)
 
 
 async def ai_sdk(request: Request) -> Response:
@@ -42,29 +36,32 @@ async def ai_sdk(request: Request) -> Response:
     A GET without a position, with which its client resumes, is answered 204 once the stream is
     closed.
     """
-    allowed = await readable(request)
-    position, has_it_all = _position(request, allowed.status)
-    if has_it_all or (position is None and request.method == "GET" and allowed.status.closed):
-        return _nothing_more(request, allowed)
-    await read_body(request, config_of(request).body_bytes)
-    return await answer(request, allowed, _dialect(request, allowed, "ai-sdk"), position)
+    return await _read(request, "ai-sdk", ends=request.method == "GET")
 
 
 async def ag_ui(request: Request) -> Response:
     """GET or POST /v1/streams/{id}/ag-ui: AG-UI events; the run is named as the client names it."""
+    return await _read(request, "ag-ui")
+
+
+async def _read(request: Request, format: str = "", *, ends: bool = False) -> Response:
+    """The events in a format, which is that of the query if none is given.
+
+    204 if nothing comes after the position; with `ends` also without one, if the stream is closed.
+    """
     allowed = await readable(request)
     body = await read_body(request, config_of(request).body_bytes)
-    options = _dialect(request, allowed, "ag-ui")
-    thread, run = _run_of(body)
+    asked = {**request.query_params, **({"format": format} if format else {})}
+    options = ViewOptions.from_query(asked, StreamOptions.from_bytes(allowed.status.meta))
+    if format == "ag-ui":
+        thread, run = _run_of(body)
+        options = replace(options, thread=thread, run=run)
     position, has_it_all = _position(request, allowed.status)
-    if has_it_all:
-        return _nothing_more(request, allowed)
-    return await answer(request, allowed, replace(options, thread=thread, run=run), position)
-
-
-def _dialect(request: Request, allowed: Allowed, format: str) -> ViewOptions:
-    kept = StreamOptions.from_bytes(allowed.status.meta)
-    return ViewOptions.from_query({**request.query_params, "format": format}, kept)
+    if has_it_all or (ends and position is None and allowed.status.closed):
+        response = Response(status_code=204)
+        allowed.hand_out(request, response)
+        return response
+    return await answer(request, allowed, options, position)
 
 
 def _run_of(body: bytes) -> tuple[str, str]:
@@ -124,9 +121,3 @@ def _position(request: Request, status: Status) -> tuple[Position | None, bool]:
         return position, has_all(status, position)
     except BadPosition as error:
         raise Problem(400, "POSITION", str(error), last=status.last) from error
-
-
-def _nothing_more(request: Request, allowed: Allowed) -> Response:
-    response = Response(status_code=204)
-    allowed.hand_out(request, response)
-    return response

@@ -3,7 +3,7 @@
 A room of its own: nothing imports it but the application, which adds its `ROUTES`.
 
     upstream.py    the answer of an upstream, and what it says
-    upstreams.py   the upstreams, by the name of the model: their settings, keys and connections
+    upstreams.py   the upstreams, by the name of the model: settings, keys, headers, connections
     apis.py        the APIs that are relayed, and how each reports an error
     references.py  what a request may refer to
     generation.py  an upstream's events to the log of a run, across broken connections

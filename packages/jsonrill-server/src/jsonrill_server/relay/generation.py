@@ -24,7 +24,9 @@ from .apis import RESPONSES, logged, note, response_id
 from .upstream import Incoming, Received, UpstreamFailed, next_number
 from .upstreams import Upstream, Upstreams
 
-GONE: Final = End("error", "UPSTREAM_LOST", "the upstream cannot go on with the response")
+GONE: Final = End(
+    "error", "UPSTREAM_LOST", "the upstream cannot go on with the response: ask again"
+)
 # After these ends a response may still be there, at its upstream.
 BROKEN: Final = ("UPSTREAM_LOST", "UPSTREAM_TIMEOUT")
 # Statuses, beside those of 500 and more, after which another try may succeed.
@@ -111,7 +113,7 @@ class RelayRun:
             await asyncio.sleep(wait)
             if (await self.hub.store.status(self.stream)).closed:
                 raise LogClosed("the run was cancelled")
-            note(self.hub, end.code.lower(), f"{end.message}; it is asked to go on")
+            note(self.hub, end.code.lower(), "it is asked to go on with a response")
 
     async def _read_log(self, last: int) -> None:
         """Take the upstream's id of the response, and its number of the last event."""
@@ -149,8 +151,7 @@ class RelayRun:
 
 async def cancel_response(upstreams: Upstreams, upstream: Upstream, id: str) -> None:
     """Cancel a background response at its upstream; one that has ended already stays as it is."""
-    path = f"/responses/{quote(id, safe='')}/cancel"
-    received = await upstreams.send(upstream, "POST", path)
+    received = await upstreams.send(upstream, "POST", f"/responses/{quote(id, safe='')}/cancel")
     await received.read()
     if received.status >= 500:
         raise UpstreamFailed(502, "upstream_error", "the upstream could not cancel the response")

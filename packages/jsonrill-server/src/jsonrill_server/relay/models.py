@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -20,8 +18,6 @@ from .upstreams import Upstream, Upstreams
 Json = dict[str, Any]
 # Anthropic lists 20 models unless it is asked for more.
 LIST: Final = {"x-api-key": "/models?limit=1000"}
-# Fields of Anthropic's list, and of which model of it each is the id.
-ENDS: Final = {"first_id": 0, "last_id": -1}
 
 
 @in_form()
@@ -30,8 +26,8 @@ async def list_models(request: Request) -> Response:
     models = [_shown(request, model) for model in await _models(request)]
     if not is_anthropic(request):
         return json_response({"object": "list", "data": models})
-    ends = {name: models[at]["id"] if models else None for name, at in ENDS.items()}
-    return json_response({"data": models, "has_more": False, **ends})
+    first, last = (models[0]["id"], models[-1]["id"]) if models else (None, None)
+    return json_response({"data": models, "has_more": False, "first_id": first, "last_id": last})
 
 
 @in_form()
@@ -83,14 +79,12 @@ async def _models_of(upstreams: Upstreams, upstream: Upstream) -> list[Json]:
     if received.status >= 300 or body is None:
         message = f"its list of models has the status {received.status}"
         raise UpstreamFailed(502, "upstream_error", message)
-    return [_model(upstream, item) for item in _items(body)]
-
-
-def _items(body: Json) -> Iterator[Json]:
     items = body.get("data")
-    for item in items if isinstance(items, list) else ():
-        if isinstance(item, dict) and isinstance(item.get("id"), str):
-            yield item
+    return [
+        _model(upstream, item)
+        for item in (items if isinstance(items, list) else ())
+        if isinstance(item, dict) and isinstance(item.get("id"), str)
+    ]
 
 
 def _model(upstream: Upstream, item: Json) -> Json:
@@ -98,21 +92,8 @@ def _model(upstream: Upstream, item: Json) -> Json:
 
 
 def _shown(request: Request, model: Json) -> Json:
-    """The model with the fields that the client's type of it has."""
-    created, at = model.get("created"), model.get("created_at")
+    """The model with the fields that the client's type of it has; when it was made may be new."""
     if is_anthropic(request):
-        created = created if isinstance(created, int) else 0
-        at = at if isinstance(at, str) else datetime.fromtimestamp(created, UTC).isoformat()
-        return {"type": "model", "display_name": model["id"], **model, "created_at": at}
-    return {
-        "object": "model",
-        **model,
-        "created": created if isinstance(created, int) else _seconds(at),
-    }
-
-
-def _seconds(at: Any) -> int:
-    try:
-        return int(datetime.fromisoformat(at).timestamp())
-    except (TypeError, ValueError):
-        return 0
+        since = {"created_at": "1970-01-01T00:00:00Z"}
+        return {"type": "model", "display_name": model["id"], **since, **model}
+    return {"object": "model", "created": 0, **model}

@@ -114,7 +114,8 @@ def relayed(api: Api) -> Handler:
 async def _relay(api: Api, request: Request) -> Response:
     asked = await _read(request, api)
     if not asked.is_kept:
-        return await _as_it_is(hub_of(request), await _send(request, asked))
+        received = await _send(request, asked)
+        return _passed(hub_of(request), received, await _body_of(received))
     while True:
         try:
             claim = await _create(request, asked)
@@ -123,8 +124,7 @@ async def _relay(api: Api, request: Request) -> Response:
             if again is None:
                 continue  # the run has gone in the meantime, as it does if the upstream refuses
             return again
-        begin = _streamed if asked.streamed or asked.background else _at_once
-        return await begin(request, asked, claim)
+        return await _begin(request, asked, claim)
 
 
 async def _read(request: Request, api: Api) -> RelayRequest:
@@ -198,20 +198,26 @@ async def _create(request: Request, asked: RelayRequest) -> Claim:
     return Claim(hub, stream, producer, lease, options)
 
 
-async def _streamed(request: Request, asked: RelayRequest, claim: Claim) -> Response:
-    """Relay an answer as a stream of its own.
+async def _begin(request: Request, asked: RelayRequest, claim: Claim) -> Response:
+    """Relay an answer as a stream of its own; one that is not streamed has one record.
 
     The stream and its reader have their places before the upstream is called: a request that a
     limit refuses is not billed.
     """
     hub, stream = claim.hub, claim.stream
     response: ByteStreamResponse | None = None
+    wants_stream, body = asked.streamed or asked.background, b""
     try:
         if asked.streamed:
             response = await _reader(request, asked, stream)
         async with hub.holding(stream, claim.producer, claim.lease):
             received = await _send(request, asked)
-            streams = await received.is_event_stream()
+            streams = wants_stream and await received.is_event_stream()
+            if not streams:
+                body = await _body_of(received)
+        if wants_stream and not streams and received.status < 300:
+            message = "the upstream was asked for a stream and sent none"
+            raise UpstreamFailed(502, "upstream_invalid", message)
     except BaseException:
         await _give_back(hub, stream, response)
         raise
@@ -224,28 +230,8 @@ async def _streamed(request: Request, asked: RelayRequest, claim: Claim) -> Resp
             return response
         await _found(hub, stream, first=True)
         return await current(hub, stream)
-    await _give_back(hub, stream, response)
-    if received.status < 300:
-        check_answer(await received.read())
-        message = "the upstream was asked for a stream and sent none"
-        raise UpstreamFailed(502, "upstream_invalid", message)
-    return await _as_it_is(hub, received)
-
-
-async def _at_once(request: Request, asked: RelayRequest, claim: Claim) -> Response:
-    """Relay an answer that is not streamed; it is kept as a run of one record."""
-    hub, stream = claim.hub, claim.stream
-    try:
-        async with hub.holding(stream, claim.producer, claim.lease):
-            received = await _send(request, asked)
-            body = await received.read()
-            if received.status < 300:
-                check_answer(body)
-    except BaseException:
-        await _give_back(hub, stream, None)
-        raise
     if received.status >= 300:
-        await _give_back(hub, stream, None)
+        await _give_back(hub, stream, response)
         return _passed(hub, received, body)
     record = Record("events", _as_event(asked.api, body))
     # The answer has been paid for: it is passed on, even if it cannot be kept.
@@ -256,7 +242,7 @@ async def _at_once(request: Request, asked: RelayRequest, claim: Claim) -> Respo
         log.warning("an answer could not be kept: %s", type(error).__name__)
     finally:
         hub.producing.pop(stream, None)
-    return _whole(hub, asked.api, stream, [record, CLOSED], received)
+    return _whole(asked.api, stream, [record, CLOSED], received)
 
 
 def _as_event(api: Api, body: bytes) -> str:
@@ -269,11 +255,7 @@ def _as_event(api: Api, body: bytes) -> str:
 
 
 def _whole(
-    hub: Hub,
-    api: Api,
-    stream: str,
-    log: list[Record | End],
-    received: Received | None = None,
+    api: Api, stream: str, log: list[Record | End], received: Received | None = None
 ) -> Response:
     """The response of a run that was not streamed; a failure if it has no answer."""
     headers = {} if received is None else _kept(received)
@@ -303,7 +285,7 @@ async def _again(request: Request, asked: RelayRequest) -> Response | None:
             return await _reader(request, asked, asked.run)
         if asked.background:
             return await current(hub, asked.run)
-        return _whole(hub, asked.api, asked.run, log)
+        return _whole(asked.api, asked.run, log)
     except UnknownStream:
         return None
 
@@ -380,15 +362,16 @@ async def _give_back(hub: Hub, stream: str, response: ByteStreamResponse | None)
         await hub.store.delete(stream)
 
 
-async def _as_it_is(hub: Hub, received: Received) -> Response:
-    """An answer that is not kept, or an error: status, body and type are passed on."""
+async def _body_of(received: Received) -> bytes:
+    """The body of an answer that is not streamed, or of an error."""
     body = await received.read()
     if received.status < 300:
         check_answer(body)
-    return _passed(hub, received, body)
+    return body
 
 
 def _passed(hub: Hub, received: Received, body: bytes) -> Response:
+    """Status, body and type of an answer that is not kept, or of an error."""
     if received.status >= 400:
         note(hub, f"status_{received.status // 100}xx", f"it answered {received.status}")
     return Response(body, received.status, _kept(received))

@@ -19,14 +19,14 @@ from jsonrill.providers.statements import Begin, Ending, Finish
 from ..config import Config
 from ..problems import Problem
 from ..runs.producer import Failed
-from ..runs.records import CLOSED, End, Record
+from ..runs.records import End, Record
 
 # Fields of an answer that is no error, in any API.
 ANSWERS: Final = {"choices", "output", "content", "data"}
 # Of an answer without events, what is kept to look for an error in it.
 BEGINNING: Final = 64 * 1024
 TOO_LARGE: Final = End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
-NO_END: Final = End("error", "UPSTREAM_LOST", "the upstream ended before the answer did")
+NO_END: Final = End("error", "UPSTREAM_LOST", "the upstream ended before the answer did: ask again")
 
 
 class UpstreamFailed(Problem):
@@ -63,9 +63,11 @@ class Received:
                 return await anext(self._pieces, None)
         except TimeoutError:
             await self.close()
-            raise UpstreamFailed(504, "upstream_timeout", "the upstream fell silent") from None
+            raise UpstreamFailed(
+                504, "upstream_timeout", "the upstream fell silent: ask again"
+            ) from None
         except httpx2.HTTPError:
-            message = "the connection to the upstream broke"
+            message = "the connection to the upstream broke: ask again"
             raise UpstreamFailed(502, "upstream_lost", message) from None
 
     async def read(self) -> bytes:
@@ -123,59 +125,49 @@ class Incoming:
         self.number = after
         self._after = -1 if after is None else after
         # Whether nothing more needs to be read.
-        self.done = False
+        self._done = False
 
     async def records(self, received: Received) -> AsyncGenerator[list[Record]]:
         """Yield the records of an answer as they come; `Failed` if it is not complete."""
         end = NO_END
         try:
-            while not self.done and (data := await received.next()) is not None:
-                yield self.feed(data)
-            yield self.flush()
+            while not self._done and (data := await received.next()) is not None:
+                if not self._any and len(self._beginning) < BEGINNING:
+                    self._beginning += data
+                yield self._records(data)
+            # An event without its blank line counts, too.
+            yield self._records(b"\n\n", last=True)
         except UpstreamFailed as failed:
             end = End("error", failed.code.upper(), failed.message)
         except LimitExceeded:
             raise Failed(TOO_LARGE) from None
         finally:
             await received.close()
-        if (end := self.end(end)) is not CLOSED:
-            raise Failed(end)
-
-    def feed(self, data: bytes) -> list[Record]:
-        """The records of these bytes. Raises LimitExceeded for an event that is too large."""
-        if not self._any and len(self._beginning) < BEGINNING:
-            self._beginning += data
-        return self._records(data)
-
-    def flush(self) -> list[Record]:
-        """The body has ended: the records of an event without its blank line."""
-        return [] if self.done else self._records(b"\n\n", last=True)
-
-    def end(self, broken: End = NO_END) -> End:
-        """How the answer ended; `broken` if the upstream left before its end."""
         if not self._any and (fields := json_object(self._beginning)) and fields.get("error"):
             self._error = as_error(fields["error"])
         if self._error is not None:
-            return End("error", "UPSTREAM_ERROR", self._error)
+            raise Failed(End("error", "UPSTREAM_ERROR", self._error))
+        if not self._complete():
+            raise Failed(end)
+
+    def _complete(self) -> bool:
         finished = all(self._ending.of(choice) for choice in range(self._choices))
         # After [DONE] the reasons to stop may be missing; other APIs have an event for the end.
-        said_so = self.done and self._provider == "openai_chat"
-        if self._any and (said_so or (finished and self._ending.complete)):
-            return CLOSED
-        return broken
+        said_so = self._done and self._provider == "openai_chat"
+        return self._any and (said_so or (finished and self._ending.complete))
 
     def _records(self, data: bytes, *, last: bool = False) -> list[Record]:
         records: list[Record] = []
         for event in self._decoder.feed(data):
             if is_done(event.data):
-                self.done = True
-            if self.done or not event.data.strip():
+                self._done = True
+            if self._done or not event.data.strip():
                 continue
             fields = json_object(event.data)
             if fields is None:
-                # The last event of a body may have been cut off, which `end` reports.
+                # The last event of a body may have been cut off.
                 if not last:
-                    self.done, self._error = True, "an event is not a JSON object"
+                    self._done, self._error = True, "an event is not a JSON object"
                 continue
             named = self._named(fields, event.type)
             if (number := as_index(named.get("sequence_number"))) is not None:
@@ -204,7 +196,7 @@ class Incoming:
             elif isinstance(statement, Finish):
                 if statement.reason == "error":
                     self._error = self._error or statement.detail
-                self.done = self.done or statement.last
+                self._done = self._done or statement.last
 
 
 def next_number(number: int | None, event: dict[str, Any]) -> int | None:

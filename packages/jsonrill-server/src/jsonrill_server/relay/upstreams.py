@@ -162,11 +162,8 @@ class Upstreams:
         try:
             async with asyncio.timeout(self.config.upstream_first):
                 came = await self._client.send(request, stream=True)
-        except TimeoutError:
-            message = "the upstream did not answer in time"
-            raise UpstreamFailed(504, "upstream_timeout", message) from None
-        except httpx2.TimeoutException:
-            message = "the upstream could not be connected in time"
+        except (TimeoutError, httpx2.TimeoutException):
+            message = "the upstream did not answer in time: ask again"
             raise UpstreamFailed(504, "upstream_timeout", message) from None
         except httpx2.HTTPError:
             message = "the upstream could not be reached"

@@ -18,7 +18,7 @@ takeover.py   runs that are produced here, and going on with those of processes 
 threads.py    iterates in a thread what would block the event loop
 elements.py   any source → records
 waiting.py    runs that wait for a person
-signals.py    the signals that end a process
+shutdown.py   the signals that end a process: readers are ended first
 answer.py     what a reader's request is answered with
 run.py        `Run`: what was logged under a key
 api.py        `Runs`

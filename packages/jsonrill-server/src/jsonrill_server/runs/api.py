@@ -41,7 +41,7 @@ from .records import CANCELLED, End
 from .render import check_options
 from .run import OnEnd, Resume, ResumeKey, ResumeNamed, Run
 from .settings import Settings
-from .signals import before_the_end
+from .shutdown import before_the_end
 from .takeover import Begun, RunHub
 from .value import read_log
 from .waiting import WaitingCalls, decision_record
@@ -237,7 +237,7 @@ class Runs:
             return False
         if name in hub.running:
             hub.running[name].cancel()
-        elif ended:
+        if ended:
             with suppress(StoreError):
                 hub.lost_closed(name, await hub.store.status(name), if_it_waited=True)
         return ended

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from starlette.types import Message
 
-from jsonrill.eventstream import HEARTBEAT, HEARTBEAT_SECONDS
-from jsonrill.ext.event_stream import HEADERS, OPENING, TICK, beginning
+from jsonrill.ext.event_stream import HEADERS
+from jsonrill.ext.starlette import ByteStreamResponse
 from jsonrill.ext.tasks import stop
 
 from .answer import Reply
-
-_END: Final = b""
 
 
 class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django has no types
@@ -41,7 +40,8 @@ class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django ha
                 del response.headers["content-type"]
             sent = reply.headers
         else:
-            response = StreamingHttpResponse(with_heartbeats(reply.source, **reply.sending))
+            events = ByteStreamResponse(reply.source, **reply.sending)
+            response = StreamingHttpResponse(chunks_of(events))
             sent = {**HEADERS, **reply.headers}
         for name, value in (*sent.items(), *self.items()):
             response[name] = value
@@ -52,45 +52,29 @@ class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django ha
         return self.render().__await__()
 
 
-async def with_heartbeats(
-    source: Any,
-    *,
-    heartbeat: float = HEARTBEAT_SECONDS,
-    retry: int | None = None,
-    max_seconds: float = float("inf"),
-    stopping: Callable[[], bool] = bool,
-    closing_bytes: Callable[[], bytes] = bytes,
-    **_: Any,
-) -> AsyncIterator[bytes]:
-    """Yield the bytes of a source, with heartbeats, since Django sends what is iterated.
+async def chunks_of(response: ByteStreamResponse) -> AsyncIterator[bytes]:
+    """Yield what a response sends, since Django sends what is iterated.
 
-    The arguments are those of `ByteStreamResponse`. The source is closed in any case.
+    ConnectionAbortedError if it was cut off: that must not look like the end of the stream.
     """
-    clock = asyncio.get_running_loop().time
-    until, prefix = clock() + max_seconds, beginning(retry)
-    items, next_one = aiter(source), None
+    chunks: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def send(message: Message) -> None:
+        if body := message.get("body"):
+            chunks.put_nowait(body)
+            await chunks.join()
+
+    async def receive() -> Message:
+        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
+
+    sending = asyncio.create_task(response({"type": "http", "method": "GET"}, receive, send))
+    sending.add_done_callback(lambda _: chunks.put_nowait(b""))
     try:
-        yield OPENING
-        sent = clock()
-        while True:
-            if next_one is None:
-                next_one = asyncio.ensure_future(anext(items, _END))
-            await asyncio.wait({next_one}, timeout=min(TICK, heartbeat / 2))
-            over = stopping() or clock() >= until  # also of a source that never pauses
-            if next_one.done():
-                chunk, next_one = next_one.result(), None
-                if chunk is _END:
-                    return
-                if not over:
-                    yield prefix + chunk
-                    prefix, sent = b"", clock()
-            if over:
-                if words := closing_bytes():
-                    yield words
-                return
-            elif clock() - sent >= heartbeat:
-                yield HEARTBEAT
-                sent = clock()
+        while chunk := await chunks.get():
+            yield chunk
+            chunks.task_done()
+        sending.result()
+        if response.cut:
+            raise ConnectionAbortedError("the reader takes nothing any more")
     finally:
-        await stop(next_one)
-        await source.aclose()
+        await stop(sending)

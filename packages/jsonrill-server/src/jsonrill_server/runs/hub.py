@@ -34,7 +34,7 @@ from .descriptors import bounded
 from .failures import KINDS
 from .metrics import Metrics
 from .options import StreamOptions, TooMany, ViewOptions
-from .positions import START, Position
+from .positions import Position
 from .reader import Reader
 from .readiness import Readiness
 from .records import (
@@ -51,7 +51,7 @@ from .records import (
 from .render import Rendering, rendering
 from .schemas import Schemas
 from .settings import Settings
-from .view import OTHER_LOG, YOUNG, View, Views
+from .view import OTHER_LOG, View, Views
 
 log = logging.getLogger("jsonrill_server")
 # A view without readers is kept this long: the next reconnect finds it warm.
@@ -164,8 +164,6 @@ class Hub:
             self._end_at = asyncio.get_running_loop().time() + self.settings.grace
         self.draining = self.stopping = True
         self.store.stop()
-        for view in self._views():
-            view.wake()
 
     @property
     def must_end(self) -> bool:
@@ -386,25 +384,15 @@ class Hub:
             # Who joins others at their view needs none of his own.
             joins = known is not None and options in known.views
             ready = [] if joins else [await self.schemas.compiling(kept, make)]
-            lost = not position.is_in(status.last, status.mark)
-            begin = START if lost else position
-            views = self._views_of(stream, status, kept, options, ready, begin)
+            views = self._views_of(stream, status, kept, options, ready)
             views.readers += 1
-            reader = Reader(
-                self.store,
-                stream,
-                options,
-                position,
-                make,
-                views,
-                lost=lost,
-                left=lambda view: self._left(views, view),
-            )
+            lost = not position.is_in(status.last, status.mark)
+            reader = Reader(views, position, make, lost=lost)
             try:
                 yield reader
             finally:
                 self.metrics.add("replays_total", reader.replays)
-                self._leave(views)
+                self._leave(stream, options, views)
 
     @contextmanager
     def counted(self, stream: str) -> Iterator[None]:
@@ -432,7 +420,6 @@ class Hub:
         kept: StreamOptions,
         options: ViewOptions,
         ready: list[Rendering],
-        position: Position,
     ) -> Views:
         now = asyncio.get_running_loop().time
         followed = self._followed.get(stream)
@@ -449,32 +436,36 @@ class Hub:
             followed.due = math.inf
         views = followed.views.get(options)
         if views is None:
-            self._make_room(followed, status.size)
+            self._make_room(stream, followed, status.size)
             self._followed[stream] = followed  # also if all its views were dropped
-        if views is None or views.main.failed is not None:
             retry_for = max(status.lease, 0.0) + followed.grace
 
-            def make(position: Position) -> View:
-                work = ready.pop() if ready else rendering(kept, options)
-                moved = lambda: followed.moved(now())  # noqa: E731
-                start, last = work.start(position), status.last
-                return View(self.store, stream, work, options, moved, retry_for, last, start)
+            def make(position: Position, shared: bool) -> View:
+                return View(
+                    self.store,
+                    stream,
+                    ready.pop() if ready else rendering(kept, options),
+                    options,
+                    position,
+                    target=status.last,
+                    shared=shared,
+                    moved=lambda: followed.moved(now()),
+                    retry_for=retry_for,
+                )
 
-            views = Views(make, position)
-            if options not in followed.views:
-                self.metrics.add("views", 1)
-            followed.views[options] = views
+            views = followed.views[options] = Views(make, lambda view: self.spawn(view.close()))
+            self.metrics.add("views", 1)
         return views
 
-    def _make_room(self, followed: _Followed, size: int) -> None:
+    def _make_room(self, stream: str, followed: _Followed, size: int) -> None:
         """Drop views without readers until there is room for another one; TooMany if there is none.
 
         A view may take many times the memory that its log does.
         """
         most = max(1, VIEWS_BYTES // max(size, VIEW_BYTES))
-        idle = [views for views in followed.views.values() if not views.readers]
+        idle = [it for it in followed.views.items() if not it[1].readers]
         while len(followed.views) >= most and idle:
-            self._drop(idle.pop(0))
+            self._drop(stream, *idle.pop(0))
         if len(followed.views) >= most:
             raise TooMany("this stream is read in too many different ways")
 
@@ -489,24 +480,15 @@ class Hub:
     def _views(self) -> list[View]:
         return [one for it in self._followed.values() for of in it.views.values() for one in of.all]
 
-    def _left(self, views: Views, view: View) -> None:
-        """Close a view that a reader has left, unless it is the one to keep or has others."""
-        if view is not views.main and not view.places and view in views.all:
-            views.all.remove(view)
-            self.spawn(view.close())
-
-    def _leave(self, views: Views) -> None:
+    def _leave(self, stream: str, options: ViewOptions, views: Views) -> None:
         views.readers -= 1
         if not views.readers:
-            loop = asyncio.get_running_loop()
-            loop.call_later(YOUNG if views.main.ended else LINGER, self._drop, views)
+            asyncio.get_running_loop().call_later(LINGER, self._drop, stream, options, views)
 
-    def _drop(self, views: Views) -> None:
+    def _drop(self, stream: str, options: ViewOptions, views: Views) -> None:
         if views.readers or self.stopping:
             return
-        stream, options = views.main.stream, views.main.options
         followed = self._followed.get(stream)
-        # One that failed may have been replaced.
         if followed is not None and followed.views.get(options) is views:
             del followed.views[options]
             self.metrics.add("views", -1)
@@ -515,6 +497,7 @@ class Hub:
                 self.spawn(stop(followed.checking))
         for view in views.all:
             self.spawn(view.close())
+        views.all.clear()
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)

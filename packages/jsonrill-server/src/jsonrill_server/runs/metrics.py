@@ -48,6 +48,10 @@ LAG_EVERY: Final = 0.25
 Labels = tuple[tuple[str, str], ...]
 
 
+def _key(name: str, labels: dict[str, str]) -> tuple[str, Labels]:
+    return name, tuple(sorted(labels.items())) if labels else ()
+
+
 class _Histogram:
     __slots__ = ("counts", "sum")
 
@@ -71,15 +75,15 @@ class Metrics:
                 self._values[name, ()] = 0
 
     def add(self, name: str, amount: float = 1, **labels: str) -> None:
-        key = (name, tuple(sorted(labels.items())))
+        key = _key(name, labels)
         self._values[key] = self._values.get(key, 0) + amount
 
     def get(self, name: str, **labels: str) -> float:
-        return self._values.get((name, tuple(sorted(labels.items()))), 0)
+        return self._values.get(_key(name, labels), 0)
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
         """Add a duration to its bucket of a histogram."""
-        key = (name, tuple(sorted(labels.items())))
+        key = _key(name, labels)
         histogram = self._histograms.get(key)
         if histogram is None:
             histogram = self._histograms[key] = _Histogram()

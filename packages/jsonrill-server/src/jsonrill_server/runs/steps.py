@@ -22,7 +22,7 @@ SMALL: Final = 1024
 # Seconds after which the loop passes the rest on to a thread, and a thread reports what it has.
 QUICK: Final = 0.005
 STEP: Final = 0.05
-# Items after which a thread reports: fewer than a view's ring holds.
+# Items after which a step ends.
 ITEMS: Final = 256
 # Two, so that one slow call does not hold up all others; with more, the loop waits longer.
 _THREADS: Final = ThreadPoolExecutor(2, "jsonrill-render")
@@ -37,33 +37,44 @@ class Steps:
         self._always = always_slow
         self.slow = always_slow
 
-    async def of(self, parts: Iterator[list[T]], size: int) -> AsyncIterator[list[T]]:
+    async def of(
+        self,
+        parts: Iterator[list[T]],
+        size: int,
+        cost: Callable[[list[T]], int] = len,
+        most: int = ITEMS,
+    ) -> AsyncIterator[list[T]]:
         """Yield the items of all parts, as many at a time as a step makes; `size` is in bytes.
+
+        A step ends when its items cost `most`.
 
         If this is cancelled, the step that runs in a thread ends by itself and is forgotten.
         """
         items: list[T] = []
         took, done = 0.0, False
         if not self.slow and size <= SMALL:
-            items, took, done = _advance(parts, QUICK)
+            items, took, done = _advance(parts, QUICK, cost, most)
             if items:
                 yield items
         while not done:
-            items, spent, done = await beside(_advance, parts, STEP)
+            items, spent, done = await beside(_advance, parts, STEP, cost, most)
             took += spent
             if items:
                 yield items
         self.slow = self._always or took > QUICK
 
 
-def _advance(parts: Iterator[list[T]], seconds: float) -> tuple[list[T], float, bool]:
+def _advance(
+    parts: Iterator[list[T]], seconds: float, cost: Callable[[list[T]], int], most: int
+) -> tuple[list[T], float, bool]:
     """Items of the next parts, the time that they took, and whether there is no other part."""
     begun = perf_counter()
     items: list[T] = []
     for part in parts:
         items += part
+        most -= cost(part)
         took = perf_counter() - begun
-        if took > seconds or len(items) >= ITEMS:
+        if took > seconds or most <= 0:
             return items, took, False
     return items, perf_counter() - begun, True
 

@@ -80,7 +80,8 @@ class RunHub(Hub):
         # The runs that are produced here, and the tasks that wait to take over others.
         self.running: dict[str, asyncio.Task[End | None]] = {}
         self._ending: set[asyncio.Task[None]] = set()
-        self._standing_by: dict[str, asyncio.Task[None]] = {}
+        # By what is logged of the run, which no other run shares.
+        self._standing_by: dict[bytes, asyncio.Task[None]] = {}
 
     async def close(self) -> None:
         """Wait `grace` seconds for runs; what still runs then ends with an ERROR, unless another
@@ -105,7 +106,7 @@ class RunHub(Hub):
             if not await self._is_lost(name, status) or name in self.producing:
                 named = begun.options.notes.get("resume") is not None
                 if (named or resume is not None) and name not in self.producing:
-                    self._stand_by(begun, resume)
+                    self._stand_by(begun, resume, status.meta)
                 return False
             if begun.resumes:
                 return await self._take_over(begun, resume)
@@ -167,8 +168,9 @@ class RunHub(Hub):
             raise TypeError(f"args is a mapping of names to JSON values, not {args!r}")
         return resume
 
-    def _stand_by(self, begun: Begun, resume: Resume | None) -> None:
-        """Go on with a run of another process when that is gone."""
+    def _stand_by(self, begun: Begun, resume: Resume | None, meta: bytes) -> None:
+        """Go on with a run of another process when that is gone; not with one that takes its place,
+        which this `resume` is not for."""
         name = begun.name
 
         async def wait() -> None:
@@ -176,7 +178,9 @@ class RunHub(Hub):
                 try:
                     status = await self.store.status(name)
                     lost = await self._is_lost(name, status)
-                    if status.closed or (lost and await self._take_over(begun, resume)):
+                    if status.closed or status.meta != meta:
+                        return
+                    if lost and await self._take_over(begun, resume):
                         return
                     wait = status.lease
                 except UnknownStream:
@@ -185,9 +189,9 @@ class RunHub(Hub):
                     wait = 1.0
                 await asyncio.sleep(min(max(wait, 0.1), self.lease))
 
-        if name not in self._standing_by:
-            task = self._standing_by[name] = self.spawn(wait())
-            task.add_done_callback(lambda _: self._standing_by.pop(name, None))
+        if meta not in self._standing_by:
+            task = self._standing_by[meta] = self.spawn(wait())
+            task.add_done_callback(lambda _: self._standing_by.pop(meta, None))
 
     def go(
         self,
@@ -232,6 +236,8 @@ class RunHub(Hub):
         records: Sequence[Record] = kept
         if end is None:
             records, end = await self._closed_elsewhere(begun, kept)
+            if WaitingCalls(records).parked:
+                return  # whoever closes a run that waits tells its end (`lost_closed`)
             # Closed by a process that took it for lost, and told its own `on_end`.
             if end is not None and end.code == LOST.code and on_end is self.on_end:
                 end = None
@@ -265,8 +271,8 @@ class RunHub(Hub):
     async def goes_on(self, name: str, status: Status) -> bool:
         """Take over a lost run; True if it goes on, or another process may still take it over."""
         options = StreamOptions.from_bytes(status.meta)
-        if not options.notes.get("resumes") or name in self._standing_by:
-            return name in self._standing_by
+        if not options.notes.get("resumes") or status.meta in self._standing_by:
+            return status.meta in self._standing_by
         if self.stopping or not await self._is_lost(name, status):
             return True  # another process does, or a person
         if self.resume is not None or options.notes.get("resume") in self.named:

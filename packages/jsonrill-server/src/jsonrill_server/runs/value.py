@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from typing import Any
 
 from jsonrill.build.document import Document
@@ -11,7 +10,7 @@ from jsonrill.jsontext import dumps_in_parts
 from jsonrill.providers.statements import Ending, text_in
 from jsonrill.toolcalls import ToolCall, ToolCalls
 
-from ..store import Entry, Status, Store, StoreUnavailable
+from ..store import Entry, LogLost, Status, Store
 from .options import StreamOptions
 from .positions import Position
 from .records import End, Record, from_entry
@@ -38,16 +37,16 @@ async def read_log(store: Store, stream: str, last: int) -> tuple[list[Record], 
 
 
 async def _entries(store: Store, stream: str, last: int) -> list[Entry]:
+    """Those up to the last one, or further. LogLost if they are not there any more: a
+    producer that goes on with a run from its log must have all of it."""
     entries: list[Entry] = []
-    if last:
-        async with aclosing(store.read(stream)) as batches:
-            async for batch in batches:
-                entries += batch
-                if entries[-1].seq >= last:
-                    break
-        if not entries or (entries[-1].seq < last and not entries[-1].final):
-            # What goes on with a run from its log would write all of it again.
-            raise StoreUnavailable("the store was closed while a log was read")
+    after, mark = 0, None
+    while after < last and not (entries and entries[-1].final):
+        more = (await store.peek(stream, after, mark)).entries
+        if not more:
+            raise LogLost("the store lost records of this stream")
+        entries += more
+        after, mark = more[-1].seq, more[-1].mark
     return entries
 
 

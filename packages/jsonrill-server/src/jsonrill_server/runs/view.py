@@ -1,25 +1,21 @@
 """Renderings of one stream, each made once for many readers in this process.
 
-A view follows the log from its beginning (or, where any record can be the first, from the position
-of the reader that it is made for), renders each group of records once and keeps the last
-frames, ready to be sent, in a ring. Readers have places in it and no queues: one that is too slow
-loses its place and continues from the log (`reader.py`).
-
-A view that has caught up with the log does not wait for readers. Until then it is read by those
-who came back after a restart, or who begin at the beginning: it lets them keep up, for a moment.
-Readers that need what the ring no longer has get a second view, from the beginning, together with
-all others who need it (`Views`), and move to the first one when it has caught up.
+A view renders a log, from its beginning (or, where any record can be the first, from the position
+of the reader that it is made for), and keeps the last frames, ready to be sent, in a ring. It
+renders the next ones when a reader has all that are there and asks for more: so the fastest reader
+sets the pace, and nothing is rendered before a reader waits for it. Readers have places in the ring
+and no queues. One that is so slow that its next frame has left the ring looks for another view
+(`Views`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import sys
-from array import array
 from bisect import bisect_left
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from typing import Final, NamedTuple
 
 from jsonrill.eventstream import DONE, encode_event
 from jsonrill.ext.tasks import stop
@@ -28,108 +24,99 @@ from ..store import Entry, LogLost, Store, StoreError
 from .options import ViewOptions
 from .positions import Position
 from .records import End, Record, from_entry
-from .render import Rendering
-from .steps import QUICK, Steps
+from .render import Named, Rendering
+from .steps import Steps
 
-T = TypeVar("T")
 log = logging.getLogger("jsonrill_server")
+CLOSE: Final = Named(DONE, "CLOSE")
 # With a size alone, an event that waits for more is sent after this many seconds.
 FLUSH_AFTER = 1.0
-RING_FRAMES = 1024
-RING_BYTES = 1 << 20
-# While a reader needs the oldest frame, and in the first seconds of a view, when others come back,
-# the ring holds up to this number of times the frames.
-PATIENT = 8
-YOUNG = 2.0
-# Readers are woken after this number of bytes or frames while there is more to render.
-WAKE_BYTES = 1 << 17
-WAKE_FRAMES = 512
-# How long readers who could go on wait for slower ones, while a view catches up; and how long a
-# reader waits for another view to catch up before it gets one of its own.
-WAIT_FOR_SLOW = 0.5
-PAUSE = 0.01
+# What a ring holds, and what is added to it at once; each frame takes its bytes and this cost.
+RING_BYTES = 2 << 20
+STEP_BYTES = 1 << 17
+FRAME_COST = 256
+# How much is handed to the server at once.
+CHUNK_BYTES = 1 << 16
+# How long a reader waits for views that catch up before it gets one of its own.
 WAIT_FOR_VIEW = 2.0
-# The place of a reader that waits for a record which is not rendered yet: it needs no frame before.
-LATER = sys.maxsize
+# The place of a reader whose next frame is not in the ring any more, or will not be there as it is.
+GONE: Final = -1
 OTHER_LOG = "this is not the log that was read before: it was replaced, or the store lost records"
 
 
 class Frame(NamedTuple):
-    """The bytes of one event, and which records, (start, position.seq], it comes from."""
+    """The bytes of one event, and which records, (start, position.seq], it comes from.
+
+    The last one of a group of records has no `sub` in its position; it may have no bytes. `end` is
+    how the log ended, if it is the last of all.
+    """
 
     start: int
     position: Position
     data: bytes
-    # Whether nothing of its group comes after it; and how the log ended, if it is the last of all.
-    last: bool
-    end: End | None
+    end: End | None = None
 
 
-def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
-    """Yield the frames of one group of entries, part by part.
+def frames(work: Rendering, groups: Sequence[Sequence[Entry]]) -> Iterator[list[Frame]]:
+    """Yield the frames of entries, part by part; those of a group are rendered together.
 
     A final entry may only be the last of its group. The id of the last frame says that the group
     is complete, so each frame is made when the next event is known.
     """
-    end: End | None = None
-    start, seq, mark = entries[0].seq - 1, entries[-1].seq, entries[-1].mark
-    held: tuple[str, str | None] | None = None
-    sub = 0
-
-    def frame(last: bool) -> Frame:
-        assert held is not None
-        position = Position(seq, None if last else sub, 1 if last else seq - start, mark)
-        block = encode_event(held[0], event=held[1], id=str(position))
-        return Frame(start, position, block, last, end if last else None)
-
-    records: list[Record] = []
-    for entry in entries:
-        element = from_entry(entry)
-        if isinstance(element, End):
-            end = element
-        else:
-            records.append(element)
-    if (made_of_log := work.block(entries)) is not None:
-        yield [Frame(start, Position(seq, mark=mark), made_of_log, True, end)]
-        return
-    for part in _parts(work, records, end):
-        batch = []
-        for event in part:
-            if held is not None:
-                batch.append(frame(last=False))
-                sub += 1
-            held = event
-        yield batch
-    if held is not None:
-        yield [frame(last=True)]
+    for entries in groups:
+        start, seq, mark = entries[0].seq - 1, entries[-1].seq, entries[-1].mark
+        work.more = entries is not groups[-1]
+        elements = [from_entry(entry) for entry in entries]
+        records = [it for it in elements if isinstance(it, Record)]
+        end = None if isinstance(it := elements[-1], Record) else it
+        last = Position(seq, mark=mark)
+        if (block := work.block(entries)) is None:
+            held: str | None = None
+            sub = 0
+            for part in _events(work, records, end):
+                batch = []
+                for event in part:
+                    if held is not None:
+                        position = Position(seq, sub, seq - start, mark)
+                        batch.append(Frame(start, position, _encoded(held, position)))
+                        sub += 1
+                    held = event
+                yield batch
+            block = b"" if held is None else _encoded(held, last)
+        yield [Frame(start, last, block, end)]
 
 
-def _parts(
-    work: Rendering, records: list[Record], end: End | None
-) -> Iterator[list[tuple[str, str | None]]]:
-    """The data and types of events."""
+def _events(work: Rendering, records: list[Record], end: End | None) -> Iterator[list[str]]:
+    """The data of events."""
     if records:
-        for part in work.feed_in_parts(records):
-            yield [(data, getattr(data, "name", None)) for data in part]
+        yield from work.feed_in_parts(records)
     if end is not None:
-        for part in work.end_in_parts(end):
-            yield [(data, getattr(data, "name", None)) for data in part]
+        yield from work.end_in_parts(end)
         if work.closes:
-            yield [(DONE, "CLOSE")]
+            yield [CLOSE]
+
+
+def _encoded(data: str, position: Position | None = None) -> bytes:
+    id = None if position is None else str(position)
+    return encode_event(data, event=getattr(data, "name", None), id=id)
 
 
 def closing_bytes(work: Rendering, end: End) -> bytes:
     """The events, without ids, for a reader whose response ends before its stream does."""
-    blocks = [encode_event(data, event=getattr(data, "name", None)) for data in work.failure(end)]
-    if work.closes:
-        blocks.append(encode_event(DONE, event="CLOSE"))
-    return b"".join(blocks)
+    events = [*work.failure(end), *([CLOSE] if work.closes else [])]
+    return b"".join([_encoded(data) for data in events])
+
+
+def _cost(part: Sequence[Frame]) -> int:
+    return sum([len(frame.data) + FRAME_COST for frame in part])
 
 
 class View:
-    """Follows one log. `seq` is the last record rendered, `ended` is set after the final one.
+    """One rendering of a log, begun for a reader at a position.
 
-    `target` is the last record that the log is known to have: with it the view has caught up.
+    Frames are numbered without end; `first` is the number of the first one in the ring. `target` is
+    the last record that the log is known to have: with it the view has caught up. One that is not
+    `shared` has one reader, and keeps nothing for others.
     """
 
     def __init__(
@@ -138,53 +125,43 @@ class View:
         stream: str,
         work: Rendering,
         options: ViewOptions,
-        moved: Callable[[], None],
-        retry_for: float,
+        begin: Position,
+        *,
         target: int = 0,
-        start: int = 0,
+        shared: bool = True,
+        moved: Callable[[], object] = bool,
+        retry_for: float = 5.0,
     ) -> None:
-        self.stream = stream
-        self.options = options
-        # The last record that is not rendered here: 0, unless any may be the first.
-        self._start = start
-        self.seq = start
+        self.shared = shared
+        self.readers = 0
+        self.ring: list[Frame] = []
+        self.first = 0
         self.ended = False
         self.failed: StoreError | None = None
         # False while it waits for the store.
-        self.busy = False
-        # The place of each of its readers: the number of the frame that it needs next, or LATER.
-        self.places: dict[object, int] = {}
-        # Frames are numbered without end; `first` is the number of the first in the ring.
-        self.ring: list[Frame] = []
-        self.first = 0
-        # How many bytes were made up to the end of each frame in the ring.
-        self._ends: list[int] = []
-        # Up to this record frames have been dropped from the ring.
-        self.dropped = start + 1 if start else 0
-        self.target = target
-        # The marks of all records rendered, to tell whether a reader read this log.
-        self._marks = array("I")
-        self._made = 0
-        self._dropped_bytes = 0
-        # Bytes and frames since readers were woken.
-        self._new_bytes = 0
-        self._new_frames = 0
-        self._retry_for = retry_for
-        self._limits: set[asyncio.Timeout] = set()
+        self.busy = True
+        # Set when it need not be waited for: it has caught up, or can go no further.
+        self.caught_up = asyncio.Event()
+        # Where the ring begins: the position of the last frame that is not in it.
+        self._before = Position(work.start(begin))
+        self._size = 0
+        self._target = target
+        self._chunk: tuple[int, int, bytes] = (GONE, 0, b"")
+        # Where readers go on that were not reached yet: a group of records ends there; and groups
+        # of which a part was delivered: they must be rendered as they were.
+        self._ends: set[int] = set()
+        self._whole: list[Position] = []
+        self._expect(begin)
         self._store = store
+        self._stream = stream
         self._work = work
-        self._steps = Steps(work.heavy is not None)
         self._moved = moved
-        self._rendering = asyncio.Lock()
-        self._pending: list[Entry] = []
-        self._pending_size = 0
+        self._retry_for = retry_for
+        self._bytes = options.size
         self._every = options.every / 1000 or (FLUSH_AFTER if options.size else 0.0)
-        self._begun = self._emitted = asyncio.get_running_loop().time()
-        self._timer: asyncio.TimerHandle | None = None
-        self._emitting: asyncio.Task[None] | None = None
-        self._waiters: set[asyncio.Future[None]] = set()
-        # Records that readers wait for: a group of records ends there.
-        self._awaited: dict[int, asyncio.Event] = {}
+        self._emitted = asyncio.get_running_loop().time()
+        self._wanted = asyncio.Event()
+        self._changed = asyncio.Event()
         self._task = asyncio.create_task(self._follow())
 
     @property
@@ -193,259 +170,232 @@ class View:
         return self.first + len(self.ring)
 
     @property
-    def caught_up(self) -> bool:
-        return self.seq >= self.target or self.ended or self.failed is not None
-
-    def has(self, position: Position) -> bool:
-        """Return True if a reader at this position finds its next frame here, now or later."""
-        if self.failed is not None:
-            return False
-        if position.seq > self.seq:
-            return not self.ended
-        return self.place_after(position) is not None
+    def position(self) -> Position:
+        """That of the last frame."""
+        return self.ring[-1].position if self.ring else self._before
 
     def place_after(self, position: Position) -> int | None:
         """Return the number of the next frame for a reader that has everything up to a position.
 
-        None if it is not in the ring (yet, or any more), or inside a group rendered together.
-        LogLost if the position is one of another log.
+        None if it is not rendered yet; GONE if it has left the ring, or is inside a group that was
+        rendered together. LogLost if the position is one of another log.
         """
-        if position.seq > self.seq or position.done < self.dropped:
+        done = position.done
+        at = bisect_left(self.ring, done, key=lambda frame: frame.start)
+        before = self.ring[at - 1].position if at else self._before
+        if before.done < done:
+            if self.ended:
+                raise LogLost(OTHER_LOG)
             return None
-        if position.seq and position.mark not in (
-            None,
-            self._marks[position.seq - 1 - self._start],
-        ):
+        if before.seq == done and position.sub is None:
+            if not done or position.mark in (None, before.mark):
+                return self.first + at
+            if before.mark is None:  # that of the beginning is not known
+                return GONE
             raise LogLost(OTHER_LOG)
-        place = self.next
-        for frame in reversed(self.ring):
-            if frame.start >= position.seq:
-                place -= 1
-            elif frame.position.seq > position.seq:
-                return None
-            elif position.sub is None or frame.position.seq < position.seq:
-                break
-            elif frame.start != position.done:
-                return None
-            elif frame.last or (frame.position.sub or 0) > position.sub:
-                place -= 1
-            else:
-                break
-        return place
+        sub = -1 if position.sub is None else position.sub
+        if before.seq > done and (before.done > done or (before.sub or 0) > sub):
+            return GONE
+        return self._place_inside(position, at)
 
-    def frames_from(self, place: int, size: int) -> list[Frame]:
-        """Frames from a place, as many as are needed for this number of bytes."""
-        at = place - self.first
-        before = self._ends[at - 1] if at else self._dropped_bytes
-        return self.ring[at : bisect_left(self._ends, before + size, at) + 1]
+    def _place_inside(self, position: Position, at: int) -> int | None:
+        """The same for a reader that has a part of the group of which a frame is at `at`."""
+        for number, frame in enumerate(self.ring[at:], self.first + at):
+            if frame.position.seq != position.seq:
+                return GONE
+            if position.mark not in (None, frame.position.mark):
+                raise LogLost(OTHER_LOG)
+            if frame.position.sub is None or frame.position.sub > (position.sub or 0):
+                return number
+        return None
 
-    async def reach(self, seq: int) -> None:
-        """Wait until a record is rendered, or the view can go no further."""
-        while self.seq < seq and not self.ended:
-            if self.failed is not None:
-                raise self.failed
-            await self._awaited.setdefault(seq, asyncio.Event()).wait()
+    def join(self, position: Position) -> bool:
+        """Return True if a reader at this position finds its next frame here, now or later."""
+        if not self.shared or self.failed is not None:
+            return False
+        place = self.place_after(position)
+        if place is None:
+            self._expect(position)
+        return place != GONE
 
-    async def wait(self) -> None:
-        """Wait until there may be new frames."""
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiters.add(waiter)
-        try:
-            await waiter
-        finally:
-            self._waiters.discard(waiter)
+    def _expect(self, position: Position) -> None:
+        self._ends |= {position.done, position.seq}
+        if position.records > 1:
+            self._whole.append(position)
 
-    def wake(self) -> None:
-        self._new_bytes = self._new_frames = 0
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-        if self._awaited:
-            over = self.ended or self.failed is not None
-            for seq in [seq for seq in self._awaited if seq <= self.seq or over]:
-                self._awaited.pop(seq).set()
+    def chunk_from(self, place: int) -> tuple[bytes, int]:
+        """The bytes of frames from a place on, and the place behind them.
+
+        They are put together once for all readers who are there.
+        """
+        if self._chunk[0] != place:
+            end, size = place - self.first, 0
+            while end < len(self.ring) and size < CHUNK_BYTES:
+                size += len(self.ring[end].data)
+                end += 1
+            data = b"".join([frame.data for frame in self.ring[place - self.first : end]])
+            self._chunk = (place, self.first + end, data)
+        return self._chunk[2], self._chunk[1]
+
+    async def more(self) -> None:
+        """Ask for more frames, and wait until there may be some; raises what it failed with."""
+        if self.failed is not None:
+            raise self.failed
+        self._wanted.set()
+        await self._changed.wait()
 
     def fail(self, error: StoreError) -> None:
-        """Stop with an error, for readers of the view and for those that replay the log."""
+        """Stop with an error for its readers."""
         self.failed = error
-        for limit in self._limits:
-            limit.reschedule(0)
-        self.wake()
-
-    async def beside(self, work: Awaitable[T]) -> T:
-        """Wait for something else than the view; raises what the view failed with, or does
-        meanwhile."""
-        try:
-            async with asyncio.timeout(None) as limit:
-                self._limits.add(limit)
-                try:
-                    return await work
-                finally:
-                    self._limits.discard(limit)
-        except TimeoutError:
-            if self.failed is None:
-                raise
-            raise self.failed from None
+        self._wake()
 
     async def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        await stop(self._task, self._emitting)
+        await stop(self._task)
+        self.caught_up.set()
+
+    def _wake(self) -> None:
+        if self.ended or self.failed is not None or self.position.seq >= self._target:
+            self.caught_up.set()
+        self._changed.set()
+        self._changed.clear()
 
     async def _follow(self) -> None:
-        await self._safely(self._take_all())
-        self.wake()
-
-    async def _safely(self, work: Awaitable[None]) -> None:
+        steps = Steps(self._work.heavy is not None)
         try:
-            await work
+            async with aclosing(self._groups()) as log_groups:
+                async for groups in log_groups:
+                    size = max([sum([len(entry.data) for entry in group]) for group in groups])
+                    parts = frames(self._work, groups)
+                    async for some in steps.of(parts, size, _cost, STEP_BYTES):
+                        await self._add(some)
         except StoreError as error:
             self.fail(error)
         except Exception as error:  # readers must learn of it, whatever it was
             log.exception("a view of a stream failed")
             self.fail(StoreError(f"the stream cannot be shown: {type(error).__name__}"))
 
-    async def _take_all(self) -> None:
-        async for batch in self._store.read(self.stream, self._start, retry_for=self._retry_for):
-            self._moved()
-            self.busy = True
-            await self._take(batch)
-            self.wake()
-            # Others run between two batches, even if there is always another one.
-            await asyncio.sleep(0)
-            self._moved()
-            self.busy = False
+    async def _groups(self) -> AsyncGenerator[list[list[Entry]]]:
+        """Yield the entries of the log as they come, in groups that are rendered together."""
+        clock = asyncio.get_running_loop().time
+        reading = self._store.read(self._stream, self._before.seq, retry_for=self._retry_for)
+        coming: asyncio.Task[list[Entry]] | None = None
+        group: list[Entry] = []
+        try:
+            while True:
+                if coming is None:
+                    coming = asyncio.ensure_future(anext(reading, []))
+                self._moved()
+                self.busy = False
+                wait = max(0.0, self._emitted + self._every - clock()) if group else None
+                await asyncio.wait({coming}, timeout=wait)
+                self.busy = True
+                groups, batch, now = [], [], clock()
+                if coming.done():
+                    batch, coming = coming.result(), None
+                    if not batch and not group:
+                        return  # the end, or the store was closed
+                for entry in batch:
+                    group.append(entry)
+                    if self._is_complete(group, now):
+                        groups.append(group)
+                        group, self._emitted = [], now
+                if group and not batch:  # their time is over
+                    groups.append(group)
+                    group = []
+                if groups:
+                    yield groups
+                    self._emitted = clock()
+        finally:
+            await stop(coming)
+            await reading.aclose()
 
-    async def _take(self, batch: list[Entry]) -> None:
-        loop = asyncio.get_running_loop()
-        if not self._every and not self.options.size:
-            begun = loop.time()
-            for entry in batch:
-                self._work.more = entry is not batch[-1]
-                await self._render([entry])
-                if loop.time() - begun > QUICK:
-                    await asyncio.sleep(0)
-                    begun = loop.time()
-            return
-        for entry in batch:
-            self._pending.append(entry)
-            self._pending_size += len(entry.data)
-            if entry.final or entry.seq in self._awaited or self._is_due():
-                await self._emit()
-        if self._pending and self._timer is None:
-            at = max(self._emitted + self._every, loop.time())
-            self._timer = loop.call_at(at, self._emit_later)
-
-    def _is_due(self) -> bool:
-        if self.options.size and self._pending_size >= self.options.size:
+    def _is_complete(self, group: list[Entry], now: float) -> bool:
+        """Return True if these entries, and no others, are rendered together."""
+        last = group[-1]
+        if any(it.done < last.seq < it.seq for it in self._whole):
+            return False
+        if last.seq in self._ends:
             return True
-        return asyncio.get_running_loop().time() >= self._emitted + self._every
+        size = self._bytes and sum([len(entry.data) for entry in group]) >= self._bytes
+        return last.final or bool(size) or now >= self._emitted + self._every
 
-    def _emit_later(self) -> None:
-        self._timer = None
-        self._emitting = asyncio.create_task(self._safely(self._emit()))
-
-    async def _emit(self) -> None:
-        """Render what waits, as one group. Two tasks do that, so one at a time."""
-        async with self._rendering:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            entries, self._pending, self._pending_size = self._pending, [], 0
-            if entries:
-                await self._render(entries)
-                self._emitted = asyncio.get_running_loop().time()
-            self.wake()
-
-    async def _render(self, entries: list[Entry]) -> None:
-        size = sum([len(entry.data) for entry in entries])
-        async for batch in self._steps.of(frames(self._work, entries), size):
-            made_before = self._made
-            for frame in batch:
-                self._made += len(frame.data)
-                self._ends.append(self._made)
-            self.ring += batch
-            self._new_bytes += self._made - made_before
-            self._new_frames += len(batch)
-            if self._new_bytes > WAKE_BYTES or self._new_frames > WAKE_FRAMES:
-                self.wake()
-                await asyncio.sleep(0)
-            if len(self.ring) > RING_FRAMES or self._made - self._dropped_bytes > RING_BYTES:
-                await self._trim()
-        self._marks.extend([entry.mark for entry in entries])
-        self.seq = entries[-1].seq
-        self.ended = entries[-1].final
-        if self.seq in self._awaited:
-            self.wake()
-            await asyncio.sleep(0)  # who waited for it takes its place before the ring moves on
-
-    async def _trim(self) -> None:
-        """Drop the oldest frames; before the view has caught up, not before they were read."""
-        waited, was_awake = 0.0, False
-        while excess := self._excess():
-            unneeded = min(self.places.values(), default=self.next) - self.first
-            if self.caught_up or waited >= WAIT_FOR_SLOW:
-                self._drop(excess)
-            elif unneeded > 0:
-                self._drop(min(excess, unneeded))
-            else:
-                if not was_awake:
-                    self.wake()
-                    was_awake = True
-                await asyncio.sleep(PAUSE)
-                if any(place >= self.next for place in self.places.values()):
-                    waited += PAUSE
-
-    def _excess(self) -> int:
-        """How many frames are too many. The last one stays, whatever its size."""
-        young = asyncio.get_running_loop().time() < self._begun + YOUNG
-        patient = young or min(self.places.values(), default=self.next) <= self.first
-        frames = len(self.ring) - RING_FRAMES * (PATIENT if patient else 1)
-        size = bisect_left(self._ends, self._made - RING_BYTES)
-        return max(frames, min(size, len(self.ring) - 1), 0)
-
-    def _drop(self, count: int) -> None:
-        self.dropped = self.ring[count - 1].position.seq
-        self._dropped_bytes = self._ends[count - 1]
-        self.first += count
-        del self.ring[:count], self._ends[:count]
+    async def _add(self, some: list[Frame]) -> None:
+        """Add frames to the ring, and return when a reader asks for more."""
+        size, count = _cost(some), 0
+        room = max(0, RING_BYTES - size) if self.shared else 0
+        for frame in self.ring:
+            if self._size <= room:
+                break
+            self._size -= len(frame.data) + FRAME_COST
+            count += 1
+        if count:
+            self._before = self.ring[count - 1].position
+            self.first += count
+            del self.ring[:count]
+        self.ring += some
+        self._size += size
+        self.ended = some[-1].end is not None
+        self._wanted.clear()
+        self._wake()
+        if not self.ended:
+            await self._wanted.wait()
 
 
 class Views:
-    """The views of one stream with the same options; the first is the one that is kept."""
+    """The views of one stream with the same options, among which readers choose.
 
-    def __init__(self, make: Callable[[Position], View], position: Position) -> None:
+    Most of the time there is one. Those who need older frames than it has get a second one, from
+    the beginning, together, and go over to the first when that has their next frame. A reader that
+    falls behind a second time gets a view of its own.
+    """
+
+    def __init__(
+        self, make: Callable[[Position, bool], View], discard: Callable[[View], object]
+    ) -> None:
         self._make = make
-        self.all: list[View] = [make(position)]
+        self._discard = discard
+        self.all: list[View] = []
         self.readers = 0
 
-    @property
-    def main(self) -> View:
-        return self.all[0]
+    async def find(self, position: Position, *, alone: bool) -> View:
+        """Return a view from which a reader at this position goes on.
 
-    async def with_next(self, position: Position) -> View | None:
-        """Return a view from which a reader at this position goes on; None if it goes on alone.
-
-        Those who need older frames than any view has wait until all views have caught up, and
-        get a new one together.
+        Those who need older frames than any view has wait until all views have caught up, for a
+        while, and get a new one together.
         """
-        coalesced = self.main.options.every or self.main.options.size
-        if position.sub is not None and (coalesced or position.records > 1):
-            return None  # only the same group gives the same ids
-        loop = asyncio.get_running_loop()
-        until = loop.time() + WAIT_FOR_VIEW
-        while True:
-            for view in self.all:
-                if view.has(position):
-                    return view
-            if self.main.failed is not None:
-                raise self.main.failed
-            late = [view for view in self.all if not view.caught_up]
-            if not late or loop.time() >= until:
-                self.all.append(self._make(position))
-                return self.all[-1] if self.all[-1].has(position) else None
+        clock = asyncio.get_running_loop().time
+        until = clock() + WAIT_FOR_VIEW
+        while not alone:
+            joined = [view for view in self.all if view.join(position)]
+            if joined:
+                return max(joined, key=lambda view: view.position.seq)
+            late = [view for view in self.all if view.shared and not view.caught_up.is_set()]
+            if not late or clock() >= until:
+                break
             try:
                 async with asyncio.timeout_at(until):
-                    await late[-1].reach(late[-1].target)
+                    await late[-1].caught_up.wait()
             except TimeoutError:
                 pass
+        view = self._make(position, not alone)
+        self.all.append(view)
+        return view
+
+    def is_behind(self, view: View, position: Position) -> bool:
+        """Return True if another view has been further, and has the next frame for a reader."""
+        return len(self.all) > 1 and any(
+            other.shared
+            and other.failed is None
+            and other.position.seq > view.position.seq
+            and other.place_after(position) not in (None, GONE)
+            for other in self.all
+        )
+
+    def left(self, view: View) -> None:
+        """Close a view that has no reader, but not the one that has been furthest."""
+        if view.readers or view not in self.all:
+            return
+        further = [it for it in self.all if it.shared and it.position.seq >= view.position.seq]
+        if view.failed is not None or not view.shared or any(it is not view for it in further):
+            self.all.remove(view)
+            self._discard(view)

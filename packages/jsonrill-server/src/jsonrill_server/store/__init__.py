@@ -2,8 +2,8 @@
 
 `open_store(url)` chooses: `memory:`, `sqlite:///relative.db` or `sqlite:////absolute.db`,
 `redis://host:port/db` (also `rediss://`, `unix://`), `redis+cluster://host:port` (also
-`rediss+cluster://`), `postgresql://user@host/database` (also `postgres://`). A store is a class in
-a module of its own, and one line of `KINDS`.
+`rediss+cluster://`), `postgresql://user@host/database` (also `postgres://`). A store is a
+subclass of `Store` (`logs.py`) in a module of its own, and one line of `KINDS`.
 """
 
 from __future__ import annotations

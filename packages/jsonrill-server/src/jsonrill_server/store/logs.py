@@ -24,7 +24,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
-from typing import ClassVar, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from . import heads
 from .base import (
@@ -153,7 +153,8 @@ class Store(ABC):
         self._signals = Signals()
         self._known: dict[str, _Known] = {}
         self._booking = asyncio.Lock()
-        self._names = (f"{secrets.token_hex(6)}{number:x}" for number in count())
+        # Of changes: no two of any process are alike.
+        self._names = map(f"{secrets.token_hex(8)}{{:x}}".format, count())
 
     @classmethod
     def takes(cls, rest: str) -> bool:
@@ -208,17 +209,9 @@ class Store(ABC):
         )
         return await self.status(stream)
 
-    async def append(
-        self,
-        stream: str,
-        producer: str,
-        records: Sequence[bytes],
-        *,
-        lease: float | None = None,
-        turn: Turn | None = None,
-    ) -> int:
-        """Append all records or none, and return the number of the last record in the log."""
-        return (await self.write(stream, producer, records, lease=lease, turn=turn)).last
+    async def append(self, stream: str, producer: str, records: Sequence[bytes], **how: Any) -> int:
+        """Append as `write` does, and return the number of the last record in the log."""
+        return (await self.write(stream, producer, records, **how)).last
 
     async def write(
         self,

@@ -273,7 +273,8 @@ class _Worker:
     async def close(self) -> None:
         if self._busy is not None:
             await self._busy
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
+        if self._connection is not None:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
         self._thread.shutdown()
 
     async def _write_all(self) -> None:
@@ -304,6 +305,7 @@ class _Worker:
     def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
+            self._connection = None
 
 
 def _together(

@@ -13,12 +13,12 @@ from typing import Any, Final
 
 # The id of the request that is being answered, also in tasks that it started.
 request_id: ContextVar[str] = ContextVar("jsonrill_request_id", default="")
-_GIVEN: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 
 def new_id(id: str = "") -> str:
     """The id that a client or proxy gave its request, or a new one if that cannot be one."""
-    return id if _GIVEN.fullmatch(id) else secrets.token_hex(8)
+    return id if _ID.fullmatch(id) else secrets.token_hex(8)
 
 
 class JsonLines(logging.Formatter):

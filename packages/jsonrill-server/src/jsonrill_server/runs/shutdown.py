@@ -43,9 +43,9 @@ def before_the_end(
         loop.call_soon_threadsafe(loop.call_later, wait, end, number)
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        found = signal.getsignal(number)
-        if callable(found) and found is not signal.default_int_handler:
-            former[number] = found
+        present = signal.getsignal(number)
+        if callable(present) and present is not signal.default_int_handler:
+            former[number] = present
             signal.signal(number, handler)
     try:
         yield

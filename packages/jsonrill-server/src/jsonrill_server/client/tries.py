@@ -1,21 +1,16 @@
-"""Requests and tries: the steps of which the operations of both clients are made.
-
-An operation is a generator that yields a `Request`, or seconds to wait, is sent the `Response`,
-and returns its result.
-"""
+"""Requests, responses, and how often and how long a request is tried."""
 
 from __future__ import annotations
 
 import json
 import random
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from .errors import ClientError, Conflict, Refused, StreamNotFound, Unauthorized, Unavailable
 
-T = TypeVar("T")
 Json = dict[str, Any]
 # What the server answers when another try may succeed.
 RETRIED: Final = (408, 425, 429, 500, 502, 503, 504)
@@ -41,8 +36,6 @@ class Response(NamedTuple):
 
 
 BROKEN: Final = Response(error="the connection ended before the stream did")
-# What an operation is made of, and what it returns.
-Steps = Generator["Request | float", "Response | None", T]
 
 
 class Tries:
