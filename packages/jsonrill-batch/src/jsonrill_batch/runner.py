@@ -158,7 +158,15 @@ class _Run:
         )
 
     def go(self) -> Report:
-        """Do the shards that are missing, and write the report."""
+        """Do the shards that are missing, and write the report; `Interrupted` at any moment."""
+        try:
+            return self._go()
+        except KeyboardInterrupt:
+            # Workers may have done more than this process has heard of.
+            done = len(done_of(self._folder, self._manifest, self._shards))
+            raise Interrupted(f"stopped, with {done} of {len(self._shards)} shards done") from None
+
+    def _go(self) -> Report:
         began, report, folder = time.monotonic(), self._report, self._folder
         streams, size = self._total.streams, self._total.bytes
         missing = [shard for shard in self._shards if shard.index not in self._done]
@@ -184,18 +192,11 @@ class _Run:
             make = self._make_task(opened)
             outcomes = self._engine.run(missing, make)
             opened.callback(outcomes.close)  # type: ignore[attr-defined]
-            try:
-                self._show(began)  # the run can be resumed even before a shard is done
-                for outcome in outcomes:
-                    if outcome is not None:
-                        self._take(outcome)
-                    self._show(began)
-            except KeyboardInterrupt:
-                # Workers may have done more than this process has heard of.
-                done = len(done_of(self._folder, self._manifest, self._shards))
-                raise Interrupted(
-                    f"stopped, with {done} of {len(self._shards)} shards done"
-                ) from None
+            self._show(began)  # the run can be resumed even before a shard is done
+            for outcome in outcomes:
+                if outcome is not None:
+                    self._take(outcome)
+                self._show(began)
 
     def _make_task(self, opened: ExitStack) -> MakeTask:
         """A function that makes tasks, with mark files where this process can read them."""

@@ -2,7 +2,7 @@
 
 When such a stream showed its first value, and when it changed last, is seen from both ends of its
 text. Where anything is unusual there is no row: the stream is read piece by piece, which says what
-is wrong.
+is wrong. The rows are those of `_values` and `_check` in `operations.py`, key by key.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from jsonrill_batch import BatchError, Job, resume, run
-from support.logs import log, results
+
+from .logs import log, results
 
 JOB = Job(kind="values")
 STEPS = ("open", "fsync", "replace", "unlink", "makedirs")

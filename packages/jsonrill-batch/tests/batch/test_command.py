@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from support import few, logs
-from support.logs import batch, done, log, quarantine, results, rows, sample
+from support import few
+
+from . import logs
+from .logs import batch, done, log, quarantine, results, rows, sample
 
 pytest.importorskip("typer")
 
@@ -136,7 +138,7 @@ def test_what_cannot_begin_or_be_written_is_one_line(tmp_path: Path) -> None:
 @few(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path, number: int) -> None:
-    path, out = sample(tmp_path / "a.jsonl", 1000), tmp_path / "out put"
+    path, out = sample(tmp_path / "a.jsonl", 3000), tmp_path / "out put"
     process = subprocess.Popen(
         [*logs.COMMAND, "check", path, "--out", out, "--shard-size", "100kB", "--workers", "2"],
         stderr=subprocess.PIPE,
@@ -156,7 +158,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, number: int) -> None:
     assert f"jsonrill batch resume '{out}'" in complaint
     assert not any(map(logs.is_alive, workers)) and not (out / "tmp").exists()
     ran = batch("resume", out, "--workers", 2)
-    assert ran.returncode == 1 and "1 000 streams" in ran.stdout
+    assert ran.returncode == 1 and "3 000 streams" in ran.stdout
     whole = tmp_path / "whole"
     batch("check", path, "--out", whole, "--shard-size", "100kB", *FAST)
     assert results(out) == results(whole)

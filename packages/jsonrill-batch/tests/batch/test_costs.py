@@ -9,8 +9,9 @@ from pathlib import Path
 
 import jsonrill
 from jsonrill_batch import Job, process_shard
-from support import logs
 from support.costs import below, seconds
+
+from . import logs
 
 
 def test_the_work_is_little_more_than_a_loop(tmp_path: Path) -> None:

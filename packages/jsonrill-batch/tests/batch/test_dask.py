@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from jsonrill_batch import BatchError, Job, resume, run
-from support import hard, logs
-from support.logs import done, log, quarantine, results, rows, sample
+from support import hard
+
+from . import logs
+from .logs import done, log, quarantine, results, rows, sample
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

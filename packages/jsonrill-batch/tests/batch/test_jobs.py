@@ -15,7 +15,7 @@ from jsonrill.options import Mode
 from jsonrill_batch import Job, Summary, process_shard, whole
 from support import at, at_random, by, examples
 from support.documents import values
-from support.every_text import cuttings, strict_texts
+from support.prefixes import cuttings, strict_texts
 
 COLOURS = '{"colors": [{"hex": "#94"}, {"hex": "#10"}], "ok": true}'
 

@@ -17,7 +17,8 @@ from jsonrill_batch import InputError, Line
 from jsonrill_batch.input.lines import read_segment
 from jsonrill_batch.plan import LEAST, MOST, File, cut, find_files, shard_size
 from support import examples
-from support.logs import log
+
+from .logs import log
 
 MAX = 1000
 

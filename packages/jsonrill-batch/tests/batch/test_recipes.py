@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from support import ROOT, logs
-from support.pages import read
+from support import ROOT
+from support.markdown import read
+
+from . import logs
 
 
 def recipe(word: str) -> str:

@@ -41,6 +41,14 @@ def test_each_form_is_text(record: Any, form: str, joined: str) -> None:
     assert "".join(texts(stream, VALUES)) == joined
 
 
+def test_a_complete_answer_in_a_named_field_is_its_events() -> None:
+    message = {"role": "assistant", "content": "[1]"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    answer = {"id": "c", "object": "chat.completion", "choices": [choice]}
+    stream = read({"out": answer}, field="out")
+    assert (stream.form, "".join(texts(stream, VALUES))) == ("events", "[1]")
+
+
 @pytest.mark.parametrize(
     "record, code, said",
     [

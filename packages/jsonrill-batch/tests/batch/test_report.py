@@ -12,7 +12,8 @@ import pytest
 from jsonrill_batch import Job, Report, Spread, Summary, run
 from jsonrill_batch.output.page import page
 from jsonrill_batch.output.report import duration, share, size
-from support.logs import log, sample
+
+from .logs import log, sample
 
 NASTY = '<script>alert("x")</script>&'
 

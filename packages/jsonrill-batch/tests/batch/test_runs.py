@@ -30,8 +30,9 @@ from jsonrill_batch.engines import local
 from jsonrill_batch.engines.engine import Trials
 from jsonrill_batch.output.folder import Folder
 from jsonrill_batch.plan import Shard
-from support import logs
-from support.logs import done, log, quarantine, results, rows, sample
+
+from . import logs
+from .logs import done, log, quarantine, results, rows, sample
 
 CHECK = Job(kind="check")
 VALUES = Job(kind="values")

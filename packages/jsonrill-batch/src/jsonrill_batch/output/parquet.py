@@ -1,7 +1,8 @@
 """Writes rows as Parquet: columns to filter and to group by, and the row itself as JSON text.
 
 All parts of a run have the same columns, so that `pandas.read_parquet(folder)` and DuckDB read the
-folder as one table. A query engine reads the rest out of `row` with its JSON functions.
+folder as one table. A query engine reads the rest out of `row` with its JSON functions. What a row
+has is decided in `operations.py`; `columns_of` says which of it is a column.
 """
 
 from __future__ import annotations
