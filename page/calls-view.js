@@ -1,14 +1,13 @@
 /** The view "Calls": tool calls as cards, with the text and the reasoning beside them. */
 
 import { AutoScroll } from "./autoscroll.js";
-import { byId, make, within } from "./dom.js";
-import { escapeText, formatDuration, shorten } from "./escaping.js";
+import { byId, make, makeCursor, within } from "./dom.js";
+import { escapeText, formatDuration, shorten, skipCharacters } from "./escaping.js";
 import { describe } from "./errors.js";
-import { TextView } from "./textview.js";
 import { TimedCall } from "./timed-calls.js";
 import { Tree } from "./tree.js";
 import { Selection } from "./tree-pane.js";
-import { TreeView } from "./view.js";
+import { TreeView } from "./tree-view.js";
 import { registerView } from "./views.js";
 import { parse } from "../js/src/jsontext.js";
 
@@ -43,11 +42,46 @@ class TextCard {
   }
 }
 
+/** The text of arguments, with the character marked at which they cannot be read. */
+class ArgumentText {
+  element = make("div", "text");
+  _before = document.createTextNode("");
+  _mark = make("mark", "error");
+  _after = document.createTextNode("");
+  _cursor = makeCursor();
+  /** What is drawn without a mark. @type {string | null} */
+  _drawn = "";
+
+  constructor() {
+    this.element.append(this._before, this._mark, this._after, this._cursor);
+  }
+
+  /**
+   * @param {string} text
+   * @param {import("./outline.js").Fault | null} fault
+   * @param {boolean} grows
+   */
+  draw(text, fault, grows) {
+    this._cursor.hidden = !grows || text === "";
+    const at = fault?.offset ?? -1;
+    this._mark.hidden = at < 0;
+    if (at < 0 && this._drawn !== null && text.startsWith(this._drawn)) {
+      this._before.appendData(escapeText(text.slice(this._drawn.length)));
+    } else {
+      const end = at < 0 ? text.length : skipCharacters(text, 1, at);
+      this._before.data = escapeText(text.slice(0, at < 0 ? end : at));
+      this._mark.textContent = escapeText(text.slice(at, end)) || "end of text";
+      this._mark.title = escapeText(fault?.message ?? "");
+      this._after.data = escapeText(text.slice(end));
+    }
+    this._drawn = at < 0 ? text : null;
+  }
+}
+
 class CallCard {
   /** @type {TreeView | null} */
   view = null;
-  /** @type {TextView | null} */
-  raw = null;
+  raw = new ArgumentText();
   /** What the user chose; null: it is open until it is complete. @type {boolean | null} */
   chosen = null;
   _status = "";
@@ -148,7 +182,6 @@ class CallCard {
     if (this._growth !== this.call.raw) this._makeBody();
     const { call } = this;
     const { outline } = call;
-    const isFailed = call.error !== null && call.error.piece <= position;
     let left = false;
     let hasTree = false;
     if (outline !== null && this.view !== null) {
@@ -157,7 +190,7 @@ class CallCard {
       hasTree = outline.root?.exists === true;
     }
     within(this.body, ".arguments").hidden = !hasTree;
-    this._drawRaw(entry, position, until, hasTree, isFailed);
+    this._drawRaw(entry, position, hasTree);
     this._drawResult(entry);
     return left;
   }
@@ -166,14 +199,12 @@ class CallCard {
     const { call } = this;
     this._growth = call.raw;
     const tree = make("div", "arguments");
-    const text = make("div", "text");
     this.problem = make("p", "problem");
     this.problem.hidden = true;
-    this.details = make("details", "", make("summary", "", "raw text"), text);
+    this.details = make("details", "", make("summary", "", "raw text"), this.raw.element);
     this.result = make("div", "result");
     this.result.hidden = true;
     this.body.replaceChildren(this.problem, tree, this.details, this.result);
-    this.raw = new TextView(text, { follows: false });
     if (call.outline !== null) {
       call.outline.restart();
       this.view = this._makeTree(tree, call.outline, "Arguments", true);
@@ -200,32 +231,25 @@ class CallCard {
   /**
    * @param {Entry} entry
    * @param {number} position
-   * @param {number} until
    * @param {boolean} hasTree
-   * @param {boolean} isFailed
    */
-  _drawRaw({ status }, position, until, hasTree, isFailed) {
-    const { call, raw } = this;
+  _drawRaw({ status }, position, hasTree) {
+    const { call } = this;
     const details = /** @type {HTMLDetailsElement} */ (this.details);
     const problem = /** @type {HTMLElement} */ (this.problem);
-    if (raw === null) return;
     const text = call.raw.at(position);
+    const fault = call.error !== null && call.error.piece <= position ? call.error : null;
     // A call whose arguments are not structured yet shows the text that it has.
     details.hidden = text === "";
     if (text !== "" && !hasTree) details.open = true;
-    else if (this._opened && hasTree && !isFailed) details.open = false;
+    else if (this._opened && hasTree && fault === null) details.open = false;
     this._opened = text !== "" && !hasTree;
-    const wasFailed = !problem.hidden;
-    if (!text.startsWith(raw.text) || (wasFailed && !isFailed) || (raw.ended && status === "streaming")) raw.clear();
-    if (text !== raw.text) raw.add(text.slice(raw.text.length));
-    if (status !== "streaming") raw.end();
-    if (isFailed && call.error && !wasFailed) {
-      problem.textContent = escapeText(describe(call.error));
+    if (fault !== null && problem.hidden) {
+      problem.textContent = escapeText(describe(fault));
       details.open = true;
-      if (call.error.offset !== null) raw.markError(call.error.offset, escapeText(call.error.message));
     }
-    problem.hidden = !isFailed;
-    raw.paint(until);
+    problem.hidden = fault === null;
+    this.raw.draw(text, fault, status === "streaming");
   }
 
   /** @param {Entry} entry */

@@ -28,6 +28,13 @@ export function button(label, onClick, className = "") {
   return element;
 }
 
+/** Creates the mark of the place where a text grows. */
+export function makeCursor() {
+  const cursor = make("span", "cursor");
+  cursor.setAttribute("aria-hidden", "true");
+  return cursor;
+}
+
 /**
  * Sets several attributes.
  * @param {Element} element
@@ -57,9 +64,9 @@ export function byId(id, type) {
  * @returns {T}
  */
 export function within(parent, selector, type = /** @type {any} */ (HTMLElement)) {
-  const found = parent.querySelector(selector);
-  if (!(found instanceof type)) throw new TypeError(`there is no ${type.name} ${selector}`);
-  return found;
+  const element = parent.querySelector(selector);
+  if (!(element instanceof type)) throw new TypeError(`there is no ${type.name} ${selector}`);
+  return element;
 }
 
 /**
@@ -93,15 +100,14 @@ export async function copyText(text) {
 /**
  * Shows figures as `<span>label <b>value</b></span>` and writes only those that changed.
  * @param {HTMLElement} parent
- * @param {[string, string, boolean?][]} figures label, value, whether the value is alarming
+ * @param {[string, string][]} figures label and value
  */
 export function showFigures(parent, figures) {
   while (parent.children.length > figures.length) parent.lastElementChild?.remove();
-  figures.forEach(([label, value, alarming = false], index) => {
+  figures.forEach(([label, value], index) => {
     const span = parent.children[index] ?? parent.appendChild(make("span", "", "", make("b")));
     const [name, shown] = span.childNodes;
     if (name.textContent !== `${label} `) name.textContent = `${label} `;
     if (shown.textContent !== value) shown.textContent = value;
-    span.classList.toggle("alarm", alarming);
   });
 }

@@ -61,7 +61,7 @@ function invalid(recording) {
   const { cut, outline, text } = recording;
   const more = cut === null ? "" : `; ${lower(CUT[cut.reason])}`;
   const advice = outline.root !== null ? ADVICE.invalid : /^\s*<[!?a-z]/i.test(text) ? ADVICE.markup : ADVICE.prose;
-  return end("failed", placeOf(fault) + more, joined(describe(fault), cut && sentence(cut.said)), advice);
+  return end("failed", placeOf(fault) + more, joined(describe(fault), cut && sentence(cut.message)), advice);
 }
 
 /** The error that ended the reading of the text; null if there is none. @param {Recording} recording */
@@ -69,17 +69,17 @@ export function invalidOf({ textErrors }) {
   return textErrors.find(({ code }) => code !== CODES.TRUNCATED && code !== CODES.INVALID_SCHEMA) ?? null;
 }
 
-/** `Invalid at character 16`. @param {import("./outline.js").Fault} fault */
+/** `Invalid at character 16`, counted from 1, as columns are. @param {import("./outline.js").Fault} fault */
 export function placeOf({ code, character = 0 }) {
-  return `${code === CODES.LIMIT_EXCEEDED ? "Too large" : "Invalid"} at character ${formatNumber(character)}`;
+  return `${code === CODES.LIMIT_EXCEEDED ? "Too large" : "Invalid"} at character ${formatNumber(character + 1)}`;
 }
 
 /** @param {Recording} recording */
 function cutOff({ cut, textErrors, calls }) {
   const fault = textErrors.find(({ code }) => code === CODES.TRUNCATED);
   const where = fault && describe(fault);
-  if (cut !== null) return end("failed", CUT[cut.reason], joined(sentence(cut.said), where), ADVICE[cut.reason]);
-  if (fault) return end("failed", `Cut off at character ${formatNumber(fault.character ?? 0)}`, where, ADVICE.lost);
+  if (cut !== null) return end("failed", CUT[cut.reason], joined(sentence(cut.message), where), ADVICE[cut.reason]);
+  if (fault) return end("failed", `Cut off after character ${formatNumber(fault.character ?? 0)}`, where, ADVICE.lost);
   const open = calls.filter((call) => call.history.at(-1)?.status === "truncated").length;
   return open > 0 ? end("failed", `Cut off (${formatCount(open, "call")})`, "", ADVICE.lost) : null;
 }

@@ -50,7 +50,7 @@ export function errorOf(data) {
     code: String(code),
     message: String(message),
     offset: Number.isSafeInteger(offset) && offset >= 0 ? offset : null,
-    path: typeof path === "string" ? pathOf(path) : [],
+    path: typeof path === "string" ? (pathOf(path) ?? []) : [],
   };
 }
 
@@ -67,12 +67,12 @@ export function reportedError(event) {
   return typeof text === "string" && text !== "" ? text : null;
 }
 
-/** @param {string} text */
-function pathOf(text) {
+/** The path in a text; null if it is not one. @param {string} text */
+export function pathOf(text) {
   try {
     return parsePath(text);
   } catch (error) {
-    if (error instanceof PathError) return [];
+    if (error instanceof PathError) return null;
     throw error;
   }
 }

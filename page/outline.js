@@ -433,10 +433,10 @@ export class Outline extends Tree {
    */
   nodeAt(offset) {
     let node = this.root;
-    for (let found = node; found !== null; ) {
-      node = found;
+    for (let next = node; next !== null; ) {
+      node = next;
       const child = node.children[countWhile(node.children, (one) => startOf(one) <= offset) - 1];
-      found = child !== undefined && offset < this.endOf(child) ? child : null;
+      next = child !== undefined && offset < this.endOf(child) ? child : null;
     }
     return node;
   }

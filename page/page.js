@@ -1,4 +1,21 @@
-/** The page: opens recordings, live or pasted, shows their moment in the views, and handles the controls. */
+/**
+ * The page: opens recordings, live or pasted, shows their moment in the views, and handles the controls.
+ *
+ *     api, subscription, live       the server: requests, events, a stream while it is written
+ *     recording, outline,           all that is known of a stream, at each of its moments; no DOM
+ *     timed-calls, growth, ending,
+ *     errors, snapshots, prose
+ *     paste, replay                 an example's text as a recording; tools/build does it for the user's
+ *     player, scrubber, keys        which moment is shown
+ *     views, lazy-views, tabs       the views: document-view, calls-view, updates-view,
+ *                                   tools/waterfall ("Timing"), tools/compare
+ *     tree, tree-*                  a document as a tree, its lines, search, mouse and keyboard
+ *     raw-pane, raw-text, lexer     what came, beside the views; event-log: each piece with its time
+ *     tools/                        what is around a stream: figures, pasted texts, export, address
+ *     dom, frames, escaping,        for all of them
+ *     autoscroll, theme, early,
+ *     drop, token, recent
+ */
 
 import "./document-view.js";
 import "./calls-view.js";
@@ -13,7 +30,7 @@ import { escapeText, formatCount, formatNumber } from "./escaping.js";
 import { frames } from "./frames.js";
 import { listenToKeys } from "./keys.js";
 import { Live } from "./live.js";
-import { EventLog } from "./log.js";
+import { EventLog } from "./event-log.js";
 import { recordingOf } from "./paste.js";
 import { Player } from "./player.js";
 import { RawPane } from "./raw-pane.js";
@@ -52,11 +69,9 @@ class Page {
   _restart = null;
   /** Counts the starts, so that one overtaken by the next is noticed. */
   _starts = 0;
-  _said = "";
   /** How many errors users of screen readers were told. */
   _told = 0;
   _position = -1;
-  _drawnAt = 0;
   _paint = (/** @type {number} */ until) => this._draw(until);
 
   constructor() {
@@ -455,15 +470,9 @@ class Page {
   _showFigures() {
     const { recording, live } = this;
     if (recording === null) return;
-    /** @type {[string, string, boolean?][]} */
+    /** @type {[string, string][]} */
     const figures = [["events", formatNumber(recording.length)]];
-    if (live !== null) {
-      const { lastId, reconnects, duplicates, gaps } = live.counters;
-      figures.push(["last id", lastId || "–"]);
-      if (reconnects) figures.push(["reconnects", String(reconnects)]);
-      if (duplicates) figures.push(["duplicates", String(duplicates), true]);
-      if (gaps) figures.push(["gaps", String(gaps), true]);
-    }
+    if (live !== null) figures.push(["last id", live.counters.lastId || "–"]);
     byId("pane-figures").hidden = false;
     showFigures(byId("pane-figures"), figures);
   }

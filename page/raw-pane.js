@@ -1,24 +1,69 @@
 /** What came, up to the moment that is shown, beside the views: as text, in pieces, or as events. */
 
-import { byId, showFigures } from "./dom.js";
-import { formatNumber } from "./escaping.js";
+import { AutoScroll } from "./autoscroll.js";
+import { byId, make, makeCursor, showFigures } from "./dom.js";
+import { escapeText, formatCount, formatNumber } from "./escaping.js";
 import { RawText } from "./raw-text.js";
-import { TextView } from "./textview.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {"text" | "pieces" | "events"} Mode */
 
 // More pieces or events than this are not drawn.
-const MOST = { pieces: 1500, events: 150 };
+const MOST = { piece: 1500, event: 150 };
+
+/** The last pieces or events up to a moment, each with an element of its own. */
+class PieceList {
+  _drawn = 0;
+  /** How many are left out, before those that are shown. */
+  _left = 0;
+  _before = make("p", "earlier muted");
+  _cursor = makeCursor();
+
+  /**
+   * @param {HTMLElement} scroller
+   * @param {Recording} recording
+   * @param {"piece" | "event"} kind
+   */
+  constructor(scroller, recording, kind) {
+    this._list = make("span");
+    this._recording = recording;
+    this._kind = kind;
+    this._autoScroll = new AutoScroll(scroller, true);
+    scroller.append(this._before, this._list, this._cursor);
+  }
+
+  /**
+   * @param {number} position
+   * @param {number} until
+   * @param {boolean} isEnd
+   */
+  draw(position, until, isEnd) {
+    const most = MOST[this._kind];
+    if (position < this._drawn || position - this._drawn > most) {
+      this._list.replaceChildren();
+      this._left = this._drawn = Math.max(0, position - most);
+    }
+    for (; this._drawn < position && performance.now() < until; this._drawn += 1) {
+      const { text, source } = this._recording.pieces[this._drawn];
+      const shown = this._kind === "piece" ? text : source;
+      if (shown !== "") this._list.append(make("span", this._kind, escapeText(shown)));
+    }
+    for (; this._list.childElementCount > most; this._left += 1) this._list.firstElementChild?.remove();
+    this._before.hidden = this._left === 0;
+    this._before.textContent = `${formatCount(this._left, this._kind)} before these`;
+    this._cursor.hidden = isEnd || this._drawn === 0;
+    this._autoScroll.toEnd();
+    return this._drawn < position;
+  }
+}
 
 export class RawPane {
   /** @type {Recording | null} */
   _recording = null;
   /** The text in colours. @type {RawText | null} */
   text = null;
-  /** Pieces or events. @type {TextView | null} */
-  _parts = null;
-  _drawn = 0;
+  /** @type {PieceList | null} */
+  _pieces = null;
   /** @type {Mode} */
   _mode = "text";
   /** What the user chose for the events of a provider; null: what suits them. @type {"text" | "events" | null} */
@@ -75,8 +120,7 @@ export class RawPane {
     const body = /** @type {HTMLElement} */ (this.body.cloneNode(false));
     this.body.replaceWith(body);
     this.body = body;
-    this.text = this._parts = null;
-    this._drawn = 0;
+    this.text = this._pieces = null;
     this._mode = mode;
     this.follow.hidden = true;
     const recording = this._recording;
@@ -88,7 +132,7 @@ export class RawPane {
     byId("raw-title").textContent = recording?.input === "snapshots" ? "Snapshots" : "Received";
     if (recording === null) return;
     if (mode !== "text") {
-      this._parts = new TextView(body, { style: mode === "pieces" ? "piece" : "event" });
+      this._pieces = new PieceList(body, recording, mode === "pieces" ? "piece" : "event");
       return;
     }
     const onFollow = (/** @type {boolean} */ on) => {
@@ -114,36 +158,13 @@ export class RawPane {
       left = this.text.draw(position);
       this.text.showNewError();
       for (const [kind, range] of Object.entries(this._links)) this._highlight(kind, range);
-    } else if (this._parts !== null) {
-      left = this._drawParts(this._parts, recording, position, until, isEnd);
+    } else if (this._pieces !== null) {
+      left = this._pieces.draw(position, until, isEnd);
     }
     const isSnapshots = recording.input === "snapshots";
     const unit = isSnapshots ? "snapshots" : recording.input === "text" ? "characters" : "characters of text";
     showFigures(byId("raw-figures"), [[unit, formatNumber(isSnapshots ? position : recording.endOf(position))]]);
     return left;
-  }
-
-  /**
-   * @param {TextView} view
-   * @param {Recording} recording
-   * @param {number} position
-   * @param {number} until
-   * @param {boolean} isEnd
-   */
-  _drawParts(view, recording, position, until, isEnd) {
-    const isPieces = this._mode === "pieces";
-    const most = MOST[isPieces ? "pieces" : "events"];
-    if (position < this._drawn || (view.ended && !isEnd) || position - this._drawn > most) {
-      view.clear();
-      this._drawn = Math.max(0, position - most);
-      if (isPieces) view.skip(recording.endOf(this._drawn));
-    }
-    for (; this._drawn < position; this._drawn += 1) {
-      const { text, source } = recording.pieces[this._drawn];
-      view.add(isPieces ? text : source);
-    }
-    if (isEnd) view.end();
-    return view.paint(until);
   }
 
   /**

@@ -8,7 +8,7 @@
  */
 
 import { AutoScroll } from "./autoscroll.js";
-import { button, make } from "./dom.js";
+import { button, make, makeCursor } from "./dom.js";
 import { escapeText, formatCount } from "./escaping.js";
 import { lex, newLexer } from "./lexer.js";
 import { describe, describeBreak } from "./errors.js";
@@ -22,10 +22,10 @@ const BLOCK = 1024;
 // How many blocks are in the page, and how many more when the user asks.
 const SHOWN = 6;
 const MORE = 20;
-// More new characters than this in a frame are drawn without colours; these come when it is calm, after
+// More new characters than this in a frame are drawn without colours; these come when there are fewer, for
 // this many frames.
 const FLOOD = 1000;
-const CALM = 4;
+const QUIET_FRAMES = 4;
 // Letters that are written from right to left: they must not move what is around them.
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]|[\ud802\ud803\ud83a\ud83b]/;
 
@@ -172,7 +172,7 @@ export class RawText {
   /** @type {LexerState} */
   _lexer = newLexer();
   /** How many frames had few new characters. */
-  _calm = CALM;
+  _quietFrames = QUIET_FRAMES;
   /** The notes of the marks behind the text. */
   _finalNotes = "";
   /** An error that has to be scrolled into view. @type {number | null} */
@@ -188,8 +188,7 @@ export class RawText {
     this.scroller = scroller;
     this.recording = recording;
     this.autoScroll = new AutoScroll(scroller, true, onFollow);
-    this._cursor = make("span", "cursor");
-    this._cursor.setAttribute("aria-hidden", "true");
+    this._cursor = makeCursor();
     this._earlier = button("", () => this._showEarlier(), "small earlier");
     this._later = button("", () => this._showLater(), "small later");
     this._finalMarks = make("span", "final");
@@ -217,13 +216,13 @@ export class RawText {
     this._splitUpTo(end);
     this._updateMarks(moment);
     if (end < this._end) this._shorten(end);
-    this._calm = end - this._end > FLOOD ? 0 : this._calm + 1;
+    this._quietFrames = end - this._end > FLOOD ? 0 : this._quietFrames + 1;
     this._end = end;
     if (this._atEnd) this._moveWindow(this._countBlocks(end) - SHOWN, this._countBlocks(end));
     for (let at = this._first; at < this._last; at += 1) this._drawBlock(this._blocks[at]);
     this._drawEnds(isLast);
     this.autoScroll.toEnd();
-    return this._calm < CALM;
+    return this._quietFrames < QUIET_FRAMES;
   }
 
   /**
@@ -302,10 +301,10 @@ export class RawText {
   /** @param {Block} block */
   _drawBlock(block) {
     const end = Math.min(block.end, this._end);
-    if (block.isPlain && this._calm >= CALM) block.clear();
+    if (block.isPlain && this._quietFrames >= QUIET_FRAMES) block.clear();
     if (block.drawn >= end) return;
     const marks = this._marks.filter(({ offset }) => offset >= block.drawn && offset < end);
-    block.draw(this.recording.text, end, marks, this._places, this._calm === 0);
+    block.draw(this.recording.text, end, marks, this._places, this._quietFrames === 0);
   }
 
   /** @param {boolean} isLast */
@@ -368,8 +367,8 @@ export class RawText {
         if (offset >= block.start && offset < block.drawn) block.clear();
       }
     }
-    const found = this._marks.find((one) => one.kind === "error" && !before.some((old) => old.offset === one.offset));
-    if (found) this._showMark = found.offset;
+    const added = this._marks.find((one) => one.kind === "error" && !before.some((old) => old.offset === one.offset));
+    if (added) this._showMark = added.offset;
   }
 
   /** Scrolls to an error that is new. */
@@ -448,10 +447,10 @@ export class RawText {
       const block = this._blocks[at];
       if (block.element === null || block.end <= start || block.start >= end) continue;
       for (const node of textNodes(block.element)) {
-        const found = this._places.get(node);
-        if (!found || found.end <= start || found.start >= end) continue;
-        if (!isFound) range.setStart(node, this._inNode(node, found, start));
-        range.setEnd(node, this._inNode(node, found, end));
+        const place = this._places.get(node);
+        if (!place || place.end <= start || place.start >= end) continue;
+        if (!isFound) range.setStart(node, this._inNode(node, place, start));
+        range.setEnd(node, this._inNode(node, place, end));
         isFound = true;
       }
     }
@@ -475,9 +474,9 @@ export class RawText {
    * @param {number} at
    */
   _offsetOf(node, at) {
-    const found = this._places.get(/** @type {Text} */ (node));
-    if (!found) return null;
-    const { start, end } = found;
+    const place = this._places.get(/** @type {Text} */ (node));
+    if (!place) return null;
+    const { start, end } = place;
     if (/** @type {Text} */ (node).length === end - start) return Math.min(end, start + at);
     // Some characters are shown as their code points.
     let offset = start;
@@ -501,12 +500,12 @@ export class RawText {
     let start = Infinity;
     let end = -1;
     for (const node of textNodes(this.scroller)) {
-      const found = this._places.get(node);
-      if (!found || !range.intersectsNode(node)) continue;
-      const from = node === range.startContainer ? this._offsetOf(node, range.startOffset) : found.start;
-      const to = node === range.endContainer ? this._offsetOf(node, range.endOffset) : found.end;
-      start = Math.min(start, from ?? found.start);
-      end = Math.max(end, to ?? found.end);
+      const place = this._places.get(node);
+      if (!place || !range.intersectsNode(node)) continue;
+      const from = node === range.startContainer ? this._offsetOf(node, range.startOffset) : place.start;
+      const to = node === range.endContainer ? this._offsetOf(node, range.endOffset) : place.end;
+      start = Math.min(start, from ?? place.start);
+      end = Math.max(end, to ?? place.end);
     }
     if (end < 0) return;
     event.preventDefault();

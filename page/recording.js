@@ -16,7 +16,8 @@
 import { Answer } from "./timed-calls.js";
 import { Outline } from "./outline.js";
 import { meansJson } from "./prose.js";
-import { changedPath, lastPath } from "./snapshots.js";
+import { changedPath } from "./snapshots.js";
+import { lastPath } from "../js/src/build/lookup.js";
 import { parse } from "../js/src/jsontext.js";
 
 /** @typedef {import("./outline.js").Fault} Fault */
@@ -131,9 +132,9 @@ export class Recording {
    *   was found with the last piece
    */
   addError(fault) {
-    const found = { ...fault, piece: fault.piece ?? this.length };
-    if (fault.offset === null) this._others.push(found);
-    else this.outline.addError(found);
+    const complete = { ...fault, piece: fault.piece ?? this.length };
+    if (fault.offset === null) this._others.push(complete);
+    else this.outline.addError(complete);
     this._tell();
   }
 

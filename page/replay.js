@@ -13,11 +13,11 @@ const MAX_RECORDS = 50_000;
 export function pieces(text, pieceSize) {
   const size = Math.max(pieceSize, Math.ceil(text.length / MAX_RECORDS));
   /** @type {string[]} */
-  const found = [];
+  const cut = [];
   for (let at = 0; at < text.length; ) {
     const end = skipCharacters(text, size, at);
-    found.push(text.slice(at, end));
+    cut.push(text.slice(at, end));
     at = end;
   }
-  return found;
+  return cut;
 }

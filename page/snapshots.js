@@ -1,5 +1,6 @@
 /** What changes from one snapshot to another. */
 
+import { lastPath } from "../js/src/build/lookup.js";
 import { same } from "../js/src/partial-stream/replay.js";
 import { isObject } from "../js/src/parse/values.js";
 
@@ -24,21 +25,6 @@ export function changedPath(value, other) {
     if (key === undefined) return path;
     path.push(key);
     [one, two] = [one[key], Object.hasOwn(two, key) ? two[key] : undefined];
-  }
-}
-
-/**
- * The path of the last value in a value.
- * @param {any} value
- * @returns {Path}
- */
-export function lastPath(value) {
-  /** @type {Path} */
-  const path = [];
-  for (let inner = value; ; inner = inner[path[path.length - 1]]) {
-    const last = areContainers(inner, inner) ? keysOf(inner).at(-1) : undefined;
-    if (last === undefined) return path;
-    path.push(last);
   }
 }
 

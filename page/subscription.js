@@ -7,52 +7,8 @@ import { openEvents } from "../js/src/client/events.js";
 /** @typedef {import("../js/src/client/events.js").Detail} Detail */
 /** @typedef {import("../js/src/client/events.js").EventStream} EventStream */
 
-// The event rate is measured over this many milliseconds.
-const WINDOW = 1000;
-
-/** How much arrived, and how fast. */
-export class Counters {
-  events = 0;
-  bytes = 0;
-  reconnects = 0;
-  duplicates = 0;
-  gaps = 0;
-  lastId = "";
-  /** Milliseconds until the first event. @type {number | null} */
-  first = null;
-  _created = performance.now();
-  _since = 0;
-  _before = 0;
-  _rate = 0;
-
-  /** Counts from zero, because the events are played from the start. */
-  restart() {
-    this.events = this.bytes = this._before = 0;
-    this._since = performance.now();
-  }
-
-  /** @param {string} id */
-  count(id) {
-    this.events += 1;
-    this.lastId = id || this.lastId;
-    this.first ??= performance.now() - this._created;
-  }
-
-  /** Events per second in the last window. */
-  get rate() {
-    const now = performance.now();
-    const elapsed = now - this._since;
-    if (elapsed >= WINDOW) {
-      this._rate = this._since === 0 ? 0 : ((this.events - this._before) * 1000) / elapsed;
-      this._since = now;
-      this._before = this.events;
-    }
-    return Math.round(this._rate);
-  }
-}
-
 export class Subscription {
-  counters = new Counters();
+  counters = { reconnects: 0, duplicates: 0, gaps: 0, lastId: "" };
   /** "live" is connected or reconnecting, "off" was disconnected here, "closed" will not go on. */
   /** @type {"off" | "live" | "closed" | "failed"} */
   state = "off";
@@ -106,7 +62,7 @@ export class Subscription {
 
   /** Adds to the counters what the connection has counted since the last call. */
   updateCounters() {
-    for (const name of /** @type {const} */ (["bytes", "reconnects", "duplicates"])) {
+    for (const name of /** @type {const} */ (["reconnects", "duplicates"])) {
       if (this._stream === null) return;
       this.counters[name] += this._stream[name];
       this._stream[name] = 0;
@@ -119,7 +75,7 @@ export class Subscription {
     if (record < this._record) this.counters.duplicates += 1;
     if (this._options.contiguous && record > this._record + 1) this.counters.gaps += 1;
     this._record = Math.max(record, this._record);
-    this.counters.count(event.id);
+    this.counters.lastId = event.id || this.counters.lastId;
     this._options.onEvent(event);
   }
 
@@ -140,6 +96,6 @@ export class Subscription {
  * The number of the last log record that an event id refers to.
  * @param {string} id
  */
-export function recordOf(id) {
+function recordOf(id) {
   return Number.parseInt(id, 10) || 0;
 }

@@ -185,10 +185,10 @@ export class Answer {
    */
   read(event, piece) {
     this.journal.begin(piece);
-    const said = ofChoice(this._reader.feed(event), this._choice);
-    this._ending.feed(said);
+    const statements = ofChoice(this._reader.feed(event), this._choice);
+    this._ending.feed(statements);
     let text = "";
-    for (const one of said) {
+    for (const one of statements) {
       if (one.kind === "text" || one.kind === "reasoning") {
         this._say(one, piece);
         if (one.kind === "text") text += one.text;
@@ -201,8 +201,8 @@ export class Answer {
       }
     }
     if (this.provider === null) this._fail(event, piece);
-    this._update(this._calls.read(said), piece);
-    for (const one of said) {
+    this._update(this._calls.read(statements), piece);
+    for (const one of statements) {
       if (one.kind === "call" && STATES.includes(one.status ?? "")) this._change(one.id, { state: one.status }, piece);
     }
     if (this.provider === "parts") this._decide(event, piece);
@@ -268,7 +268,7 @@ export class Answer {
   }
 
   /**
-   * @param {import("../js/src/providers/statements.js").Said} said
+   * @param {import("../js/src/providers/statements.js").TextStatement} statement
    * @param {number} piece
    */
   _say({ kind, text, block = null }, piece) {

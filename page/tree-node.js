@@ -58,7 +58,7 @@ export class TreeNode {
     this.start = -1;
     this.end = -1;
     this.keyStart = -1;
-    /** The line that shows this node, if it has one. @type {import("./lines.js").Line | null} */
+    /** The line that shows this node, if it has one. @type {import("./tree-line.js").Line | null} */
     this.view = null;
   }
 

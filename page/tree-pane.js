@@ -3,10 +3,10 @@
 import { AutoScroll } from "./autoscroll.js";
 import { byId, copyText, make, within } from "./dom.js";
 import { escapeText, formatCount, shorten } from "./escaping.js";
-import { Search } from "./search.js";
+import { Search } from "./tree-search.js";
 import { stringify } from "../js/src/jsontext.js";
 import { put } from "../js/src/parse/values.js";
-import { TreeView } from "./view.js";
+import { TreeView } from "./tree-view.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree-node.js").TreeNode} TreeNode */
@@ -253,8 +253,8 @@ export class TreePane {
   }
 
   _showFound() {
-    const { found = [], at = -1, query = "" } = this.search ?? {};
-    const count = found.length;
+    const { matches = [], at = -1, query = "" } = this.search ?? {};
+    const count = matches.length;
     const shown = within(this.panel, ".found");
     if (query === "") shown.textContent = "";
     else if (count === 0) shown.textContent = "none";

@@ -134,11 +134,11 @@ export class Tree {
   /**
    * Assigns a value to a node, and touches only the nodes that differ.
    * @param {TreeNode} top
-   * @param {any} given
+   * @param {any} goal
    */
-  assign(top, given) {
+  assign(top, goal) {
     /** @type {[TreeNode, any][]} */
-    const work = [[top, given]];
+    const work = [[top, goal]];
     for (let next = work.pop(); next !== undefined; next = work.pop()) {
       const [node, value] = next;
       const type = typeOf(value);

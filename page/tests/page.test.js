@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Counters } from "../subscription.js";
 import { pieces } from "../replay.js";
 import { escapeText, formatCount, formatNumber, shorten, skipCharacters } from "../escaping.js";
 
@@ -70,19 +69,6 @@ test("a frame is requested once, and again for painters that were not done", asy
   assert.deepEqual(drawn, []);
   while (asked.length) asked.shift()();
   assert.deepEqual(drawn, ["slow", "quick", "slow"]);
-});
-
-test("restarted counters count from zero, and the rate is never negative", () => {
-  const counters = new Counters();
-  assert.equal(counters.rate, 0);
-  for (let at = 1; at <= 500; at += 1) counters.count(String(at));
-  counters._since -= 2000;
-  assert.ok(counters.rate > 0);
-  counters.restart();
-  assert.equal(counters.events, 0);
-  counters.count("1");
-  counters._since -= 2000;
-  assert.ok(counters.rate >= 0);
 });
 
 test("a long text is shortened to its ends, and no character is cut", () => {

@@ -123,8 +123,8 @@ test("texts and calls have lanes, with the arguments below", () => {
 });
 
 test("snapshots have lanes: from the first to the last change", () => {
-  const { recording, found } = build('{"a":"x"}\n{"a":"xy"}\n{"a":"xy","b":[1]}\n{"a":"xy","b":[1,2]}', {});
-  assert.equal(found.format, "snapshots");
+  const { recording, recognised } = build('{"a":"x"}\n{"a":"xy"}\n{"a":"xy","b":[1]}\n{"a":"xy","b":[1,2]}', {});
+  assert.equal(recognised.format, "snapshots");
   const { lanes } = lanesOf(recording, 100, 9);
   assert.deepEqual(lanes.map(short), [
     ["root", 0, 1, 4],
@@ -175,8 +175,8 @@ test("a text that fails comes with what would help, and that helps", () => {
 
 test("events: the provider is named, an answer that is nearly JSON can be repaired, prose is no error", () => {
   const fenced = ["```json\n", '{"a": 1,}', "\n```"].map((content) => chunk({ content })).join("\n");
-  const { found, problem, suggestions } = build(fenced, {});
-  assert.equal(found.provider, "openai_chat");
+  const { recognised, problem, suggestions } = build(fenced, {});
+  assert.equal(recognised.provider, "openai_chat");
   assert.match(problem, /Line 1, column 1/);
   const { recording, problem: none } = build(fenced, {}, suggestions[0].change);
   assert.deepEqual([none, JSON.parse(JSON.stringify(recording.valueAt(3)))], ["", { a: 1 }]);
@@ -209,7 +209,7 @@ test("a schema: what is wrong is at its place and at its piece", () => {
 
 test("several documents, each with its errors; a missing first brace", () => {
   const many = build('{"a":1}\n{"b":oops}\n{"c":3}', {});
-  assert.equal(many.found.format, "many");
+  assert.equal(many.recognised.format, "many");
   assert.match(many.problem, /Line 2, column 6/);
   const prefixed = build('"title": "Storm"}', {}, { prefix: "{" });
   assert.equal(prefixed.problem, "");

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { ExactNumber, stringify } from "../../js/src/build/rebuilder.js";
 import { Outline } from "../outline.js";
-import { matches } from "../search.js";
+import { matches } from "../tree-search.js";
 import { Tree } from "../tree.js";
 import { within } from "../../js/tests/support.js";
 

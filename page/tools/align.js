@@ -49,7 +49,7 @@ export function align(left, right) {
  */
 function byPath(lanes) {
   /** @type {Map<string, Lane>} */
-  const found = new Map();
+  const byName = new Map();
   /** The labels from the part down. @type {string[]} */
   let steps = [];
   for (const lane of lanes) {
@@ -60,13 +60,13 @@ function byPath(lanes) {
       steps = [...steps.slice(0, lane.depth), lane.label];
       name = steps.join(".").replaceAll(".[", "[");
       if (lane.depth === 0) {
-        for (let number = 2; found.has(name); number += 1) name = `${lane.label} ${number}`;
+        for (let number = 2; byName.has(name); number += 1) name = `${lane.label} ${number}`;
         steps = [name];
       }
     }
-    found.set(name, lane); // a key that comes twice counts as its last value
+    byName.set(name, lane); // a key that comes twice counts as its last value
   }
-  return found;
+  return byName;
 }
 
 /**
@@ -86,7 +86,7 @@ function compared(left, right) {
  * @param {readonly AlignedRow[]} rows
  */
 export function countsOf(rows) {
-  const found = { same: 0, different: 0, left: 0, right: 0 };
-  for (const { sameness } of rows) found[sameness] += 1;
-  return found;
+  const totals = { same: 0, different: 0, left: 0, right: 0 };
+  for (const { sameness } of rows) totals[sameness] += 1;
+  return totals;
 }

@@ -12,7 +12,7 @@ import { pieces } from "../replay.js";
 import * as CODES from "../../js/src/codes.js";
 import { stringify } from "../../js/src/jsontext.js";
 
-/** @typedef {import("./recognise.js").Found} Found */
+/** @typedef {import("./recognise.js").Recognised} Recognised */
 /** @typedef {import("./recognise.js").Chosen} Chosen */
 /** @typedef {import("./recognise.js").Format} Format */
 /**
@@ -35,7 +35,7 @@ import { stringify } from "../../js/src/jsontext.js";
 /**
  * @typedef {object} Read
  * @property {Recording} recording
- * @property {Found} found
+ * @property {Recognised} recognised
  * @property {string} description of what was recognised, a sentence
  * @property {{start: number, end: number, rule: string, label: string}[]} places that were repaired,
  *   as offsets in the text of the recording
@@ -59,25 +59,30 @@ export function build(text, { title = "Pasted text", pieceSize = 4 }, wishes = {
   const provider = /** @type {any} */ (wishes.provider || "auto");
   // With "many" a text is several documents, whatever it looks like.
   const chosen = wishes.many && format === "auto" ? "many" : format;
-  const found = recognise(text, { chosen, provider, response });
-  const given = { ...found.options, ...wishes };
-  const input = found.format === "many" ? "text" : found.format;
-  const many = found.format === "many";
-  const { repair = false, prefix = "", entity = "" } = given;
-  const span = found.timed ? null : found.span;
+  const recognised = recognise(text, { chosen, provider, response });
+  const reading = { ...recognised.options, ...wishes };
+  const input = recognised.format === "many" ? "text" : recognised.format;
+  const many = recognised.format === "many";
+  const { repair = false, prefix = "", entity = "" } = reading;
+  const span = recognised.timed ? null : recognised.span;
   const recording = new Recording({
     ...{ input, many, repair: repair === true, prefix: typeof prefix === "string" ? prefix : "", provider, span },
-    ...{ title: found.title || title, timed: found.timed },
+    ...{ title: recognised.title || title, timed: recognised.timed },
     ...(entity ? { entity } : {}),
-    schema: schemaIn(given.schema),
+    schema: schemaIn(reading.schema),
   });
-  fill(recording, found, pieceSize);
-  const notes = checked(recording, given.schema);
+  fill(recording, recognised, pieceSize);
+  const notes = checked(recording, reading.schema);
   const { duplicates } = recording.outline;
   if (duplicates > 0)
     notes.push(`${formatCount(duplicates, "key comes", "keys come")} more than once in the same object; the last value counts.`);
-  const built = { recording, found, description: described(found), suits: found.calls && !found.hasText ? "calls" : "" };
-  return { ...built, ...verdict(recording, found), places: placesOf(recording), notes };
+  const built = {
+    recording,
+    recognised,
+    description: described(recognised),
+    suits: recognised.calls && !recognised.hasText ? "calls" : "",
+  };
+  return { ...built, ...verdict(recording, recognised), places: placesOf(recording), notes };
 }
 
 /** @param {Recording} recording */
@@ -87,7 +92,7 @@ export function placesOf({ text, outline }) {
 
 /**
  * @param {Recording} recording
- * @param {Found} found
+ * @param {Recognised} recognised
  * @param {number} pieceSize
  */
 function fill(recording, { format, items, timed, isDone }, pieceSize) {
@@ -121,12 +126,12 @@ export function readAgain(recording, change) {
 /**
  * What is wrong with a recording, and what would help.
  * @param {Recording} recording that has ended
- * @param {Found | null} [found] what was recognised, if it is of a text
+ * @param {Recognised | null} [recognised] what was recognised, if it is of a text
  * @returns {Verdict}
  */
-export function verdict(recording, found = null) {
-  const wrong = found === null ? "" : unread(recording, found);
-  if (wrong) return { problem: wrong, advice: "", suggestions: found === null ? [] : others(found) };
+export function verdict(recording, recognised = null) {
+  const wrong = recognised === null ? "" : unread(recording, recognised);
+  if (wrong) return { problem: wrong, advice: "", suggestions: recognised === null ? [] : others(recognised) };
   const { problem, advice } = endOf(recording);
   return { problem, advice, suggestions: suggested(recording) };
 }
@@ -134,7 +139,7 @@ export function verdict(recording, found = null) {
 /**
  * What of a text could not be read at all; `""` if nothing.
  * @param {Recording} recording
- * @param {Found} found
+ * @param {Recognised} recognised
  */
 function unread({ length, input, text, answer, errors, cut }, { notes, items, provider }) {
   if (length === 0) return notes[0] ?? (input === "events" ? "No event could be read." : "There is no text to read.");
@@ -168,7 +173,7 @@ function suggested({ input, text, textErrors, calls, many, options }) {
 
 /**
  * Other formats in which the text can be read.
- * @param {Found} found
+ * @param {Recognised} recognised
  * @returns {Suggestion[]}
  */
 function others({ format }) {

@@ -80,20 +80,20 @@ export class Figures {
     const key = `${position} ${this.reading.version} ${transport?.reconnects} ${transport?.duplicates} ${transport?.gaps}`;
     if (key === this._drawn) return isLeft;
     this._drawn = key;
-    const found = figuresOf(recording, this.reading.tally, position);
+    const figures = figuresOf(recording, this.reading.tally, position);
     const span = recording.options.span ?? null;
     const time = (/** @type {number | null | undefined} */ value) => (typeof value === "number" ? formatTime(value) : "");
     // The model ended its text itself: that says nothing of whether the text can be read.
     const finish = recording.answer?.outcome === "complete" ? "normal" : (recording.answer?.outcome ?? "");
     /** @type {[string, string, boolean?][]} */
     const all = [
-      ["First token", time(found.firstToken ?? span?.first)],
-      ["First field", time(found.firstField)],
-      ["Speed", found.rate === null ? "" : `${formatNumber(Math.round(found.rate))} chars/s`],
-      ["Total", time(found.total ?? span?.total)],
-      ["Fields", formatNumber(found.fields)],
-      ["Calls", found.calls > 0 ? formatNumber(found.calls) : ""],
-      ["Characters", formatNumber(found.characters)],
+      ["First token", time(figures.firstToken ?? span?.first)],
+      ["First field", time(figures.firstField)],
+      ["Speed", figures.rate === null ? "" : `${formatNumber(Math.round(figures.rate))} chars/s`],
+      ["Total", time(figures.total ?? span?.total)],
+      ["Fields", formatNumber(figures.fields)],
+      ["Calls", figures.calls > 0 ? formatNumber(figures.calls) : ""],
+      ["Characters", formatNumber(figures.characters)],
       ["Finish", position < recording.length ? "" : finish],
       ["Tokens", position < recording.length ? "" : tokensIn(recording.answer?.usage ?? {})],
       ["Reconnects", transport?.reconnects ? formatNumber(transport.reconnects) : ""],

@@ -5,8 +5,9 @@
 
 import { byId } from "../dom.js";
 import { endOf } from "../ending.js";
+import { pathOf } from "../errors.js";
 import { escapeText, shorten } from "../escaping.js";
-import { formatPath, parsePath, PathError } from "../../js/src/paths.js";
+import { formatPath } from "../../js/src/paths.js";
 import { Address } from "./address.js";
 import { Figures } from "./figures.js";
 import { PromptTool } from "./prompt.js";
@@ -266,14 +267,4 @@ function stateOf(text, title, { format, provider, repair, many, prefix, entity, 
 function wishesOf({ format, provider, repair, many, prefix, entity, schema }) {
   const known = ["text", "many", "snapshots", "events", "sse"].includes(format ?? "");
   return { format: known ? /** @type {any} */ (format) : "auto", provider, repair, many, prefix, entity, schema };
-}
-
-/** @param {string} text */
-function pathOf(text) {
-  try {
-    return parsePath(text);
-  } catch (error) {
-    if (error instanceof PathError) return null;
-    throw error;
-  }
 }

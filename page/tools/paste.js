@@ -127,14 +127,14 @@ export class PasteTool {
   _show() {
     const { built, current } = this;
     if (built === null || current === null) return;
-    const { found, description, places, notes, recording } = built;
+    const { recognised, description, places, notes, recording } = built;
     this._head.hidden = false;
     this._sentence.replaceChildren("Detected: ", make("b", "", escapeText(description)));
     this._showFindings(recording, built, places, notes);
     if (current.wishes.schema && built.problem === "" && notes.length === 0) {
       this._details.append(make("p", "valid", "The value is valid."));
     }
-    this._form.fill(found, current.wishes);
+    this._form.fill(recognised, current.wishes);
   }
 
   /**
@@ -246,19 +246,21 @@ class ReadingForm {
   }
 
   /**
-   * @param {import("./recognise.js").Found} found
+   * @param {import("./recognise.js").Recognised} recognised
    * @param {Wishes} wishes
    */
-  fill(found, wishes) {
+  fill(recognised, wishes) {
     this._format.value = wishes.many && !wishes.format ? "many" : (wishes.format ?? "auto");
     this._provider.value = wishes.provider ?? "";
-    this._repair.checked = wishes.repair ?? found.options?.repair ?? false;
+    this._repair.checked = wishes.repair ?? recognised.options?.repair ?? false;
     this._prefix.value = wishes.prefix ?? "";
     this._entity.value = wishes.entity ?? "";
     this._schema.value = wishes.schema ?? "";
-    this._responseBox.hidden = found.responses.length < 2;
-    this._response.replaceChildren(...found.responses.map(({ title }, at) => option(String(at), escapeText(shorten(title, 80)))));
-    if (found.response >= 0) this._response.value = String(found.response);
+    this._responseBox.hidden = recognised.responses.length < 2;
+    this._response.replaceChildren(
+      ...recognised.responses.map(({ title }, at) => option(String(at), escapeText(shorten(title, 80)))),
+    );
+    if (recognised.response >= 0) this._response.value = String(recognised.response);
   }
 }
 

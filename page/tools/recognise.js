@@ -18,7 +18,7 @@ import { reportedError } from "../errors.js";
 /** @typedef {Format | "sse" | "auto"} Chosen */
 /** A piece of text, a snapshot or an event; `at` in milliseconds. @typedef {{data: string, at: number | null}} Item */
 /**
- * @typedef {object} Found
+ * @typedef {object} Recognised
  * @property {Format} format
  * @property {string[]} wrappings what was taken off, outermost first: "har", "http", "times", "sse", …
  * @property {ProviderName | null} provider of events
@@ -57,7 +57,7 @@ const SSE_LINE = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)$/;
 // This many events are enough to recognise a provider, and to see whether there are calls.
 const SAMPLE = 200;
 // The first events of some streams are not the provider's own (a ping, a comment of a proxy).
-const PATIENCE = 8;
+const FIRST_EVENTS = 8;
 const HTTP = /^(?:< )?HTTP\/\d(?:\.\d)? \d{3}\b/;
 const HEADER = /^(?:< )?[A-Za-z][A-Za-z0-9-]*:\s/;
 const KNOWN_HEADER = /^(?:< )?(?:content-type|date|server|cache-control|transfer-encoding|x-request-id|cf-ray):/im;
@@ -68,11 +68,11 @@ const PIECES = /** @type {const} */ ("pieces");
  * What a text is. `chosen` and `provider` are the user's choice; `response` is one of a HAR file.
  * @param {string} text
  * @param {Wish} [wish]
- * @returns {Found}
+ * @returns {Recognised}
  */
 export function recognise(text, { chosen = "auto", provider = "auto", response = -1 } = {}) {
-  /** @type {Found} */
-  const found = {
+  /** @type {Recognised} */
+  const recognised = {
     format: "text",
     wrappings: [],
     provider: null,
@@ -87,39 +87,41 @@ export function recognise(text, { chosen = "auto", provider = "auto", response =
     response: -1,
   };
   let rest = text.replace(/^\ufeff/, "");
-  if (chosen === "text") return asText(found, rest);
+  if (chosen === "text") return asText(recognised, rest);
   const recorded = recordingOf(rest);
   if (recorded !== null) {
-    if (recorded.format === "events") asItems(found, recorded.items, "events", provider);
-    return Object.assign(found, recorded, { timed: recorded.items.length > 0 && recorded.items.every(({ at }) => at !== null) });
+    if (recorded.format === "events") asItems(recognised, recorded.items, "events", provider);
+    return Object.assign(recognised, recorded, {
+      timed: recorded.items.length > 0 && recorded.items.every(({ at }) => at !== null),
+    });
   }
   const responses = responsesOf(rest);
   if (responses !== null) {
-    found.wrappings.push("har");
-    found.responses = responses;
+    recognised.wrappings.push("har");
+    recognised.responses = responses;
     if (responses.length === 0) {
-      found.notes.push("No response in this HAR file has a text. Save it again “with content”.");
-      return found;
+      recognised.notes.push("No response in this HAR file has a text. Save it again “with content”.");
+      return recognised;
     }
-    found.response = responses[response] ? response : best(responses);
-    const { body, messages, span } = responses[found.response];
-    found.span = span;
-    if (messages !== null) return asItems(found, messages, chosen, provider);
+    recognised.response = responses[response] ? response : best(responses);
+    const { body, messages, span } = responses[recognised.response];
+    recognised.span = span;
+    if (messages !== null) return asItems(recognised, messages, chosen, provider);
     rest = body;
   }
-  rest = withoutHead(found, rest);
-  const lines = linesOf(found, rest);
+  rest = withoutHead(recognised, rest);
+  const lines = linesOf(recognised, rest);
   if (chosen === "sse" || (chosen !== "many" && chosen !== "snapshots" && isEventStream(lines))) {
-    found.wrappings.push("sse");
-    found.isDone = lines.some(({ data }) => data.startsWith("data:") && isDone(data.slice(5).trim()));
-    return asItems(found, dataOf(lines), chosen === "sse" ? "auto" : chosen, provider);
+    recognised.wrappings.push("sse");
+    recognised.isDone = lines.some(({ data }) => data.startsWith("data:") && isDone(data.slice(5).trim()));
+    return asItems(recognised, dataOf(lines), chosen === "sse" ? "auto" : chosen, provider);
   }
-  if (found.wrappings.includes("times")) return asItems(found, filled(lines), chosen, provider);
-  const inner = chosen === "auto" || chosen === "events" ? unwrapped(found, rest, provider) : null;
+  if (recognised.wrappings.includes("times")) return asItems(recognised, filled(lines), chosen, provider);
+  const inner = chosen === "auto" || chosen === "events" ? unwrapped(recognised, rest, provider) : null;
   if (typeof inner === "string") return recognise(inner, { chosen, provider });
-  if (inner !== null) return asItems(found, inner, "events", provider);
-  if (chosen === "auto" && (filled(lines).length < 2 || parsed(rest) !== undefined)) return asText(found, rest);
-  return asItems(found, filled(lines), chosen, provider, rest);
+  if (inner !== null) return asItems(recognised, inner, "events", provider);
+  if (chosen === "auto" && (filled(lines).length < 2 || parsed(rest) !== undefined)) return asText(recognised, rest);
+  return asItems(recognised, filled(lines), chosen, provider, rest);
 }
 
 // ---- what a text is wrapped in ----
@@ -137,9 +139,9 @@ function recordingOf(text) {
     data: input === "text" ? String(data) : JSON.stringify(data ?? null),
     at: typeof at === "number" && at >= 0 ? at : null,
   }));
-  const given = isObject(options) ? options : {};
-  const format = input === "text" && given.many === true ? "many" : /** @type {Format} */ (input);
-  return { format, items, title: String(title ?? ""), options: given };
+  const chosen = isObject(options) ? options : {};
+  const format = input === "text" && chosen.many === true ? "many" : /** @type {Format} */ (input);
+  return { format, items, title: String(title ?? ""), options: chosen };
 }
 
 /**
@@ -218,19 +220,19 @@ function best(responses) {
 
 /**
  * The text without the head of an HTTP response, as `curl -i` and `curl -v` print it.
- * @param {Found} found
+ * @param {Recognised} recognised
  * @param {string} text
  */
-function withoutHead(found, text) {
+function withoutHead(recognised, text) {
   const head = /^[^]*?(?:\r?\n(?:<\s*)?\r?\n|$)/.exec(text)?.[0] ?? "";
   const lines = head.split(/\r?\n/).filter((line) => !/^(?:[*>].*|<?\s*)$/.test(line));
   const [first = ""] = lines;
   const isHead = HTTP.test(first) || (KNOWN_HEADER.test(head) && !SSE_LINE.test(first));
   if (!isHead || head.length === text.length || !lines.slice(1).every((line) => HEADER.test(line))) return text;
-  found.wrappings.push("http");
+  recognised.wrappings.push("http");
   const status = Number(/ (\d{3})\b/.exec(first)?.[1] ?? 200);
-  if (status >= 400) found.notes.push(`The response has the status ${status}.`);
-  return withoutHead(found, text.slice(head.length)); // "100 Continue" and redirects have heads, too
+  if (status >= 400) recognised.notes.push(`The response has the status ${status}.`);
+  return withoutHead(recognised, text.slice(head.length)); // "100 Continue" and redirects have heads, too
 }
 
 const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?`;
@@ -240,11 +242,11 @@ const TIME = new RegExp(
 
 /**
  * The lines of a text, without the times that all of them begin with.
- * @param {Found} found
+ * @param {Recognised} recognised
  * @param {string} text
  * @returns {Item[]}
  */
-function linesOf(found, text) {
+function linesOf(recognised, text) {
   const lines = text.split(/\r\n|\r|\n/);
   const plain = () => lines.map((data) => ({ data, at: null }));
   const full = lines.filter((line) => line.trim() !== "");
@@ -254,7 +256,7 @@ function linesOf(found, text) {
   const values = full.map((line) => line.replace(TIME, ""));
   // Numbers alone are data, not times.
   if (values.every((value) => value === "")) return plain();
-  found.wrappings.push("times");
+  recognised.wrappings.push("times");
   let at = times[0];
   return lines.map((line) => {
     if (line.trim() === "") return { data: "", at: at - times[0] };
@@ -314,12 +316,12 @@ function dataOf(lines) {
 
 /**
  * The events in a JSON array, also if it is cut off; the text in a JSON string; or null.
- * @param {Found} found
+ * @param {Recognised} recognised
  * @param {string} text
  * @param {"auto" | ProviderName} provider
  * @returns {Item[] | string | null}
  */
-function unwrapped(found, text, provider) {
+function unwrapped(recognised, text, provider) {
   const first = text.trimStart()[0];
   if (first === '"') {
     const inner = parsed(text);
@@ -339,7 +341,7 @@ function unwrapped(found, text, provider) {
   if (!Array.isArray(list) || !list.every(isObject)) return null;
   const items = list.map((event) => ({ data: JSON.stringify(event), at: null }));
   if (provider === "auto" && ownerOf(items) === null) return null;
-  found.wrappings.push("array");
+  recognised.wrappings.push("array");
   return items;
 }
 
@@ -357,67 +359,69 @@ function beginning(text) {
 // ---- what the items are ----
 
 /**
- * @param {Found} found
+ * @param {Recognised} recognised
  * @param {string} text
  */
-function asText(found, text) {
+function asText(recognised, text) {
   if (PRINTED.test(text.trimStart())) {
-    found.notes.push("These are printed Python objects. Print chunk.model_dump_json() for each, and paste that.");
+    recognised.notes.push("These are printed Python objects. Print chunk.model_dump_json() for each, and paste that.");
   }
-  found.items = [{ data: text, at: null }];
-  return found;
+  recognised.items = [{ data: text, at: null }];
+  return recognised;
 }
 
 /**
- * @param {Found} found
+ * @param {Recognised} recognised
  * @param {Item[]} items
  * @param {Chosen} chosen
  * @param {"auto" | ProviderName} provider
  * @param {string} [text] the same as one text, if the items are its lines
  */
-function asItems(found, items, chosen, provider, text) {
+function asItems(recognised, items, chosen, provider, text) {
   const sample = items.slice(0, SAMPLE).map(({ data }) => data);
   const owner = provider === "auto" ? ownerOf(items) : provider;
   const isError = items.length === 1 && reportedError(parsed(items[0].data)) !== null;
   if (chosen === "events" || (chosen === "auto" && (owner !== null || isError)))
-    return asEvents(found, items, owner, sample, provider);
+    return asEvents(recognised, items, owner, sample, provider);
   const values = items.map(({ data }) => parsed(data));
-  found.format =
+  recognised.format =
     chosen === "auto" ? formatOf(values, items.filter(({ data }) => /^[[{]/.test(data)).length) : /** @type {Format} */ (chosen);
-  found.items = items;
-  if (found.format === "text" && values.length > 0 && values.every((value) => typeof value === "string")) {
+  recognised.items = items;
+  if (recognised.format === "text" && values.length > 0 && values.every((value) => typeof value === "string")) {
     // Pieces of text, each a JSON string.
-    found.items = items.map(({ at }, index) => ({ data: values[index], at }));
-    found.wrappings.push(PIECES);
-  } else if (text !== undefined && found.format !== "snapshots") {
-    if (found.format === "text") return asText(found, text);
-    found.items = [{ data: text, at: null }];
-  } else if (found.format === "many") {
-    found.items = items.map(({ data, at }) => ({ data: `${data}\n`, at }));
+    recognised.items = items.map(({ at }, index) => ({ data: values[index], at }));
+    recognised.wrappings.push(PIECES);
+  } else if (text !== undefined && recognised.format !== "snapshots") {
+    if (recognised.format === "text") return asText(recognised, text);
+    recognised.items = [{ data: text, at: null }];
+  } else if (recognised.format === "many") {
+    recognised.items = items.map(({ data, at }) => ({ data: `${data}\n`, at }));
   }
-  found.timed = found.items.length > 0 && found.items.every(({ at }) => at !== null);
-  return found;
+  recognised.timed = recognised.items.length > 0 && recognised.items.every(({ at }) => at !== null);
+  return recognised;
 }
 
 /**
- * @param {Found} found
+ * @param {Recognised} recognised
  * @param {Item[]} items
  * @param {ProviderName | null} owner
  * @param {string[]} sample
  * @param {"auto" | ProviderName} provider
  */
-function asEvents(found, items, owner, sample, provider) {
+function asEvents(recognised, items, owner, sample, provider) {
   const good = items.filter(({ data }) => isObject(parsed(data)));
   const left = items.length - good.length;
-  if (left > 0) found.notes.push(`${left} of ${items.length} events are not JSON objects and were left out.`);
-  const said = statements(sample, provider);
-  found.format = "events";
-  found.provider = owner;
-  found.calls = said.some((one) => (one.kind === "call" && !!one.name) || (one.kind === "aggregate" && one.calls.length > 0));
-  found.hasText = said.some((one) => one.kind === "text" && one.text.trim() !== "");
-  found.items = withOwnTimes(good);
-  found.timed = good.length > 0 && found.items.every(({ at }) => at !== null);
-  return found;
+  if (left > 0) recognised.notes.push(`${left} of ${items.length} events are not JSON objects and were left out.`);
+  const sampled = statements(sample, provider);
+  recognised.format = "events";
+  recognised.provider = owner;
+  recognised.calls = sampled.some(
+    (one) => (one.kind === "call" && !!one.name) || (one.kind === "aggregate" && one.calls.length > 0),
+  );
+  recognised.hasText = sampled.some((one) => one.kind === "text" && one.text.trim() !== "");
+  recognised.items = withOwnTimes(good);
+  recognised.timed = good.length > 0 && recognised.items.every(({ at }) => at !== null);
+  return recognised;
 }
 
 /**
@@ -439,7 +443,7 @@ function withOwnTimes(items) {
 
 /** The provider of the first events that have one. @param {Item[]} items */
 function ownerOf(items) {
-  for (const { data } of items.slice(0, PATIENCE)) {
+  for (const { data } of items.slice(0, FIRST_EVENTS)) {
     const name = providerOf(data);
     if (name !== null) return name;
   }
@@ -522,7 +526,7 @@ function parsed(text) {
 
 /**
  * One sentence about what was recognised.
- * @param {Found} found
+ * @param {Recognised} recognised
  */
 export function described({ format, wrappings, provider, items, calls, timed, notes }) {
   const names = { text: "JSON text", many: "several documents", snapshots: "snapshots", events: "events" };

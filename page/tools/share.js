@@ -189,6 +189,6 @@ function errorOf(recording) {
   const [first] = errors;
   if (first === undefined && cut === null) return null;
   if (first?.code === PROVIDER) return { code: CODES.SOURCE_FAILED, message: first.message };
-  if (first === undefined && cut !== null) return { code: CODES.TRUNCATED, message: cut.said };
+  if (first === undefined && cut !== null) return { code: CODES.TRUNCATED, message: cut.message };
   return { code: first.code, message: first.message };
 }

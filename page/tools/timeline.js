@@ -115,7 +115,7 @@ function labelOf(node) {
  */
 function ofSnapshots({ pieces, ended }) {
   /** @type {Map<string, Lane>} */
-  const found = new Map();
+  const lanes = new Map();
   const last = pieces.length;
   let steps = 0;
   pieces.forEach(({ source }, index) => {
@@ -127,13 +127,13 @@ function ofSnapshots({ pieces, ended }) {
       steps += 1;
       const text = Array.isArray(value) || isObject(value) ? JSON.stringify(value) : String(value);
       const name = formatPath(path);
-      const lane = found.get(name);
+      const lane = lanes.get(name);
       const key = path.at(-1) ?? "root";
       const kind = value === null ? "null" : Array.isArray(value) ? "array" : /** @type {Type} */ (typeof value);
       if (lane === undefined) {
-        if (found.size >= MAX_LANES) continue;
+        if (lanes.size >= MAX_LANES) continue;
         const label = typeof key === "number" ? `[${key}]` : key;
-        found.set(name, { label, path, depth, kind, start: index + 1, end: index + 1, offset: -1, full: text });
+        lanes.set(name, { label, path, depth, kind, start: index + 1, end: index + 1, offset: -1, full: text });
       } else if (lane.full !== text) {
         Object.assign(lane, { kind, end: index + 1, full: text });
       }
@@ -145,8 +145,8 @@ function ofSnapshots({ pieces, ended }) {
       for (const [step, each] of below.reverse()) work.push([each, [...path, step], depth + 1]);
     }
   });
-  for (const lane of found.values()) if (!ended && lane.end === last) lane.end = Infinity;
-  return inOrder([...found.values()]);
+  for (const lane of lanes.values()) if (!ended && lane.end === last) lane.end = Infinity;
+  return inOrder([...lanes.values()]);
 }
 
 /** Lanes of which some began later than others below the same container, each after its container. */

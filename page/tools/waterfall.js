@@ -230,11 +230,11 @@ export class Waterfall {
 
   /** @param {Recording} recording */
   _showRates(recording) {
-    const found = ratesOf(recording, writtenBy(recording), BINS);
-    this._rates.hidden = found === null;
-    if (found === null) return this._chart.replaceChildren();
-    const most = Math.max(...found.rates, 1);
-    const bars = found.rates.map((rate, at) => {
+    const measured = ratesOf(recording, writtenBy(recording), BINS);
+    this._rates.hidden = measured === null;
+    if (measured === null) return this._chart.replaceChildren();
+    const most = Math.max(...measured.rates, 1);
+    const bars = measured.rates.map((rate, at) => {
       const bar = document.createElementNS(SVG, "rect");
       const height = (rate / most) * 23;
       setAttributes(bar, { x: at + 0.1, width: 0.8, y: 24 - height, height });

@@ -14,9 +14,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
-from support import few, numbered
-from support.look import TWO_FRAMES, Shown
+from support import few, hard, numbered
 from support.processes import Server
+
+from .shown import TWO_FRAMES, Shown
 
 MODES = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE", "ALL-TOGETHER", "BATCH")
 
@@ -43,6 +44,7 @@ def test_a_model_is_chosen_and_streams(shown: Shown) -> None:
     assert shown.figure("gaps") == "0"
 
 
+@hard
 def test_what_is_new_flashes_unless_motion_is_unwanted(shown: Shown) -> None:
     flashes = "document.getAnimations().filter((it) => !(it instanceof CSSAnimation)).length"
     shown.model("recipe")
@@ -95,6 +97,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
+@hard
 def test_chunks_are_told_apart(shown: Shown) -> None:
     shown.speed(5)
     shown.model("ferry")
@@ -191,6 +194,7 @@ def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
     assert shown.figure("gaps") == "0"
 
 
+@hard
 def test_another_view_is_chosen_while_it_is_cut(shown: Shown) -> None:
     shown.model("recipe")
     shown.line("serves").wait_for()
@@ -220,6 +224,7 @@ def test_the_user_steps_back_while_it_streams(shown: Shown) -> None:
     assert shown.raw() == said("recipe") and shown.value("rating") == "4.5"
 
 
+@hard
 def test_the_marks_lead_to_their_moments(shown: Shown) -> None:
     shown.speed(5)
     shown.model("stumble")

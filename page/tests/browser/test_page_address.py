@@ -10,10 +10,11 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from jsonrill.testing import Answer, Provider, Upstream
-from support import SLACK
-from support.broken_streams import BROKEN, WRONG_CALL, chat
-from support.look import Shown
+from support import SLACK, hard
 from support.processes import Server
+
+from .broken_streams import BROKEN, WRONG_CALL, chat
+from .shown import Shown
 
 
 def started(shown: Shown) -> list[str]:
@@ -33,16 +34,17 @@ def test_a_reload_resumes_the_example_and_back_returns_to_it(page: Page, demo: S
     # The times of what was there before are not known.
     expect(page.locator("#figures")).not_to_contain_text("First token")
     shown.paste('{"a": [1')
-    expect(page.locator("#state")).to_have_text("Cut off at character 8")
+    expect(page.locator("#state")).to_have_text("Cut off after character 8")
     page.go_back()
     expect(page.locator("#title")).to_have_text(title)
     shown.done()
     page.go_forward()
-    expect(page.locator("#state")).to_have_text("Cut off at character 8")
+    expect(page.locator("#state")).to_have_text("Cut off after character 8")
     assert len(started(shown)) == 1
     shown.check()
 
 
+@hard
 def test_a_prompt_is_kept_and_not_asked_again(page: Page, tmp_path: Path) -> None:
     with (
         Upstream(Provider({"small": Answer('{"title": "Storm"}')})) as upstream,
@@ -64,6 +66,7 @@ def test_a_prompt_is_kept_and_not_asked_again(page: Page, tmp_path: Path) -> Non
         assert shown.faults == []
 
 
+@hard
 def test_a_paste_is_shown_at_its_end_and_plays_in_a_few_seconds(shown: Shown) -> None:
     text = json.dumps([{"n": number, "text": "x" * 20} for number in range(5000)])
     shown.paste(text)
@@ -77,6 +80,7 @@ def test_a_paste_is_shown_at_its_end_and_plays_in_a_few_seconds(shown: Shown) ->
     assert time.monotonic() - begin < 10 * SLACK
 
 
+@hard
 def test_times_that_were_not_measured_are_not_shown(shown: Shown) -> None:
     shown.paste(chat("", "tool_calls", tool_calls=[WRONG_CALL]))
     expect(shown.page.locator(".call .time")).to_be_empty()
@@ -118,6 +122,7 @@ def test_the_value_is_copied_after_a_repair_too(shown: Shown) -> None:
     shown.until(lambda: shown.copied() == '{\n  "title": "Storm"\n}')
 
 
+@hard
 def test_keys_that_come_twice_and_how_an_answer_ended_are_shown(shown: Shown) -> None:
     shown.paste(chat('{"a": 1, "a": 2}', "stop"))
     expect(shown.line("a").locator(".badge")).to_have_text("duplicate")
@@ -137,5 +142,6 @@ def test_streams_that_were_opened_are_listed(shown: Shown) -> None:
     shown.done()
 
 
+@hard
 def test_the_position_is_not_a_live_region(shown: Shown) -> None:
     assert shown.page.locator(".player output, .player [aria-live]").count() == 0

@@ -9,9 +9,10 @@ import pytest
 from playwright.sync_api import Page
 
 from support import ROOT, few
-from support.look import Shown
 from support.npm import installed
 from support.processes import Server
+
+from .shown import Shown
 
 # The experimental rule wants the texts of its children in the name of a tree item. As in WAI-ARIA's
 # pattern, the name is that of its own line; the children are items with names of their own.
@@ -37,7 +38,7 @@ def shown(page: Page, demo: Server, axe: str) -> Iterator[Shown]:
     seen.check()
 
 
-@few(2)
+@few(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_no_violation(shown: Shown, scheme: Any, width: int) -> None:

@@ -7,12 +7,13 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from support import few
-from support.broken_streams import BROKEN, Broken, chat
-from support.look import Shown
+from support import few, hard
+
+from .broken_streams import BROKEN, Broken, chat
+from .shown import Shown
 
 
-@few(5)
+@few(3)
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 def test_a_broken_stream_says_what_is_wrong_and_shows_what_was_good(
     shown: Shown, broken: Broken
@@ -72,7 +73,7 @@ def test_arguments_are_repaired_too(shown: Shown) -> None:
     expect(shown.page.locator("#state")).to_have_text("Complete")
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize(
     "text",
     [

@@ -12,9 +12,10 @@ from playwright.sync_api import expect
 
 import jsonrill
 from jsonrill.agents import state_of
-from support import few
-from support.broken_streams import sse
-from support.look import Shown
+from support import few, hard
+
+from .broken_streams import sse
+from .shown import Shown
 
 
 def chunk(text: str, finish: str | None = None) -> dict[str, Any]:
@@ -89,6 +90,7 @@ def breaks_in(events: list[Any]) -> Iterator[str]:
             yield text
 
 
+@hard
 def test_every_reason_of_a_break_is_said_in_words(shown: Shown) -> None:
     reasons = {
         "lost": "connection lost here",
@@ -112,6 +114,7 @@ def test_every_reason_of_a_break_is_said_in_words(shown: Shown) -> None:
     expect(shown.page.locator("#state")).to_have_text("Complete")
 
 
+@hard
 def test_a_break_after_which_nothing_came_is_not_called_continued(shown: Shown) -> None:
     shown.paste(
         sse(
@@ -147,7 +150,7 @@ def wish(messages: list[Any]) -> Iterator[dict[str, Any]]:
     return iter([event])
 
 
-@few(2)
+@few(1)
 @pytest.mark.parametrize(
     ("decision", "words"),
     [
@@ -181,6 +184,7 @@ def test_a_call_waits_for_a_person_who_decides(shown: Shown, decision: Any, word
     expect(shown.page.locator(".call .result")).to_be_hidden()
 
 
+@hard
 def test_a_tool_that_was_interrupted_says_so(shown: Shown) -> None:
     tools = {"book": lambda city: city}
     log = []

@@ -16,8 +16,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from support import ROOT, need_command
-from support.look import Shown
 from support.processes import Server
+
+from .shown import Shown
 
 SCRIPT = ROOT / "tools" / "static_page.py"
 SPEC = importlib.util.spec_from_file_location("static_page", SCRIPT)

@@ -9,7 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from jsonrill.demo.recordings import recorded
-from support.look import Shown
+from support import hard
+
+from .shown import Shown
 
 CARET = """(panel) => [...panel.querySelectorAll(".growing .key")].map((key) => key.textContent)
     .concat([...panel.querySelectorAll(".caret-line")].map((line) =>
@@ -50,6 +52,7 @@ def test_what_grows_at_a_chosen_moment_is_in_sight(shown: Shown, width: int) -> 
         expect(shown.page.locator("#play")).to_be_in_viewport()
 
 
+@hard
 def test_pasted_snapshots_end_well(shown: Shown) -> None:
     shown.paste(lines({"a": "he"}, {"a": "hell"}, {"a": "hello", "b": [1]}))
     shown.to_end()
@@ -73,6 +76,7 @@ SNAPSHOTS: list[tuple[list[Any], list[list[str]]]] = [
 ]
 
 
+@hard
 def test_the_caret_of_pasted_snapshots_is_on_what_grows(shown: Shown) -> None:
     for snapshots, expected in SNAPSHOTS:
         shown.paste(lines(*snapshots), "snapshots")

@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
-from support import few
-from support.look import Shown
+from support import few, hard
 from support.processes import Server
+
+from .shown import Shown
 
 
 @pytest.fixture
@@ -134,6 +135,7 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
     expect(page.locator("#keys")).to_be_hidden()
 
 
+@hard
 def test_it_scrolls_along_until_somebody_scrolls_back(shown: Shown) -> None:
     page, pane = shown.page, shown.panel
     shown.model("recipe")
@@ -156,6 +158,7 @@ def test_it_scrolls_along_until_somebody_scrolls_back(shown: Shown) -> None:
     assert page.evaluate(place) > 0
 
 
+@hard
 def test_single_keys_can_be_turned_off(recipe: Shown) -> None:
     recipe.page.keyboard.press("?")
     recipe.page.locator("#keys-on").uncheck()
@@ -165,6 +168,7 @@ def test_single_keys_can_be_turned_off(recipe: Shown) -> None:
     expect(recipe.page.locator("#tab-tree")).to_have_attribute("aria-selected", "true")
 
 
+@hard
 def test_a_choice_of_theme_is_kept(shown: Shown) -> None:
     page = shown.page
     colour = "getComputedStyle(document.body).backgroundColor"

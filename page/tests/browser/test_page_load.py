@@ -18,8 +18,9 @@ from playwright.sync_api import Page, expect
 from jsonrill.demo.recordings import recorded
 from jsonrill_server.demo.models import large
 from support import HARDER, SLACK, hard
-from support.look import Shown
 from support.processes import Server
+
+from .shown import Shown
 
 RATE = 3000
 SECONDS = 10 if HARDER else 1
@@ -176,6 +177,7 @@ def test_a_hidden_tab_draws_nothing_and_catches_up(page: Page, demo: Server) -> 
     shown.check()
 
 
+@hard
 def test_long_strings_are_folded(shown: Shown) -> None:
     text = "tide " * 2000
     shown.speed(5)

@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from jsonrill.demo.recordings import recorded
-from support import CASES, few
-from support.look import Shown
+from support import CASES, few, hard
+
+from .shown import Shown
 
 TEXT = json.dumps({"list": [*range(40)], "text": "grows 🌊 " * 12, "end": True})
 
@@ -49,6 +50,7 @@ def test_the_scrubber_goes_anywhere(shown: Shown) -> None:
     assert shown.raw() == TEXT
 
 
+@hard
 def test_it_is_paused_and_goes_on(shown: Shown) -> None:
     shown.paste(TEXT)
     shown.line("list").wait_for()
@@ -64,6 +66,7 @@ def test_it_is_paused_and_goes_on(shown: Shown) -> None:
     assert shown.raw() == TEXT
 
 
+@hard
 def test_other_pieces_and_formats(shown: Shown) -> None:
     shown.speed(5)
     shown.paste(TEXT)
@@ -96,6 +99,7 @@ def test_the_format_is_detected(shown: Shown, name: str, found: str, key: str, v
     assert shown.value(key) == value
 
 
+@hard
 def test_several_documents(shown: Shown) -> None:
     shown.speed(5)
     shown.paste('{"a": 1}\n{"b": [2]}\n"three"\n')
@@ -156,6 +160,7 @@ def test_a_file_is_dropped(shown: Shown) -> None:
     assert shown.page.locator("#drop").is_hidden()
 
 
+@hard
 def test_a_file_is_opened(shown: Shown) -> None:
     shown.speed(5)
     shown.page.locator("#paste-box summary").click()
@@ -166,7 +171,7 @@ def test_a_file_is_opened(shown: Shown) -> None:
     assert shown.page.locator("#title").inner_text() == "chosen.json"
 
 
-@few(2)
+@few(1)
 @pytest.mark.parametrize(
     "text, offset", [('{"a": 1,, "b": 2}', 8), ("[1, 2", 5), ("[1] 2", 4), ('["🌊🌊", nil]', 8)]
 )
@@ -193,6 +198,7 @@ def test_errors_stand_at_their_character(shown: Shown, text: str, offset: int) -
     expect(mark).to_have_count(1)
 
 
+@hard
 def test_nothing_to_replay(shown: Shown) -> None:
     shown.paste("   ")
     expect(shown.page.locator("#problem")).to_have_text("There is no text to replay.")

@@ -12,8 +12,9 @@ from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
 from support import ROOT
-from support.look import Shown
 from support.processes import Server
+
+from .shown import Shown
 
 
 def everything(page: Page) -> list[str]:
@@ -36,7 +37,7 @@ def test_hostile_strings_are_shown_as_text(shown: Shown) -> None:
         else:
             shown.view(view)
         shown.done()
-        look_at_hostile_strings(shown, view)
+        check_hostile_strings(shown, view)
         assert set(everything(shown.page)) <= before | {
             "ul",
             "li",
@@ -48,7 +49,7 @@ def test_hostile_strings_are_shown_as_text(shown: Shown) -> None:
         }
 
 
-def look_at_hostile_strings(shown: Shown, view: str) -> None:
+def check_hostile_strings(shown: Shown, view: str) -> None:
     page = shown.page
     body = page.locator("#raw") if view == "pieces" else shown.panel.locator(".body")
     text = shown.until(lambda: (text := body.inner_text()).count("isolated") and text)

@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
-from support.look import Shown
+from support import hard
 from support.processes import Server
+
+from .shown import Shown
 
 LONG = json.dumps(
     {"list": [{"id": at, "name": f"wave {at}"} for at in range(400)], "end": "🌊\u202e"}
@@ -50,6 +52,7 @@ def test_the_first_example_plays_by_itself_under_a_sentence(arrived: Shown) -> N
     expect(page.locator("#lead")).to_be_hidden()
 
 
+@hard
 def test_with_reduced_motion_and_without_examples_nothing_plays(
     page: Page, demo: Server, tmp_path: Any
 ) -> None:
@@ -141,6 +144,7 @@ def test_the_end_of_a_list_is_followed_until_the_user_scrolls_back(shown: Shown)
     expect(shown.line("list").locator(".preview")).to_contain_text("{…}, {…}")
 
 
+@hard
 def test_one_step_back_in_fifty_thousand_pieces(shown: Shown) -> None:
     page = shown.page
     text = json.dumps([{"n": at, "s": "w" * 12} for at in range(7350)])
@@ -181,6 +185,7 @@ def test_what_grows_is_in_sight_on_a_small_screen(shown: Shown, size: tuple[int,
     expect(page.locator("#raw")).to_be_hidden()
 
 
+@hard
 def test_the_page_can_be_printed(shown: Shown) -> None:
     shown.speed(5)
     shown.model("recipe")
@@ -192,6 +197,7 @@ def test_the_page_can_be_printed(shown: Shown) -> None:
     shown.page.emulate_media(media="screen")
 
 
+@hard
 def test_the_theme_is_there_before_anything_is_painted(page: Page, demo: Server) -> None:
     page.goto(demo.url)
     page.evaluate("localStorage.setItem('jsonrill-theme', 'dark')")
@@ -201,6 +207,7 @@ def test_the_theme_is_there_before_anything_is_painted(page: Page, demo: Server)
     page.evaluate("localStorage.clear()")
 
 
+@hard
 def test_a_recording_says_what_the_model_wrote(shown: Shown) -> None:
     shown.speed(5)
     shown.model("hostile")

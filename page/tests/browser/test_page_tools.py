@@ -10,11 +10,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from jsonrill.testing import Answer, Provider, Upstream
-from support import few
-from support.look import Shown
+from support import few, hard
 from support.processes import Server
 
-NEAR = 'Sure!\n```json\n{"title": "Storm", tags: [\'a\',], "size": 12,}\n```'
+from .shown import Shown
+
+NEAR_JSON = 'Sure!\n```json\n{"title": "Storm", tags: [\'a\',], "size": 12,}\n```'
 STORM = '{"title": "Storm", "tags": ["a", "b"], "size": 12}'
 
 
@@ -40,7 +41,7 @@ def bar(page: Page) -> Locator:
 
 def test_near_json_is_repaired_with_one_click_and_the_places_are_marked(shown: Shown) -> None:
     page = shown.page
-    shown.paste(NEAR)
+    shown.paste(NEAR_JSON)
     expect(bar(page).locator(".problem")).to_have_text(
         "Line 1, column 1: a value is expected, but there is 'S'."
     )
@@ -53,7 +54,7 @@ def test_near_json_is_repaired_with_one_click_and_the_places_are_marked(shown: S
     expect(page.locator("#state")).to_have_text("Complete")
 
 
-@few(2)
+@few(1)
 @pytest.mark.parametrize(
     ("text", "recognised"),
     [
@@ -137,6 +138,7 @@ def test_a_response_of_a_har_file_is_chosen(shown: Shown) -> None:
 # ---- timing ----
 
 
+@hard
 def test_each_field_has_a_row_with_its_time(shown: Shown) -> None:
     page = shown.page
     shown.paste(timed(STORM))
@@ -153,6 +155,7 @@ def test_each_field_has_a_row_with_its_time(shown: Shown) -> None:
     expect(page.locator("#state")).to_contain_text("Paused at piece 3")
 
 
+@hard
 def test_a_live_stream_has_figures(shown: Shown) -> None:
     shown.speed(5)
     shown.page.locator("#model-list button").first.click()
@@ -168,7 +171,7 @@ def test_a_live_stream_has_figures(shown: Shown) -> None:
 
 def test_reload_and_back_show_the_same_moment(shown: Shown) -> None:
     page = shown.page
-    shown.paste(NEAR)
+    shown.paste(NEAR_JSON)
     bar(page).get_by_role("button", name=re.compile("Repair")).click()
     position = shown.back()
     page.locator("#tab-timing").click()
@@ -232,6 +235,7 @@ def test_an_address_that_anybody_wrote_is_harmless(page: Page, demo: Server) -> 
 # ---- comparison ----
 
 
+@hard
 def test_two_attempts_are_aligned_by_path(shown: Shown) -> None:
     page = shown.page
     shown.paste(STORM)

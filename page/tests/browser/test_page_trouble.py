@@ -11,8 +11,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill.demo.recordings import recorded
-from support.look import Shown
+from support import hard
 from support.processes import Server
+
+from .shown import Shown
 
 DROP = """([text, name]) => {
     const data = new DataTransfer();
@@ -80,7 +82,7 @@ def test_of_several_documents_the_broken_one_is_marked(shown: Shown) -> None:
     shown.speed(5)
     shown.paste(text, "many")
     shown.done()
-    expect(shown.page.locator("#state")).to_have_text("Invalid at character 24")
+    expect(shown.page.locator("#state")).to_have_text("Invalid at character 25")
     marks = shown.page.locator("#raw mark")
     assert marks.all_inner_texts() == [",", "o", "end of text"]
     assert shown.raw() == text + "end of text"
@@ -89,6 +91,7 @@ def test_of_several_documents_the_broken_one_is_marked(shown: Shown) -> None:
     assert badges.locator(".key").all_inner_texts() == ["c", "3"]
 
 
+@hard
 def test_two_faults_in_one_line(shown: Shown, http: httpx2.Client) -> None:
     text = '{"a": 12, "b": "🌊", "c": oops, "d": 1}'
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -99,6 +102,7 @@ def test_two_faults_in_one_line(shown: Shown, http: httpx2.Client) -> None:
     assert shown.raw() == text
 
 
+@hard
 def test_a_message_that_speaks_of_another_place(shown: Shown, http: httpx2.Client) -> None:
     schema = {"type": "object", "required": ["k at character 2, in root"]}
     read(shown, published(http, '{"z": 1}', schema=schema))
@@ -161,6 +165,7 @@ def test_what_failed_leaves_nothing_of_what_was_before(shown: Shown) -> None:
     assert shown.value("after") == "1"
 
 
+@hard
 def test_a_snapshot_that_is_no_json(shown: Shown) -> None:
     shown.paste('{"x": 1}\nnot JSON', "snapshots")
     problem = shown.page.locator("#offers .problem")
@@ -187,6 +192,7 @@ def test_names_of_files_are_strangers_text(shown: Shown) -> None:
     assert "\u202e" not in (shown.page.locator("body").text_content() or "")
 
 
+@hard
 def test_a_file_that_cannot_be_read(shown: Shown) -> None:
     shown.page.evaluate(
         "() => { Blob.prototype.text = () => Promise.reject(new Error('it is a folder')); }"
@@ -195,11 +201,13 @@ def test_a_file_that_cannot_be_read(shown: Shown) -> None:
     expect(shown.page.locator("#problem")).to_have_text("folder cannot be read: it is a folder")
 
 
+@hard
 def test_an_empty_file_is_nothing(shown: Shown) -> None:
     shown.page.evaluate(DROP, ["", "empty.json"])
     expect(shown.page.locator("#problem")).to_have_text("There is no text to replay.")
 
 
+@hard
 def test_long_keys_are_folded(shown: Shown) -> None:
     key = "k" * 60_000 + "🌊end"
     shown.slide("#piece", 10)
@@ -225,6 +233,7 @@ def test_a_token_that_no_header_can_hold_is_asked_for_again(page: Page, tmp_path
         expect(page.locator("#model-list button").first).to_be_visible()
 
 
+@hard
 def test_copying_is_seen_and_needs_no_modern_clipboard(shown: Shown) -> None:
     shown.speed(5)
     shown.paste('{"a": "x\\r🌊", "b": 1}', "text")
@@ -255,6 +264,7 @@ def test_copying_is_seen_and_needs_no_modern_clipboard(shown: Shown) -> None:
     expect(said).to_have_text("The browser did not allow copying")
 
 
+@hard
 def test_files_with_returns_stay_readable(shown: Shown) -> None:
     shown.speed(5)
     shown.page.evaluate(DROP, ['{\r\n  "a": 1,\r\n  "b": oops\r\n}', "windows.json"])
@@ -275,6 +285,7 @@ def test_events_read_by_their_id_are_shown_as_calls(shown: Shown, http: httpx2.C
     expect(shown.page.locator("#tab-timing")).to_have_attribute("aria-selected", "true")
 
 
+@hard
 def test_a_long_title_stays_in_its_place(shown: Shown) -> None:
     shown.speed(5)
     shown.page.evaluate(DROP, ['{"a": 1}', "n" * 200 + ".json"])

@@ -2,7 +2,7 @@
 
 import { escapeText } from "./escaping.js";
 
-/** @typedef {import("./view.js").TreeView} TreeView */
+/** @typedef {import("./tree-view.js").TreeView} TreeView */
 /** @typedef {import("./tree-node.js").TreeNode} TreeNode */
 
 const MAX_MATCHES = 10_000;
@@ -16,15 +16,15 @@ const MAX_MATCHES = 10_000;
 export function matches(tree, query) {
   const wanted = query.toLowerCase();
   /** @type {TreeNode[]} */
-  const found = [];
-  if (wanted === "") return found;
+  const nodes = [];
+  if (wanted === "") return nodes;
   for (const node of tree.nodes()) {
     const matched =
       (node.parent !== null && String(node.key).toLowerCase().includes(wanted)) ||
       (!node.isContainer && node.shown.toLowerCase().includes(wanted));
-    if (matched && found.push(node) >= MAX_MATCHES) break;
+    if (matched && nodes.push(node) >= MAX_MATCHES) break;
   }
-  return found;
+  return nodes;
 }
 
 export class Search {
@@ -36,7 +36,7 @@ export class Search {
     this.view = view;
     this.query = "";
     /** @type {TreeNode[]} */
-    this.found = [];
+    this.matches = [];
     /** The index of the current match; -1 for none. */
     this.at = -1;
     this._highlight = highlight;
@@ -51,21 +51,21 @@ export class Search {
 
   /** Searches again, because the tree has grown, and keeps the current match. */
   refresh() {
-    const current = this.found[this.at];
-    for (const node of this.found) node.view?.item.classList.remove("match", "current");
-    this.found = matches(this.view.tree, this.query);
-    this.at = this.found.indexOf(current);
+    const current = this.matches[this.at];
+    for (const node of this.matches) node.view?.item.classList.remove("match", "current");
+    this.matches = matches(this.view.tree, this.query);
+    this.at = this.matches.indexOf(current);
     this._draw();
   }
 
   /** @param {1 | -1} step */
   go(step) {
-    const { length } = this.found;
+    const { length } = this.matches;
     if (length === 0) return;
     const from = this.at === -1 && step === -1 ? 0 : this.at;
     this._current?.classList.remove("current");
     this.at = (from + step + length) % length;
-    const node = this.found[this.at];
+    const node = this.matches[this.at];
     this.view.reveal(node);
     this.view.select(node);
     this._draw();
@@ -74,13 +74,13 @@ export class Search {
   }
 
   get _current() {
-    return this.found[this.at]?.view?.item;
+    return this.matches[this.at]?.view?.item;
   }
 
   _draw() {
     /** @type {Range[]} */
     const ranges = [];
-    for (const { view } of this.found) {
+    for (const { view } of this.matches) {
       if (view === null) continue;
       view.item.classList.add("match");
       for (const text of [view.key.firstChild, view.text]) {

@@ -10,8 +10,8 @@ import { AutoScroll } from "./autoscroll.js";
 import { make, setAttributes } from "./dom.js";
 import { formatCount } from "./escaping.js";
 import { frames } from "./frames.js";
-import { TreeInput } from "./input.js";
-import { Line, PAGE } from "./lines.js";
+import { TreeInput } from "./tree-input.js";
+import { Line, PAGE } from "./tree-line.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree-node.js").TreeNode} TreeNode */
@@ -142,8 +142,8 @@ export class TreeView {
     const chosen = this._openedByUser.size ? this._openedByUser.get(placeOf(node)) : undefined;
     if (chosen !== undefined || node.depth === 0) return chosen ?? true;
     // Of a long list that is followed, each element may be open while it grows.
-    const isNear = node.index < PAGE || (node.isOpen && this.autoScroll.on);
-    return node.depth < this.level && isNear && this.lines < MAX_LINES;
+    const isVisible = node.index < PAGE || (node.isOpen && this.autoScroll.on);
+    return node.depth < this.level && isVisible && this.lines < MAX_LINES;
   }
 
   /** @param {Line} line */
@@ -204,10 +204,10 @@ export class TreeView {
         return;
       }
       const child = members[line.start + line.shown];
-      const made = this._makeLine(child);
-      this._drawRow(made);
-      line.group.insertBefore(made.item, line.more ?? this._caretIn(line.group));
-      if (child.size && made.open) this._queue.push(child);
+      const childLine = this._makeLine(child);
+      this._drawRow(childLine);
+      line.group.insertBefore(childLine.item, line.more ?? this._caretIn(line.group));
+      if (child.size && childLine.open) this._queue.push(child);
     }
     this._drawFolds(line, line.group, members.length);
   }

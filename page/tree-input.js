@@ -1,11 +1,11 @@
 /** Mouse and keyboard in a tree view, as in the WAI-ARIA tree pattern: one line is a tab stop. */
 
-import { LONG } from "./lines.js";
+import { LONG } from "./tree-line.js";
 
-/** @typedef {import("./lines.js").Line} Line */
+/** @typedef {import("./tree-line.js").Line} Line */
 
 export class TreeInput {
-  /** @param {import("./view.js").TreeView} view */
+  /** @param {import("./tree-view.js").TreeView} view */
   constructor(view) {
     this.view = view;
     view.top.addEventListener("click", (event) => this._click(event));

@@ -66,7 +66,7 @@ export class EventLog {
     this._key = key;
     this._lastDrawn = now;
     const { scrollTop, clientHeight, scrollHeight } = this.list;
-    this.list.replaceChildren(...this._found(recording).map((piece) => this._line(recording, piece)));
+    this.list.replaceChildren(...this._filtered(recording).map((piece) => this._line(recording, piece)));
     if (scrollTop + clientHeight >= scrollHeight - 8) this.list.scrollTop = this.list.scrollHeight;
     return false;
   }
@@ -75,15 +75,15 @@ export class EventLog {
    * The last pieces up to this moment that contain the text of the filter.
    * @param {Recording} recording
    */
-  _found({ pieces }) {
+  _filtered({ pieces }) {
     const wanted = this.filter.value.toLowerCase();
     /** @type {number[]} */
-    const found = [];
-    for (let at = Math.min(this._position, pieces.length); at > 0 && found.length < SHOWN; at -= 1) {
+    const numbers = [];
+    for (let at = Math.min(this._position, pieces.length); at > 0 && numbers.length < SHOWN; at -= 1) {
       const { source, type } = pieces[at - 1];
-      if (wanted === "" || `${type} ${source}`.toLowerCase().includes(wanted)) found.push(at);
+      if (wanted === "" || `${type} ${source}`.toLowerCase().includes(wanted)) numbers.push(at);
     }
-    return found.reverse();
+    return numbers.reverse();
   }
 
   /**
