@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 from support import ROOT, SLACK
-from support.tutorial import script
+from support.markdown import script
 
 # What the packages are built from.
 PARTS = ("packages", "js", "page", "tools", "README.md", "LICENSE")

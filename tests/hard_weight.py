@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from support import ROOT
-from support.weight import COMPILE_SECONDS, COMPILED_MB
+from support.costs import COMPILE_SECONDS, COMPILED_MB
 
 LIBRARY = ROOT / "packages" / "jsonrill"
 

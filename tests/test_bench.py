@@ -31,7 +31,9 @@ class Fixed(Reparser):
         return value
 
 
-def judged(text: str, shown: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def correctness_of(
+    text: str, shown: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
     monkeypatch.setattr(prefixes, "TEXTS", (text,))
     return prefixes.judge(Fixed(shown))
 
@@ -49,7 +51,7 @@ def judged(text: str, shown: dict[str, Any], monkeypatch: pytest.MonkeyPatch) ->
 def test_each_fault_is_seen(
     shown: dict[str, Any], fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = judged("[12]", {"[12]": [12], **shown}, monkeypatch)
+    found = correctness_of("[12]", {"[12]": [12], **shown}, monkeypatch)
     faults = ("raised", "retracted", "invented", "false number", "wrong at the end")
     assert [name for name in faults if found[name]] == [fault]
 

@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 from support import ROOT
-from support.pages import Block, anchors, broken, compiled, links, read, run_script
+from support.markdown import Block, anchors, broken, compiled, links, read, run_script
 from support.processes import FAST_DEMO, Server
 
 TUTORIAL = sorted((ROOT / "docs" / "tutorial").glob("*.md"))

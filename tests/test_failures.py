@@ -12,7 +12,7 @@ import pytest
 import jsonrill
 from jsonrill import Answer, JsonrillError, Limits
 from support import ROOT
-from support.sources import collect
+from support.streams import collect
 
 sys.path.append(str(ROOT / "tools"))
 

@@ -18,7 +18,8 @@ import pytest
 
 import jsonrill
 from support import PACKAGES, ROOT, hard
-from support.weight import PURE_KB
+from support.costs import PURE_KB
+from support.npm import TOOLS, installed
 
 LIBRARY, SERVER, BATCH = (ROOT / "packages" / name for name in PACKAGES)
 # Kinds of data that later parts of the library bring: each must find its way by itself.
@@ -49,6 +50,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, folder)
     for name in ("packages", "js/src", "page", "tools"):
         shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED, symlinks=True)
+    # The page is bundled with the tools that other tests use, too.
+    (folder / "build").mkdir()
+    (folder / "build" / "npm").symlink_to(installed(TOOLS, "npm"))
     for name in DATA:
         (folder / "packages/jsonrill/src/jsonrill" / name).write_text("data")
     return folder

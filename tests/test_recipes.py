@@ -21,7 +21,7 @@ import pytest
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.testing import Answer, Exchange, Upstream
 from support import ROOT, SLACK, few
-from support.pages import read
+from support.markdown import read
 from support.processes import Server, free_port
 
 DJANGO = """

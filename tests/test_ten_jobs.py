@@ -28,7 +28,7 @@ from jsonrill import FieldNotFound, InvalidJSON, InvalidSchema, Truncated, Unkno
 from jsonrill.ext.langchain import JsonOutputParser
 from jsonrill.testing import Answer, Call, Cut, Script, Upstream
 from support import ROOT
-from support.pages import read
+from support.markdown import read
 
 PAGE = (ROOT / "docs" / "ten-jobs.md").read_text("utf8")
 ROW = re.compile(r"\| \[(\d+)\. .*?\) \| (\d+) \| .*? \| (\d+) \|")

@@ -26,8 +26,8 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from support import PYTHONPATH, ROOT, SLACK, need_command
+from support.markdown import Step, pages, steps
 from support.processes import FAST_DEMO, free_port
-from support.tutorial import Step, pages, steps
 
 FASTER = (
     "import jsonrill_server.demo.answering as it; it.PACE = 0.0005;"

@@ -28,7 +28,7 @@ import jsonrill
 from support import ROOT, cases, cuttings, examples, pieces
 from support.documents import tokens, values
 from support.json_texts import ACCEPTED, FAMILIES, REFUSED, broken_utf8
-from support.npm import installed
+from support.npm import TOOLS, installed
 
 MOST_LINES = 1500
 
@@ -356,7 +356,7 @@ console.log(Object.keys(one).join(" "));
 
 
 def test_the_file_of_javascript_reads_as_its_library_reads(tmp_path: Path) -> None:
-    esbuild = installed(ROOT / "tools" / "npm", "npm") / "node_modules" / ".bin" / "esbuild"
+    esbuild = installed(TOOLS, "npm") / "node_modules" / ".bin" / "esbuild"
     target = tmp_path / "jsonrill_partial.js"
     vendor.write_js(target, esbuild)
     assert not re.search(r"^import |require\(", target.read_text("utf8"), re.MULTILINE)

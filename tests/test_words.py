@@ -1,7 +1,8 @@
 """Docstrings, comments, messages, help, pages and docs are in plain English: some phrases are not.
 
 Each pattern has the words to use in its place. What is checked: comments and strings of Python,
-every line of JavaScript and HTML, and the prose of the docs; and the names in the code of Python.
+every line of JavaScript and HTML, and the prose of the docs; and the names in code, that of tests,
+tools, benchmarks and the Makefile included.
 """
 
 from __future__ import annotations
@@ -142,15 +143,23 @@ NAMES: dict[str, str] = {
     "stood": "was",
     "strike": "remove, fail",
     "wakes": "wake_ups",
+    "warily": "leniently",
     "wary": "leniency",
     "look": "snapshot, peek, check",
 }
+# Names that tell nothing of what a variable holds.
+EMPTY = {"found", "given", "made", "said"}
+# In the sentence that a test's name is, these are plain words; so are names of the trade.
+IN_SENTENCES = {"lasts", "look", "near", "wakes"}
+OF_THE_TRADE = re.compile("look_?(up|ahead)|near_?json")
 # Part of the path → words that are right there, with the reason.
 NAMES_ALLOWED: dict[str, dict[str, str]] = {
     "jsonrill_server/runs/options.py": {"patience": "the chunker's option"},
     "jsonrill_batch/": {"patience": "the chunker's option"},
     "jsonrill/options.py": {"patience": "the chunker's option"},
     "jsonrill/chunker/": {"patience": "the chunker's option"},
+    "tests/chunker/": {"patience": "the chunker's option"},
+    "tests/typing/": {"patience": "the chunker's option"},
 }
 
 
@@ -168,21 +177,108 @@ def names_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield line, node.arg or ""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_no_name_that_has_a_plain_word(path: Path) -> None:
+# How JavaScript declares: a variable or what is taken out of an object, a function or a class, the
+# parameters of either, a field.
+_DECLARED = re.compile(
+    r"\b(?:const|let|var)\s+(?:(\w+)|\{([^}=]*)\}|\[([^\]=]*)\])"
+    r"|\b(?:function\*?|class)\s+(\w+)(?:\(([^()]*)\))?"
+    r"|^\s*(?:async )?\*?[#\w]*\(([^()]*)\) \{$"
+    r"|\(([^()]*)\) =>"
+    r"|^  ([#_]?\w+)(?: = .*)?;$",
+    re.MULTILINE,
+)
+
+
+def names_in_script(text: str) -> Iterator[tuple[int, str]]:
+    """The names that JavaScript declares, with their lines."""
+    for declared in _DECLARED.finditer(text):
+        line = text.count("\n", 0, declared.start()) + 1
+        inside = re.sub(r"/\*.*?\*/|=[^,]*|\w+:", "", " ".join(filter(None, declared.groups())))
+        for name in re.findall(r"\w+", inside):
+            yield line, name
+
+
+def wrong_names(path: Path, names: Iterator[tuple[int, str]]) -> list[str]:
+    """What is wrong with names of this file, each with its line and what to say instead."""
     allowed = {
         word for part, words in NAMES_ALLOWED.items() if part in name_of(path) for word in words
     }
-    wrong = [
+    return [
         f"{name_of(path)}:{line}: {name}; say: {instead}"
-        for line, name in names_in(ast.parse(path.read_text("utf8")))
+        for line, name in names
         for word, instead in NAMES.items()
         if word not in allowed
         and re.search(rf"(?:^|_){word}(?:_|$)", plain(name))
-        # To look something up, and a look ahead, are words of the trade.
-        and not re.search("look_?(up|ahead)", plain(name))
+        and not OF_THE_TRADE.search(plain(name))
+        and not (name.startswith("test_") and word in IN_SENTENCES)
     ]
+
+
+CODE = [
+    path
+    for folder in (
+        *SOURCES,
+        *(ROOT / name for name in ("tests", "tools", "bench", "fuzz", "js", "page")),
+        *sorted((ROOT / "packages").glob("*/tests")),
+    )
+    for kind in ("py", "js")
+    for path in sorted(folder.rglob(f"*.{kind}"))
+    if not {"node_modules", "recordings", "data", "dist", "build"}
+    & {*path.relative_to(folder).parts[:-1]}
+    or folder in SOURCES
+]
+
+
+@pytest.mark.parametrize("path", CODE, ids=name_of)
+def test_no_name_that_has_a_plain_word(path: Path) -> None:
+    text = path.read_text("utf8")
+    names = names_in(ast.parse(text)) if path.suffix == ".py" else names_in_script(text)
+    wrong = wrong_names(path, names)
     assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_no_target_of_the_makefile_that_has_a_plain_word() -> None:
+    names = re.findall(r"^([\w-]+) *(?::|[:?]?=)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert names
+    wrong = wrong_names(ROOT / "Makefile", ((0, name.replace("-", "_")) for name in names))
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def variables_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The variables and parameters in code, with their lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+
+
+@pytest.mark.parametrize("path", [*MODULES, *SCRIPTS], ids=name_of)
+def test_a_variable_is_named_after_what_it_holds(path: Path) -> None:
+    text = path.read_text("utf8")
+    names = variables_in(ast.parse(text)) if path.suffix == ".py" else names_in_script(text)
+    wrong = [(line, name) for line, name in names if plain(name).strip("_") in EMPTY]
+    assert not wrong, f"{name_of(path)}: {wrong}"
+
+
+def test_the_names_that_javascript_declares_are_seen() -> None:
+    script = """
+export function one(two, three = 3) {
+  const four = 1;
+  for (const { five, six: seven } of eight) ninth((ten) => ten);
+}
+class Eleven {
+  #twelve = null;
+  thirteen(fourteen) {
+    let [fifteen, sixteen] = seventeen;
+  }
+}
+"""
+    names = {name for _, name in names_in_script(script)}
+    assert names == {
+        *("one", "two", "three", "four", "five", "seven", "ten", "Eleven"),
+        *("twelve", "fourteen", "fifteen", "sixteen"),
+    }
 
 
 def plain(name: str) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from jsonrill import Fragment, InvalidJSON, LimitExceeded, Parser, Path
+from jsonrill import Document, Fragment, InvalidJSON, LimitExceeded, Parser, Path, Rebuilder
+from jsonrill.jsontext import dumps
+from jsonrill.wire import CompactEncoder, to_wire
 
 # Characters at which something happens in some part of the code.
 ODD = (
@@ -212,24 +214,37 @@ def same(one: Any, other: Any) -> bool:
     return repr(one) == repr(other)
 
 
-def is_prefix(part: Any, whole: Any) -> bool:
-    """P2: strings only grow, arrays only at the end, keys are whole, all else is final."""
+def is_prefix(part: Any, whole: Any, *, numbers_grow: bool = False) -> bool:
+    """P2: strings only grow, arrays only at the end, keys are whole, all else is final.
+
+    With `numbers_grow` a number at the end may still become any other.
+    """
     if isinstance(part, str):
         return isinstance(whole, str) and whole.startswith(part)
     if isinstance(part, list) and isinstance(whole, list):
-        return _items_prefix(list(enumerate(part)), list(enumerate(whole)))
+        return _items_prefix(list(enumerate(part)), list(enumerate(whole)), numbers_grow)
     if isinstance(part, dict) and isinstance(whole, dict):
-        return _items_prefix(list(part.items()), list(whole.items()))
+        return _items_prefix(list(part.items()), list(whole.items()), numbers_grow)
+    if numbers_grow and _is_number(part) and _is_number(whole):
+        return True
     return same(part, whole)
 
 
-def _items_prefix(part: list[tuple[Any, Any]], whole: list[tuple[Any, Any]]) -> bool:
+def _items_prefix(
+    part: list[tuple[Any, Any]], whole: list[tuple[Any, Any]], numbers_grow: bool
+) -> bool:
     if len(part) > len(whole):
         return False
     if not part:
         return True
     (key, last), (other, upto) = part[-1], whole[len(part) - 1]
-    return same(part[:-1], whole[: len(part) - 1]) and key == other and is_prefix(last, upto)
+    if key != other or not same(part[:-1], whole[: len(part) - 1]):
+        return False
+    return is_prefix(last, upto, numbers_grow=numbers_grow)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 HIGH = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
@@ -348,3 +363,45 @@ def _character(grow: _Grower, token: str, at: int, char: str, is_key: bool) -> N
             grow.put(json.loads(token))
     elif token[0] in "-0123456789":
         grow.number = token[: at + 1] if last else None
+
+
+class Rebuilt:
+    """Parser and Rebuilder side by side."""
+
+    def __init__(self) -> None:
+        self.parser = Parser()
+        self.rebuilder = Rebuilder()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rebuilder, name)
+
+    def feed(self, text: str) -> None:
+        self.rebuilder.feed(self.sent(self.parser.feed(text)))
+
+    def flush(self) -> None:
+        self.rebuilder.feed(self.sent(self.parser.flush()))
+
+    def sent(self, fragments: list[Any]) -> list[Any]:
+        return fragments
+
+
+class RebuiltFromFull(Rebuilt):
+    """The fragments travel as JSON text, in the full form."""
+
+    def sent(self, fragments: list[Any]) -> list[Any]:
+        return [json.loads(dumps(to_wire(fragment)).encode()) for fragment in fragments]
+
+
+class RebuiltFromCompact(Rebuilt):
+    """The fragments travel as JSON text, in the compact form."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = CompactEncoder()
+
+    def sent(self, fragments: list[Any]) -> list[Any]:
+        items: list[Any] = json.loads(dumps(self.encoder.feed(fragments)).encode())
+        return items
+
+
+WAYS: list[Callable[[], Any]] = [Document, Rebuilt, RebuiltFromFull, RebuiltFromCompact]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import importlib.util
+import json
 import shutil
 import subprocess
 import tarfile
@@ -16,6 +17,7 @@ import pytest
 from support import IN_CI, LIBRARY, ROOT, need_command
 
 SCRIPT = ROOT / "tools" / "npm_package.py"
+TOOLS = ROOT / "tools" / "npm"
 
 
 def tool(name: str) -> Any:
@@ -64,7 +66,7 @@ def installed(source: Path, name: str) -> Path:
 
 def packed() -> Path:
     """Our package as it would be published, made once for each state of what is in it."""
-    installed(ROOT / "tools" / "npm", "npm")
+    installed(TOOLS, "npm")
     npm = need_command("npm")
     sources = [SCRIPT, LIBRARY / "__init__.py"]
     sources += [file for file in sorted(npm_package.LIBRARY.rglob("*")) if file.is_file()]
@@ -101,9 +103,12 @@ def project(folder: Path, modules: Path) -> Path:
 def built_page(example: Path, folder: Path) -> Path:
     """The page of an example with React, made by Vite in this folder; its types are checked."""
     shutil.copytree(example / "web", folder, dirs_exist_ok=True)
-    # All examples have the packages of this one.
-    packages = ROOT / "examples" / "react-fastapi" / "web"
-    project(folder, installed(packages, "react-example") / "node_modules")
+    # The tools have the packages of the examples: nothing is installed twice.
+    tools = json.loads((TOOLS / "package.json").read_text("utf8"))["devDependencies"]
+    example_needs = json.loads((example / "web" / "package.json").read_text("utf8"))
+    needed = {**example_needs["dependencies"], **example_needs["devDependencies"]}
+    assert needed.items() <= tools.items()
+    project(folder, installed(TOOLS, "npm") / "node_modules")
     for name in ("typescript/bin/tsc", "vite/bin/vite.js build"):
         script, *words = name.split()
         command = [need_command("node"), str(folder / "node_modules" / script), *words]

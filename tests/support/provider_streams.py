@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from jsonrill import partial
 from jsonrill.testing import Call
+from support import CASES
 
 Event = dict[str, Any]
 Script = list[tuple[int, str]]
@@ -551,3 +554,46 @@ def mutated(event: Any, chance: random.Random, junk: Any) -> Any:
         at = chance.randrange(len(event))
         return [*event[:at], mutated(event[at], chance, junk), *event[at + 1 :]]
     return junk
+
+
+# Of the recorded cases: those that say something beside their calls, and those without an end.
+LOOKING = ("anthropic_fine_grained_truncated", "anthropic_messages")
+ENDLESS = (
+    *("ag_ui_chunks", "gemini_interactions_api", "gemini_vertex_partial_args"),
+    *("gemini_whole_args", "mistral_conversations", "openai_responses"),
+)
+
+
+class Answer(NamedTuple):
+    """A stream and what it says: `text` of choice 0, `calls` as (name, args, status), its end."""
+
+    events: list[Event]
+    text: str = ""
+    calls: list[tuple[str, Any, str]] = []
+    end: str | None = "complete"
+    # How the event stream shows that nothing follows: "event", "[DONE]", or not at all.
+    marks_end: str = ""
+
+
+def of_case(case: dict[str, Any]) -> Answer:
+    calls = [(name, args, status) for name, args, status in case["calls"]]
+    return Answer(case["events"], case["text"], calls, case["end"], case["marks_end"])
+
+
+def of_file(file: Path) -> Answer:
+    stream = json.loads(file.read_text("utf8"))
+    calls = []
+    for call in stream["expected_calls"]:
+        args = call["args"] if "args" in call else partial(call["args_text"])
+        calls.append((call["name"], args, call.get("state", "complete")))
+    text = "Let me look." if file.stem in LOOKING else ""
+    usual = "length" if file.stem.endswith("truncated") else "calls"
+    end = None if file.stem in ENDLESS else stream.get("expected_end", usual)
+    return Answer(stream["events"], stream.get("expected_text", text), calls, end)
+
+
+_CASES = json.loads((CASES / "answers.json").read_text("utf8"))["cases"]
+ANSWERS: dict[str, Answer] = {
+    **{case["name"]: of_case(case) for case in _CASES},
+    **{file.stem: of_file(file) for file in sorted((CASES / "providers").glob("*.json"))},
+}

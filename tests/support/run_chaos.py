@@ -58,18 +58,18 @@ class RunChaos:
             async with httpx2.AsyncClient(timeout=10, trust_env=False) as http:
                 await asyncio.gather(*[self._start(http, key) for key in self.keys])
             async with asyncio.TaskGroup() as group:
-                striking = group.create_task(self._strike_all())
+                faults = group.create_task(self._cause_faults())
                 for key in self.keys:
                     for name in self.formats(key):
                         group.create_task(self._see(key, name))
-            await striking
+            await faults
             for key in self.keys:
                 for name in self.formats(key):
                     async with Events(self._url(key, name)) as events:
-                        calm = [_shown(event) async for event in events]
+                        undisturbed = [_shown(event) async for event in events]
                     seen = self.seen[key, name]
-                    assert seen == calm, _difference(key, name, seen, calm)
-                    self._is_logged(key, name, calm)
+                    assert seen == undisturbed, _difference(key, name, seen, undisturbed)
+                    self._is_logged(key, name, undisturbed)
 
     async def _start(self, http: httpx2.AsyncClient, key: str) -> None:
         while True:
@@ -108,22 +108,22 @@ class RunChaos:
         query = "&delta=1" if name == "updates" else ""
         return f"{self._app().url}/runs/{key}?format={name}{query}"
 
-    def _is_logged(self, key: str, name: str, calm: list[str]) -> None:
-        data = [text.partition(" ")[2] for text in calm]
+    def _is_logged(self, key: str, name: str, undisturbed: list[str]) -> None:
+        data = [text.partition(" ")[2] for text in undisturbed]
         ends = "RUN_FINISHED" if name == "ag-ui" else "[DONE]"
-        assert ends in data[-1], (key, name, calm[-3:])
+        assert ends in data[-1], (key, name, undisturbed[-3:])
         expected = logged(key, self.size)
         if name in ("raw", "chunks"):
             assert [json.loads(text) for text in data[:-1]] == expected
         elif name == "openai" and isinstance(expected[0], dict):
             assert [json.loads(text) for text in data[:-1]] == expected
 
-    async def _strike_all(self) -> None:
+    async def _cause_faults(self) -> None:
         for _ in range(self.faults):
             await asyncio.sleep(self._chance.uniform(0.05, 0.5))
-            kind, strike = self._chance.choice(self._ways())
+            kind, cause = self._chance.choice(self._ways())
             self.kinds[kind] = self.kinds.get(kind, 0) + 1
-            await asyncio.to_thread(strike)
+            await asyncio.to_thread(cause)
 
     def _ways(self) -> list[tuple[str, Callable[[], None]]]:
         app = self._chance.choice(self.apps)
@@ -155,10 +155,12 @@ class RunChaos:
         return ways
 
 
-def _difference(key: str, name: str, seen: list[str], calm: list[str]) -> str:
-    both = zip(seen, calm, strict=False)
-    at = next((at for at, (a, b) in enumerate(both) if a != b), min(len(seen), len(calm)))
-    return f"{key} as {name}, event {at}: {seen[at - 1 : at + 3]}, but {calm[at - 1 : at + 3]}"
+def _difference(key: str, name: str, seen: list[str], undisturbed: list[str]) -> str:
+    both = zip(seen, undisturbed, strict=False)
+    at = next((at for at, (a, b) in enumerate(both) if a != b), min(len(seen), len(undisturbed)))
+    return (
+        f"{key} as {name}, event {at}: {seen[at - 1 : at + 3]}, but {undisturbed[at - 1 : at + 3]}"
+    )
 
 
 def _shown(event: Any) -> str:

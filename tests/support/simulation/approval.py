@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 from jsonrill import agent, tool
@@ -27,7 +28,17 @@ CALLING: Final = (
     _chunk(tool_calls=[{"index": 0, "id": CALL, "function": FUNCTION}]),
     _chunk("tool_calls"),
 )
+# That of the world in which a tool is called.
+BOOKING: ContextVar[Booking] = ContextVar("BOOKING")
 DONE: Final = (_chunk(content="Done."), _chunk("stop"))
+
+
+@tool(approve=True)
+async def book(city: str) -> str:
+    booking = BOOKING.get()
+    booking.booked += 1
+    await booking.pause()
+    return f"booked {city}"
 
 
 class Booking:
@@ -41,13 +52,7 @@ class Booking:
 
     def trip(self, run: Run) -> Any:
         """The agent, as every replica has it."""
-
-        @tool(approve=True)
-        async def book(city: str) -> str:
-            self.booked += 1
-            await self._pause()
-            return f"booked {city}"
-
+        BOOKING.set(self)
         return agent(
             self._ask, {"book": book}, messages=QUESTION, state=run.state, decisions=run.decisions
         )
@@ -57,10 +62,10 @@ class Booking:
 
     async def _answer(self, events: tuple[dict[str, Any], ...]) -> AsyncIterator[dict[str, Any]]:
         for event in events:
-            await self._pause()
+            await self.pause()
             yield event
 
-    async def _pause(self) -> None:
+    async def pause(self) -> None:
         await asyncio.sleep(self._world.draw.choice((0.0, 0.05, 1.0)) * self._world.draw.random())
 
     async def decide(self, key: str, decision: bool) -> None:
@@ -76,10 +81,7 @@ class Booking:
 
     async def _asked(self, key: str, decision: bool) -> bool:
         replica, runs = await self._world.living()
-        asking = self._world.spawn(replica.process, runs.decide(key, CALL, decision))
-        asking.add_done_callback(lambda task: task.cancelled() or task.exception())
-        while not asking.done() and replica.lives:
-            await asyncio.sleep(0.05)
+        asking = await replica.does(runs.decide(key, CALL, decision))
         if not asking.done():
             return False
         try:

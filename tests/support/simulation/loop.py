@@ -3,24 +3,27 @@
 A task belongs to a process of the simulation, by a context variable that tasks inherit. A process
 can be killed between any two of its awaits (nothing of it ever runs again, not even `finally`), and
 halted for a while (what it should do meanwhile is done later).
+
+It is not built on asyncio's own loop: a schedule is some hundred steps, and most of its time would
+be that loop's.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import heapq
 import logging
 import random
 import sys
 from asyncio.futures import _set_result_unless_cancelled  # type: ignore[attr-defined]
-from collections.abc import Callable
-from contextlib import suppress
-from contextvars import Context, ContextVar
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import Context, ContextVar, copy_context
+from heapq import heappop, heappush
 from typing import Any, Final
-from weakref import WeakSet
+from weakref import ref
 
-PROCESS: Final[ContextVar[str]] = ContextVar("PROCESS", default="")
 # Steps after which a schedule goes round in circles.
 MOST_STEPS: Final = 400_000
 
@@ -29,61 +32,103 @@ class Stuck(Exception):
     """Nothing can happen any more, or things happen without an end."""
 
 
-class SimulatedLoop(asyncio.BaseEventLoop):
+class Handle:
+    """A callback that will be called, unless it is cancelled."""
+
+    __slots__ = ("args", "callback", "context", "is_cancelled")
+
+    def __init__(self, callback: Callable[..., Any], args: Any, context: Context) -> None:
+        self.callback = callback
+        self.args = args
+        self.context = context
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+
+class Process:
+    """What is ready in a process, in order; and its clock: how much faster than that of the world
+    it is, and what it showed when time began."""
+
+    __slots__ = ("dead", "halted", "name", "rate", "ready", "start")
+
+    def __init__(self, name: str, rate: float = 1.0, start: float = 0.0) -> None:
+        self.name = name
+        self.rate = rate
+        self.start = start
+        self.ready: deque[Handle] = deque()
+        self.dead = self.halted = False
+
+
+# Of what happens outside of all processes.
+NOBODY: Final = Context()
+PROCESS: Final[ContextVar[Process]] = ContextVar("PROCESS")
+
+
+class SimulatedLoop(asyncio.AbstractEventLoop):
     """Runs one callback at a time: the seed chooses a process, which goes on where it was.
 
     asyncio runs what is ready in order, and code may rely on that within a process. The processes
     do not wait for each other.
     """
 
+    # Asked for each future and task: as cheap as can be.
+    get_debug = bool  # type: ignore[assignment]
+
     def __init__(self, seed: int) -> None:
-        super().__init__()
-        self.choices = random.Random(seed)
+        self.choose = random.Random(seed).random
         self.now = 1000.0
         self.steps = 0
-        # How much faster than the world the clock of a process is.
-        self.rates: dict[str, float] = {}
-        self._tasks: dict[str, WeakSet[asyncio.Task[Any]]] = {}
-        # Of each process: a heap of what is ready; and a heap of what has a time.
-        self._queues: dict[str, list[tuple[int, int, int, asyncio.Handle]]] = {}
-        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._world = Process("")
+        self._tasks: list[tuple[Process, ref[asyncio.Task[Any]]]] = []
+        # What the step that is done has made ready; who has something ready; what has a time.
+        self._new: list[Handle] = []
+        self._busy: list[Process] = []
+        self._timers: list[tuple[float, int, Handle]] = []
         self._count = 0
-        self._dead: set[str] = set()
-        self._halted: set[str] = set()
         # Kept until the end: what is collected would run its `finally`.
         self._buried: list[Any] = []
         self.errors: list[dict[str, Any]] = []
-        self.set_exception_handler(lambda _, context: self.errors.append(context))
 
     # ---- processes ----
 
-    def kill(self, process: str) -> None:
-        self._dead.add(process)
-        self._buried.append(self._queues.pop(process, None))
+    def kill(self, process: Process) -> None:
+        process.dead = True
+        self._buried += process.ready
+        process.ready.clear()
+        if process in self._busy:
+            self._busy.remove(process)
         for task in self.tasks_of(process):
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             self._buried.append(task)
 
-    def halt(self, process: str) -> None:
-        self._halted.add(process)
+    def halt(self, process: Process) -> None:
+        process.halted = True
+        if process in self._busy:
+            self._busy.remove(process)
 
-    def resume(self, process: str) -> None:
-        self._halted.discard(process)
+    def resume(self, process: Process) -> None:
+        process.halted = False
+        if process.ready and process not in self._busy:
+            self._busy.append(process)
 
-    def is_dead(self, process: str) -> bool:
-        return process in self._dead
-
-    def tasks_of(self, process: str) -> list[asyncio.Task[Any]]:
+    def tasks_of(self, process: Process) -> list[asyncio.Task[Any]]:
         """The tasks of a process that have not ended."""
-        return [task for task in self._tasks.get(process, ()) if not task.done()]
+        return [task for its, task in self._living() if its is process]
+
+    def _living(self) -> Iterator[tuple[Process, asyncio.Task[Any]]]:
+        for process, reference in self._tasks:
+            task = reference()
+            if task is not None and not task.done():
+                yield process, task
 
     def bury(self) -> None:
         """End what never ended, at the end of the simulation and without a word."""
-        for process in self._tasks:
-            for task in self.tasks_of(process):
-                task._log_destroy_pending = False  # type: ignore[attr-defined]
-                with suppress(BaseException):
-                    task.get_coro().close()  # type: ignore[union-attr]
+        for _, task in self._living():
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            with suppress(BaseException):
+                task.get_coro().close()  # type: ignore[union-attr]
 
     # ---- what asyncio asks of a loop ----
 
@@ -91,37 +136,47 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self, coro: Any, *, name: object = None, context: Context | None = None
     ) -> asyncio.Task[Any]:
         self._count += 1
+        if context is None:
+            context = copy_context()
         task = asyncio.Task(coro, loop=self, name=str(self._count), context=context)
-        process = PROCESS.get() if context is None else context.get(PROCESS, "")
-        self._tasks.setdefault(process, WeakSet()).add(task)
+        self._tasks.append((context.get(PROCESS, self._world), ref(task)))
         return task
 
-    def time(self) -> float:
-        return self.now * self._rate()
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self)
 
-    def _rate(self) -> float:
-        return self.rates.get(PROCESS.get(), 1.0)
+    def time(self) -> float:
+        process = PROCESS.get(self._world)
+        return process.start + self.now * process.rate
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.Handle:
-        handle = asyncio.Handle(callback, args, self, context)
-        self._make_ready(handle)
+    ) -> Handle:
+        handle = Handle(callback, args, copy_context() if context is None else context)
+        self._new.append(handle)
+        return handle
+
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> Handle:
+        process = PROCESS.get(self._world)
+        handle = Handle(callback, args, copy_context() if context is None else context)
+        self._count += 1
+        heappush(self._timers, (self.now + delay / process.rate, self._count, handle))
         return handle
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        when /= self._rate()
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
-        self._count += 1
-        heapq.heappush(self._timers, (when, self._count, timer))
-        return timer
+    ) -> Handle:
+        return self.call_later(when - self.time(), callback, *args, context=context)
 
-    def call_soon_threadsafe(  # type: ignore[override]
-        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.Handle:
-        return self.call_soon(callback, *args, context=context)
+    def deliver(self, delay: float, callback: Callable[..., Any], *args: Any) -> None:
+        """Call something that belongs to no process and takes no step: what a network does."""
+        self._count += 1
+        handle = Handle(callback, args, NOBODY)
+        heappush(self._timers, (self.now + delay, self._count, handle))
 
     def run_in_executor(  # type: ignore[override]
         self, executor: Any, func: Callable[..., Any], *args: Any
@@ -134,78 +189,117 @@ class SimulatedLoop(asyncio.BaseEventLoop):
             future.set_exception(error)
         return future
 
-    def _write_to_self(self) -> None:
-        pass
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        self.errors.append(context)
 
-    def _process_events(self, event_list: Any) -> None:
-        pass
+    def is_running(self) -> bool:
+        return True
 
-    def _asyncgen_finalizer_hook(self, agen: Any) -> None:
-        self._buried.append(agen)
+    def is_closed(self) -> bool:
+        return False
 
-    def _make_ready(self, handle: asyncio.Handle) -> None:
-        """Put a callback behind those of its process: in order of time. What one step has made
-        ready comes in the order of its tasks: sets, of which it may have taken them, have another
-        order each time."""
-        process = handle._context.get(PROCESS, "")  # type: ignore[attr-defined]
-        if process in self._dead:
-            self._buried.append(handle)
-            return
-        task = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]
-        number = int(task.get_name()) if isinstance(task, asyncio.Task) else 0
-        self._count += 1
-        queue = self._queues.setdefault(process, [])
-        heapq.heappush(queue, (self.steps, number, self._count, handle))
+    # ---- step by step ----
 
-    def _run_once(self) -> None:
-        while (handle := self._chosen()) is None:
-            if not self._timers:
-                raise Stuck("everything waits")
-            self.now = max(self.now, self._timers[0][0])
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise Stuck("there is no end")
-        handle._run()
-
-    def _chosen(self) -> asyncio.Handle | None:
-        """Take what is next in a process that lives and is not halted."""
-        while self._timers and self._timers[0][0] <= self.now:
-            timer = heapq.heappop(self._timers)[2]
-            if timer.cancelled():
+    def run_until_complete(self, future: Any) -> Any:
+        done = self.create_task(future)
+        choose, busy = self.choose, self._busy
+        while not done.done():
+            if self._new:
+                self._make_ready()
+            if self._timers and self._timers[0][0] <= self.now:
+                self._wake()
                 continue
-            if timer._callback is _set_result_unless_cancelled:  # type: ignore[attr-defined]
-                # The end of a sleep only makes its task ready, which takes no step of its own.
-                timer._run()
+            if not busy:
+                self._advance()
+                continue
+            process = busy[int(choose() * len(busy))] if len(busy) > 1 else busy[0]
+            handle = process.ready.popleft()
+            if not process.ready:
+                busy.remove(process)
+            if handle.is_cancelled:
+                continue
+            self.steps += 1
+            if self.steps > MOST_STEPS:
+                raise Stuck("there is no end")
+            try:
+                handle.context.run(handle.callback, *handle.args)
+            except Exception as error:
+                self.errors.append({"exception": error})
+        return done.result()
+
+    def _make_ready(self) -> None:
+        """Put what one step has made ready behind what was: in the order of its tasks. Sets, of
+        which it may have taken them, have another order each time."""
+        new = self._new
+        if len(new) > 1:
+            new.sort(key=_number)
+        for handle in new:
+            process = handle.context.get(PROCESS, self._world)
+            if process.dead:
+                self._buried.append(handle)
+                continue
+            if not process.ready and not process.halted:
+                self._busy.append(process)
+            process.ready.append(handle)
+        new.clear()
+
+    def _wake(self) -> None:
+        """Make ready what has its time now."""
+        while self._timers and self._timers[0][0] <= self.now:
+            handle = heappop(self._timers)[2]
+            if handle.is_cancelled:
+                continue
+            # The end of a sleep only makes its task ready, which takes no step of its own.
+            if handle.context is NOBODY or handle.callback is _set_result_unless_cancelled:
+                handle.callback(*handle.args)
             else:
-                self._make_ready(timer)
-        while True:
-            queues = [
-                queue
-                for process, queue in self._queues.items()
-                if queue and process not in self._halted
-            ]
-            if not queues:
-                return None
-            queue = queues[int(self.choices.random() * len(queues))]
-            handle = heapq.heappop(queue)[3]
-            if not handle.cancelled():
-                return handle
+                self._new.append(handle)
+            self._make_ready()
+
+    def _advance(self) -> None:
+        """Let time pass until something has its time."""
+        timers = self._timers
+        while timers and timers[0][2].is_cancelled:
+            heappop(timers)
+        if not timers:
+            raise Stuck("everything waits")
+        self.now = max(self.now, timers[0][0])
+
+
+def _number(handle: Handle) -> int:
+    task = getattr(handle.callback, "__self__", None)
+    return int(task.get_name()) if isinstance(task, asyncio.Task) else 0
 
 
 def run(seed: int, main: Callable[[SimulatedLoop], Any]) -> Any:
     """Run `main(loop)` to its end, in simulated time."""
-    loop = SimulatedLoop(seed)
+    loop = SimulatedLoop(seed)  # type: ignore[abstract]
+    with _alone(loop):
+        try:
+            return loop.run_until_complete(main(loop))
+        finally:
+            loop.bury()
+
+
+@contextmanager
+def _alone(loop: SimulatedLoop) -> Iterator[None]:
+    """Make a loop the running one of this thread, and nothing else happen meanwhile."""
+    hooks, level = sys.get_asyncgen_hooks(), logging.root.manager.disable
+    outer = asyncio._get_running_loop()
     # What is collected runs code: at the end, and not whenever there is much of it.
     gc.disable()
-    hooks, level = sys.get_asyncgen_hooks(), logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # what fails here fails on purpose
-    asyncio.set_event_loop(loop)
+    sys.set_asyncgen_hooks(firstiter=None, finalizer=loop._buried.append)
+    asyncio._set_running_loop(loop)
+    # A set of all tasks, in Python and for all loops, is not for thousands of tasks a second.
+    everything = asyncio.tasks._all_tasks  # type: ignore[attr-defined]
+    everything.add = bool
     try:
-        return loop.run_until_complete(main(loop))
+        yield
     finally:
-        loop.bury()
-        logging.disable(level)
-        asyncio.set_event_loop(None)
+        asyncio._set_running_loop(outer)
         sys.set_asyncgen_hooks(*hooks)
-        loop._closed = True  # type: ignore[attr-defined]
-        gc.enable()
+        if outer is None:
+            del everything.add
+            logging.disable(level)
+            gc.enable()

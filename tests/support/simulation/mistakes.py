@@ -73,8 +73,8 @@ MISTAKES: Final[dict[str, Callable[[], Any]]] = {
     "a write that nobody waits for": lambda: mock.patch.object(
         _Writer, "_append", _write_without_an_answer
     ),
-    "a lost producer that nobody ends": lambda: mock.patch.object(Hub, "end_lost", _forget_it),
     "a notice that wakes nobody": lambda: mock.patch.object(Signals, "wake", _nobody),
+    "a lost producer that nobody ends": lambda: mock.patch.object(Hub, "end_lost", _forget_it),
     "a decision that is not logged": lambda: _rewritten(
         RunHub, "decided", "await claim.append([record])", "pass"
     ),

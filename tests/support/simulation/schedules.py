@@ -7,14 +7,13 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, Final, TypeVar
-from unittest import mock
 
 from jsonrill.dialects import DIALECTS
 from jsonrill.eventstream import SSEDecoder
@@ -22,13 +21,13 @@ from jsonrill_server import Run, Runs
 from jsonrill_server.runs import elements, hub, readiness, steps
 from jsonrill_server.runs.options import FORMATS
 from jsonrill_server.runs.records import End, from_entry
-from jsonrill_server.store import Store, StoreError, StoreUnavailable, heads, logs, memory
+from jsonrill_server.store import Entry, Store, StoreError, heads, logs, memory
 from jsonrill_server.store.logs import RETRY_FOR
 
 from . import loop as loops
 from .approval import Booking
-from .loop import PROCESS, SimulatedLoop, Stuck
-from .store import KINDS, Kind, SharedLog, SimulatedStore, seconds_of
+from .loop import PROCESS, Process, SimulatedLoop, Stuck
+from .store import KINDS, Kind, Log, LogAlone, SharedLog, SimulatedStore
 
 T = TypeVar("T")
 LEASE: Final = 2.0
@@ -42,7 +41,12 @@ AT_ONCE: Final = 5.0
 # How the last event of other people's formats begins.
 LAST: Final = ('{"error":', '{"type":"RUN_FINISHED"', '{"type":"RUN_ERROR"')
 # Ends of a response, without an id, after which a client comes back.
+SCOPE: Final = {"type": "http", "method": "GET"}
 AGAIN: Final = ("UNAVAILABLE", "STOPPED")
+
+
+# What readers get of a log, by format and records.
+READINGS: Final[dict[tuple[str, tuple[bytes, ...]], list[tuple[str, str]]]] = {}
 
 
 class Violation(AssertionError):
@@ -60,6 +64,8 @@ class Source:
     waits: tuple[float, ...]
     how: str  # complete, raises or hangs; or an agent that waits for a person
     resumes: bool
+    # Seconds after which another process starts it, too; 0: none does.
+    again: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,8 @@ class Client:
     format: str
     at: float
     leaves: tuple[int, ...]
+    # Seconds that it takes for what is sent at once.
+    pace: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -100,13 +108,15 @@ def seeded(seed: int, kind: str | None = None) -> Schedule:
     kind = kind or draw.choice([*KINDS])
     replicas = draw.randint(1, 3)
     sources = tuple(_source(draw, number, replicas) for number in range(draw.choice((1, 1, 2))))
-    if random.Random(f"agent {seed}").random() < 0.15:
+    if draw.random() < 0.15:
         sources = (replace(sources[0], how="agent", pieces=(), waits=(1.0,) * 4), *sources[1:])
     clients = tuple(_client(draw, sources) for _ in range(draw.choice((1, 1, 2, 3))))
     faults = tuple(
         _fault(draw, replicas, sources, kind) for _ in range(draw.choice((0, 1, 2, 2, 3, 4)))
     )
-    faults += _changes(random.Random(f"change {seed}"), sources)
+    changes = _changes(draw, sources)
+    if not changes and draw.random() < 0.3:
+        sources = (replace(sources[0], again=draw.choice((0.001, 0.3, 5.0))), *sources[1:])
     return Schedule(
         seed,
         kind,
@@ -116,15 +126,25 @@ def seeded(seed: int, kind: str | None = None) -> Schedule:
         draw.random() < 0.5,
         sources,
         clients,
-        faults,
+        faults + changes,
     )
 
 
-def _source(draw: random.Random, number: int, replicas: int) -> Source:
+def _pieces(number: int) -> tuple[str, ...]:
+    """One of the texts that sources write, in pieces."""
+    draw = random.Random(number)
     items = [draw.randint(0, 99) for _ in range(draw.randint(0, 3))]
     text = json.dumps({"run": number, "text": "x" * draw.randint(0, 8), "items": items})
     cuts = sorted(draw.sample(range(1, len(text)), draw.choice((0, 1, 2, 3, 5, 8))))
-    pieces = tuple(text[a:b] for a, b in pairwise((0, *cuts, len(text))))
+    return tuple(text[a:b] for a, b in pairwise((0, *cuts, len(text))))
+
+
+# Some, so that what readers should have had of them is known after a while.
+TEXTS: Final = [_pieces(number) for number in range(64)]
+
+
+def _source(draw: random.Random, number: int, replicas: int) -> Source:
+    pieces = draw.choice(TEXTS)
     slow = draw.choice((0.0, 0.01, 0.3, 3.0))
     waits = tuple(draw.uniform(0, slow) for _ in pieces)
     how = draw.choice(("complete", "complete", "complete", "raises", "hangs"))
@@ -134,7 +154,8 @@ def _source(draw: random.Random, number: int, replicas: int) -> Source:
 
 def _client(draw: random.Random, sources: tuple[Source, ...]) -> Client:
     leaves = tuple(sorted(draw.randint(0, 12) for _ in range(draw.choice((0, 0, 1, 2)))))
-    return Client(draw.choice(sources).key, draw.choice(FORMATS), draw.uniform(0, 6), leaves)
+    pace = draw.choice((0.0, 0.0, 0.0, 0.5)) * draw.random()
+    return Client(draw.choice(sources).key, draw.choice(FORMATS), draw.uniform(0, 6), leaves, pace)
 
 
 def _fault(draw: random.Random, replicas: int, sources: tuple[Source, ...], kind: str) -> Fault:
@@ -163,17 +184,20 @@ class Replica:
         self.world = world
         self.number = number
         self.generation = generation
-        self.process = f"replica {number}.{generation}"
+        rate, start = world.schedule.rates[number], 1e4 * world.draw.random()
+        self.process = Process(f"replica {number}.{generation}", rate, start)
+        # Whether it takes requests, and whether it was killed or has stopped.
         self.lives = True
+        self.is_over = False
         self.connections: list[Connection] = []
-        world.loop.rates[self.process] = world.schedule.rates[number]
+        self.waiting: list[asyncio.Future[None]] = []
         self.ready: asyncio.Future[Runs] = world.loop.create_future()
         world.spawn(self.process, self._begin())
 
     async def _begin(self) -> None:
         world = self.world
         store = SimulatedStore(world, self.process)
-        world.stores[self.process] = store
+        world.stores[self.process.name] = store
         runs = Runs(
             store,
             lease=LEASE,
@@ -185,24 +209,48 @@ class Replica:
         )
         self.ready.set_result(runs)
 
+    async def does(self, work: Any) -> asyncio.Task[Any]:
+        """Let it work until that is done, or it is gone."""
+        over: asyncio.Future[None] = self.world.loop.create_future()
+        task = self.world.spawn(self.process, work)
+        task.add_done_callback(lambda task: _looked_at(task, over))
+        self.waiting.append(over)
+        await over
+        self.waiting.remove(over)
+        return task
+
     def gone(self) -> None:
         self.lives = False
-        self.world.stores.pop(self.process, None)
+        self.is_over = True
+        self.world.stores.pop(self.process.name, None)
         for connection in self.connections:
             connection.breaks()
+        for over in self.waiting:
+            if not over.done():
+                over.set_result(None)
+
+
+def _looked_at(task: asyncio.Task[Any], over: asyncio.Future[None]) -> None:
+    """Note that work is done, also if it failed."""
+    task.cancelled() or task.exception()
+    if not over.done():
+        over.set_result(None)
 
 
 class Connection:
     """A response on its way to a client; what is on the way is lost when it breaks."""
 
-    def __init__(self) -> None:
+    def __init__(self, pace: float) -> None:
         self.status = 0
         self.over = False
+        self._pace = pace
         self._chunks: list[bytes] = []
         self._changed = asyncio.Event()
         self._left = asyncio.Event()
 
     async def send(self, message: Any) -> None:
+        if self._pace:
+            await asyncio.sleep(self._pace)
         if self.over:
             raise OSError("the client has gone")
         if message["type"] == "http.response.start":
@@ -267,8 +315,8 @@ class World:
             self.resume = {"trip": self.booking.trip}
         self.told: list[Run] = []
         self.failed_over: set[str] = set()
-        # Of logs that have expired or were replaced: what readers may have had of them.
-        self.gone: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        # Logs that have expired or were replaced, by key.
+        self.gone: dict[str, list[Log]] = {}
         self.closed_at: dict[str, float] = {}
         self._full_until = 0.0
         self.cancelled: set[str] = set()
@@ -276,7 +324,7 @@ class World:
         self.is_quiet = False
         self.replicas = [Replica(self, number) for number in range(len(schedule.rates))]
 
-    def spawn(self, process: str, work: Any) -> asyncio.Task[Any]:
+    def spawn(self, process: Process, work: Any) -> asyncio.Task[Any]:
         context = copy_context()
         context.run(PROCESS.set, process)
         return self.loop.create_task(work, context=context)
@@ -284,18 +332,20 @@ class World:
     # ---- the network, as stores ask for it ----
 
     def latency(self) -> float:
-        """Seconds on the way; none, half of the time."""
-        return max(0.0, self.draw.uniform(-1, 1)) * self.kind.latency
+        """Seconds on the way: none, half of the time; very many where a network is bad."""
+        if self.failures and self.kind.loses_answers and self.draw.random() < 0.1 * self.failures:
+            return self.draw.uniform(0, 3 * LEASE)
+        return max(0.0, 2 * self.draw.random() - 1) * self.kind.latency
 
     def fails(self) -> bool:
-        return self.draw.random() < self.failures
+        return self.failures > 0 and self.draw.random() < self.failures
 
-    async def reachable(self, process: str) -> None:
-        for place in (process, "all"):
-            left = self._cut_until.get(place, 0.0) - self.loop.now
-            if left > 0:
-                await asyncio.sleep(min(left, 1.0))
-                raise StoreUnavailable("the store cannot be reached")
+    def cut_for(self, process: Process) -> float:
+        """Seconds for which a process still cannot reach the store."""
+        if not self._cut_until:
+            return 0.0
+        until = max(self._cut_until.get(place, 0.0) for place in (process.name, ""))
+        return until - self.loop.now
 
     def is_full(self) -> bool:
         return self.loop.now < self._full_until
@@ -303,12 +353,18 @@ class World:
     def changed(self, stream: str) -> None:
         if self.log.is_closed(stream):
             self.closed_at.setdefault(stream, self.loop.now)
-        for _, store in sorted(self.stores.items()):
+        for store in self.stores.values():
+            if self.cut_for(store.process) > 0:
+                continue
             if not self.kind.loses_notices or self.draw.random() >= self.schedule.notices:
                 store.notice(stream, self.latency())
             elif self.draw.random() < 0.5:
                 store.notice(stream, self.latency())
                 store.notice(stream, 10 * self.latency())
+
+    def forget(self, stream: str, log: Log) -> None:
+        """Keep a log that the store does not keep any more."""
+        self.gone.setdefault(stream.removeprefix("run:"), []).append(log)
 
     # ---- what programs do ----
 
@@ -341,10 +397,7 @@ class World:
         """Let a replica do something; elsewhere, if it dies or cannot reach the store."""
         while True:
             replica, runs = await self.living(number)
-            asking = self.spawn(replica.process, work(runs))
-            asking.add_done_callback(lambda task: task.cancelled() or task.exception())
-            while not asking.done() and replica.lives:
-                await asyncio.sleep(0.05)
+            asking = await replica.does(work(runs))
             if asking.done():
                 try:
                     return asking.result()  # type: ignore[no-any-return]
@@ -352,12 +405,12 @@ class World:
                     pass
             await asyncio.sleep(0.2)
 
-    async def start(self, source: Source) -> None:
+    async def start(self, source: Source, later: float = 0.0) -> None:
         """Start a run as a program does that insists: again, elsewhere, until the store has it."""
-        await asyncio.sleep(source.at)
-        await self._begin(source, replace=False)
+        await asyncio.sleep(source.at + later)
+        await self._begin(source, replace=False, elsewhere=later > 0)
 
-    async def _begin(self, source: Source, replace: bool) -> None:
+    async def _begin(self, source: Source, replace: bool, elsewhere: bool = False) -> None:
         def begin(runs: Runs) -> Awaitable[object]:
             if source.how == "agent":
                 return runs.start(source.key, resume="trip", args={}, replace=replace)
@@ -365,7 +418,7 @@ class World:
             made = lambda: self.pieces(source)  # noqa: E731
             return runs.start(source.key, made, resume=again, replace=replace)
 
-        await self.asked(begin, source.replica)
+        await self.asked(begin, None if elsewhere else source.replica)
 
     async def read(self, client: Client, seen: Seen) -> None:
         await asyncio.sleep(client.at)
@@ -375,7 +428,7 @@ class World:
 
     async def _connect(self, client: Client, seen: Seen) -> None:
         replica, runs = await self.living()
-        connection = Connection()
+        connection = Connection(client.pace)
         replica.connections.append(connection)
         seen.connections += 1
         headers = {"last-event-id": seen.after} if seen.after else {}
@@ -384,9 +437,7 @@ class World:
         async def serve() -> None:
             try:
                 response = runs.response(request, client.key, format=client.format, replay=True)
-                await response(
-                    {"type": "http", "method": "GET"}, connection.receive, connection.send
-                )
+                await response(SCOPE, connection.receive, connection.send)
             except OSError:
                 pass
             finally:
@@ -434,24 +485,27 @@ class World:
     async def fail(self, fault: Fault) -> None:
         await asyncio.sleep(fault.at)
         replica = self.replicas[fault.replica]
-        if fault.what == "kill" and replica.lives:
+        if fault.what == "kill" and not replica.is_over:
             self.loop.kill(replica.process)
             replica.gone()
             await self._again(replica, fault.length)
         elif fault.what == "stop" and replica.lives and replica.ready.done():
-            closing = self.spawn(replica.process, replica.ready.result().close())
             replica.lives = False
-            while not closing.done() and not self.loop.is_dead(replica.process):
-                await asyncio.sleep(0.1)
-            replica.gone()
-            await self._again(replica, fault.length)
-        elif fault.what == "halt" and replica.lives:
+            closing = await replica.does(replica.ready.result().close())
+            if closing.done():  # and was not killed meanwhile
+                replica.gone()
+                await self._again(replica, fault.length)
+        elif fault.what == "halt" and not replica.is_over:
             self.loop.halt(replica.process)
             await asyncio.sleep(fault.length)
             self.loop.resume(replica.process)
         elif fault.what in ("cut", "outage"):
-            place = replica.process if fault.what == "cut" else "all"
+            place = replica.process.name if fault.what == "cut" else ""
             self._cut_until[place] = self.loop.now + fault.length
+            await asyncio.sleep(fault.length + self.draw.random())
+            for name, store in self.stores.items():
+                if place in ("", name):
+                    store.reconnect()
         elif fault.what == "failover":
             self.failed_over.add(fault.key)
             self.log.lose_last(f"run:{fault.key}", 1 + self.draw.randrange(3))
@@ -460,7 +514,6 @@ class World:
         elif fault.what == "full":
             self._full_until = self.loop.now + fault.length
         elif fault.what in CHANGES and await self._has_ended(fault.key):
-            self.gone[fault.key] = await self._readings(fault.key)
             await self._go(fault)
 
     async def _has_ended(self, key: str) -> bool:
@@ -470,17 +523,6 @@ class World:
                 return key not in self.failed_over
             await asyncio.sleep(0.5)
         return False
-
-    async def _readings(self, key: str) -> dict[str, list[tuple[str, str]]]:
-        """The same for each format in which the run is read."""
-        formats = {one.format for one in self.schedule.clients if one.key == key}
-        return {name: await self._reading(key, name) for name in sorted(formats)}
-
-    async def _reading(self, key: str, format: str) -> list[tuple[str, str]]:
-        """What a reader gets that nothing disturbs."""
-        quiet = Seen(Client(key, format, 0.0, ()), [])
-        await self.spawn("client", self.read(quiet.client, quiet))
-        return quiet.events
 
     async def _go(self, fault: Fault) -> None:
         await asyncio.sleep(fault.length)
@@ -506,13 +548,17 @@ class World:
     async def run(self) -> None:
         seen = [Seen(client, [*client.leaves]) for client in self.schedule.clients]
         readers = [
-            self.spawn(f"client {number}", self.read(one.client, one))
+            self.spawn(Process(f"client {number}"), self.read(one.client, one))
             for number, one in enumerate(seen)
         ]
-        faults = [self.spawn("", self.fail(fault)) for fault in self.schedule.faults]
-        starts = [self.spawn("", self.start(source)) for source in self.schedule.sources]
+        faults = [self.loop.create_task(self.fail(fault)) for fault in self.schedule.faults]
+        starts = [
+            self.loop.create_task(self.start(source, later))
+            for source in self.schedule.sources
+            for later in {0.0: None, source.again: None}
+        ]
         people = [
-            self.spawn(f"person {decision}", self.booking.decide(key, decision))
+            self.spawn(Process(f"person {decision}"), self.booking.decide(key, decision))
             for key in self.agents
             for decision in self.draw.choice(((True,), (False,), (True, False)))
         ]
@@ -533,39 +579,54 @@ class World:
         await self._check(seen)
 
     async def _check(self, seen: list[Seen]) -> None:
-        await asyncio.sleep(3 * LEASE)  # a producer learns of an end when it renews its lease
+        logged = {}
         for source in self.sources.values():
             has_log = f"run:{source.key}" in self.log._logs
             # One that a program started again may wait for a person who does not come again.
-            if source.key in self.gone and (not has_log or source.how == "agent"):
-                continue
-            records, end = await self._logged(source)
+            if has_log and not (source.key in self.gone and source.how == "agent"):
+                logged[source.key] = await self._logged(source)
+        await asyncio.sleep(3 * LEASE)  # a producer learns of an end when it renews its lease
+        for key, (records, end) in logged.items():
+            source = self.sources[key]
             self._check_log(source, records, end)
             if source.key not in self.gone:  # of one key there were several runs
                 self._check_told(source, records, end)
         for one in seen:
-            await self._check_reader(one)
+            self._check_reader(one)
         for replica in self.replicas:
             if replica.lives:
-                await self.spawn(replica.process, (await replica.ready).close())
-                await asyncio.sleep(1.0)
-                if left := self.loop.tasks_of(replica.process):
-                    raise Violation(f"tasks are left: {left}")
+                await self._check_left(replica)
         if self.loop.errors:
             raise Violation(f"nobody looked at: {self.loop.errors[0]}")
+
+    async def _check_left(self, replica: Replica) -> None:
+        """A process lets go of a run that has ended; and when it stops, of everything."""
+        runs = await replica.ready
+        hub, store = runs._hub, runs._hub.store
+        held = {*hub.producing, *hub.running}
+        if held := {name for name in held if self.log.is_closed(name)}:
+            raise Violation(f"runs that have ended are held: {held}")
+        await self.spawn(replica.process, runs.close())
+        await asyncio.sleep(1.0)
+        if left := self.loop.tasks_of(replica.process):
+            raise Violation(f"tasks are left: {left}")
+        locked = {name for name, known in store._known.items() if known.users}
+        if used := {*locked, *store._signals.streams, *hub.producing, *hub._readers}:
+            raise Violation(f"locks or listeners are left: {used}")
 
     async def _logged(self, source: Source) -> tuple[list[str], End]:
         """The pieces in the log of a run, and its end."""
         until = self.loop.now + SOON
-        while not (look := await self.log.whole(f"run:{source.key}")).closed:
+        while not self.log.is_closed(f"run:{source.key}"):
             if self.loop.now > until:
                 raise Violation(f"{source.key} has no end")
             await asyncio.sleep(1.0)
             await self.asked(partial(Runs.active, key=source.key))  # so that somebody looks
-        *entries, last = look.entries
-        end = from_entry(last)
+            await asyncio.sleep(3 * LEASE)  # `on_end` is called behind the end
+        log = self.log.copy(f"run:{source.key}")
+        end = from_entry(Entry(log.head.last, log.records[-1], True, log.head.mark))
         assert isinstance(end, End)
-        return [entry.data[1:].decode() for entry in entries], end
+        return [record[1:].decode() for record in log.records[1:-1]], end
 
     def _check_log(self, source: Source, records: list[str], end: End) -> None:
         whole = list(source.pieces)
@@ -623,28 +684,29 @@ class World:
             if (run.status, events) != (status, records):
                 raise Violation(f"on_end was told {run.status} of {run.events}: {end}, {records}")
 
-    async def _check_reader(self, one: Seen) -> None:
+    def _check_reader(self, one: Seen) -> None:
         if one.end in ("LOG_LOST", "GONE") and one.client.key in self.failed_over:
             return  # records were lost that it had read, and it was told
         if one.client.key in self.gone:
-            return await self._check_reader_of_several(one)
+            return self._check_reader_of_several(one)
         if one.end != "END":
             raise Violation(f"{one.client} ended with {one.end}")
-        expected = await self._reading(one.client.key, one.client.format)
+        expected = reading(self.log.copy(f"run:{one.client.key}"), one.client)
         if one.events != expected:
             raise Violation(f"{one.client} has read {one.events}, not {expected}")
-        if not (self.schedule.faults or self.schedule.failures or self.schedule.notices):
+        disturbed = self.schedule.faults or self.schedule.failures or self.schedule.notices
+        if not disturbed and not one.client.pace:
             late = one.ended_at - max(self.closed_at[f"run:{one.client.key}"], 1000 + one.client.at)
             if late > AT_ONCE:
                 raise Violation(f"{one.client} had its end {late:.1f} s late")
 
-    async def _check_reader_of_several(self, one: Seen) -> None:
+    def _check_reader_of_several(self, one: Seen) -> None:
         """It read one of the runs that had its key, and no mixture of them, to its end; or was told
         that it cannot."""
-        key, name = one.client.key, one.client.format
-        readings = [self.gone[key][name]]
-        if f"run:{key}" in self.log._logs:
-            readings.append((await self._readings(key))[name])
+        logs = [*self.gone[one.client.key]]
+        if self.log.is_closed(f"run:{one.client.key}"):
+            logs.append(self.log.copy(f"run:{one.client.key}"))
+        readings = [reading(log, one.client) for log in logs]
         begun = [reading for reading in readings if one.events == reading[: len(one.events)]]
         if not begun:
             raise Violation(f"{one.client} has read {one.events}, which is none of {readings}")
@@ -652,6 +714,28 @@ class World:
             raise Violation(f"{one.client} has read a part as the whole: {one.events}")
         if one.end not in ("END", "GONE", "LOG_LOST"):
             raise Violation(f"{one.client} ended with {one.end}")
+
+
+def reading(log: Log, client: Client) -> list[tuple[str, str]]:
+    """What a reader should get of a log that is closed: it depends on its records alone."""
+    known = (client.format, tuple(log.records[1:]))
+    if known not in READINGS:
+        READINGS[known] = loops.run(0, lambda loop: _read_at_once(log, client))
+    return READINGS[known]
+
+
+async def _read_at_once(log: Log, client: Client) -> list[tuple[str, str]]:
+    chunks: list[bytes] = []
+
+    async def send(message: Any) -> None:
+        chunks.append(message.get("body", b""))
+
+    request = SimpleNamespace(headers={}, query_params={}, method="GET")
+    async with Runs(LogAlone(f"run:{client.key}", log)) as runs:
+        response = runs.response(request, client.key, format=client.format, replay=True)
+        await response(SCOPE, asyncio.Event().wait, send)
+    events = SSEDecoder().feed(b"".join(chunks))
+    return [(event.type, event.data) for event in events if event.id]
 
 
 def _ends(event: Any) -> bool:
@@ -682,13 +766,24 @@ async def _called(work: Callable[[], Any]) -> Any:
 
 @contextmanager
 def _clocks_of(loop: SimulatedLoop) -> Iterator[None]:
-    clock = seconds_of(loop)
-    with ExitStack() as stack:
-        for module in (memory, heads, logs, hub, readiness):
-            stack.enter_context(mock.patch.object(module, "time", clock))
-        stack.enter_context(mock.patch.object(elements, "call_in_thread", _called))
-        stack.enter_context(mock.patch.object(steps, "perf_counter", lambda: loop.now))
+    """Let the code of runs and agents see simulated time: that of its process, and the store that
+    of the world."""
+    here = SimpleNamespace(monotonic=loop.time, time=loop.time)
+    world = SimpleNamespace(monotonic=lambda: loop.now)
+    places: list[tuple[Any, str, Any]] = [
+        *((module, "time", here) for module in (heads, logs, hub, readiness)),
+        (memory, "time", world),
+        (steps, "perf_counter", lambda: loop.now),
+        (elements, "call_in_thread", _called),
+    ]
+    before = [getattr(module, name) for module, name, _ in places]
+    for module, name, new in places:
+        setattr(module, name, new)
+    try:
         yield
+    finally:
+        for (module, name, _), old in zip(places, before, strict=True):
+            setattr(module, name, old)
 
 
 def with_simulated_store(kind: str, work: Callable[[Store], Awaitable[T]]) -> T:
@@ -697,7 +792,7 @@ def with_simulated_store(kind: str, work: Callable[[Store], Awaitable[T]]) -> T:
 
     async def main(loop: SimulatedLoop) -> T:
         with _clocks_of(loop):
-            return await work(SimulatedStore(World(quiet, loop), "one"))
+            return await work(SimulatedStore(World(quiet, loop), Process("one")))
 
     return loops.run(0, main)  # type: ignore[no-any-return]
 

@@ -8,16 +8,24 @@ kinds differ in what the real stores can do to their users.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from jsonrill_server.store import Entry, StoreFull, StoreUnavailable, Tail, UnknownStream
-from jsonrill_server.store.base import LogPage
+from jsonrill_server.store import (
+    Entry,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    Tail,
+)
 from jsonrill_server.store.heads import Head
 from jsonrill_server.store.logs import Found, Store, Usage
 from jsonrill_server.store.memory import MemoryStore
+from jsonrill_server.store.memory import _Log as Log
+
+from .loop import Process
 
 if TYPE_CHECKING:
     from .schedules import World
@@ -50,7 +58,22 @@ KINDS: Final = {
 }
 
 
-class SharedLog(MemoryStore):
+class _OpenStore(MemoryStore):
+    """A store in memory that asks nothing of the machine."""
+
+    async def open(self) -> None:
+        pass
+
+
+class LogAlone(_OpenStore):
+    """A store that has one log."""
+
+    def __init__(self, stream: str, log: Log) -> None:
+        super().__init__()
+        self._logs[stream] = log
+
+
+class SharedLog(_OpenStore):
     """The database: it tells the world what has changed."""
 
     def __init__(self, world: World) -> None:
@@ -64,8 +87,11 @@ class SharedLog(MemoryStore):
     ) -> Found:
         if any(not row.final for row in rows) and self._world.is_full():
             raise StoreFull("total_bytes", "the store is full")
+        old = self._logs.get(stream)
         found = await super()._swap(stream, before, head, rows, listed)
         if found.head is head:
+            if old is not None and self._logs[stream] is not old:
+                self._world.forget(stream, old)
             self._before[stream, head.tail] = head
             if rows:
                 self._world.changed(stream)
@@ -75,19 +101,17 @@ class SharedLog(MemoryStore):
         await super()._drop(stream, name)
         self._world.changed(stream)
 
-    async def whole(self, stream: str) -> LogPage:
-        """All records of a log."""
-        _, head, rows = await self._find(stream, 0, 1 << 20)
-        if head is None:
-            raise UnknownStream(f"there is no stream {stream}")
-        return LogPage(head.last, head.mark, head.closed, list(rows))
+    def copy(self, stream: str) -> Log:
+        """A log as it is now."""
+        log = self._logs[stream]
+        return Log(log.head, [*log.records], log.marks[:])
 
     def is_closed(self, stream: str) -> bool:
         return stream in self._logs and self._logs[stream].head.closed
 
     def expire(self, stream: str) -> None:
         """Forget a log because its time is over, which tells nobody."""
-        del self._logs[stream]
+        self._world.forget(stream, self._logs.pop(stream))
 
     def lose_last(self, stream: str, count: int) -> None:
         """Forget the last writes of a log, as a server does that was behind when it took over."""
@@ -111,44 +135,62 @@ class SimulatedStore(Store):
     record_cost = MemoryStore.record_cost
     stream_cost = MemoryStore.stream_cost
 
-    def __init__(self, world: World, process: str) -> None:
+    def __init__(self, world: World, process: Process) -> None:
         super().__init__()
         self._world = world
-        self._process = process
+        self.process = process
         self.write_every = world.kind.write_every  # type: ignore[misc]
         self.check_every = world.kind.check_every  # type: ignore[misc]
         self._context = copy_context()
 
     async def open(self) -> None:
-        await self._asked(lambda: asyncio.sleep(0))
+        await self._asked(self._world.log.open)
 
     async def close(self) -> None:
         self._signals.close()
 
     def notice(self, stream: str, delay: float) -> None:
         """Wake who waits for a stream in this process, later."""
-        loop = asyncio.get_running_loop()
-        context = self._context
-        loop.call_soon(
-            lambda: loop.call_later(delay, self._signals.wake, stream, context=context),
-            context=context,
-        )
+        self._world.loop.call_later(delay, self._signals.wake, stream, context=self._context)
 
-    async def _asked(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Send a request, and wait for its answer."""
-        world, process = self._world, self._process
-        await asyncio.sleep(world.latency())
-        await world.reachable(process)
-        if world.fails():
-            raise StoreUnavailable("the request was lost")
-        try:
-            result = await work()
-        finally:
-            await asyncio.sleep(world.latency())
-        await world.reachable(process)
-        if world.kind.loses_answers and world.fails():
-            raise StoreUnavailable("the answer was lost")
-        return result
+    def reconnect(self) -> None:
+        """Wake who waits for any stream: there may have been notices that nobody heard."""
+        for stream in sorted(self._signals.streams):
+            self.notice(stream, 0.0)
+
+    async def _asked(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Send a request, and wait for its answer. It is done even if nobody waits any more."""
+        answer: asyncio.Future[T] = self._world.loop.create_future()
+        self._world.loop.deliver(self._world.latency(), self._arrive, work, answer)
+        return await answer
+
+    def _arrive(
+        self, work: Callable[[], Coroutine[Any, Any, T]], answer: asyncio.Future[T]
+    ) -> None:
+        world, after, result = self._world, self._world.latency(), None
+        error: StoreError | None = None
+        if (cut := world.cut_for(self.process)) > 0:
+            after, error = min(cut, 1.0), StoreUnavailable("the store cannot be reached")
+        elif world.fails():
+            error = StoreUnavailable("the request was lost")
+        else:
+            try:
+                result = _at_once(work())
+            except StoreError as refusal:
+                error = refusal
+            if world.kind.loses_answers and world.fails():
+                error = StoreUnavailable("the answer was lost")
+        world.loop.deliver(after, self._answer, answer, result, error)
+
+    def _answer(self, answer: asyncio.Future[T], result: T, error: StoreError | None) -> None:
+        if answer.done():
+            return
+        if error is None and self._world.cut_for(self.process) > 0:
+            error = StoreUnavailable("the connection was lost")
+        if error is None:
+            answer.set_result(result)
+        else:
+            answer.set_exception(error)
 
     async def _find(self, stream: str, after: int, count: int) -> Found:
         return await self._asked(lambda: self._world.log._find(stream, after, count))
@@ -171,11 +213,10 @@ class SimulatedStore(Store):
         return await self._asked(lambda: self._world.log._use(token, name, seconds))
 
 
-def seconds_of(loop: Any) -> Any:
-    """A module `time` whose clocks are those of the simulation."""
-
-    class Clock:
-        monotonic = staticmethod(lambda: loop.now)
-        time = staticmethod(lambda: loop.now)
-
-    return Clock
+def _at_once(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that never waits."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    raise AssertionError("what is done in memory does not wait")

@@ -340,18 +340,18 @@ def unbroken_streams() -> dict[str, list[Any]]:
 # ---- what must hold ----
 
 
-def is_prefix(value: Any, final: Any) -> bool:
-    """True if a value may become the final one by growing only."""
+def grows_into(value: Any, final: Any) -> bool:
+    """True if a value may become the final one by growing only; its keys may come in any order."""
     if isinstance(value, str):
         return isinstance(final, str) and final.startswith(value)
     if isinstance(value, dict):
         return isinstance(final, dict) and all(
-            key in final and is_prefix(it, final[key]) for key, it in value.items()
+            key in final and grows_into(it, final[key]) for key, it in value.items()
         )
     if isinstance(value, list):
         return (
             isinstance(final, list)
             and len(value) <= len(final)
-            and all(is_prefix(it, other) for it, other in zip(value, final, strict=False))
+            and all(grows_into(it, other) for it, other in zip(value, final, strict=False))
         )
     return type(value) is type(final) and bool(value == final)

@@ -25,7 +25,7 @@ LINES = {"content-type": "application/x-ndjson"}
 ALL_IN = 240.0
 
 
-class Crowd:
+class Traffic:
     """Publishers and readers of many streams, and a record of how it went."""
 
     def __init__(self, replicas: list[Server], streams: int, records: int, seed: int = 1) -> None:

@@ -82,7 +82,9 @@ class Writer:
         if self.does("fences", 0.2):
             text = f"```json\n{text}\n```"
         if self.does("leading-text", 0.3):
-            text = self.random.choice(LEADS) + text
+            # Empty braces in a line of prose must be announced: those of `f() {}` are no value.
+            leads = [lead for lead in LEADS if value or lead.rstrip(" ")[-1] in ":\n"]
+            text = self.random.choice(leads) + text
         if self.does("trailing-text", 0.2):
             text += "\nHope [this] helps, {you}!"
         return text
@@ -115,6 +117,7 @@ class Writer:
             # An unclosed container is seen by the bracket of the other kind right after it, if
             # nothing else follows.
             other = root and isinstance(item, list if brackets == "{}" else dict)
+            other = other and not (brackets == "[]" and isinstance(items[0], list))  # as below
             written = self.value(item, may_stay_open=last and other)
             stays_open = last and other and not written.endswith(("]", "}"))
             text += key + written + self.gap()
