@@ -1,9 +1,13 @@
 # What can be done here. Every target sets itself up in .venv; `make` alone lists them.
 
 PYTHON ?= python3
-# More than processors: many tests wait for a server or a browser.
-JOBS   ?= 4
+# More than processors: many tests wait for a server or a browser. Each more collects all tests again.
+JOBS   ?= 3
 ARGS   ?=
+
+# Some machines forbid byte code; then each of the hundreds of processes of a test run compiles all
+# that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 LIBRARY := packages/jsonrill
@@ -18,15 +22,18 @@ COMPILED_TESTS := $(CORE_TESTS) $(addprefix $(TESTS)/,partial_stream schema test
   test_copies.py chunker/test_chunker.py chunker/test_chunker_prefix.py \
   providers/test_providers.py providers/test_models.py test_eventstream.py test_jsontext.py \
   $(addprefix toolcalls/test_,identity.py odd_servers.py toolcalls.py toolcalls_wire.py))
-# Of these, what measures, loads the clients of others, runs servers or tries very many texts.
+# Of these, what measures, loads or installs the clients of others, runs servers or tries very many texts.
 SLOW_TESTS := $(addprefix $(TESTS)/,parse/test_costs.py partial_stream/test_partial_costs.py \
   chunker/test_chunker_sources.py toolcalls/test_toolcalls_clients.py \
   providers/test_matrix.py parse/test_json.py parse/test_repair_promises.py \
   chunker/test_chunker_promises.py chunker/test_chunker_flat.py \
-  schema/test_schema_cost.py)
-# A file stays in one process: what it starts, it starts once.
+  schema/test_schema_cost.py parse/test_near_json.py dialects/test_ui_messages.py)
+# What looks at the sources alone: `make check` runs it.
+STATIC_TESTS := $(addprefix tests/test_,layers.py functions.py public_names.py reference.py lines.py words.py)
+# A file stays in one process, and so do all that need a browser or a database (conftest.py): what
+# they start, they start once. Files come in the order of testpaths, the slow ones first.
 PYTEST := $(BIN)/python -m pytest -q
-MANY   := -n $(JOBS) --dist loadfile
+MANY   := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 # The theme's advertisement for its successor is not a warning about these pages. Never with --quiet:
 # warnings that are not shown are not counted by --strict.
 MKDOCS := NO_MKDOCS_2_WARNING=1
@@ -47,7 +54,7 @@ serve: .venv/.stamp-serve  ## the server and its page with simulated models, on 
 
 test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=packages/jsonrill/tests/test_paths.py
 	@$(BIN)/python tools/system_parts.py
-	@$(PYTEST) $(MANY) $(ARGS)
+	@$(PYTEST) $(MANY) $(if $(ARGS),$(ARGS),$(addprefix --ignore=,$(STATIC_TESTS)))
 	@$(if $(ARGS),,$(MAKE) --no-print-directory compiled)
 
 test-sources: .venv/.stamp-sources  ## streams of the frameworks of others, with their real packages
@@ -70,8 +77,8 @@ hard: .venv/.stamp-dev  ## the long proofs, and every property with all its exam
 	@TEST_HARDER=1 $(PYTEST) -m 'not hard' $(TESTS) js/tests/test_node.py js/tests/test_agreement.py \
 	  page/tests/browser/test_page_load.py packages/jsonrill-server/tests/store $(ARGS)
 
-compiled: .venv/.stamp-compiled  ## the tests of what is compiled once more, on the compiled modules
-	@PYTHONPATH=.venv/compiled $(PYTEST) $(MANY) -o pythonpath=tests $(COMPILED_TESTS)
+compiled: .venv/.stamp-compiled-tests  ## the tests of what is compiled once more, on the compiled modules
+	@PYTHONPATH=.venv/compiled-tests $(PYTEST) -n 2 --dist loadfile -o pythonpath=tests $(COMPILED_TESTS)
 
 check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names, lines of code, docs
 	$(BIN)/ruff format --check .
@@ -83,7 +90,7 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
-	$(PYTEST) tests/test_layers.py tests/test_functions.py tests/test_public_names.py tests/test_reference.py tests/test_docs.py
+	$(PYTEST) $(STATIC_TESTS)
 	$(MKDOCS) $(BIN)/mkdocs build --strict
 
 docs: .venv/.stamp-docs  ## serve the documentation site on this machine, and build it again when a page changes
@@ -167,6 +174,14 @@ HOT := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
 	@echo "compiling the library, which takes about two minutes of processor time ..."
 	@rm -rf .venv/compiled
 	@$(PIP) install --no-deps --no-build-isolation --target .venv/compiled $(LIBRARY)
+	@touch $@
+
+# For the tests without optimisation, in half the time. What it leaves would be taken for the real one.
+.venv/.stamp-compiled-tests: $(LIBRARY)/setup.py $(HOT) | .venv/.stamp-dev
+	@echo "compiling the library for its tests, which takes about a minute of processor time ..."
+	@rm -rf .venv/compiled-tests $(LIBRARY)/build/lib* $(LIBRARY)/build/temp*
+	@JSONRILL_UNOPTIMISED=1 $(PIP) install --no-deps --no-build-isolation --target .venv/compiled-tests $(LIBRARY)
+	@rm -rf $(LIBRARY)/build/lib* $(LIBRARY)/build/temp*
 	@touch $@
 
 # The site's few packages, for who only writes.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from subprocess import CalledProcessError
+from time import monotonic
 from typing import Any, Final
 
 from . import report
@@ -31,38 +34,53 @@ def options() -> argparse.Namespace:
     return found
 
 
-def measure(names: list[str], effort: Effort, results: dict[str, Any]) -> None:
-    """Measure these sections into the results; one whose environment is missing is left out."""
+def measure(names: list[str], effort: Effort, results: dict[str, Any]) -> list[str]:
+    """Measure these sections into the results; those that failed.
+
+    One whose environment is missing is left out.
+    """
+    failed = []
     for name in names:
+        begun = monotonic()
         say(name)
-        if name == NODE:
-            found = measured_in_node(effort)
-        else:
-            found = measured(name, SECTIONS[name][0], effort)
+        try:
+            if name == NODE:
+                found = measured_in_node(effort)
+            else:
+                found = measured(name, SECTIONS[name][0], effort)
+        except CalledProcessError:
+            failed.append(name)
+            continue
         if found is None:
             say("  its environment is missing")
             continue
         results["results"][name] = found["results"]
         results["versions"][name] = found["versions"]
+        say(f"  {monotonic() - begun:.0f} s")
+    return failed
 
 
-def main() -> None:
+def main() -> int:
     chosen = options()
     effort = QUICK if chosen.quick else FULL
     results: dict[str, Any] = {"results": {}, "versions": {}}
     if (chosen.render or chosen.sections) and RESULTS.exists():
         results = json.loads(RESULTS.read_text("utf8"))
+    failed: list[str] = []
     if not chosen.render:
         results |= {"machine": machine(), "budget": effort.budget, "cap": effort.cap}
-        measure(chosen.sections or [*SECTIONS, NODE], effort, results)
+        failed = measure(chosen.sections or [*SECTIONS, NODE], effort, results)
     if chosen.dry:
         print(report.page(results))
-        return
+        return len(failed)
     print(report.all_goals(results["results"]))
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf8")
     report.write(results, RESULTS.parent.parent)
+    if failed:
+        say(f"failed, and left as they were: {', '.join(failed)}")
+    return len(failed)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

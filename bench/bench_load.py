@@ -1,4 +1,7 @@
-"""How late events arrive under load: this server, a bare ASGI loop and sse-starlette in one run.
+"""How late events arrive under load: this server, bare ASGI loops and sse-starlette in one run.
+
+A bare loop has a timer for each reader, so its events are spread over time; `fan-out` is one that
+sends an event to all readers of a stream at the same moment, as a server of streams has to.
 
 The same readers over loopback, the same bytes per event and as many events offered to each. Every
 event carries the time at which it was made; a reader looks at the last one of what it receives.
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import socket
 import sys
@@ -46,6 +50,38 @@ async def bare(scope: Any, receive: Any, send: Any) -> None:
     async for text in paced(_rate_of(scope)):
         block = f"id: 1000\ndata: {json.dumps(text)}\n\n".encode()
         await send({"type": "http.response.body", "body": block, "more_body": True})
+
+
+class Broadcast:
+    """One source for the readers of a stream: a timer, and a text that all of them send."""
+
+    def __init__(self, rate: float) -> None:
+        self.block = b""
+        self.changed = asyncio.Event()
+        self.task = asyncio.create_task(self._run(rate))
+
+    async def _run(self, rate: float) -> None:
+        async for text in paced(rate):
+            self.block = f"id: 1000\ndata: {json.dumps(text)}\n\n".encode()
+            self.changed.set()
+            self.changed.clear()
+
+
+_broadcasts: list[Broadcast] = []
+_joined = itertools.count()
+
+
+async def fan_out(scope: Any, receive: Any, send: Any) -> None:
+    """A bare loop in which the readers of a stream are sent each event at the same moment."""
+    if scope["type"] != "http":
+        return
+    if not _broadcasts:
+        _broadcasts.extend(Broadcast(_rate_of(scope)) for _ in range(STREAMS))
+    broadcast = _broadcasts[next(_joined) % STREAMS]
+    headers = [(b"content-type", b"text/event-stream")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    while await broadcast.changed.wait():
+        await send({"type": "http.response.body", "body": broadcast.block, "more_body": True})
 
 
 async def sse_starlette(scope: Any, receive: Any, send: Any) -> None:
@@ -192,7 +228,7 @@ async def _publish(http: Any, path: str, rate: float) -> None:
 
 async def compare(options: argparse.Namespace) -> dict[str, Figures]:
     found: dict[str, Figures] = {}
-    for name in ("jsonrill", "bare", "sse-starlette"):
+    for name in ("jsonrill", "bare", "fan-out", "sse-starlette"):
         serve = ("-m", "jsonrill", "serve", "--port", "0", "--no-access-log", *MANY_READERS)
         process, url = start(*(serve if name == "jsonrill" else (__file__, "--serve", name)))
         try:
@@ -312,7 +348,8 @@ def main() -> None:
     listener.bind(("127.0.0.1", 0))
     listener.listen(1024)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    app = {"bare": bare, "sse-starlette": sse_starlette, "upstream": upstream}[options.serve]
+    apps = {"bare": bare, "fan-out": fan_out, "sse-starlette": sse_starlette, "upstream": upstream}
+    app = apps[options.serve]
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
     asyncio.run(server.serve(sockets=[listener]))
 

@@ -4,7 +4,7 @@ Each is used as it is by default: PostgreSQL flushes each commit to the disk, Re
 lose the last second when the machine fails. A record has 60 bytes. Measured are
 
   alone     one producer that appends one record after the other, each after the last was confirmed
-  crowd     50 producers at once, each with a stream of its own
+  traffic     50 producers at once, each with a stream of its own
   readers   2000 open streams with a reader each, 100 records a second in all: the time from the
             call of append to the reader, who has a store of its own, as in another process; and
             the cores that this kept busy, here and in the store's server
@@ -27,11 +27,10 @@ for folder in (*ROOT.glob("packages/*/src"), ROOT / "tests"):
     sys.path.insert(0, str(folder))
 
 from jsonrill_server.store import Store, Turn  # noqa: E402
-from support.store_load import Figures, Load, measured, opened  # noqa: E402
-from support.stores import KINDS, SERVED, new_server  # noqa: E402
+from support.stores import KINDS, SERVED, Figures, Load, measured, new_server, opened  # noqa: E402  # noqa: E402
 
 RECORD = b"x" * 60
-CROWD = 50
+WRITERS = 50
 
 
 class Writes(NamedTuple):
@@ -65,7 +64,7 @@ async def write(store: Store, producers: int, seconds: float) -> Writes:
 
 async def writes(url: str, seconds: float) -> tuple[Writes, Writes]:
     async with opened(url) as store:
-        return await write(store, 1, seconds), await write(store, CROWD, seconds)
+        return await write(store, 1, seconds), await write(store, WRITERS, seconds)
 
 
 def measure(kind: str, seconds: float, streams: int) -> tuple[Writes, Writes, Figures]:
@@ -92,14 +91,14 @@ def main() -> None:
     parser.add_argument("--kinds", default=",".join(KINDS))
     given = parser.parse_args()
     print(
-        "| store | alone: writes/s, p50, p99 | crowd: writes/s, p99 | readers: p50, p99 |", end=""
+        "| store | alone: writes/s, p50, p99 | traffic: writes/s, p99 | readers: p50, p99 |", end=""
     )
     print(" cores |\n| --- | --- | --- | --- | --- |")
     for kind in given.kinds.split(","):
-        alone, crowd, readers = measure(kind, given.seconds, given.streams)
+        alone, traffic, readers = measure(kind, given.seconds, given.streams)
         print(
             f"| `{kind}` | {alone.rate:,.0f}, {ms(alone.p50)} ms, {ms(alone.p99)} ms"
-            f" | {crowd.rate:,.0f}, {ms(crowd.p99)} ms"
+            f" | {traffic.rate:,.0f}, {ms(traffic.p99)} ms"
             f" | {ms(readers.p50)} ms, {ms(readers.p99)} ms"
             f" | {readers.process_core:.2f} and {readers.server_core:.2f} |",
             flush=True,

@@ -88,8 +88,8 @@ class FlatChunker:
         return {p: item for p, item in flat.items() if p[: len(path)] == path}
 
     def is_empty(self, flat: Flat, path: Path) -> bool:
-        hollow = {("string", ""), ("number", "0"), ("number", "0.0"), ("literal", None)}
-        return all(it in hollow or it[0] in "{[" for it in self.below(flat, path).values())
+        blank = {("string", ""), ("number", "0"), ("number", "0.0"), ("literal", None)}
+        return all(it in blank or it[0] in "{[" for it in self.below(flat, path).values())
 
     # ---- what contradicts ----
 

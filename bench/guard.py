@@ -21,14 +21,14 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import chunking, instructions, path_rows_events
+from . import chunking, instructions, path_rows_events, recorded
 from . import contestants as who
 from .measure import interleaved, settle
-from .shapes import pieces, report
+from .shapes import PIECE, pieces, report
 
 BASELINE: Final = who.ROOT / "bench" / "baseline.json"
 MARGIN: Final = 1.25
-COUNT_MARGIN: Final = 1.05
+COUNT_MARGIN: Final = 1.03
 TRIES: Final = 3
 BUDGET: Final = 0.5
 PYTHON: Final = ".".join(map(str, sys.version_info[:2]))
@@ -115,9 +115,11 @@ def counted_works() -> dict[str, Work]:
     """The rows of the whole path, with the jsonrill that this process imports."""
     import jsonrill
 
+    from .models import Report
+
     text, growing = report(2_000), report(4_000)
     small = pieces(text)
-    alike = chunking.alike(jsonrill, growing)
+    alike, larger = (chunking.alike(jsonrill, growing, step) for step in (PIECE, 64))
     values = [json.loads(one) for one in alike]
     rows = path_rows_events.rows(jsonrill, text)
 
@@ -140,12 +142,43 @@ def counted_works() -> dict[str, Work]:
     return {
         "values()": read(),
         "values(live=True)": read(live=True),
+        "values(), pydantic": read(schema=Report),
+        "values(repair=True)": read(repair=True),
         "updates, deltas": updated(None),
         "updates, deltas, JSON Schema": updated({"type": "object", "required": ["title"]}),
+        "updates, deltas, pydantic": updated(Report),
         "ToolCalls.feed, dicts": rows["`ToolCalls.feed`, dicts"],
+        "tool_calls(), bytes": rows["`tool_calls()`, bytes of an event stream"],
         "a compact event for each piece": rows["a compact event for each piece"],
         "chunker, text that begins alike": chunking.feeding(jsonrill.Chunker, alike),
+        "chunker, text in steps of 64": chunking.feeding(jsonrill.Chunker, larger),
         "chunker, Python values": chunking.feeding(jsonrill.Chunker, values),
+        **counted_wholes(jsonrill),
+    }
+
+
+def counted_wholes(jsonrill: Any) -> dict[str, Work]:
+    """What is there as a whole: a text, a file, recorded streams, and a text that grows."""
+    import jsonrill_batch
+    from jsonrill.compat import jiter
+
+    text = report(100_000)
+    grown = [text[:end].encode() for end in range(40, 8_000, 40)]
+    log, file = recorded.lines()[:100], recorded.file_of_elements(1_000)
+    names = ("batch check", "batch values", "select(file)")
+
+    def at_once() -> None:
+        jsonrill.loads(text)
+
+    def growing() -> None:
+        for one in grown:
+            jiter.from_json(one, partial_mode="trailing-strings", share=True)
+
+    ours = recorded.ours(jsonrill, jsonrill_batch, log, file)
+    return {
+        "100 KB at once": at_once,
+        "compat.jiter, a text that grows": growing,
+        **dict(zip(names, ours, strict=True)),
     }
 
 
@@ -153,7 +186,7 @@ def counts() -> dict[str, int]:
     """The instructions of the rows of the whole path, compiled; none if they cannot be counted."""
     if not who.COMPILED.exists() or not instructions.can_count():
         return {}
-    places = os.pathsep.join((str(who.COMPILED), str(who.ROOT)))
+    places = os.pathsep.join((str(who.COMPILED), str(recorded.BATCH), str(who.ROOT)))
     return instructions.counted(["-m", "bench.guard", "--count"], PYTHONPATH=places)
 
 

@@ -21,8 +21,8 @@ MEASURE: Final = """([asked, budget, cap]) =>
 def compared(budget: float, cap: float) -> dict[str, Any]:
     """What `javascript.mjs` finds in node, and the times of its parsers in Chromium."""
     texts = {name: {"text": text_of(name), "family": name in FAMILY} for name in SHAPES}
-    judged = {"texts": prefixes.TEXTS, "good": prefixes.GOOD, "bad": prefixes.BAD}
-    asked = {"size": PIECE, "texts": texts, "correctness": judged}
+    correctness = {"texts": prefixes.TEXTS, "good": prefixes.GOOD, "bad": prefixes.BAD}
+    asked = {"size": PIECE, "texts": texts, "correctness": correctness}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "asked.json"
         file.write_text(json.dumps(asked), "utf8")

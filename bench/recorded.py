@@ -53,9 +53,9 @@ def lines() -> list[bytes]:
     return made
 
 
-def file_of_elements() -> bytes:
+def file_of_elements(count: int = ELEMENTS) -> bytes:
     item = {"tags": ["a", "b"], "nested": {"x": 1, "y": [1, 2, 3]}, "text": "some words " * 5}
-    items = [{"id": at, "name": f"item {at}", "price": at * 1.5, **item} for at in range(ELEMENTS)]
+    items = [{"id": at, "name": f"item {at}", "price": at * 1.5, **item} for at in range(count)]
     return json.dumps({"meta": {"v": 1}, "items": items}).encode()
 
 

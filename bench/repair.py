@@ -196,7 +196,7 @@ READERS: Final[dict[str, type[Reader]]] = {
 # ---- right, and steady ----
 
 
-def judged(reader: Reader) -> tuple[Counter[str], dict[str, str]]:
+def verdicts_of(reader: Reader) -> tuple[Counter[str], dict[str, str]]:
     """The counts, and the verdict on each text."""
     counts: Counter[str] = Counter()
     verdicts: dict[str, str] = {}
@@ -238,7 +238,7 @@ def comparison() -> str:
             versions.append(
                 f"{kind.package} {getattr(reader, 'version', None) or version(kind.package)}"
             )
-        found, verdicts[name] = judged(reader)
+        found, verdicts[name] = verdicts_of(reader)
         keys = ("right", "wrong", "refused", "raised", "retracted", "invented", "false number")
         rows.append([name, *(f"{found[key]:,}" for key in keys)])
         prefixes = found["prefixes"]

@@ -31,15 +31,14 @@ def page(results: Results) -> str:
     found = results["results"]
     parts = [
         opening(results),
-        values(found),
+        goals(found),
         losses(found),
+        values(found),
         correctness(found),
-        drop_ins(found),
         whole_path(found),
-        chunker(found),
+        drop_ins(found),
         load(found),
         javascript(found),
-        goals(found),
         data(results),
     ]
     return "\n\n".join(filled(part.strip()) for part in parts if part) + "\n"
@@ -135,26 +134,16 @@ def opening(results: Results) -> str:
     return f"""
 # Benchmarks
 
-What jsonrill costs beside others, and where it loses, for programmers with a choice to make. **Do
-not trust this page**: its authors chose what is measured. Run it yourself, better still on texts of
-your own:
+What jsonrill costs beside others, as its authors chose to measure it. So run it yourself, better on
+texts of your own: `make bench` installs the rivals, measures for about a quarter of an hour, prints
+every goal with its rival, those that were missed first, and writes this page and
+[all figures](benchmarks/results.json). Rivals used badly are bugs.
 
-```console
-$ make bench
-```
-
-It installs the rivals into `.venv`, measures for about a quarter of an hour, and writes this page
-and [all figures](benchmarks/results.json), of which these are a third. A rival that is used badly
-here is a bug; please say so.
-
-Processor time, not wall time. The contestants take turns in one process; of each the best sample
-counts ({budget:g} seconds each), and every ratio is of two figures of one run. What needs more than
-{cap:g} s for one text is stopped, and how far it came is shown. A text comes in pieces of {PIECE}
-characters, about a token, and after each the value is in the caller's hand.
-
-{machine["cores"]} cores, {machine["system"]}, {machine["architecture"]}, {machine["python"]}; a
-shared machine, so read the ratios, not the digits. [Texts and versions](#texts-and-versions) are at
-the end.
+Processor time. The contestants take turns in one process; of each the best sample counts
+({budget:g} seconds each). What needs more than {cap:g} s for one text is stopped, and how far it
+came is shown. A text comes in pieces of {PIECE} characters, about a token, and after each the value
+is in the caller's hand. {machine["cores"]} cores, {machine["system"]}, {machine["architecture"]},
+{machine["python"]}; a shared machine, so read the ratios.
 """
 
 
@@ -197,13 +186,10 @@ Microseconds for one piece of {PIECE} characters, by size of the document:
 
 {table(("", *FAMILY), rows)}
 
-`jsonrill` is `Document.live`, a value that changes with the next piece; the rivals that keep state
-hand out such a value too. `.value` is safe to keep: the open containers are copied at each look.
-Besides speed:
+`jsonrill` is `Document.live`, which changes with the next piece, as the values of rivals that keep
+state do; `.value` is safe to keep. Those from jiter on parse all the text again for each piece.
 
-{stale(found)}- ijson shows a string when it has ended, never before.
-- jiter, pydantic_core, partial-json-parser, langchain-core, json_repair, instructor and `ai` parse
-  all the text again for each piece: twice the text is four times the work.
+{stale(found)}- ijson shows a string when it has ended.
 """
 
 
@@ -234,6 +220,20 @@ What people call, from the source to the value, the call or the bytes: microseco
 {PIECE} characters, 20 KB. The *floor* is the cheapest Python program that makes the same objects.
 
 {table(("", *builds, "floor"), rows)}
+{_snapshots(found)}
+"""
+
+
+def _snapshots(found: Results) -> str:
+    if "chunker" not in found:
+        return ""
+    ratios = {
+        size: costs["chunker"] / costs["json.loads"] for size, costs in found["chunker"].items()
+    }
+    told = ", ".join(f"{ratio:.2f}× at {size}" for size, ratio in ratios.items())
+    return f"""
+A snapshot costs the chunker, in pure Python, this many times what `json.loads` of it does: {told}.
+Each has {PIECE} characters more than the one before, and its keys in another order.
 """
 
 
@@ -249,9 +249,8 @@ def stale(found: Results) -> str:
         if (ours := cost(found, "values", shape, unread))
         and (theirs := cost(found, "values", shape, RUST))
     ]
-    return f"""- {RUST}: the text of an open string is not in its value until the string ends
-  ({100 * shown:.0f} % of its characters were visible when they arrived). Fed but not looked at,
-  jsonrill takes {", ".join(ratios)} of its time.
+    return f"""- {RUST}: {100 * shown:.0f} % of the text of an open string is in its value before
+  it ends. Fed but not looked at, jsonrill takes {", ".join(ratios)} of its time.
 """
 
 
@@ -271,9 +270,9 @@ def losses(found: Results) -> str:
     return f"""
 ## Rows we lose
 
-Every rival that was faster with one of the [texts](#texts-and-versions). Compiled jsonrill is held
-against all of them, pure Python against rivals in pure Python and those that parse everything
-again. Others that are faster: jiter with texts {_below(crossing(found, COMPILED))} characters
+Every rival that was faster with one of the [texts](#texts-and-versions): compiled jsonrill beside
+all of them, pure Python beside those in pure Python and those that parse everything again. Also
+faster: jiter with texts {_below(crossing(found, COMPILED))} characters
 ({_below(crossing(found, PURE)).removeprefix("shorter ")} in pure Python), and `json.loads`, orjson
 and jiter with a text that is complete.
 
@@ -282,8 +281,8 @@ and jiter with a text that is complete.
 
 
 def correctness(found: Results) -> str:
-    judged = found.get("correctness")
-    if not judged:
+    correctness = found.get("correctness")
+    if not correctness:
         return ""
     faults = ("raised", "retracted", "invented", "false number")
     rows = [
@@ -295,25 +294,23 @@ def correctness(found: Results) -> str:
             str(len(result["accepted"])),
             "read" if isinstance(result["deep"], int) else str(result["deep"]),
         )
-        for name, result in judged.items()
+        for name, result in correctness.items()
     ]
-    prefixes = next(iter(judged.values()))["prefixes"]
+    prefixes = next(iter(correctness.values()))["prefixes"]
     header = ("", "wrong", "wrong at the end", "open text shown", "bad accepted", "30 000 brackets")
     return f"""
 ## Right, besides fast
 
-What each shows for {prefixes} prefixes of {len(TEXTS)} texts. *Wrong*: an error though the text so
-far is fine, something that was there before is gone, something that the final value does not have,
-or a number that is not the final one. *At the end*: texts whose last value is not that of
-`json.loads`. *Bad*: of {len(BAD)} texts that are not JSON. The last column is 30 000 times `[` at
-once, in a process of its own.
+What each shows for {prefixes} prefixes of {len(TEXTS)} texts. *Wrong*: an error, something that
+goes again or that the final value does not have. *At the end*: not the value of `json.loads`.
+*Bad*: of {len(BAD)} texts that are not JSON. Last: 30 000 times `[` at once.
 
 {table(header, rows)}
 """
 
 
 # Kinds of texts of the drop-ins that are in the results alone.
-_LEFT_OUT: Final = ("20 KB, at once", "58 B, growing by 4", "2 KB, growing by 4")
+_LEFT_OUT: Final = ("2 KB, at once", "20 KB, at once", "58 B, growing by 4", "2 KB, growing by 4")
 
 
 def drop_ins(found: Results) -> str:
@@ -325,30 +322,17 @@ def drop_ins(found: Results) -> str:
         [f"{name}{label}", *(_beside_original(of.get(kind, {}), way) for kind in kinds)]
         for name, of in costs.items()
         for way, label in (("drop-in", ""), ("shared", ", shared"))
-        if way == "drop-in" or name in ("jiter", "pydantic_core")
-    ]
-    others = found.get("drop_ins_instructor", {}).get("programs", {})
-    ways = ("original", "drop-in", "shared", "nothing")
-    programs = [
-        [name, *(f"{row[way]:.2f}" for way in ways)]
-        for name, row in {**found["drop_ins"]["programs"], **others}.items()
+        if way == "drop-in" or name == "jiter"
     ]
     return f"""
 ## Drop-ins
 
 The [drop-ins](coming-from.md#one-import), in pure Python: microseconds a call, and how many times
 as fast as the original that is, of one text at once, and of a text that grows by pieces of that
-many characters. The values are new objects at each call, as the originals' are; *shared* is with
-`share=True`. Where jiter and pydantic_core read a text themselves, the drop-in adds the fraction of
-a microsecond that a call of Python takes.
+many characters. *Shared* is with `share=True`. What programs of others take with them is in the
+figures.
 
 {table(("", *kinds), rows)}
-
-Processor seconds of programs of others for a tool call of 100 KB, in pieces of that many
-characters, with `compat.install`. *Nothing* is the same program with a parser that does nothing:
-that part of the time is not the parser's.
-
-{table(("", *ways), programs)}
 """
 
 
@@ -357,21 +341,6 @@ def _beside_original(row: Results, way: str) -> str:
     ours, theirs = (row.get(name, {}).get("us") for name in (way, "original"))
     gain = f" ({number(theirs / ours)}×)" if ours and theirs else ""
     return f"{cell(row.get(way))}{gain}"
-
-
-def chunker(found: Results) -> str:
-    if "chunker" not in found:
-        return ""
-    ratios = {
-        size: costs["chunker"] / costs["json.loads"] for size, costs in found["chunker"].items()
-    }
-    told = ", ".join(f"{ratio:.2f}× at {size}" for size, ratio in ratios.items())
-    return f"""
-## Snapshots to text
-
-What a snapshot costs the chunker, in pure Python, divided by `json.loads` of the same: {told}.
-Each snapshot has {PIECE} characters more than the one before, and its keys in another order.
-"""
 
 
 def load(found: Results) -> str:
@@ -395,15 +364,13 @@ def load(found: Results) -> str:
     return f"""
 ## One server, many readers
 
-How late events arrive, pure Python, wall time, by the number of readers of one process: from when
-an event was due at the publisher to when its bytes are with the reader, on the same machine, for
-{results["offered"]:,.0f} events a second in all; milliseconds, p50 and p99, and the memory that a
-reader takes. The bare ASGI loop and sse-starlette make the events themselves and need no publisher.
+How late events arrive, pure Python, wall time: from when an event was due at the publisher to when
+its bytes are with the reader, {results["offered"]:,.0f} events a second in all; milliseconds, p50
+and p99, and the memory of a reader. The bare ASGI loop and sse-starlette have no publisher.
 
 {table(("readers", *names), rows)}
 
-A stream of 2 KB without readers takes {results["stream"] / 1024:.1f} KiB. The relay adds
-{added["p50"]:.1f} ms (p50) and {added["p99"]:.1f} ms (p99) to an event of an upstream.
+The relay adds {added["p50"]:.1f} ms (p50) and {added["p99"]:.1f} ms (p99).
 """
 
 
@@ -422,9 +389,8 @@ def javascript(found: Results) -> str:
 ## JavaScript
 
 The npm package beside others, in node: microseconds for one piece of {PIECE} characters. `values()`
-and jsonriver wait for each piece, the others are fed in a plain loop; `value` and `values()` give
-values that are safe to keep, the others one that changes. partial-json is called with all the text
-so far; `jsonrill/partial-json` is the [drop-in](coming-from.md#one-import) for it.
+and jsonriver wait for each piece, the others are fed in a plain loop. partial-json is called with
+all the text so far; `jsonrill/partial-json` is the [drop-in](coming-from.md#one-import) for it.
 
 {table(("", *FAMILY), speed)}
 
@@ -453,7 +419,7 @@ def data(results: Results) -> str:
     return f"""
 ## Texts and versions
 
-All texts are made by `bench/shapes.py` with fixed seeds. {texts}. {", ".join(longer)}: as 2 KB.
+`bench/shapes.py` makes them with fixed seeds. {texts}. {", ".join(longer)}: as 2 KB.
 
 {pinned}.{note}
 """

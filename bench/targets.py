@@ -241,6 +241,9 @@ def readers(results: Results) -> Iterator[Target]:
             for share in ("p50", "p99"):
                 ours, bare = (1e6 * found[who][share] for who in ("jsonrill", "bare"))
                 yield within(f"{count} readers, {share}", ours, bare, "a bare ASGI loop", 2)
+                if "fan-out" in found:  # which has as many events to send at the same moment
+                    least, rival = 1e6 * found["fan-out"][share], "one that sends to all at once"
+                    yield within(f"{count} readers, {share}", ours, least, rival, 2)
 
 
 def written(results: Results) -> Iterator[Target]:

@@ -192,13 +192,13 @@ def loads(whole: Text) -> tuple[bool, Any]:
 
 def rebuilt(fragments: list[Fragment]) -> Any:
     """Near, and through both wire forms as real JSON text: all must agree."""
-    near, full, compact = Rebuilder(), Rebuilder(), Rebuilder()
-    near.feed(fragments)
+    direct, full, compact = Rebuilder(), Rebuilder(), Rebuilder()
+    direct.feed(fragments)
     full.feed(from_wire(json.loads(dumps(to_wire(one)).encode())) for one in fragments)
     compact.feed(json.loads(dumps(CompactEncoder().feed(fragments)).encode()))
-    assert repr(near.value) == repr(full.value) == repr(compact.value), "the wire changed it"
-    assert near.open_path == full.open_path == compact.open_path
-    return near.value
+    assert repr(direct.value) == repr(full.value) == repr(compact.value), "the wire changed it"
+    assert direct.open_path == full.open_path == compact.open_path
+    return direct.value
 
 
 # ---- the checks ----

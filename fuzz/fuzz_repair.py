@@ -10,17 +10,17 @@ import json
 from random import Random
 from typing import Any, Final
 
-from fuzz.seeds import JSON_WORDS, NEAR_WORDS, cut, json_texts, mutated, near_texts
+from fuzz.seeds import JSON_WORDS, NEAR_JSON_WORDS, cut, json_texts, mutated, near_json_texts
 from jsonrill import Document, InvalidJSON, LimitExceeded, Repair, partial
 from jsonrill.parse.lenient.rules import RULES
 
 TARGET: Final = "near-JSON, any cutting: one value, nothing retracted, or a documented error"
 BYTES: Final = False
-WORDS: Final = (*JSON_WORDS, *NEAR_WORDS)
+WORDS: Final = (*JSON_WORDS, *NEAR_JSON_WORDS)
 
 
 def seeds() -> tuple[str, ...]:
-    return (*near_texts(), *json_texts())
+    return (*near_json_texts(), *json_texts())
 
 
 def read(pieces: list[Any], **options: Any) -> tuple[str, Any, list[Repair]]:

@@ -18,7 +18,7 @@ JSON_WORDS: Final = (
     *("{", "}", "[", "]", ":", ",", '"', "\\", "\\u", "\\ud83d\\ude00", "\\ud83d", "true", "false"),
     *("null", "-", "0", "1e5", "1.5", "9007199254740993", "{}", "[]", '""', " ", "\n", "\t"),
 )
-NEAR_WORDS: Final = (
+NEAR_JSON_WORDS: Final = (
     *("```json\n", "```", "'", "“", "”", "//", "/*", "*/", "#", "True", "None", "NaN", "undefined"),
     *("Sure: ", "<think>", "</think>", '"""', "`", "(", ")", "...", "…", "+1", ".5", "5.", "1_000"),
     *("\u00a0", "\u200b", "\ufeff", "，", "\\_", "\\'", ",}", ",]", "key: ", "=", ";", "\r\n"),
@@ -47,10 +47,10 @@ def json_texts() -> tuple[str, ...]:
 
 
 @cache
-def near_texts() -> tuple[str, ...]:
+def near_json_texts() -> tuple[str, ...]:
     """What models wrote instead of JSON."""
-    near = [case["text"] for case in cases("near_json.json") if isinstance(case.get("text"), str)]
-    return (*(case["text"] for case in cases("repair.json")), *near)
+    others = [case["text"] for case in cases("near_json.json") if isinstance(case.get("text"), str)]
+    return (*(case["text"] for case in cases("repair.json")), *others)
 
 
 @cache

@@ -46,10 +46,10 @@ class Package(NamedTuple):
 
 PACKAGES: Final = {
     "library": Package("packages/jsonrill/src", 19_000, 29_150),
-    "server": Package("packages/jsonrill-server/src", 7_000, 11_400),
+    "server": Package("packages/jsonrill-server/src", 7_000, 10_850),
     "batch": Package("packages/jsonrill-batch/src", 2_300, 2_900),
     "js": Package("js/src", 9_000, 12_900),
-    "page": Package("page", 6_000, 8_000),
+    "page": Package("page", 6_000, 7_900),
 }
 
 

@@ -34,7 +34,7 @@ MOST: Final = {
     "observe: observeStream": 13_500,
     "react: useStream": 14_000,
     "react: useRun": 22_500,
-    "react: useParts": 40_000,
+    "react: useParts": 40_500,
     "react: useRunParts": 43_000,
 }
 ROW: Final = re.compile(r"^\| `.+` \| `jsonrill.*?`(?: \| [0-9.]+ kB){3} \|$\n", re.MULTILINE)

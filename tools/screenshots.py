@@ -101,7 +101,7 @@ def timing(page: Page) -> None:
 
 
 def repair(page: Page) -> None:
-    paste(page, NEAR)
+    paste(page, NEAR_JSON)
     page.locator("#offers .main").click()
     page.locator(".repaired").wait_for()
     page.wait_for_timeout(1500)
@@ -117,7 +117,7 @@ def compare(page: Page) -> None:
     page.wait_for_timeout(500)
 
 
-NEAR = """Sure! Here is the event:
+NEAR_JSON = """Sure! Here is the event:
 ```json
 {"title": "Storm over the bay", tags: ['sea', 'wind',], "when": None, // tonight
  "stops": [{"name": "Quay", "minutes": 7}, {"name": "Lighthouse", "minutes": 12}],}

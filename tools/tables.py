@@ -37,16 +37,18 @@ SEARCHED = frozenset(
             "IN_CODE",
             "KEY_BEFORE",
             "ENDS_IN_NUMBER",
+            "LENGTH",
+            "LABEL",
             "REGEX",
         ),
-        *("NEXT_ELEMENT", "AFTER_VALUE", "AFTER_VALUE_CUT", "CURLY_TAIL", "PATH", "TEX"),
+        *("NEXT_ELEMENT", "AFTER_VALUE", "CURLY_TAIL", "PATH", "TEX"),
         *("BACKSLASH_LAST", "SECOND", "SECOND_SCALAR", "ANNOUNCES_NUMBERS"),
-        *("IN_REGEX", "ENDS_IN_FENCE", "ANNOUNCES_SECOND", "QUOTES_VALUE"),
-        *("SECOND_IN_LINE", "DUE"),
+        *("IN_REGEX", "ANNOUNCES_SECOND", "QUOTES_VALUE"),
+        *("SECOND_IN_LINE", "DUE", "CITES", "NO_CLOSER", "OPERAND", "TAKES_BACK"),
     )
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.
-PYTHON_ONLY = frozenset(("LIST_IN_LIST", "HAS_DOUBTFUL", "HAS_RARE"))
+PYTHON_ONLY = frozenset(("LIST_IN_LIST", "HAS_DOUBTFUL", "HAS_RARE", "TEXT_BRACKET", "TUPLE_ENDS"))
 # Not in JavaScript: a base of others.
 PYTHON_ERRORS = frozenset(("_ParseError",))
 # A reader gives up a connection when so many heartbeats in a row did not come.
@@ -267,7 +269,7 @@ def codes() -> list[str]:
 FILES: dict[Path, Callable[[], Iterator[str]]] = {
     LIB / "answers" / "split-tags.js": split_tags,
     LIB / "parse" / "lenient" / "tables.js": lenient_tables,
-    LIB / "providers" / "finish-reasons.js": finish_reasons,
+    LIB / "providers" / "finish.js": finish_reasons,
     LIB / "partial-stream" / "modes.js": modes,
     LIB / "codes.js": error_codes,
     LIB / "defaults.js": defaults,

@@ -85,6 +85,8 @@ WITHOUT: Final = (
     "builder.finished = None",
     'self.many = options.get("many", False)',
     "self._many = many",
+    "self._last = False",
+    "self._careful_at = self._string_at = self._closed_at = NOWHERE",
     "fragments: list[Fragment]",
     "text: str | None = None",
     "value: object = None",
