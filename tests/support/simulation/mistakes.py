@@ -88,4 +88,7 @@ MISTAKES: Final[dict[str, Callable[[], Any]]] = {
     "a run that cannot be read is called cancelled": lambda: _rewritten(
         RunHub, "_closed_elsewhere", "return kept, None\n    return kept", "pass\n    return kept"
     ),
+    "the end of a run that waited is told twice": lambda: _rewritten(
+        RunHub, "_wait", "if WaitingCalls(records).parked:", "if not records:"
+    ),
 }

@@ -32,6 +32,8 @@ from .store import KINDS, Kind, Log, LogAlone, SharedLog, SimulatedStore
 T = TypeVar("T")
 LEASE: Final = 2.0
 FAULTS: Final = ("kill", "halt", "cut", "outage", "stop", "failover", "cancel")
+# An agent is cancelled as soon as it waits for a person, when its producer may not be gone yet.
+CANCEL_WAITING: Final = "cancel as it waits"
 # What happens to a log besides: it is full for a while, expires, or another run takes its key.
 CHANGES: Final = ("full", "expire", "replace")
 # Seconds after the last fault in which every reader must have its end.
@@ -117,6 +119,9 @@ def seeded(seed: int, kind: str | None = None) -> Schedule:
     changes = _changes(draw, sources)
     if not changes and draw.random() < 0.3:
         sources = (replace(sources[0], again=draw.choice((0.001, 0.3, 5.0))), *sources[1:])
+    if sources[0].how == "agent" and draw.random() < 0.3:
+        replica = draw.randrange(replicas)
+        changes = (*changes, Fault(CANCEL_WAITING, 0.0, replica, 0.0, sources[0].key))
     return Schedule(
         seed,
         kind,
@@ -509,12 +514,22 @@ class World:
         elif fault.what == "failover":
             self.failed_over.add(fault.key)
             self.log.lose_last(f"run:{fault.key}", 1 + self.draw.randrange(3))
-        elif fault.what == "cancel":
+        elif fault.what == "cancel" or (
+            fault.what == CANCEL_WAITING and await self._is_waiting(fault.key)
+        ):
             await self._cancel(fault)
         elif fault.what == "full":
             self._full_until = self.loop.now + fault.length
         elif fault.what in CHANGES and await self._has_ended(fault.key):
             await self._go(fault)
+
+    async def _is_waiting(self, key: str) -> bool:
+        """Wait until an agent waits, but not for ever."""
+        for _ in range(500):
+            if b'"kind":"waiting"' in self.log.last_record(f"run:{key}"):
+                return True
+            await asyncio.sleep(0.03 * self.draw.random())
+        return False
 
     async def _has_ended(self, key: str) -> bool:
         """Wait for the end of a run, but not for ever."""
@@ -670,7 +685,7 @@ class World:
         if len(runs) > 1 and source.key not in self.failed_over:
             raise Violation(f"on_end was called {len(runs)} times for {source.key}")
         harmless = all(
-            fault.what in ("cancel", *CHANGES)
+            fault.what in ("cancel", CANCEL_WAITING, *CHANGES)
             or (fault.what == "halt" and fault.length < RETRY_FOR)
             for fault in self.schedule.faults
         )

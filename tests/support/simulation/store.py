@@ -109,6 +109,9 @@ class SharedLog(_OpenStore):
     def is_closed(self, stream: str) -> bool:
         return stream in self._logs and self._logs[stream].head.closed
 
+    def last_record(self, stream: str) -> bytes:
+        return self._logs[stream].records[-1] if stream in self._logs else b""
+
     def expire(self, stream: str) -> None:
         """Forget a log because its time is over, which tells nobody."""
         self._world.forget(stream, self._logs.pop(stream))
