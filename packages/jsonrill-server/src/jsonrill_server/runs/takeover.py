@@ -237,7 +237,7 @@ class RunHub(Hub):
         if end is None:
             records, end = await self._closed_elsewhere(begun, kept)
             if WaitingCalls(records).parked:
-                return  # whoever closes a run that waits tells its end (`lost_closed`)
+                return  # the process that closes a run that waits tells its end (`lost_closed`)
             # Closed by a process that took it for lost, and told its own `on_end`.
             if end is not None and end.code == LOST.code and on_end is self.on_end:
                 end = None
