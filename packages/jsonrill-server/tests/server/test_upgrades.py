@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from jsonrill_server import Config, create_app
-from jsonrill_server.runs.durable import Settings
+from jsonrill_server.runs.durable import DurableSettings
 from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.records import End, from_entry
 from jsonrill_server.runs.render import rendering, usable
@@ -85,6 +85,6 @@ def test_an_end_and_settings_may_have_more_fields() -> None:
     end = {"reason": "error", "code": "X", "message": "why", "line": None, "shade": 1}
     entry = Entry(1, json.dumps(end).encode(), True)
     assert from_entry(entry) == End("error", "X", "why")
-    options = Settings("text/plain", 5).to_options()
+    options = DurableSettings("text/plain", 5).to_options()
     options.notes["durable"]["shade"] = 1
-    assert Settings.in_options(options) == Settings("text/plain", 5)
+    assert DurableSettings.in_options(options) == DurableSettings("text/plain", 5)

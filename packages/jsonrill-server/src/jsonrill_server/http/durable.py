@@ -33,8 +33,8 @@ from ..runs.answer import ReaderSource
 from ..runs.durable import (
     DEFAULT_TYPE,
     BadRequest,
+    DurableSettings,
     Page,
-    Settings,
     body_of,
     cursor,
     offset,
@@ -88,7 +88,7 @@ async def create(request: Request) -> Response:
         raise Problem(501, "FORK", "streams cannot be forked here")
     closed = _closes(request)
     try:
-        settings = Settings.of(
+        settings = DurableSettings.of(
             request.headers.get("content-type") or DEFAULT_TYPE,
             request.headers.get("stream-ttl"),
             request.headers.get("stream-expires-at"),
@@ -119,7 +119,7 @@ async def create(request: Request) -> Response:
             status = await hub.status(stream)
         except UnknownStream:
             continue  # it has expired since
-        known = Settings.in_options(StreamOptions.from_bytes(status.meta))
+        known = DurableSettings.in_options(StreamOptions.from_bytes(status.meta))
         if known is None or not settings.is_as(known) or closed != status.closed:
             raise Problem(409, "EXISTS", "there is another stream of this name", _place(status))
         return Response(None, 200, _state(stream, status))
@@ -129,7 +129,7 @@ async def append(request: Request) -> Response:
     """POST: append the body, close the stream, or both."""
     hub, allowed = hub_of(request), await _owned(request)
     status = allowed.status
-    settings = Settings.in_options(StreamOptions.from_bytes(status.meta))
+    settings = DurableSettings.in_options(StreamOptions.from_bytes(status.meta))
     if settings is None:
         message = "this stream was created by POST /v1/streams: append with POST …/chunks"
         raise Problem(405, "METHOD", message, {"allow": "GET, HEAD, DELETE"})
@@ -273,7 +273,7 @@ async def _awaited(request: Request, hub: Hub, allowed: Allowed, page: Page) -> 
 
 
 def _answer(
-    request: Request, settings: Settings, page: Page, start: int, *, live: bool
+    request: Request, settings: DurableSettings, page: Page, start: int, *, live: bool
 ) -> Response:
     headers = {"content-type": settings.content_type, **_at(page.tail, page.closed)}
     if page.up_to_date:
@@ -291,7 +291,7 @@ def _answer(
 
 
 async def _events(
-    request: Request, allowed: Allowed, settings: Settings, page: Page, start: Position
+    request: Request, allowed: Allowed, settings: DurableSettings, page: Page, start: Position
 ) -> Response:
     headers = {"content-type": "text/event-stream", "cache-control": "no-cache, no-store", **_INERT}
     if not settings.is_text:
@@ -314,7 +314,7 @@ class Events(ReaderSource):
         self,
         hub: Hub,
         allowed: Allowed,
-        settings: Settings,
+        settings: DurableSettings,
         page: Page,
         start: Position,
         cursor: str | None,
@@ -366,7 +366,7 @@ async def _readable(request: Request) -> Allowed:
     return await (_owned if "path" in request.path_params else readable)(request)
 
 
-async def _records(request: Request, body: bytes, settings: Settings) -> list[bytes]:
+async def _records(request: Request, body: bytes, settings: DurableSettings) -> list[bytes]:
     most, limit = config_of(request).stream_entries, config_of(request).record_bytes
     reading = Steps().of(records_of(body, settings, limit, most), len(body))
     try:
@@ -377,7 +377,7 @@ async def _records(request: Request, body: bytes, settings: Settings) -> list[by
         raise Problem(400, "INVALID_JSON", str(bad)) from bad
 
 
-def _check_type(request: Request, settings: Settings) -> None:
+def _check_type(request: Request, settings: DurableSettings) -> None:
     kind = media_type(request.headers.get("content-type", ""))
     if not kind:
         raise Problem(400, "MEDIA_TYPE", "a body needs a Content-Type")

@@ -24,7 +24,7 @@ from ..access.permissions import (
 )
 from ..config import Config
 from ..problems import Problem
-from ..runs.durable import Settings
+from ..runs.durable import DurableSettings
 from ..runs.options import StreamOptions
 from ..runs.positions import Position
 from ..runs.records import CANCELLED, CLOSED, End
@@ -80,7 +80,7 @@ async def append(request: Request) -> Response:
     """POST /v1/streams/{id}/chunks: records in, as they arrive; the number of the last one out."""
     hub, allowed = hub_of(request), await owned(request)
     options = StreamOptions.from_bytes(allowed.status.meta)
-    if Settings.in_options(options) is not None:
+    if DurableSettings.in_options(options) is not None:
         message = "this stream was created by PUT /v1/durable/…: append with POST there"
         raise Problem(405, "METHOD", message, {"allow": ""})
     turn, limit = turn_of(request), config_of(request).record_bytes

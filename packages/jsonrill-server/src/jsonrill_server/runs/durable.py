@@ -51,7 +51,7 @@ class BadRequest(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class DurableSettings:
     """What a client chose when it created a stream."""
 
     content_type: str
@@ -59,7 +59,7 @@ class Settings:
     expires_at: str = ""
 
     @classmethod
-    def of(cls, content_type: str, ttl: str | None, expires_at: str | None) -> Settings:
+    def of(cls, content_type: str, ttl: str | None, expires_at: str | None) -> DurableSettings:
         """Read the headers of a request; BadRequest if they are wrong."""
         if not _MEDIA.fullmatch(media_type(content_type)):
             raise BadRequest("Content-Type is no media type")
@@ -73,7 +73,7 @@ class Settings:
         return settings
 
     @classmethod
-    def in_options(cls, options: StreamOptions) -> Settings | None:
+    def in_options(cls, options: StreamOptions) -> DurableSettings | None:
         """Return the settings of a stream; None if it was not created by this protocol."""
         notes = options.notes.get("durable")
         if notes is None:
@@ -121,17 +121,17 @@ class Settings:
     def is_text(self) -> bool:
         return self.is_json or media_type(self.content_type).startswith("text/")
 
-    def is_as(self, other: Settings) -> bool:
+    def is_as(self, other: DurableSettings) -> bool:
         """Return True if both ask for the same stream."""
         mine, theirs = media_type(self.content_type), media_type(other.content_type)
         return mine == theirs and (self.ttl, self.until()) == (other.ttl, other.until())
 
 
-def settings_of(options: StreamOptions) -> Settings:
+def settings_of(options: StreamOptions) -> DurableSettings:
     """Return the settings of any stream, as a client of this protocol sees them."""
     is_text = options.input == "text"
-    other = Settings("text/plain; charset=utf-8" if is_text else "application/json")
-    return Settings.in_options(options) or other
+    other = DurableSettings("text/plain; charset=utf-8" if is_text else "application/json")
+    return DurableSettings.in_options(options) or other
 
 
 def stream_id(owner: str, path: str) -> str:
@@ -162,7 +162,9 @@ def cursor(theirs: str | None) -> str:
     return str(now)
 
 
-def records_of(body: bytes, settings: Settings, limit: int, most: int) -> Iterator[list[bytes]]:
+def records_of(
+    body: bytes, settings: DurableSettings, limit: int, most: int
+) -> Iterator[list[bytes]]:
     """Yield the records for a body, part by part; BadRequest if it is not JSON.
 
     OverflowError as soon as one has more than `limit` bytes, or there are more than `most`.
@@ -278,13 +280,13 @@ def _space(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def body_of(entries: Iterable[Entry], settings: Settings) -> bytes:
+def body_of(entries: Iterable[Entry], settings: DurableSettings) -> bytes:
     """Return the body of a response: the messages as an array, or the bytes as they were."""
     data = [raw_bytes(entry) for entry in entries]
     return b"[" + b",".join(data) + b"]" if settings.is_json else b"".join(data)
 
 
-def data_event(entries: Sequence[Entry], settings: Settings) -> bytes:
+def data_event(entries: Sequence[Entry], settings: DurableSettings) -> bytes:
     """Return an event with the data of entries; what is not text is sent as base64."""
     data = body_of(entries, settings)
     if not settings.is_text:
@@ -333,7 +335,7 @@ class Page(NamedTuple):
             return cls(data, tail, True, True)
         return cls(data, Tail(data[-1].seq, data[-1].mark) if data else tail, False, failed=end)
 
-    def events(self, settings: Settings, cursor: str) -> bytes:
+    def events(self, settings: DurableSettings, cursor: str) -> bytes:
         """Return the events of a page; nothing if the stream has failed."""
         if self.failed is not None and not self.data:
             return b""
