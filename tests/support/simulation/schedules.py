@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -325,6 +326,9 @@ class World:
         self.closed_at: dict[str, float] = {}
         self._full_until = 0.0
         self.cancelled: set[str] = set()
+        # How many programs still try to start a run, by key.
+        self._starting = Counter(source.key for source in schedule.sources)
+        self._starting.update(source.key for source in schedule.sources if source.again)
         # Whether all faults are over.
         self.is_quiet = False
         self.replicas = [Replica(self, number) for number in range(len(schedule.rates))]
@@ -414,6 +418,7 @@ class World:
         """Start a run as a program does that insists: again, elsewhere, until the store has it."""
         await asyncio.sleep(source.at + later)
         await self._begin(source, replace=False, elsewhere=later > 0)
+        self._starting[source.key] -= 1
 
     async def _begin(self, source: Source, replace: bool, elsewhere: bool = False) -> None:
         def begin(runs: Runs) -> Awaitable[object]:
@@ -544,6 +549,8 @@ class World:
         if fault.what == "expire":
             self.log.expire(f"run:{fault.key}")
             return
+        while self._starting[fault.key]:  # it would go on with the other run as if it were its own
+            await asyncio.sleep(0.2)
         old = self.sources[fault.key]
         pieces = ('{"title": "another run", ', '"items": [', "1, 2]", "}")
         new = replace(old, pieces=pieces, waits=(0.2, 0.1, 0.0, 1.0), how="complete")
