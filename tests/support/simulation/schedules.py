@@ -546,11 +546,12 @@ class World:
 
     async def _go(self, fault: Fault) -> None:
         await asyncio.sleep(fault.length)
+        # A program that still tries to start the run would start it anew, or go on with the other.
+        while self._starting[fault.key]:
+            await asyncio.sleep(0.2)
         if fault.what == "expire":
             self.log.expire(f"run:{fault.key}")
             return
-        while self._starting[fault.key]:  # it would go on with the other run as if it were its own
-            await asyncio.sleep(0.2)
         old = self.sources[fault.key]
         pieces = ('{"title": "another run", ', '"items": [', "1, 2]", "}")
         new = replace(old, pieces=pieces, waits=(0.2, 0.1, 0.0, 1.0), how="complete")
