@@ -16,8 +16,8 @@ cdef class ValueBuilder(Sink):
     cdef str _key, _text
     @cython.locals(text=str)
     cpdef text(self, str run)
-    @cython.final
-    cdef str _named(self, str key)
+    @cython.locals(names=dict)
+    cpdef key(self, str key, Py_ssize_t offset)
     @cython.final
     cdef _last(self)
     @cython.final

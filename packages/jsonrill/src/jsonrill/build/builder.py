@@ -84,7 +84,8 @@ class ValueBuilder(Sink):
 
     def key(self, key: str, offset: int) -> None:
         if self._steps:
-            key = self._names.get(key) or self._named(key)
+            names = self._names
+            key = names.setdefault(key, key) if len(names) < MANY_NAMES else names.get(key, key)
         self._key = key
 
     def start_string(self, offset: int) -> None:
@@ -222,12 +223,6 @@ class ValueBuilder(Sink):
     def is_complete(self, path: Path | str = ()) -> bool:
         """True if there is a value at `path`, by default at the root, and it is complete."""
         return is_complete(self.root, path, self.open_path) and self.started
-
-    def _named(self, key: str) -> str:
-        """Remember a key that is new, or empty, and return it."""
-        if len(self._names) < MANY_NAMES:
-            self._names[key] = key
-        return key
 
     def _last(self) -> str | int:
         return self._key if self._elements is None else len(self._elements) - 1

@@ -16,7 +16,5 @@ cdef class Record:
     cdef public Py_ssize_t _at, _since
     cpdef _of(self, Entity entity, status, Log log, data, delta)
     @cython.final
-    cdef _value(self)
-    @cython.final
     @cython.locals(log=Log)
     cdef list _change(self)

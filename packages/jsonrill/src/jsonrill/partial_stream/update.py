@@ -78,8 +78,8 @@ class Record:
 
     @property
     def data(self) -> Any:
-        if self._data is UNREAD:
-            self._data = self._value()
+        if self._data is UNREAD and self._log is not None:
+            self._data = self._log.at(self._at).value
         return None if self._data is ABSENT else self._data
 
     @property
@@ -87,9 +87,6 @@ class Record:
         if self._delta is UNREAD:
             self._delta = self._change()
         return None if self._delta is ABSENT else self._delta
-
-    def _value(self) -> Any:
-        return self._data if self._log is None else self._log.at(self._at).value
 
     def _change(self) -> Delta:
         """The changes since the update before; compared, if an error removed something."""
