@@ -48,7 +48,7 @@ SEARCHED = frozenset(
     )
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.
-PYTHON_ONLY = frozenset(("LIST_IN_LIST", "HAS_DOUBTFUL", "HAS_RARE", "TEXT_BRACKET", "TUPLE_ENDS"))
+PYTHON_ONLY = frozenset(("HAS_DOUBTFUL", "HAS_RARE", "TEXT_BRACKET", "TUPLE_ENDS"))
 # Not in JavaScript: a base of others.
 PYTHON_ERRORS = frozenset(("_ParseError",))
 # A reader gives up a connection when so many heartbeats in a row did not come.

@@ -3,6 +3,7 @@
 import { InvalidJSON, Truncated } from "../../errors.js";
 import { END, FIRST_ELEMENT, KEY, Machine, STRING, VALUE } from "../machine.js";
 import { ANY_CLOSER } from "./brackets.js";
+import { lastOf } from "./characters.js";
 import {
   ASIDE,
   BARE_KEY,
@@ -130,7 +131,7 @@ export class TextEnd {
     } else if (m._state === STRING) {
       swallowed = this.maySwallow(m);
     } else {
-      swallowed = ANY_CLOSER.includes(m.brackets.lastString(m)[1]);
+      swallowed = ANY_CLOSER.includes(lastOf(m.brackets.lastString(m)));
     }
     if (swallowed) {
       const [one, other] = ["the text stopped in a string", "a quote is missing"];

@@ -95,7 +95,7 @@ export class LenientMachine extends Leniency {
     this._bareKeys = false;
     this.words.startDocument(this);
     this.text.startDocument(this);
-    this.brackets.startDocument(this);
+    this.brackets.startDocument();
   }
 
   /**

@@ -172,8 +172,6 @@ export class Strings {
       this.tailText = "";
       this.show(m, tail);
     }
-    // [""]: the quotes may belong around the bracket.
-    if (lastVisible(this.shown) === "" && !m._object && m._count === 0) this.emitted = "[]";
     if (m._frames.length === 0) {
       this.stringLine = m._line;
       m._numberEnd = m._offset + quote + 1;

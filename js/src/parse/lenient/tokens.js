@@ -2,7 +2,6 @@
 
 import { InvalidJSON } from "../../errors.js";
 import { AFTER, COLON, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, VALUE } from "../machine.js";
-import { ANY_CLOSER } from "./brackets.js";
 import { endOf } from "./characters.js";
 import { SHAPE, closesNext } from "./lookahead.js";
 import { LINE_COMMENT } from "./states.js";
@@ -49,7 +48,7 @@ export class Tokens {
     if (".…".includes(char)) return this.fixEllipsis(m, text, pos);
     if (m._state === AFTER) return this.fixMissingComma(m, text, pos, char);
     if (!m._object) return this.fixOddValue(m, text, pos, char);
-    if (char === "{" && m._state === NEXT_KEY) return m.brackets.fixMissingBrace(m, pos);
+    if (char === "{" && m._state === NEXT_KEY) return m.brackets.fixUnclosed(m, pos);
     return m.words.fixBareKey(m, text, pos);
   }
 
@@ -126,7 +125,6 @@ export class Tokens {
     if (m._state === FIRST_KEY || m._state === FIRST_ELEMENT) {
       throw m._twoReadings("the text stopped here", "a quote is missing", pos);
     }
-    if (ANY_CLOSER.includes(m.brackets.lastString(m)[1])) throw m.brackets.bracketInString(m, pos);
     m.brackets.refuseOpen(m, pos);
     m._mayRepair("cut-off", pos, 0);
     while (m._frames.length !== 0) m.brackets.leaveNoted(m, pos);
@@ -203,7 +201,7 @@ export class Tokens {
     }
     const scalar = m.brackets.lastClosed < m._token;
     const mixed = !m._object && scalar === "{[".includes(char);
-    if (mixed || (!scalar && m.brackets.lastSize === 0 && !m._object)) {
+    if (mixed || (!scalar && m.brackets.closed?.size === 0 && !m._object)) {
       throw m._twoReadings(here, "a bracket is in the wrong place", pos);
     }
     m.text.fixNoComma(m, pos);

@@ -349,9 +349,7 @@ INSIDE: list[tuple[str, Any, list[str]]] = [
     ("['a' 'b']", ["a", "b"], ["single-quotes", "missing-commas", "single-quotes"]),
     ("{'a': 1 b: 2}", {"a": 1, "b": 2}, ["single-quotes", "missing-commas", "bare-keys"]),
     # Brackets.
-    ("{'a': [1, }", {"a": [1]}, ["single-quotes", "trailing-commas", "brackets"]),
     ("[{'a': 1]", [{"a": 1}], ["single-quotes", "brackets"]),
-    ("[{'a': 1, ]", [{"a": 1}], ["single-quotes", "trailing-commas", "brackets"]),
     ("[0, {]", [0, {}], ["brackets"]),
     ("[0, [1}]", [0, [1]], ["brackets"]),
     ("{'a': {'b': 1]}", {"a": {"b": 1}}, ["single-quotes"] * 2 + ["brackets"]),

@@ -26,7 +26,6 @@ strings.py    the text of strings, in any quotes
 escapes.py    backslashes that are text
 quotes.py     where a string ends
 brackets.py   brackets that contradict each other
-keys.py       keys that come twice
 by_schema.py  which reading a schema asks for
 ending.py     the end of the text
 

@@ -102,7 +102,6 @@ KEY_BEFORE: Final = re.compile(
     r"""(?:\A|[\n,{(])[ \t]{0,40}(?:["'][^"'\n]{1,60}["']|[a-z_$][\w$-]{0,60})[ \t]{0,8}:\s*\Z"""
 )
 NEXT_OBJECT: Final = re.compile(r"\s*,\s*\{")
-LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
 
 # Quotes.
 TUPLE_ENDS: Final = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*\)")

@@ -28,7 +28,6 @@ from ..states import (
 )
 from . import escapes, lookahead, patterns
 from .by_schema import fitting
-from .keys import as_set
 from .rules import QUOTES
 
 if TYPE_CHECKING:
@@ -241,7 +240,7 @@ class Strings:
             )
         m._may_repair("missing-commas", text, pos, 0)
         if m._object:
-            m._seen = as_set(m._seen)
+            m._seen = m._seen and {*m._seen}
         m._add_comma()
         self.comma_at = m._offset + pos
 

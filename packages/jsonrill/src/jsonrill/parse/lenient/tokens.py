@@ -16,7 +16,6 @@ from ..states import (
     VALUE,
 )
 from . import lookahead, patterns
-from .brackets import ANY_CLOSER
 from .rules import QUOTES
 from .words import WORDS
 
@@ -73,7 +72,7 @@ class Tokens:
             return self.fix_missing_comma(m, text, pos, char)
         if m._object:
             if char == "{" and m._state == NEXT_KEY:
-                return m.brackets.fix_missing_brace(m, text, pos)
+                return m.brackets.fix_unclosed(m, text, pos)
             return m.words.fix_bare_key(m, text, pos)
         return self.fix_odd_value(m, text, pos, char)
 
@@ -125,8 +124,6 @@ class Tokens:
             return -1
         if m._state == FIRST_KEY or m._state == FIRST_ELEMENT:
             raise m._two_readings("the text stopped here", "a quote is missing", text, pos)
-        if m.brackets.last_string(m)[-1:] in ANY_CLOSER:
-            raise m.brackets.bracket_in_string(m, text, pos)
         m.brackets.refuse_open(m, text, pos)
         m._may_repair("cut-off", text, pos, 0)
         while m._frames:
