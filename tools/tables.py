@@ -29,22 +29,10 @@ LIB = Path(__file__).parent.parent / "js" / "src"
 GLOBAL = re.compile("BREAKS_|TAG")
 SEARCHED = frozenset(
     (
-        *(
-            "LETTER",
-            "ANNOUNCES",
-            "OPENS_BLOCK",
-            "SUBSCRIPT",
-            "IN_CODE",
-            "KEY_BEFORE",
-            "ENDS_IN_NUMBER",
-            "LENGTH",
-            "LABEL",
-            "REGEX",
-        ),
-        *("NEXT_ELEMENT", "AFTER_VALUE", "CURLY_TAIL", "PATH", "TEX"),
-        *("BACKSLASH_LAST", "SECOND", "SECOND_SCALAR", "ANNOUNCES_NUMBERS"),
-        *("IN_REGEX", "ANNOUNCES_SECOND", "QUOTES_VALUE"),
-        *("SECOND_IN_LINE", "DUE", "CITES", "NO_CLOSER", "OPERAND", "TAKES_BACK"),
+        *("WORD", "LATER", "ANNOUNCES", "IN_LINE", "DUE", "OPERAND", "IN_CODE", "NO_LIST", "PART"),
+        *("IN_SENTENCE", "IN_FACE", "SECOND_SCALAR", "SECOND_IN_LINE", "TAKES_BACK"),
+        *("KEY_BEFORE", "ENDS_IN_NUMBER", "LENGTH", "LABEL", "REGEX", "IN_REGEX"),
+        *("NEXT_ELEMENT", "AFTER_VALUE", "CURLY_TAIL", "PATH", "TEX", "BACKSLASH_LAST"),
     )
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.

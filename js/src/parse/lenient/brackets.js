@@ -338,7 +338,6 @@ export class Brackets {
         return pos;
       }
     }
-    if (char !== "`" && m.prose.beginsAnother(m, text, pos)) return m._hold(text, pos);
     this.endRoot(m);
     return pos;
   }

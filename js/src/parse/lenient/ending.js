@@ -88,12 +88,11 @@ export class TextEnd {
   }
 
   /**
-   * `1`, a line of dashes or `Corrected:`, `2`: two values; `Data: [1]`, `Mean: 1.0`, too.
+   * A number, a text or a word after another; or after a bracket, in its line or alone.
    * @param {Leniency} m
    */
   refuseSecond(m) {
-    const listed = m.prose.inProse && m.prose.scalarList;
-    const second = m.brackets.rootEnd < 0 || listed ? SECOND_SCALAR : SECOND_IN_LINE;
+    const second = m.prose.isScalar ? SECOND_SCALAR : SECOND_IN_LINE;
     const after = m.prose.trailingText;
     if ((second.test(after) || TAKES_BACK.test(after)) && !m._many) {
       const one = "the value is before this";

@@ -7,35 +7,30 @@ import { SHAPE, pastSpaces } from "./lookahead.js";
 import { ASIDE, BEFORE, BLOCK_COMMENT, CODE, FENCE, IGNORED, LINE_COMMENT, PROSE, THOUGHTS } from "./states.js";
 import {
   ANNOUNCES,
-  ANNOUNCES_NUMBERS,
-  ANNOUNCES_SECOND,
   ASIDE_BEGINS,
   BREAKS_ASIDE,
   BREAKS_ASIDE_OF_MANY,
   BREAKS_PROSE,
   BREAKS_PROSE_OF_MANY,
   BREAKS_TRAILING,
-  CITES,
-  COMMENTED,
   DUE,
+  EMPTY_OR_ONE,
   FENCE_REST,
-  FOOTNOTE,
   IN_CODE,
-  LETTER,
-  NO_CLOSER,
+  IN_FACE,
+  IN_LINE,
+  IN_SENTENCE,
+  LATER,
+  NO_LIST,
   NUMBERS,
   ODD_SPACES,
-  OPENS_BLOCK,
   OPERAND,
+  PART,
   QUOTES,
-  QUOTES_VALUE,
   SCALAR_LIST,
-  SECOND,
   SPACE_OR_SEPARATOR,
-  SUBSCRIPT,
   TAG,
-  YAML_KEY,
-  YAML_LINE,
+  WORD,
 } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
@@ -43,23 +38,15 @@ import {
 /** @typedef {import("./rules.js").Rule} Rule */
 
 const SPACE = /[ \t\n\r]*/y;
-// Words of the text after the value.
-const WORDS = /[^ \t\r\n,;)\]}]/;
 // Before a tag that is spoken of.
 const QUOTES_TAG = ["`", '"', "'", "“"];
-// Before a bracket that is the value, even if the text stops after it.
-const INTRODUCES = ["", ":", "\n"];
 // What a fence may name and still hold JSON: nothing, something with "json" in it, or one of these.
 const NO_LANGUAGES = ["", "text", "txt", "plaintext", "plain", "output", "response"];
-// Before a square bracket that is part of a path, or a footnote.
-const NO_LIST = [...".?!&'"];
-// As much of the prose is remembered as these patterns look at.
+// As much of the text before a bracket is remembered as the patterns look at.
 const REMEMBERED = 160;
 const LONGEST_LANGUAGE = 16;
 // As much of the text after a value is looked through for a second number or word.
 const LONGEST_TRAILING = 1000;
-// And as much of it before a bracket.
-const BEFORE_SECOND = 16;
 
 /** Finds the value in the text around it. */
 export class Prose {
@@ -72,22 +59,20 @@ export class Prose {
   depthAside = 0;
   // A fence that names JSON is open, and no value has begun in it.
   jsonFence = false;
-  // A bracket of the prose begins where the value is due, in a quotation, or as no value does.
-  asideIsDue = false;
-  asideIsQuoted = false;
+  // A bracket of the prose that is passed over: it may be an object, or it begins as no text.
+  asideIsObject = false;
   asideIsBroken = false;
-  // The value was found in prose; it is a list of numbers or words.
+  // Numbers after a colon were passed over: they may be the value.
+  isDoubtful = false;
+  // The value was found in prose; it is a list of numbers or words, or empty; or no bracket.
   inProse = false;
   scalarList = false;
-  // A list of numbers was passed over before it: a footnote, an interval, or a value.
-  passedList = false;
-  // Of the text after it: if there were words, or letters; its beginning; if thoughts have begun,
-  // or code.
+  isScalar = false;
+  // Of the text after it: if there were words, if thoughts or code have begun, its beginning.
   trailingWords = false;
-  trailingLetters = false;
-  trailingText = "";
   trailingThoughts = false;
   trailingCode = false;
+  trailingText = "";
 
   /**
    * Read where a value may begin: at the start, after a fence, between documents.
@@ -120,10 +105,7 @@ export class Prose {
     if (text[pos] === "(" && !m.rules.has("tuples")) return false;
     // Cut off right after its bracket. In a sentence, [1 may be a footnote, {name a blank.
     if (m._last && "{[".includes(text[pos]) && shape.cut(text, pos)) {
-      const after = text[pastSpaces(text, pos + 1)];
-      const bare = after !== "{" && after !== "[" && text.slice(pos).trimEnd() !== "{";
-      const before = this.beforeText.replace(/[ \t]+$/, "").slice(-1);
-      if (shape !== SHAPE.BRACKET || !bare || INTRODUCES.includes(before)) return true;
+      if (shape !== SHAPE.BRACKET || DUE.test(this.beforeText)) return true;
     }
     return m._sees(shape, text, pos);
   }
@@ -135,6 +117,7 @@ export class Prose {
    */
   beginValue(m, text, pos) {
     this.jsonFence = false;
+    this.isScalar = !"{[(".includes(text[pos]);
     m._endRepair(m._offset + pos);
     // Where prose is read, a list was seen to its end before it begins; elsewhere it may be cut.
     this.scalarList = m.rules.has(this.proseRule(m)) && endOf(SCALAR_LIST, text, pos) >= 0;
@@ -167,6 +150,7 @@ export class Prose {
     m._passes = m._mayRepair(this.proseRule(m), pos);
     m._state = thinks ? THOUGHTS : PROSE;
     this.beforeText = "";
+    this.isDoubtful = false;
     return thinks ? pos + 1 : pos;
   }
 
@@ -202,77 +186,60 @@ export class Prose {
         }
       }
       if ("`<◁".includes(char)) {
-        // No value begins here.
-      } else if (isCode(this.beforeText, char)) {
-        this.asideIsDue = this.asideIsBroken = false;
-        return this.beginAside(m, pos);
-      } else {
-        const seen = this.seesValue(m, SHAPE.BRACKET, text, pos);
-        if (seen === null) return m._hold(text, pos);
-        if (seen) {
-          this.asideIsDue = this.asideIsBroken = false;
-          this.inProse = this.isAnnounced(m, text, pos);
-          return this.inProse ? this.beginValue(m, text, pos) : this.passOver(m, text, pos);
-        }
-        const after = pastSpaces(text, pos + 1);
-        // {{"a": 1}} of a template is not passed over.
-        if (char !== "{" || text[after] !== "{") {
-          this.asideIsBroken = endOf(ASIDE_BEGINS, text, after) < 0;
-          this.asideIsDue = char === "{" && DUE.test(this.beforeText);
-          return this.passOver(m, text, pos);
-        }
+        pos += 1;
+        continue;
       }
-      pos += 1;
+      this.asideIsObject = this.asideIsBroken = false;
+      if (isCode(this.beforeText, char)) return this.beginAside(m, pos, "[-]");
+      const seen = this.seesValue(m, SHAPE.BRACKET, text, pos);
+      if (seen === null) return m._hold(text, pos);
+      this.inProse = seen && this.isValue(text, pos);
+      if (this.inProse) return this.beginValue(m, text, pos);
+      const after = pastSpaces(text, pos + 1);
+      // {{"a": 1}} of a template is not passed over.
+      if (!seen && char === "{" && text[after] === "{") {
+        pos += 1;
+        continue;
+      }
+      this.asideIsObject = !seen && char === "{";
+      this.asideIsBroken = !seen && endOf(ASIDE_BEGINS, text, after) < 0;
+      const numbers = seen && endOf(NUMBERS, text, pos) >= 0;
+      const mightBe = numbers || endOf(EMPTY_OR_ONE, text, pos) >= 0;
+      if (mightBe && ANNOUNCES.test(this.beforeText)) this.isDoubtful = true;
+      return this.beginAside(m, pos, mightBe ? "[]" : "[-]");
     }
   }
 
   /**
-   * False for a list of numbers or words in a sentence, for a block of code and an operand. After
-   * such a list in the prose, another list may be the value or be one of two.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   */
-  isAnnounced(m, text, pos) {
-    const before = this.beforeText.replace(/[ \t`*]+$/, "");
-    const scalars = endOf(SCALAR_LIST, text, pos) >= 0;
-    if (OPERAND.test(this.beforeText)) return false;
-    if (text[pos] === "{" && !scalars) {
-      return endOf(COMMENTED, text, pos) < 0 || !OPENS_BLOCK.test(before);
-    }
-    if (!scalars && !this.passedList) return true;
-    const line = before.slice(before.lastIndexOf("\n") + 1);
-    // (95% CI: [1.2, 3.4])
-    if (scalars && line.split("(").length > line.split(")").length) return false;
-    if (endOf(FOOTNOTE, text, pos) >= 0 && CITES.test(this.beforeText)) return false;
-    const numbers = scalars && this.passedList && text[pos] === "[";
-    return (numbers ? ANNOUNCES_NUMBERS : ANNOUNCES).test(before);
-  }
-
-  /**
-   * A bracket that is not the value, but might have been.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   */
-  passOver(m, text, pos) {
-    this.passedList ||= endOf(NUMBERS, text, pos) >= 0;
-    return this.beginAside(m, pos);
-  }
-
-  /**
-   * A bracket in prose that begins no JSON: `see [1, p. 3]`, `d["k"]`, `{name: string}`.
+   * False for one of two operands, and for numbers, words or nothing in a sentence.
    *
-   * Nothing inside it is the value, so it is passed over up to the bracket that closes it.
-   * @param {Leniency} m
+   * Those are a footnote, an interval or code, unless they are alone in their line. Words and nothing
+   * may come after a colon, too.
+   * @param {string} text
    * @param {number} pos
    */
-  beginAside(m, pos) {
+  isValue(text, pos) {
+    const before = this.beforeText;
+    if (this.isDoubtful || OPERAND.test(before)) return false;
+    if (endOf(SCALAR_LIST, text, pos) < 0) return true;
+    const numbers = endOf(NUMBERS, text, pos) >= 0;
+    if (IN_LINE.test(before)) return !numbers || !before.includes("[]") || before.endsWith(">\n");
+    return !numbers && ANNOUNCES.test(before);
+  }
+
+  /**
+   * A bracket in prose that is not the value: `see [1, p. 3]`, `d["k"]`, `{name: string}`.
+   *
+   * Nothing inside it is the value, so it is passed over up to the bracket that closes it. Of what is
+   * before the next bracket it is `short`.
+   * @param {Leniency} m
+   * @param {number} pos
+   * @param {string} short
+   */
+  beginAside(m, pos, short) {
     this.depthAside = 0;
     m._state = ASIDE;
-    const line = this.beforeText.slice(this.beforeText.lastIndexOf("\n") + 1);
-    this.asideIsQuoted = count(line, '"') % 2 > 0;
-    this.beforeText = "";
+    this.beforeText = (this.beforeText + short).slice(-REMEMBERED);
     return pos;
   }
 
@@ -283,66 +250,41 @@ export class Prose {
    */
   aside(m, text, pos) {
     const breaks = m._many ? BREAKS_ASIDE_OF_MANY : BREAKS_ASIDE;
-    const start = { pos, offset: m._offset, line: m._line, lineStart: m._lineStart };
     for (;;) {
       const at = find(breaks, text, pos);
       if (at < 0) break;
-      m._pass(text, pos, at);
-      const char = text[at];
+      pos = m._pass(text, pos, at);
+      const char = text[pos];
       if (char === "\n" || char === "\x1e") {
-        this.refuseDue(m, text, start, at);
         m._state = BEFORE;
-        return at;
+        return pos;
+      }
+      // `{it's": 1}` and `{ - "a": 1}` are not prose, but objects that are broken.
+      const broken = this.asideIsBroken || (this.asideIsObject && char === '"');
+      if (broken && '"{['.includes(char) && this.depthAside !== 0) {
+        const got = char === '"' ? "a quote" : quoted(char);
+        throw m._error(InvalidJSON, "a key or '}'", `but got ${got}`, pos);
       }
       if (char === "{" || char === "[") {
-        if (this.asideIsBroken && this.depthAside !== 0) {
-          this.refuseDue(m, text, start, at);
-          throw m._error(InvalidJSON, "a key or '}'", `but got ${quoted(char)}`, at);
-        }
-        const before = at > pos ? text[at - 1] : this.beforeText;
         // Never closed: a new line, a new text.
-        if (before === "\n" && this.depthAside !== 0) {
-          this.refuseDue(m, text, start, at);
+        if (this.depthAside !== 0 && text[pos - 1] === "\n") {
           m._state = PROSE;
-          this.beforeText = "\n";
-          return at;
+          this.beforeText += "\n";
+          return pos;
         }
         this.depthAside += 1;
-      } else {
+      } else if (char !== '"') {
         this.depthAside -= 1;
         if (this.depthAside <= 0) {
-          this.refuseDue(m, text, start, at);
           m._state = PROSE;
-          this.beforeText = (this.asideIsQuoted ? '"' : "") + char;
-          return at + 1;
+          return pos + 1;
         }
       }
-      pos = at + 1;
-      this.beforeText = char;
+      pos += 1;
     }
-    if (pos < text.length) this.beforeText = text[text.length - 1];
-    m._pass(text, pos, text.length);
-    this.refuseDue(m, text, start, text.length);
-    return text.length;
-  }
-
-  /**
-   * `{it's": 1}` where the value is due is not prose, but an object that is broken. So is
-   * `{ - "a": 1}` anywhere.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {{pos: number, offset: number, line: number, lineStart: number}} start
-   * @param {number} end
-   */
-  refuseDue(m, text, start, end) {
-    const broken = this.asideIsDue || this.asideIsBroken;
-    const quote = broken ? text.slice(0, end).indexOf('"', start.pos) : -1;
-    if (quote < 0) return;
-    m._offset = start.offset;
-    m._line = start.line;
-    m._lineStart = start.lineStart;
-    m._pass(text, start.pos, quote);
-    throw m._error(InvalidJSON, "a key or '}'", "but got a quote", quote);
+    const waits = text.endsWith("\n") && !m._last;
+    const end = m._pass(text, pos, waits ? text.length - 1 : text.length);
+    return waits ? m._hold(text, end) : end;
   }
 
   /**
@@ -433,22 +375,6 @@ export class Prose {
   }
 
   /**
-   * True if more text must come to tell. A second value, or one in a fence, is refused.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   */
-  beginsAnother(m, text, pos) {
-    if (!m.rules.has("trailing-text")) return false;
-    let seen;
-    if (text[pos] === "`") seen = m.rules.has("fences") && this.seesJsonFence(m, text, pos);
-    else if ("{[".includes(text[pos])) seen = this.seesSecond(m, text, pos, true);
-    else seen = m._sees(SHAPE.ALONE, text, pos);
-    if (seen) throw twoValues(m, pos);
-    return seen === null;
-  }
-
-  /**
    * Pass over the text after the value, but for what shows that the value is another.
    *
    * A bracket that closes nothing shows that the value's bracket was none; the end of thoughts that
@@ -476,7 +402,7 @@ export class Prose {
         pos += 1;
         continue;
       }
-      if ("{[".includes(char) && this.isLater(m, text, pos)) return m._hold(text, pos);
+      if ("{[".includes(char) && this.isSecond(m, text, pos) === null) return m._hold(text, pos);
       if (char === "<" || char === "◁" || char === "[") {
         const ends = m._sees(SHAPE.ONLY_THOUGHTS_END, text, pos);
         const begins = m._sees(SHAPE.THOUGHTS, text, pos);
@@ -490,7 +416,7 @@ export class Prose {
         this.depthAside += 1;
       } else if (char === "}" || char === "]") {
         if (this.depthAside !== 0) this.depthAside -= 1;
-        else if (this.trailingWords && !NO_CLOSER.test(this.beforeText)) {
+        else if (this.trailingWords && !IN_FACE.test(this.beforeText)) {
           throw m._twoReadings("the value has ended", "this bracket ends it", pos);
         }
       }
@@ -506,58 +432,50 @@ export class Prose {
    */
   trailingFence(m, text, pos) {
     if (!m.rules.has("fences")) return pos + 1;
-    const seen = this.trailingCode ? false : this.seesJsonFence(m, text, pos);
+    const seen = this.trailingCode ? false : m._sees(SHAPE.JSON_FENCE, text, pos);
     const fence = m._sees(SHAPE.FENCE, text, pos);
     const opens = m._sees(SHAPE.OPENING_FENCE, text, pos);
     if (seen === null || fence === null || opens === null) return m._hold(text, pos);
-    if (seen) throw twoValues(m, pos);
-    if (!fence) return pos + 1;
+    if (seen) throw m._twoReadings("the value is before this", "it begins here", pos);
+    if (!fence) return this.passCode(m, text, pos);
     this.trailingCode = !this.trailingCode && opens;
     return pos + 3;
   }
 
   /**
+   * `code` in the middle of a later sentence is passed over whole.
    * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
-  seesJsonFence(m, text, pos) {
-    const end = SHAPE.JSON_FENCE.whole(text, pos) - 1;
-    if (end < 0 || !"{[".includes(text[end])) return m._sees(SHAPE.JSON_FENCE, text, pos);
-    return m._sees(SHAPE.BRACKET, text, end);
+  passCode(m, text, pos) {
+    const sentence = LATER.test(this.trailingText) && IN_SENTENCE.test(this.beforeText);
+    if (this.trailingCode || !sentence) return pos + 1;
+    const seen = m._sees(SHAPE.QUOTED_CODE, text, pos);
+    if (seen === null) return m._hold(text, pos);
+    return seen ? m._pass(text, pos, text.indexOf("`", pos + 1) + 1) : pos + 1;
   }
 
   /**
-   * True if more text must come to tell. A second value is refused. Numbers in a sentence are a
-   * footnote.
+   * Null if more text must come to tell. A second value is refused: in the sentence of the value any
+   * bracket; in a later one, numbers are a footnote.
    * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
-  isLater(m, text, pos) {
+  isSecond(m, text, pos) {
+    const before = this.beforeText;
     if (this.depthAside !== 0 || this.trailingThoughts) return false;
-    const announced = ANNOUNCES_SECOND.test(this.beforeText);
-    const subscript = text[pos] === "[" && this.trailingLetters && SUBSCRIPT.test(this.beforeText);
-    if (!announced && (subscript || QUOTES_VALUE.test(this.beforeText))) return false;
-    if (this.trailingLetters && !announced && !this.scalarList) {
-      const footnote = m._sees(SHAPE.FOOTNOTE, text, pos);
-      if (footnote !== false) return footnote === null;
-    }
-    const seen = this.seesSecond(m, text, pos, announced);
-    if (seen) throw twoValues(m, pos);
-    return seen === null;
-  }
-
-  /**
-   * True if a second value begins here; it may be cut off after its bracket where it is due.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   * @param {boolean} due
-   */
-  seesSecond(m, text, pos, due) {
-    if (due && m._last && SHAPE.BRACKET.cut(text, pos)) return true;
-    return m._sees(SHAPE.BRACKET, text, pos);
+    if ((text[pos] === "[" || before.endsWith("(")) && PART.test(before)) return false;
+    const due = !LATER.test(this.trailingText) || DUE.test(before);
+    const cited = m._sees(SHAPE.CITED, text, pos);
+    if (cited === null) return null;
+    if (cited && !due && !this.scalarList && !this.isScalar) return false;
+    const inLine = cited && !this.trailingText.includes("\n");
+    const cut = due && m._last && SHAPE.BRACKET.cut(text, pos) && !IN_FACE.test(before);
+    const seen = cut || inLine || m._sees(SHAPE.BRACKET, text, pos);
+    if (seen) throw m._twoReadings("the value is before this", "it begins here", pos);
+    return seen;
   }
 
   /**
@@ -574,18 +492,8 @@ export class Prose {
       return;
     }
     const run = text.slice(start, end);
-    this.beforeText = (this.beforeText + run).slice(-BEFORE_SECOND);
-    this.trailingWords ||= WORDS.test(run);
-    if (!this.trailingLetters) {
-      const letter = LETTER.exec(run)?.index ?? run.length;
-      const second = SECOND.exec(run.slice(0, letter))?.index ?? -1;
-      if (second >= 0) {
-        const at = Math.max(start + second, pos);
-        m._pass(text, pos, at);
-        throw twoValues(m, at);
-      }
-      this.trailingLetters = letter < run.length;
-    }
+    this.beforeText = (this.beforeText + run).slice(-REMEMBERED);
+    this.trailingWords ||= WORD.test(run);
     if (this.trailingText.length < LONGEST_TRAILING) {
       this.trailingText = (this.trailingText + run).slice(0, LONGEST_TRAILING);
     }
@@ -606,7 +514,6 @@ export class Prose {
       return pos;
     }
     if (ODD_SPACES.includes(text[pos]) && m._mayRepair("odd-spaces", pos)) return pos + 1;
-    if (this.beginsAnother(m, text, pos)) return m._hold(text, pos);
     const opens = m._sees(SHAPE.OPENING_FENCE, text, pos);
     if (opens === null) return m._hold(text, pos);
     const end = opens ? -1 : this.fixAround(m, text, pos);
@@ -616,23 +523,13 @@ export class Prose {
     if (comment || (end < 0 && m._mayRepair("trailing-text", pos))) {
       m._state = IGNORED;
       m._passes = true;
-      this.beforeText = "";
+      this.beforeText = this.trailingText = m._line === m.brackets.rootLine ? "" : "\n";
       this.depthAside = 0;
-      this.trailingWords = this.trailingLetters = false;
-      this.trailingText = "";
-      this.trailingThoughts = this.trailingCode = false;
+      this.trailingWords = this.trailingThoughts = this.trailingCode = false;
       return comment ? end : pos;
     }
     return end;
   }
-}
-
-/**
- * @param {Leniency} m
- * @param {number} pos
- */
-function twoValues(m, pos) {
-  return m._twoReadings("the value is before this", "it begins here", pos);
 }
 
 /**
@@ -641,14 +538,9 @@ function twoValues(m, pos) {
  * @param {string} bracket
  */
 function isCode(before, bracket) {
-  if (SUBSCRIPT.test(before.slice(-16)) || before.endsWith('"')) return true;
-  if (bracket === "[" && NO_LIST.includes(before.slice(-1))) return true;
-  const lines = before.split("\n").slice(-2);
-  const line = lines[lines.length - 1];
-  if (count(line, '"') % 2 > 0 || count(line, "“") > count(line, "”")) return true;
-  if (lines.length > 1 && endOf(YAML_KEY, line, 0) >= 0 && endOf(YAML_LINE, lines[0], 0) >= 0) return true;
-  const match = IN_CODE.exec(line);
-  return match !== null && (match.index > 0 || lines.length > 1 || !line.endsWith(","));
+  if (IN_CODE.test(before) || (bracket === "[" && NO_LIST.test(before))) return true;
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  return count(line, '"') % 2 > 0 || count(line, "“") > count(line, "”");
 }
 
 /**

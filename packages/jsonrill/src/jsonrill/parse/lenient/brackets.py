@@ -321,8 +321,6 @@ class Brackets:
                 self.fix_bracket(m, text, pos)
                 m._state = AFTER
                 return pos
-        if char != "`" and m.prose.begins_another(m, text, pos):
-            return m._hold(text, pos)
         self.end_root(m)
         return pos
 

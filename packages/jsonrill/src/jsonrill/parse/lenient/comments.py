@@ -43,13 +43,12 @@ class Comments:
     def line(self, m: Leniency, text: str, pos: int) -> int:
         end = text.find("\n", pos)
         stop = len(text) if end < 0 else end
-        self.comment_quotes += text.count('"', pos, stop)
-        if text.find('""', pos, stop) >= 0 or (self.comment_quoted and text[pos] == '"'):
+        part = text[pos:stop]
+        self.comment_quotes += part.count('"')
+        if '""' in part or (self.comment_quoted and part[:1] == '"'):
             self.comment_quotes = _TWO_QUOTES
-        self.comment_quoted = text[stop - 1] == '"'
-        self.comment_closes = (
-            self.comment_closes or text.find("]", pos, stop) >= 0 or text.find("}", pos, stop) >= 0
-        )
+        self.comment_quoted = part[-1:] == '"'
+        self.comment_closes = self.comment_closes or "]" in part or "}" in part
         if end < 0:
             return stop
         m._end_repair(m._offset + end)
@@ -73,9 +72,8 @@ class Comments:
     def block(self, m: Leniency, text: str, pos: int) -> int:
         end = text.find("*/", pos)
         if end < 0:
-            self.comment_closes = (
-                self.comment_closes or text.find("]", pos) >= 0 or text.find("}", pos) >= 0
-            )
+            part = text[pos:]
+            self.comment_closes = self.comment_closes or "]" in part or "}" in part
             return m._hold(text, len(text) - 1) if text.endswith("*") else len(text)
         m._end_repair(m._offset + end + 2)
         m._state = self.resume

@@ -102,9 +102,8 @@ class TextEnd:
             Machine._finish(m)
 
     def refuse_second(self, m: Leniency) -> None:
-        """`1`, a line of dashes or `Corrected:`, `2`: two values; `Data: [1]`, `Mean: 1.0`, too."""
-        scalar = m.brackets.root_end < 0 or m.prose.listed
-        second = patterns.SECOND_SCALAR if scalar else patterns.SECOND_IN_LINE
+        """A number, a text or a word after another; or after a bracket, in its line or alone."""
+        second = patterns.SECOND_SCALAR if m.prose.is_scalar else patterns.SECOND_IN_LINE
         after = m.prose.trailing_text
         if (second.search(after) or patterns.TAKES_BACK.search(after)) and not m._many:
             raise m._two_readings(

@@ -133,14 +133,14 @@ FENCE: Final = Shape(_TICKS)
 COMMENT: Final = Shape(_COMMENT)
 # What may follow a number or a string at the root, right after it or in its line.
 MARK: Final = Shape(f"{_TICKS}|{_COMMENT}")
-# A fence that names any language, and one that names JSON or has a bracket in it.
+# A fence that names any language, and one that names JSON or begins like it.
 OPENING_FENCE: Final = Shape(rf"{_TICKS}\w")
 JSON_FENCE: Final = Shape(
     rf"(?:```[`]{{0,4}}|~~~[~]{{0,4}}){_GAP}"
-    rf"(?:{_any_case('json')}|[^`~\r\n]{{0,40}}[\r\n]{_SPACE}[{{\[])"
+    rf"(?:{_any_case('json')}|[^`~\r\n]{{0,40}}[\r\n]{_SPACE}[{{\[]{_SPACE}(?:[\"'“{{\[0-9-]|{_KEY}))"
 )
 # A face after the value: its colon says nothing about the value.
-FACE: Final = Shape(r"[:;=][-'^o]{0,2}[\]\[()}DPp3*|/]")
+FACE: Final = Shape(r"[:;=][-'^o]{0,2}[\]\[(){}DPp3*|/]")
 # `["a"].map(`, but not the end of a sentence; `["a"](link)`.
 MEMBER: Final = Shape(r"\.[a-z_$]|\(")
 ELLIPSIS: Final = Shape(r"\.\.\.|…")
@@ -188,11 +188,14 @@ _TYPED = _SPACE + _BEGINS_VALUE
 BRACKET: Final = Shape(
     rf"{_bracket(_TYPED, _BRACKET_ENDS)}|{_EMPTY}{_GAP},{_SPACE}(?:[{{\[]|{_COMMENT})"
 )
-# Numbers in brackets that a sentence may have: [1], [12, 13].
-_FOOTNOTE = rf"{_GAP}\]"
+# What a sentence may have in brackets: nothing, [1], and [12, 13] before its end.
+_FIGURE = "[-+.0-9]{1,12}"
+_FIGURES = rf"{_GAP}\]{_GAP}[^ \t\r\n.]"
 for _ in range(4):
-    _FOOTNOTE = rf"{_GAP}(?:\]|[,;–-]{_GAP}[0-9]{{1,3}}{_FOOTNOTE})"
-FOOTNOTE: Final = Shape(rf"\[{_GAP}[0-9]{{1,3}}{_FOOTNOTE}")
+    _FIGURES = rf"{_GAP}(?:\]{_GAP}[^ \t\r\n.]|[,;–-]{_GAP}{_FIGURE}{_FIGURES})"
+CITED: Final = Shape(rf"{_EMPTY}|\[{_GAP}[0-9]{{1,3}}{_GAP}\]|\[{_GAP}{_FIGURE}{_FIGURES}")
+# Code in the middle of a sentence.
+QUOTED_CODE: Final = Shape(r"`[^`\r\n]{1,200}`[,;)]{0,1} [(`]{0,1}\w")
 # A tuple that is alone in its line.
 _TUPLE = rf"\([\"'“0-9-][^(),\r\n]{{0,200}},[^()\r\n]{{0,200}}\){_LINE_ENDS}"
 # A value that is no bracket and alone in its line.

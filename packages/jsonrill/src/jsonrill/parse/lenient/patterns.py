@@ -10,31 +10,23 @@ SPACE_OR_SEPARATOR: Final = re.compile(r"[ \t\n\r\x1e]*")
 BREAKS_PROSE: Final = re.compile(r"[{\[`<◁]")
 BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<◁\n\x1e]")
 BREAKS_TRAILING: Final = re.compile(r"[][{}`~<◁]")
-LETTER: Final = re.compile(r"[^\W\d_]")
-# In the text after a value, with no letter before it: a second one.
-SECOND: Final = re.compile(r"[\"'“‘]")
-# After a number, a word or a string, also behind letters.
-_SCALAR = r"(?:[\"'“‘]|[-+]?\d|(?:true|false|null|True|False|None)(?!\w))"
-# One that ends a line: `Actually, 43`. At a full stop a sentence ends, not a value.
+WORD: Final = re.compile(r"\w")
+# After a number, a word or a string: any other.
+_LITERAL = r"(?<![A-Za-z_])(?:true|false|null|True|False|None)(?![A-Za-z_])"
+SECOND_SCALAR: Final = re.compile(rf"[\"“”„«»\d]|(?<!\w)['‘]|{_LITERAL}")
+# After a list or an object: a quote before all words, a member, or one at the end of the line of
+# the value or alone in its line. (A heart is none.)
+_LINE_ENDS = r"[.!]?[ \t\r]{0,8}(?:\n|\Z)"
+_NUMBER = r"[-+]?\d(?:[.,eE\d]{0,22}\d)?"
 _WHOLE = (
-    r"(?:\"[^\"\n]{0,80}\"|“[^”\n]{0,80}”|[-+]?\d(?:[-+.,eE\d]{0,22}\d)?"
-    r"|true|false|null|True|False|None)"
+    rf"(?:\"[^\"\n]{{0,80}}\"|“[^”\n]{{0,80}}”|'[^'\n]{{0,80}}'|{_NUMBER}|{_LITERAL}"
+    r"|\([\"'\d-][^()\n]{0,200}\))"
 )
-_LINE_ENDS = r"[ \t\r]{0,8}(?:\n|\Z)"
-SECOND_SCALAR: Final = re.compile(
-    r"\A[\W\d_]*\d(?:[-+.,:/ \t\r\d]{0,80}\n|[\W\d_]*\Z)"
-    rf"|(?:,\s{{0,8}}|[:：=]\s{{0,8}}|\b(?:be|or|not)\s{{1,8}}){_SCALAR}"
-    rf"|(?<!\w){_WHOLE}{_LINE_ENDS}|\n[ \t]{{0,8}}{_WHOLE}[.!]{_LINE_ENDS}"
-    # Not a list, but an interval: `f: [0, 1] → R`.
-    r"|\A\s{0,8}(?:[→⊂⊆∈∪∩]|->)"
-)
-# After a list or an object: a member; or one that is alone in its line.
 SECOND_IN_LINE: Final = re.compile(
-    rf"(?:\A|\n)[ \t]{{0,40}}\"[^\"\n]{{1,80}}\"[ \t]{{0,8}}:\s{{0,8}}(?:{_SCALAR}|[{{\[])"
-    r"|[:：][*_ \t\r]{0,8}\n\s{0,8}[\"'“(][^\n]{0,200}[\"'”)][ \t\r.]{0,8}(?:\n|\Z)"
-    # (A heart is none.)
-    rf"|(?:\A|\n)(?:[^\w\n]{{0,40}}[^\w\n:=<]|){_WHOLE}[.]?{_LINE_ENDS}"
-    rf"|\A\s{{0,8}}(?:or|not|vs[.]?)\s{{1,8}}{_SCALAR}"
+    r"\A[\W\d_]{0,200}[\"'“‘]"
+    r"|(?:\A|\n)[ \t]{0,40}\"[^\"\n]{1,80}\"[ \t]{0,8}:\s{0,8}"
+    rf"(?:[\"'“‘{{\[]|{_NUMBER}|{_LITERAL})"
+    rf"|(?:\A[^\n]{{0,40}}|\n(?:\d{{1,3}}[.)])?[^\w\n]{{0,40}})(?<![\w:=<]){_WHOLE}{_LINE_ENDS}"
 )
 # The text after a value takes it back.
 TAKES_BACK: Final = re.compile(
@@ -42,57 +34,49 @@ TAKES_BACK: Final = re.compile(
     r"(?!\w)",
     re.IGNORECASE,
 )
-# Before a closing bracket in the text after the value: it is meant as itself, or as a face.
-NO_CLOSER: Final = re.compile(r"(?:`|[:;=][-'^o]{0,2})\Z")
-# Before a bracket in the text after the value: it is in a call or a quotation, or begins another
-# value.
-QUOTES_VALUE: Final = re.compile(r"(?:\w\(|[`\"'“])\Z")
-ANNOUNCES_SECOND: Final = re.compile(
-    r"(?:[:：=→>\n][ \t]{0,8}|\b(?:is|are|was|were|be)[ \t]{1,8}|\A\s{0,8}(?:or|and)\s{0,8})"
-    r"[(`\"'“]?\Z"
-)
+# Before a bracket in the text after the value: it is part of a face, or meant as itself.
+IN_FACE: Final = re.compile(r"(?:(?:\A|\s)[:;][-'^o]{0,2}|[^\s:：]\s`)\Z")
+# In the text after a value: words after its sentence or its line.
+LATER: Final = re.compile(r"[.!?。\n]\W{0,40}\w")
+# Before a bracket there: it is a subscript (json{"a": 1} is none), or in a call.
+_SUBSCRIPT = r"(?<!\\)[\w)\]$@#%](?<!\b[jJ][sS][oO][nN])"
+PART: Final = re.compile(rf"(?:\w\W{{0,16}}\s|\n)\S{{0,80}}(?:{_SUBSCRIPT}|\w\()\Z")
 TAG: Final = re.compile(r"[<◁\[]")
-ANNOUNCES: Final = re.compile(
-    r"(?:[:：\n]|(?<!=)>|(?<![!=<>])=|\A)\Z|\b(?:is|are|was|were|be)\Z"
-    r"|(?:\A|\n)[ \t]{0,8}(?:[-•+]|\d{1,3}[.)])\Z"
+# Before a tick: a sentence.
+IN_SENTENCE: Final = re.compile(r"[\w,;)] \Z")
+# Before a bracket: a colon; or nothing else in its line, but for Markdown and tags.
+ANNOUNCES: Final = re.compile(r"[:：][\s*_`]{0,8}\Z")
+IN_LINE: Final = re.compile(
+    r"(?:\A|\n)[ \t]{0,40}(?:(?:[-*+•>#`_]{1,3}|\d{1,3}[.)]|<[^<>\n]{1,60}>)[ \t]{0,8}){0,3}\Z"
 )
-# From the beginning of the text to a bracket: something else and an operator.
+DUE: Final = re.compile(f"{ANNOUNCES.pattern}|{IN_LINE.pattern}")
+# From the beginning of the text, or from a bracket that might have been the value, to another: only
+# a symbol and a word, three words, or one in a line of its own.
 OPERAND: Final = re.compile(
-    rf"\A\s{{0,8}}(?:\}}|{_WHOLE})[ \t]{{0,8}}"
-    r"(?:[|;+&/·→~^%@…<>*=!?–—-]{1,3}|or|and|vs[.]?)[ \t]{0,8}\Z"
+    rf"(?:\A\s{{0,8}}(?:{_NUMBER}|{_LITERAL})|\[\])(?![-.:：!?。)\w])"
+    r"(?:[ \t]{0,8}[^\w\s][^\w\n]{0,16}(?:\w{1,16}[^\w\n]{0,16})?"
+    r"|(?:[ \t]{1,8}\w{1,16}[.]?){0,3}[ \t]{0,8}|\s{0,8}\n\w{1,16}\s{0,8})\Z"
 )
-# Before `[1]`: it is a footnote, whatever announces it.
-CITES: Final = re.compile(
-    r"\w[:：]\Z|\b(?:sources?|references?|footnotes?|citations?|see)[:：][*_]{0,3}\s{0,8}\Z",
-    re.IGNORECASE,
-)
-FOOTNOTE: Final = re.compile(r"\[\s{0,32}\d{1,3}\s{0,32}\]")
-# Before a list of numbers, if another one was in the prose: a colon, or a tag in its own line.
-ANNOUNCES_NUMBERS: Final = re.compile(r"(?:[:：]|(?<![!=<>])=)\s*\Z|>[ \t\r]{0,8}\n\Z")
-NUMBERS: Final = re.compile(r"\[\s{0,32}[-+.\d]")
+# In brackets, nothing or one number; and what begins with numbers.
+EMPTY_OR_ONE: Final = re.compile(r"\[\s{0,32}(?:[-+.]{0,2}\d[.eE\d]{0,22}\s{0,32})?\]|\{\s{0,32}\}")
+NUMBERS: Final = re.compile(r"\[[\s\[]{0,32}[-+.]{0,2}\d")
 # In prose, these must be announced; those in one line with a sentence after them are part of it.
 # What `BRACKET` does not look at is not looked at here, either: it may not have come yet.
-SCALAR_LIST: Final = re.compile(r"\[(?:\s{0,32}\[)?\s{0,32}[^\s\"'“‘{\[(]|\{\s{0,32}\}")
-# A block of a program, `func main() { // …`: the brace, and what is before it.
-COMMENTED: Final = re.compile(r"\{\s{0,32}[/#]")
-OPENS_BLOCK: Final = re.compile(r"[\w)]\Z")
-# Before a bracket: a line announces the value.
-DUE: Final = re.compile(r"(?:\A|[:：][ \t\r]*\n\s*)\Z")
-BREAKS_ASIDE: Final = re.compile(r"[][{}]")
-BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
+SCALAR_LIST: Final = re.compile(r"\[(?:\s{0,32}\[)?\s{0,32}[^\s\"'“‘{\[(]|\{\s{0,32}[}/#]")
+BREAKS_ASIDE: Final = re.compile(r"[][{}\"]")
+BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\"\n\x1e]")
 FENCE_REST: Final = re.compile(r"[`\w./+-]*")
-# Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.) And before
-# a square one: a path, a pointer, a footnote.
-SUBSCRIPT: Final = re.compile(r"(?<!\\)[\w)\]$@#%](?<!\bjson)\Z", re.IGNORECASE)
-# Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
-# body of a declaration.
+# Before a bracket: it is a subscript or in a quotation; an argument of a call in a program, a cell
+# of a table, or the body of a declaration; or in YAML. ("Answer:" begins a sentence.) And before a
+# square one: a path, a formula, a footnote.
+_YAML_KEY = r"[ \t]{0,40}(?:- )?[a-z_][\w-]{0,60}:"
 IN_CODE: Final = re.compile(
-    r"(?:[(,`]|\A[ \t])[ \t]{0,40}\w{1,40}=\Z|(?:[.`]|=[ \t]{0,8})\w{1,60}\(\Z|\A[^ \t]{0,100},\Z"
-    r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}\Z"
+    rf"(?:{_SUBSCRIPT}|\"|(?:[(,`]|(?:\A|\n)[ \t])[ \t]{{0,40}}\w{{1,40}}="
+    r"|(?:[.`]|=[ \t]{0,8})\w{1,60}\(|\n[^ \t\n]{0,100},"
+    r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}"
+    rf"|(?:\A|\n){_YAML_KEY}(?:[ \t][^\n]{{0,99}})?\n{_YAML_KEY}[ \t]{{1,8}})\Z"
 )
-# A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.
-YAML_LINE: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:(?:[ \t].{0,200})?\Z")
-YAML_KEY: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:[ \t]{1,8}\Z")
+NO_LIST: Final = re.compile(r"[^\s\w:：=>(,`*_•\u2010-\u2015\u3000-\u303f\uff00-\uff20-]\Z")
 # In a bracket that begins no value: it is part of the prose. What begins otherwise is broken JSON.
 ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
 

@@ -5,9 +5,8 @@ from .core cimport Leniency
 cdef int ASIDE, BEFORE, BLOCK_COMMENT, CODE, END, FENCE, IGNORED, LINE_COMMENT, PROSE, THOUGHTS, VALUE
 
 cdef class Prose:
-    cdef public bint aside_is_broken, aside_is_due, aside_is_quoted, between, in_prose
-    cdef public bint json_fence, passed_list, scalar_list, trailing_code, trailing_letters
-    cdef public bint trailing_thoughts, trailing_words
+    cdef public bint aside_is_broken, aside_is_object, between, in_prose, is_doubtful, is_scalar
+    cdef public bint json_fence, scalar_list, trailing_code, trailing_thoughts, trailing_words
     cdef public str before_text, language, trailing_text
     cdef public Py_ssize_t depth_aside
     cpdef Py_ssize_t before(self, Leniency m, str text, Py_ssize_t pos) except? -2
@@ -16,24 +15,20 @@ cdef class Prose:
     cpdef prose_rule(self, Leniency m)
     cpdef Py_ssize_t begin_prose(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t prose(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef bint is_announced(self, Leniency m, str text, Py_ssize_t pos) except -1
-    cpdef bint is_code(self, Leniency m, str bracket) except -1
-    cpdef Py_ssize_t pass_over(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef Py_ssize_t begin_aside(self, Leniency m, Py_ssize_t pos) except? -2
+    cpdef bint is_value(self, Leniency m, str text, Py_ssize_t pos) except -1
+    cpdef bint is_code(self, str bracket) except -1
+    cpdef Py_ssize_t begin_aside(self, Leniency m, Py_ssize_t pos, str short) except? -2
     cpdef Py_ssize_t aside(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef refuse_due(self, Leniency m, str text, Py_ssize_t start, Py_ssize_t end)
-    cpdef broken(self, Leniency m, str text, Py_ssize_t pos)
     cpdef Py_ssize_t thoughts(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t fix_around(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t fix_fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t code(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef bint begins_another(self, Leniency m, str text, Py_ssize_t pos) except -1
     cpdef Py_ssize_t ignored(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t trailing_fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef sees_json_fence(self, Leniency m, str text, Py_ssize_t pos)
-    cpdef bint is_later(self, Leniency m, str text, Py_ssize_t pos) except -1
-    cpdef sees_second(self, Leniency m, str text, Py_ssize_t pos, bint due)
+    cpdef Py_ssize_t pass_code(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef bint is_later(self) except -1
+    cpdef is_second(self, Leniency m, str text, Py_ssize_t pos)
     cpdef two_values(self, Leniency m, str text, Py_ssize_t pos)
-    cpdef note_trailing(self, Leniency m, str text, Py_ssize_t start, Py_ssize_t end)
+    cpdef note_trailing(self, str text, Py_ssize_t start, Py_ssize_t end)
     cpdef Py_ssize_t after(self, Leniency m, str text, Py_ssize_t pos) except? -2

@@ -26,23 +26,15 @@ from .rules import QUOTES
 if TYPE_CHECKING:
     from .core import Leniency
 
-# No words of the text after the value.
-_NO_WORDS: Final = " \t\r\n,;)]}"
 # Before a tag that is spoken of.
 _QUOTES_TAG: Final = ("`", '"', "'", "“")
-# Before a bracket that is the value, even if the text stops after it, or if it is a list of numbers
-# or words. (In a sentence that is a footnote, or an interval.)
-_INTRODUCES: Final = ("", ":", "\n")
 # What a fence may name and still hold JSON: nothing, something with "json" in it, or one of these.
 _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
-_NO_LIST: Final = (".", "?", "!", "&", "'")
-# As much of the prose is remembered as these patterns look at.
+# As much of the text before a bracket is remembered as the patterns look at.
 _REMEMBERED: Final = 160
 _LONGEST_LANGUAGE: Final = 16
 # As much of the text after a value is looked through for a second number or word.
 _LONGEST_TRAILING: Final = 1000
-# And as much of it before a bracket.
-_BEFORE_SECOND: Final = 16
 
 
 class Prose:
@@ -50,18 +42,17 @@ class Prose:
 
     __slots__ = (
         "aside_is_broken",
-        "aside_is_due",
-        "aside_is_quoted",
+        "aside_is_object",
         "before_text",
         "between",
         "depth_aside",
         "in_prose",
+        "is_doubtful",
+        "is_scalar",
         "json_fence",
         "language",
-        "passed_list",
         "scalar_list",
         "trailing_code",
-        "trailing_letters",
         "trailing_text",
         "trailing_thoughts",
         "trailing_words",
@@ -77,16 +68,14 @@ class Prose:
         self.depth_aside = 0
         # A fence that names JSON is open, and no value has begun in it.
         self.json_fence = False
-        # A bracket of the prose begins where the value is due, in a quotation, or as no value does.
-        self.aside_is_due = self.aside_is_quoted = self.aside_is_broken = False
-        # The value was found in prose; it is a list of numbers or words.
-        self.in_prose = self.scalar_list = False
-        # A list of numbers was passed over before it: a footnote, an interval, or a value.
-        self.passed_list = False
-        # Of the text after it: if there were words, or letters; if thoughts have begun, or code;
-        # and its beginning.
-        self.trailing_words = self.trailing_letters = False
-        self.trailing_thoughts = self.trailing_code = False
+        # A bracket of the prose that is passed over: it may be an object, or it begins as no text.
+        self.aside_is_object = self.aside_is_broken = False
+        # Numbers after a colon were passed over: they may be the value.
+        self.is_doubtful = False
+        # The value was found in prose; it is a list of numbers or words, or empty; or no bracket.
+        self.in_prose = self.scalar_list = self.is_scalar = False
+        # Of the text after it: if there were words, if thoughts or code have begun, its beginning.
+        self.trailing_words = self.trailing_thoughts = self.trailing_code = False
         self.trailing_text = ""
 
     def before(self, m: Leniency, text: str, pos: int) -> int:
@@ -115,15 +104,12 @@ class Prose:
             return False
         if m._last and text[pos] in "{[" and shape.cut.match(text, pos):
             # Cut off right after its bracket. In a sentence, [1 may be a footnote, {name a blank.
-            after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
-            bare = text[after : after + 1] not in ("{", "[") and text[pos:].rstrip() != "{"
-            before = self.before_text.rstrip(" \t")[-1:]
-            if shape is not lookahead.BRACKET or not bare or before in _INTRODUCES:
+            if shape is not lookahead.BRACKET or patterns.DUE.search(self.before_text):
                 return True
         return m._sees(shape, text, pos)
 
     def begin_value(self, m: Leniency, text: str, pos: int) -> int:
-        self.json_fence = False
+        self.json_fence, self.is_scalar = False, text[pos] not in "{[("
         m._end_repair(m._offset + pos)
         # Where prose is read, a list was seen to its end before it begins; elsewhere it may be cut.
         sees_all = self.prose_rule(m) in m._rules
@@ -136,11 +122,6 @@ class Prose:
         m._state = VALUE
         return pos
 
-    @property
-    def listed(self) -> bool:
-        """True if the value is a list of numbers or words in prose."""
-        return self.in_prose and self.scalar_list
-
     def prose_rule(self, m: Leniency) -> str:
         return "trailing-text" if self.between else "leading-text"
 
@@ -150,7 +131,7 @@ class Prose:
             return m._hold(text, pos)
         m._passes = m._may_repair(self.prose_rule(m), text, pos)
         m._state = THOUGHTS if thinks else PROSE
-        self.before_text = ""
+        self.before_text, self.is_doubtful = "", False
         return pos + 1 if thinks else pos
 
     def prose(self, m: Leniency, text: str, pos: int) -> int:
@@ -176,137 +157,95 @@ class Prose:
                     m._state = THOUGHTS
                     return pos + 1
             if char in "`<◁":
-                pass
-            elif self.is_code(m, char):
-                self.aside_is_due = self.aside_is_broken = False
-                return self.begin_aside(m, pos)
-            else:
-                seen = self.sees_value(m, lookahead.BRACKET, text, pos)
-                if seen is None:
-                    return m._hold(text, pos)
-                if seen:
-                    fits = m.schema.fits(m, text, pos)
-                    if fits is None:
-                        return m._hold(text, pos)
-                    self.aside_is_due = self.aside_is_broken = False
-                    self.in_prose = bool(fits) and self.is_announced(m, text, pos)
-                    if self.in_prose:
-                        return self.begin_value(m, text, pos)
-                    return self.pass_over(m, text, pos)
-                after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
-                if char == "{" and text.startswith("{", after):  # of a template
-                    pos += 1
-                    continue
+                pos += 1
+                continue
+            self.aside_is_object = self.aside_is_broken = False
+            if self.is_code(char):
+                return self.begin_aside(m, pos, "[-]")
+            seen = self.sees_value(m, lookahead.BRACKET, text, pos)
+            fits = seen and m.schema.fits(m, text, pos)
+            if seen is None or fits is None:
+                return m._hold(text, pos)
+            self.in_prose = bool(fits) and self.is_value(m, text, pos)
+            if self.in_prose:
+                return self.begin_value(m, text, pos)
+            after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
+            if not seen and char == "{" and text.startswith("{", after):  # of a template
+                pos += 1
+                continue
+            if not seen:
+                self.aside_is_object = char == "{"
                 self.aside_is_broken = not patterns.ASIDE_BEGINS.match(text, after)
-                self.aside_is_due = (
-                    char == "{" and patterns.DUE.search(self.before_text) is not None
-                )
-                return self.pass_over(m, text, pos)
-            pos += 1
+            numbers = seen and patterns.NUMBERS.match(text, pos)
+            might_be = numbers or patterns.EMPTY_OR_ONE.match(text, pos)
+            if might_be and patterns.ANNOUNCES.search(self.before_text):
+                self.is_doubtful = True
+            return self.begin_aside(m, pos, "[]" if might_be else "[-]")
         self.before_text = (before + text[max(start, len(text) - _REMEMBERED) :])[-_REMEMBERED:]
         return len(text)
 
-    def is_announced(self, m: Leniency, text: str, pos: int) -> bool:
-        """False for a list of numbers or words in a sentence, for a block of code and an operand.
+    def is_value(self, m: Leniency, text: str, pos: int) -> bool:
+        """False for one of two operands, and for numbers, words or nothing in a sentence.
 
-        After such a list in the prose, another list may be the value or be one of two.
+        Those are a footnote, an interval or code, unless they are alone in their line. Words and
+        nothing may come after a colon, too, and numbers if a schema asks for a list.
         """
-        before = self.before_text.rstrip(" \t`*")
-        scalars = patterns.SCALAR_LIST.match(text, pos) is not None
-        if patterns.OPERAND.search(self.before_text):
+        if self.is_doubtful or patterns.OPERAND.search(self.before_text):
             return False
-        if text[pos] == "{" and not scalars:
-            return not (patterns.COMMENTED.match(text, pos) and patterns.OPENS_BLOCK.search(before))
-        if not scalars and not self.passed_list:
+        if not patterns.SCALAR_LIST.match(text, pos):
             return True
-        line = before.rpartition("\n")[2]
-        if scalars and line.count("(") > line.count(")"):  # (95% CI: [1.2, 3.4])
-            return False
-        if patterns.FOOTNOTE.match(text, pos) and patterns.CITES.search(self.before_text):
-            return False
-        numbers = scalars and self.passed_list and text[pos] == "["
-        announces = patterns.ANNOUNCES_NUMBERS if numbers else patterns.ANNOUNCES
-        return announces.search(before) is not None
+        numbers = patterns.NUMBERS.match(text, pos) is not None
+        if patterns.IN_LINE.search(self.before_text):
+            return not numbers or "[]" not in self.before_text or self.before_text[-2:] == ">\n"
+        colon = patterns.ANNOUNCES.search(self.before_text) is not None
+        return colon and (not numbers or m.schema.guide is not None)
 
-    def is_code(self, m: Leniency, bracket: str) -> bool:
+    def is_code(self, bracket: str) -> bool:
         """True if a bracket after the prose so far is part of something else than an answer."""
         before = self.before_text
-        if patterns.SUBSCRIPT.search(before[-16:]) or before.endswith('"'):
+        if patterns.IN_CODE.search(before) or (bracket == "[" and patterns.NO_LIST.search(before)):
             return True
-        if bracket == "[" and before.endswith(_NO_LIST):
-            return True
-        lines = before.rsplit("\n", 2)
-        line = lines[-1]
-        if line.count('"') % 2 or line.count("“") > line.count("”"):
-            return True
-        if len(lines) > 1 and patterns.YAML_KEY.match(line) and patterns.YAML_LINE.match(lines[-2]):
-            return True
-        match = patterns.IN_CODE.search(line)
-        return match is not None and (match.start() > 0 or len(lines) > 1 or line[-1] != ",")
+        line = before.rpartition("\n")[2]
+        return line.count('"') % 2 > 0 or line.count("“") > line.count("”")
 
-    def pass_over(self, m: Leniency, text: str, pos: int) -> int:
-        """A bracket that is not the value, but might have been."""
-        self.passed_list = self.passed_list or patterns.NUMBERS.match(text, pos) is not None
-        return self.begin_aside(m, pos)
+    def begin_aside(self, m: Leniency, pos: int, short: str) -> int:
+        """A bracket in prose that is not the value: `see [1, p. 3]`, `d["k"]`, `{name: string}`.
 
-    def begin_aside(self, m: Leniency, pos: int) -> int:
-        """A bracket in prose that begins no JSON: `see [1, p. 3]`, `d["k"]`, `{name: string}`.
-
-        Nothing inside it is the value, so it is passed over up to the bracket that closes it.
+        Nothing inside it is the value, so it is passed over up to the bracket that closes it. Of
+        what is before the next bracket it is `short`.
         """
         self.depth_aside = 0
         m._state = ASIDE
-        self.aside_is_quoted = self.before_text.rpartition("\n")[2].count('"') % 2 > 0
-        self.before_text = ""
+        self.before_text = (self.before_text + short)[-_REMEMBERED:]
         return pos
 
     def aside(self, m: Leniency, text: str, pos: int) -> int:
         breaks = patterns.BREAKS_ASIDE_OF_MANY if m._many else patterns.BREAKS_ASIDE
-        start = pos
         while (match := breaks.search(text, pos)) is not None:
-            at = match.start()
-            if text[at] in "\n\x1e":
-                self.refuse_due(m, text, start, at)
+            pos = match.start()
+            char = text[pos]
+            if char in "\n\x1e":
                 m._state = BEFORE
-                return at
-            if text[at] in "{[":
-                if self.aside_is_broken and self.depth_aside:
-                    self.refuse_due(m, text, start, at)
-                    raise self.broken(m, text, at)
-                before = text[at - 1] if at > pos else self.before_text
-                if before == "\n" and self.depth_aside:  # never closed: a new line, a new text
-                    self.refuse_due(m, text, start, at)
+                return pos
+            # `{it's": 1}` and `{ - "a": 1}` are not prose, but objects that are broken.
+            broken = self.aside_is_broken or (self.aside_is_object and char == '"')
+            if broken and char in '"{[' and self.depth_aside:
+                got = "but got a quote" if char == '"' else f"but got {char!r}"
+                raise m._error(InvalidJSON, "a key or '}'", got, text, pos)
+            if char in "{[":
+                if self.depth_aside and text[pos - 1 : pos] == "\n":  # never closed: a new text
                     m._state = PROSE
-                    self.before_text = "\n"
-                    return at
+                    self.before_text += "\n"
+                    return pos
                 self.depth_aside += 1
-            else:
+            elif char in "]}":
                 self.depth_aside -= 1
                 if self.depth_aside <= 0:
-                    self.refuse_due(m, text, start, at)
                     m._state = PROSE
-                    self.before_text = ('"' if self.aside_is_quoted else "") + text[at]
-                    return at + 1
-            pos = at + 1
-            self.before_text = text[at]
-        if pos < len(text):
-            self.before_text = text[-1]
-        self.refuse_due(m, text, start, len(text))
-        return len(text)
-
-    def refuse_due(self, m: Leniency, text: str, start: int, end: int) -> None:
-        """`{it's": 1}` where the value is due is not prose, but an object that is broken.
-
-        So is `{ - "a": 1}` anywhere.
-        """
-        if self.aside_is_due or self.aside_is_broken:
-            quote = text.find('"', start, end)
-            if quote >= 0:
-                raise self.broken(m, text, quote)
-
-    def broken(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
-        got = "but got a quote" if text[pos] == '"' else f"but got {text[pos]!r}"
-        return m._error(InvalidJSON, "a key or '}'", got, text, pos)
+                    return pos + 1
+            pos += 1
+        waits = text.endswith("\n") and not m._last
+        return m._hold(text, len(text) - 1) if waits else len(text)
 
     def thoughts(self, m: Leniency, text: str, pos: int) -> int:
         """Skip what a model thinks aloud: nothing of it is the answer."""
@@ -363,21 +302,6 @@ class Prose:
             m._state = BEFORE
         return end
 
-    def begins_another(self, m: Leniency, text: str, pos: int) -> bool:
-        """True if more text must come to tell. A second value, or one in a fence, is refused."""
-        if "trailing-text" not in m._rules:
-            return False
-        char = text[pos]
-        if char == "`":
-            seen = "fences" in m._rules and self.sees_json_fence(m, text, pos)
-        elif char in "{[":
-            seen = self.sees_second(m, text, pos, True)
-        else:
-            seen = m._sees(lookahead.ALONE, text, pos)
-        if seen:
-            raise self.two_values(m, text, pos)
-        return seen is None
-
     def ignored(self, m: Leniency, text: str, pos: int) -> int:
         """Pass over the text after the value, but for what shows that the value is another.
 
@@ -388,7 +312,7 @@ class Prose:
         start = pos
         while (match := patterns.BREAKS_TRAILING.search(text, pos)) is not None:
             pos = match.start()
-            self.note_trailing(m, text, start, pos)
+            self.note_trailing(text, start, pos)
             start = pos
             char = text[pos]
             if char in "`~":
@@ -400,7 +324,7 @@ class Prose:
             if self.trailing_code:
                 pos += 1
                 continue
-            if char in "{[" and self.is_later(m, text, pos):
+            if char in "{[" and self.is_second(m, text, pos) is None:
                 return m._hold(text, pos)
             if char in "<◁[":
                 ends = m._sees(lookahead.ONLY_THOUGHTS_END, text, pos)
@@ -420,17 +344,17 @@ class Prose:
             elif char in "}]":
                 if self.depth_aside:
                     self.depth_aside -= 1
-                elif self.trailing_words and not patterns.NO_CLOSER.search(self.before_text):
+                elif self.trailing_words and not patterns.IN_FACE.search(self.before_text):
                     raise m._two_readings("the value has ended", "this bracket ends it", text, pos)
             pos += 1
-        self.note_trailing(m, text, start, len(text))
+        self.note_trailing(text, start, len(text))
         return len(text)
 
     def trailing_fence(self, m: Leniency, text: str, pos: int) -> int:
         """Ticks in the text after the value: they close its fence, or open and close code."""
         if "fences" not in m._rules:
             return pos + 1
-        seen = not self.trailing_code and self.sees_json_fence(m, text, pos)
+        seen = not self.trailing_code and m._sees(lookahead.JSON_FENCE, text, pos)
         fence = m._sees(lookahead.FENCE, text, pos)
         opens = m._sees(lookahead.OPENING_FENCE, text, pos)
         if seen is None or fence is None or opens is None:
@@ -438,61 +362,58 @@ class Prose:
         if seen:
             raise self.two_values(m, text, pos)
         if not fence:
-            return pos + 1
+            return self.pass_code(m, text, pos)
         self.trailing_code = not self.trailing_code and bool(opens)
         return pos + 3
 
-    def sees_json_fence(self, m: Leniency, text: str, pos: int) -> bool | None:
-        seen = m._sees(lookahead.JSON_FENCE, text, pos)
-        match = lookahead.JSON_FENCE.whole.match(text, pos)
-        if match is None or text[match.end() - 1] not in "{[":
-            return seen
-        return m._sees(lookahead.BRACKET, text, match.end() - 1)
+    def pass_code(self, m: Leniency, text: str, pos: int) -> int:
+        """`code` in the middle of a later sentence is passed over whole."""
+        if self.trailing_code or not self.is_later():
+            return pos + 1
+        if not patterns.IN_SENTENCE.search(self.before_text):
+            return pos + 1
+        seen = m._sees(lookahead.QUOTED_CODE, text, pos)
+        if seen is None:
+            return m._hold(text, pos)
+        return text.index("`", pos + 1) + 1 if seen else pos + 1
 
-    def is_later(self, m: Leniency, text: str, pos: int) -> bool:
-        """True if more text must come to tell. A second value is refused.
+    def is_later(self) -> bool:
+        """True if words come after the sentence or the line in which the value ended."""
+        return patterns.LATER.search(self.trailing_text) is not None
 
-        Numbers in a sentence are a footnote.
+    def is_second(self, m: Leniency, text: str, pos: int) -> bool | None:
+        """None if more text must come to tell. A second value is refused.
+
+        In the sentence of the value any bracket is one; in a later one, numbers are a footnote.
         """
+        before = self.before_text
         if self.depth_aside or self.trailing_thoughts:
             return False
-        announced = patterns.ANNOUNCES_SECOND.search(self.before_text) is not None
-        part = patterns.QUOTES_VALUE.search(self.before_text)
-        if text[pos] == "[" and self.trailing_letters:
-            part = part or patterns.SUBSCRIPT.search(self.before_text)
-        if part and not announced:
+        if (text[pos] == "[" or before.endswith("(")) and patterns.PART.search(before):
             return False
-        if self.trailing_letters and not announced and not self.scalar_list:
-            footnote = m._sees(lookahead.FOOTNOTE, text, pos)
-            if footnote is not False:
-                return footnote is None
-        seen = self.sees_second(m, text, pos, announced)
-        if seen:
-            raise self.two_values(m, text, pos)
-        return seen is None
-
-    def sees_second(self, m: Leniency, text: str, pos: int, due: bool) -> bool | None:
-        """True if a second value begins here; where it is due, it may be cut off."""
-        seen = m._sees(lookahead.BRACKET, text, pos)
+        due = not self.is_later() or patterns.DUE.search(before) is not None
+        cited = m._sees(lookahead.CITED, text, pos)
+        if cited is None:
+            return None
+        if cited and not due and not self.scalar_list and not self.is_scalar:
+            return False
+        in_line = "\n" not in self.trailing_text
+        seen = True if cited and in_line else m._sees(lookahead.BRACKET, text, pos)
         if due and m._last and lookahead.BRACKET.cut.match(text, pos):
-            return True
-        return seen and m.schema.fits(m, text, pos)
+            seen = not patterns.IN_FACE.search(before)
+        if seen and m.schema.fits(m, text, pos):
+            raise self.two_values(m, text, pos)
+        return seen
 
     def two_values(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
         return m._two_readings("the value is before this", "it begins here", text, pos)
 
-    def note_trailing(self, m: Leniency, text: str, start: int, end: int) -> None:
+    def note_trailing(self, text: str, start: int, end: int) -> None:
         if end == start or self.trailing_code:
             return
         run = text[start:end]
-        self.before_text = (self.before_text + run)[-_BEFORE_SECOND:]
-        self.trailing_words = self.trailing_words or run.strip(_NO_WORDS) != ""
-        if not self.trailing_letters:
-            letter = patterns.LETTER.search(run)
-            match = patterns.SECOND.search(run, 0, letter.start() if letter else len(run))
-            if match:
-                raise self.two_values(m, text, start + match.start())
-            self.trailing_letters = letter is not None
+        self.before_text = (self.before_text + run)[-_REMEMBERED:]
+        self.trailing_words = self.trailing_words or patterns.WORD.search(run) is not None
         if len(self.trailing_text) < _LONGEST_TRAILING:
             self.trailing_text = (self.trailing_text + run)[:_LONGEST_TRAILING]
 
@@ -506,8 +427,6 @@ class Prose:
             return pos
         if text[pos] in lookahead.ODD_SPACES and m._may_repair("odd-spaces", text, pos):
             return pos + 1
-        if self.begins_another(m, text, pos):
-            return m._hold(text, pos)
         opens = m._sees(lookahead.OPENING_FENCE, text, pos)
         if opens is None:
             return m._hold(text, pos)
@@ -517,10 +436,9 @@ class Prose:
         if comment or (end < 0 and m._may_repair("trailing-text", text, pos)):
             m._state = IGNORED
             m._passes = True
-            self.before_text = ""
+            in_line = m._position(text, pos)[1] == m.brackets.root_line
+            self.before_text = self.trailing_text = "" if in_line else "\n"
             self.depth_aside = 0
-            self.trailing_words = self.trailing_letters = False
-            self.trailing_thoughts = self.trailing_code = False
-            self.trailing_text = ""
+            self.trailing_words = self.trailing_thoughts = self.trailing_code = False
             return end if comment else pos
         return end
