@@ -33,10 +33,11 @@ SEARCHED = frozenset(
         *("IN_SENTENCE", "IN_FACE", "SECOND_SCALAR", "SECOND_IN_LINE", "TAKES_BACK"),
         *("KEY_BEFORE", "ENDS_IN_NUMBER", "LENGTH", "LABEL", "REGEX", "IN_REGEX"),
         *("NEXT_ELEMENT", "AFTER_VALUE", "CURLY_TAIL", "PATH", "TEX", "BACKSLASH_LAST"),
+        *("CONTROL", "RARE", "OPEN_CURLY"),
     )
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.
-PYTHON_ONLY = frozenset(("HAS_DOUBTFUL", "HAS_RARE", "TEXT_BRACKET", "TUPLE_ENDS"))
+PYTHON_ONLY = frozenset(("HAS_CODE", "TEXT_BRACKET", "TUPLE_ENDS"))
 # Not in JavaScript: a base of others.
 PYTHON_ERRORS = frozenset(("_ParseError",))
 # A reader gives up a connection when so many heartbeats in a row did not come.
@@ -186,7 +187,7 @@ def constants() -> Iterator[tuple[str, str, Any]]:
     yield "readonly string[]", "WORDS", lookahead.WORDS
     yield "", "ODD_SPACES", lookahead.ODD_SPACES
     yield "", "REACH", lookahead.REACH
-    for name in ("DOUBTFUL", "RARE", "PYTHON", "PYTHON_TOO"):
+    for name in ("DOUBTFUL", "PYTHON"):
         yield "", name, getattr(escapes, name)
     yield "readonly string[]", "TEX_NAMES", sorted(escapes.TEX_NAMES)
     yield "{[mark: string]: string}", "PARTS", {mark: source(part) for mark, part in PARTS.items()}

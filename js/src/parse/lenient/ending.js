@@ -109,7 +109,7 @@ export class TextEnd {
     const end = m._held.length;
     const closers = tail.slice(1).replace(ANY_SPACE, "");
     const expected = [...m.brackets.brackets(m)].reverse().join("");
-    const meant = closers !== "" && closers === expected && !m.quotes.curly;
+    const meant = closers !== "" && closers === expected && !m.quotes.opensCurly(m);
     if (meant && m.rules.has("curly-quotes")) {
       m._mayRepair("curly-quotes", end);
       m.text.tailText = "";
@@ -144,7 +144,7 @@ export class TextEnd {
    * @param {Leniency} m
    */
   maySwallow(m) {
-    const curly = m.text.tailText.startsWith("”") && !m.quotes.curly;
+    const curly = m.text.tailText.startsWith("”") && !m.quotes.opensCurly(m);
     if (m.quotes.quoted || curly || ANY_CLOSER.includes(m.text.last)) return true;
     // Without one that is not escaped, no line break counts.
     let text = m.text.emitted + m.text.tailText;

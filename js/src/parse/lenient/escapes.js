@@ -5,9 +5,12 @@
  * `\f` is one, too. What decides is the text around it, never how the text was cut.
  */
 
-import { charAt, endOf, isAlnum, isAlpha } from "./characters.js";
+import { charAt, endOf, isAlnum } from "./characters.js";
 import {
   BACKSLASH_LAST,
+  CONTROL,
+  IN_REGEX,
+  NETWORK,
   PATH,
   PATH_AFTER,
   PATH_CUT,
@@ -22,15 +25,16 @@ import {
 
 /**
  * True if the backslash at `pos` is text like one before it; null if more text must come to tell.
- * @param {string} before the text of the string since the first such backslash, and a character more
- * @param {boolean} drive the string begins with `C:\`
+ * @param {string} whole the text of the string so far
  * @param {string} text
  * @param {number} pos
  * @param {boolean} last
  * @returns {boolean | null}
  */
-export function isLiteral(before, drive, text, pos, last) {
-  if (drive) return true;
+export function isLiteral(whole, text, pos, last) {
+  if (whole.startsWith(":\\", 1)) return true;
+  // Since the first such backslash, with the character before it.
+  const before = whole.slice(Math.max(whole.indexOf("\\") - 1, 0)).slice(-200);
   const char = text[pos + 1];
   const after = pos + 1 + (char === "u" ? 5 : char === "x" ? 3 : 1);
   if (text.length < after + 2 && !last) return null;
@@ -55,23 +59,19 @@ export function isLiteral(before, drive, text, pos, last) {
 }
 
 /**
- * What an escape of Python's stands for, from the letter at `pos` on, and where it ends; "" if it is
- * none, null if more text must come to tell. `\v` and `\0` may as well begin a name.
+ * True if the backslash at `pos`, the first that begins no escape, may not be text: it begins an escape
+ * of another language, `\x41`, `\u{1F600}`, the end of a line. Or the string has an escape before it
+ * that is doubtful now. null if more text must come to tell.
+ * @param {string} whole the text of the string so far
  * @param {string} text
  * @param {number} pos
  * @param {boolean} last
- * @returns {string | null}
  */
-export function pythonEscape(text, pos, last) {
-  const char = text[pos];
-  const after = charAt(text, pos + 1);
-  if (char === "x" || char === "U") {
-    const end = endOf(PYTHON_CODE, text, pos);
-    if (end < 0) return endOf(PYTHON_CODE_CUT, text, pos) >= 0 && !last ? null : "";
-    const code = parseInt(text.slice(pos + 1, end), 16);
-    return code < 0x110000 && !(code >= 0xd800 && code < 0xe000) ? String.fromCodePoint(code) : "";
-  }
-  if (after === "" && !last) return null;
-  if ("0v".includes(char) && !isAlnum(after)) return char === "0" ? "\0" : "\v";
-  return char === "0" && isAlpha(after) ? "\0" : "";
+export function isUnsure(whole, text, pos, last) {
+  const char = charAt(text, pos + 1);
+  if (char === "\r" || char === "\n" || text.startsWith("u{", pos + 1)) return true;
+  if (isAlnum(char) && (CONTROL.test(whole) || endOf(NETWORK, whole, 0) >= 0)) return true;
+  if (whole.slice(1) === ":" || IN_REGEX.test(whole)) return false;
+  const cut = endOf(PYTHON_CODE_CUT, text, pos + 1) >= 0 && !last;
+  return cut ? null : endOf(PYTHON_CODE, text, pos + 1) >= 0;
 }

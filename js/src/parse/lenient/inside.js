@@ -199,7 +199,7 @@ export class LenientMachine extends Leniency {
    * @param {number} pos
    */
   _afterLiteral(text, pos) {
-    return this.text.oneEscape(this, text, pos);
+    return this.text.oneEscape(this, text, pos, '"');
   }
 
   /**

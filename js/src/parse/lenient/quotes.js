@@ -9,12 +9,21 @@
 import { AFTER, FIRST_KEY, STRING, VALUE } from "../machine.js";
 import { charAt, endOf, isAlnum, isAlpha, isSpace, lastOf, lastVisible, spaceEnd, trimmedEnd } from "./characters.js";
 import { SHAPE } from "./lookahead.js";
-import { CLOSE_QUOTATION, ENDS_IN_NUMBER, LABEL, LAST_SCALAR, LENGTH, NEXT_ELEMENT, NO_QUOTATION, PLAIN_KEY } from "./tables.js";
+import {
+  CLOSE_QUOTATION,
+  ENDS_IN_NUMBER,
+  LABEL,
+  LAST_SCALAR,
+  LENGTH,
+  NEXT_ELEMENT,
+  NO_QUOTATION,
+  OPEN_CURLY,
+  PLAIN_KEY,
+} from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 
 const REMEMBERED = 64;
-const CURLY = /[“”‘„]/;
 // A quote between a digit and one of these means inches.
 const INCHES = " .;)x×-";
 // After these a quote opens something, if no space follows it.
@@ -22,32 +31,23 @@ const OPENS = [",", ":", ";", "[", "{", "("];
 
 /** Tells the quote that ends a string from one in its text. */
 export class Quotes {
-  // Of the string that is being read: it had inner quotes; a quotation is open; a comma is before
-  // that, so that it may be a key; it began in a word, so it may end in one.
+  // Of the string that is being read: it had inner quotes; a quotation is open; it began in a word, so
+  // it may end in one.
   quoted = false;
   quotation = false;
-  afterComma = false;
   glued = false;
   // How many brackets of JSON inside the string are open, and if a string is open there: brackets in
   // it do not count.
   nest = 0;
   nestString = false;
-  // Where the last inner quote was, and how many in a row.
-  innerAt = -1;
-  innerRun = 0;
   // It has quotes with and without a backslash; a quote that means inches.
   mixed = false;
   inches = false;
-  // A curly quote was opened in it, or a low one.
-  curly = false;
-  low = false;
-
   /** A string begins. */
   beginText() {
-    this.quoted = this.quotation = this.afterComma = this.glued = this.nestString = false;
-    this.mixed = this.inches = this.curly = this.low = false;
-    this.nest = this.innerRun = 0;
-    this.innerAt = -1;
+    this.quoted = this.quotation = this.glued = this.nestString = false;
+    this.mixed = this.inches = false;
+    this.nest = 0;
   }
 
   /**
@@ -62,20 +62,6 @@ export class Quotes {
       if (this.nest !== 0 && "{[".includes(char)) this.nest += 1;
       else if (this.nest !== 0 && "}]".includes(char)) this.nest -= 1;
     }
-  }
-
-  /**
-   * A curly quote that was opened in the string is closed in it, and does not end it.
-   * @param {string} run
-   */
-  noteCurly(run) {
-    if (!CURLY.test(run)) return;
-    const closes = run.lastIndexOf("”");
-    const opens = Math.max(run.lastIndexOf("“"), run.lastIndexOf("‘"));
-    if (Math.max(opens, closes) >= 0) this.curly = opens > closes;
-    const low = run.lastIndexOf("„");
-    const others = Math.max(run.lastIndexOf("“"), closes);
-    if (Math.max(low, others) >= 0) this.low = low > others;
   }
 
   /**
@@ -100,53 +86,55 @@ export class Quotes {
   endString(m, text, quote) {
     if (m.text.stringAt !== m._token) m.text.beginText(m);
     const end = text.length;
-    if (m._offset + quote === m._token + 1 && text[quote] === '"' && this.blocks(m)) {
+    if (m._offset + quote === m._token + 1 && text[quote] === '"' && m._state === STRING && m.rules.has("block-strings")) {
       if (quote + 1 === end && !m._last) return m._hold(text, quote);
       if (text.startsWith('"', quote + 1)) return m.text.openBlock(m, '"""', quote - 1);
     }
     if (!m.text.inner || m._frames.length === 0) return m.text.finishString(m, text, quote);
-    // Nearly every string ends in one of these ways, told without a shape.
-    let pos = spaceEnd(text, quote + 1);
-    const comma = text[pos] === ",";
-    if (comma) pos = spaceEnd(text, pos + 1);
-    const char = text[pos];
-    let plain = comma ? char === '"' : char === "}" || char === "]";
-    plain ||= char === ")" && m.text.parens.size !== 0;
-    plain ||= pos === end && m._last;
-    if (plain && this.nest === 0) {
-      if (this.quotation) throw this.loneQuote(m, quote);
-      return m.text.finishString(m, text, quote);
-    }
-    if (pos === end && !m._last && end - quote < REMEMBERED) return m._hold(text, quote);
-    return this.doubtfulQuote(m, text, quote);
-  }
-
-  /** @param {Leniency} m */
-  blocks(m) {
-    return m.rules.has("block-strings") && m._state === STRING;
-  }
-
-  /**
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} quote
-   */
-  doubtfulQuote(m, text, quote) {
+    if (quote + 1 === end && !m._last) return m._hold(text, quote);
     if (this.nest === 0) {
-      const ends = m._object ? SHAPE.STRING_ENDS_IN_OBJECT : SHAPE.STRING_ENDS_IN_ARRAY;
-      const seen = m._sees(ends, text, quote + 1);
-      if (seen === null) return m._hold(text, quote);
-      const cut = m._last && !m._object && endOf(LAST_SCALAR, text, quote + 1) >= 0;
-      if (seen || cut) {
+      const ends = this.endsString(m, text, quote);
+      if (ends === null) return m._hold(text, quote);
+      if (ends) {
         if (this.quotation) throw this.loneQuote(m, quote);
         return m.text.finishString(m, text, quote);
       }
       if (m.text.tailText !== "" && text[quote] === '"') {
-        const end = this.forgottenQuote(m, text, quote);
-        if (end >= 0) return end;
+        const next = this.forgottenQuote(m, text, quote);
+        if (next >= 0) return next;
       }
     }
     return this.innerQuote(m, text, quote);
+  }
+
+  /**
+   * True if what follows this quote shows that it ends a string; null if more must come to tell.
+   * @param {Leniency} m
+   * @param {string} text
+   * @param {number} quote
+   */
+  endsString(m, text, quote) {
+    // Nearly every string ends in one of these ways, told without a shape.
+    let pos = spaceEnd(text, quote + 1);
+    const comma = text[pos] === ",";
+    if (comma) pos = spaceEnd(text, pos + 1);
+    if (pos === text.length && m._last) return true;
+    if (pos === text.length && pos - quote < REMEMBERED) return null;
+    const char = text[pos];
+    if (comma ? char === '"' : char === "}" || char === "]") return true;
+    if (char === ")" && m.text.parens.size !== 0) return true;
+    const shape = m._object ? SHAPE.STRING_ENDS_IN_OBJECT : SHAPE.STRING_ENDS_IN_ARRAY;
+    const seen = m._sees(shape, text, quote + 1);
+    const cut = m._last && !m._object && endOf(LAST_SCALAR, text, quote + 1) >= 0;
+    return seen === null ? null : seen || cut;
+  }
+
+  /**
+   * True if a curly or a low quote in the text that was emitted is not closed.
+   * @param {Leniency} m
+   */
+  opensCurly(m) {
+    return OPEN_CURLY.test(m.text.shown);
   }
 
   /**
@@ -171,7 +159,7 @@ export class Quotes {
     const ahead = inObject ? SHAPE.KEY_AHEAD : curly ? SHAPE.CURLY_ELEMENT_AHEAD : SHAPE.ELEMENT_AHEAD;
     const seen = m._sees(ahead, text, quote + 1);
     if (seen === null) return m._hold(text, quote);
-    if (curly && this.curly) throw this.loneQuote(m, quote);
+    if (curly && this.opensCurly(m)) throw this.loneQuote(m, quote);
     const rule = curly ? "curly-quotes" : "missing-quotes";
     if (!seen || !m.rules.has(rule)) return -1;
     // After \" the backslash may be part of the text, and the quote its end.
@@ -233,70 +221,65 @@ export class Quotes {
   innerQuote(m, text, quote) {
     if (!m.rules.has("inner-quotes")) return m.text.finishString(m, text, quote);
     const char = text[quote];
-    const after = charAt(text, quote + 1);
-    const before = lastOf(m.text.shown + m.text.tailText);
-    if (!"'’".includes(char) || !(isAlnum(before) && isAlnum(after))) {
-      const adjacent = this.innerAt === m._offset + quote - 1;
-      this.innerRun = adjacent ? this.innerRun + 1 : 1;
-      if (this.nest !== 0) {
-        // No JSON has three quotes in a row.
-        if (this.innerRun > 2) throw this.loneQuote(m, quote);
-        this.nestString = !this.nestString;
-      } else if (this.quotation) {
-        const opens = OPENS.includes(before) && !isSpace(after);
-        const inWord = isAlnum(after) && !this.glued;
-        if (isSpace(before) || inWord || opens) throw this.loneQuote(m, quote);
-        if (this.afterComma) {
-          const seen = m._sees(SHAPE.COLON_AHEAD, text, quote + 1);
-          if (seen === null) return m._hold(text, quote);
-          // `x], "key": [` may be no text at all.
-          if (seen) throw this.loneQuote(m, quote);
-        }
-        this.quotation = false;
-      } else if (char === '"' && (this.low || this.curly) && !isSpace(before)) {
-        this.low = this.curly = false;
-      } else if (char === '"' && isAlpha(before) && isAlpha(after)) {
-        this.quotation = this.glued = true;
-        this.afterComma = false;
-      } else if (endOf(CLOSE_QUOTATION, before, 0) < 0 && endOf(NO_QUOTATION, after, 0) < 0) {
-        if (after === char && !adjacent) {
-          const seen = this.seesThree(m, text, quote);
-          if (seen === null) return m._hold(text, quote);
-          if (!seen) throw this.loneQuote(m, quote);
-        }
-        if ((before === "{" || before === "[") && char === '"') {
-          const seen = m._sees(before === "{" ? SHAPE.KEY_AHEAD : SHAPE.ELEMENT_AHEAD, text, quote + 1);
-          if (seen === null) return m._hold(text, quote);
-          // "x}, {"a": the string has no end; "["true: a comma is missing after it.
-          if (!seen || NEXT_ELEMENT.test(m.text.shown)) throw this.loneQuote(m, quote);
-          this.nest = 1;
-          this.nestString = true;
-        } else {
-          this.quotation = true;
-          this.glued = false;
-          this.afterComma = m.text.last === ",";
-        }
-      } else if (char === '"' && INCHES.includes(after) && this.endsInInches(m)) {
-        this.inches = true;
-      } else {
-        throw this.loneQuote(m, quote);
+    const end = this.afterQuotes(m, text, quote);
+    if (end < 0) return m._hold(text, quote);
+    const after = charAt(text, end);
+    const string = m.text.shown + m.text.tailText;
+    const before = lastOf(string);
+    if ("'’".includes(char) && isAlnum(before) && isAlnum(after)) {
+      // An apostrophe.
+    } else if (this.nest !== 0) {
+      // No JSON has three quotes in a row.
+      if (end > quote + 1) throw this.loneQuote(m, quote);
+      this.nestString = !this.nestString;
+    } else if (this.quotation) {
+      const opens = OPENS.includes(before) && !isSpace(after);
+      const inWord = isAlnum(after) && !this.glued;
+      if (isSpace(before) || inWord || opens) throw this.loneQuote(m, quote);
+      if (lastVisible(string.slice(0, string.lastIndexOf(char))) === ",") {
+        const seen = m._sees(SHAPE.COLON_AHEAD, text, end);
+        if (seen === null) return m._hold(text, quote);
+        // `x], "key": [` may be no text at all.
+        if (seen) throw this.loneQuote(m, quote);
       }
+      this.quotation = false;
+    } else if (char === '"' && !isSpace(before) && this.opensCurly(m)) {
+      // It closes that one.
+    } else if (char === '"' && isAlpha(before) && isAlpha(after)) {
+      this.quotation = this.glued = true;
+    } else if (char === '"' && INCHES.includes(after) && LENGTH.test(string) && !LABEL.test(string)) {
+      this.inches = true;
+    } else if (endOf(CLOSE_QUOTATION, before, 0) >= 0 || endOf(NO_QUOTATION, after, 0) >= 0 || after === char) {
+      throw this.loneQuote(m, quote);
+    } else if ((before === "{" || before === "[") && char === '"') {
+      const seen = m._sees(before === "{" ? SHAPE.KEY_AHEAD : SHAPE.ELEMENT_AHEAD, text, quote + 1);
+      if (seen === null) return m._hold(text, quote);
+      // "x}, {"a": the string has no end; "["true: a comma is missing after it.
+      if (!seen || NEXT_ELEMENT.test(string)) throw this.loneQuote(m, quote);
+      this.nest = 1;
+      this.nestString = true;
+    } else {
+      this.quotation = true;
+      this.glued = false;
     }
     m._mayRepair("inner-quotes", quote);
     this.quoted = false; // for `noteText`
-    m.text.take(m, char);
+    m.text.take(m, text.slice(quote, end));
     this.quoted = true;
-    this.innerAt = m._offset + quote;
-    return quote + 1;
+    return end;
   }
 
   /**
-   * True if the text before a quote ends in a length: `5" nail`, but not `room 12" key`.
+   * Where the next one or three quotes end, as a program has them; -1 if more must come to tell.
    * @param {Leniency} m
+   * @param {string} text
+   * @param {number} quote
    */
-  endsInInches(m) {
-    const shown = m.text.shown + m.text.tailText;
-    return LENGTH.test(shown) && !LABEL.test(shown);
+  afterQuotes(m, text, quote) {
+    if (!text.startsWith('""', quote)) return quote + 1;
+    if (quote + 2 === text.length && !m._last) return -1;
+    const ends = text[quote + 2] !== '"' || this.endsString(m, text, quote + 2);
+    return ends === null ? -1 : ends ? quote + 1 : quote + 3;
   }
 
   /**
@@ -320,22 +303,5 @@ export class Quotes {
     m._endKey(quote);
     m._state = VALUE;
     return quote;
-  }
-
-  /**
-   * True if three quotes are part of the text, as in a program; null if more text must come to tell.
-   *
-   * Two are two strings without a comma, or one quote that is written twice.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} quote
-   */
-  seesThree(m, text, quote) {
-    if (text[quote + 2] !== text[quote]) {
-      return quote + 2 === text.length && !m._last ? null : false;
-    }
-    const ends = m._object ? SHAPE.STRING_ENDS_IN_OBJECT : SHAPE.STRING_ENDS_IN_ARRAY;
-    const seen = m._sees(ends, text, quote + 3);
-    return seen === null ? null : !seen;
   }
 }

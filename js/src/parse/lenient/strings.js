@@ -6,34 +6,21 @@
  */
 
 import { AFTER, COLON, ESCAPE, FIRST_KEY, HEX, KEY, Machine, NEXT_KEY, NO_CONTROL, STRING } from "../machine.js";
-import { charAt, endOf, isAlnum, lastOf, lastVisible } from "./characters.js";
-import { isLiteral, pythonEscape } from "./escapes.js";
+import { charAt, endOf, isAlnum, lastVisible } from "./characters.js";
+import { isLiteral, isUnsure } from "./escapes.js";
 import { SHAPE } from "./lookahead.js";
 import { BLOCK_STRING, ODD_KEY, ODD_STRING } from "./states.js";
-import {
-  DOUBTFUL,
-  INFO_STRING,
-  INFO_STRING_CUT,
-  IN_REGEX,
-  LINE_BREAK,
-  NAMES_LANGUAGE,
-  NETWORK,
-  PYTHON,
-  PYTHON_CODE,
-  PYTHON_TOO,
-  QUOTES,
-  RARE,
-} from "./tables.js";
+import { DOUBTFUL, INFO_STRING, INFO_STRING_CUT, LINE_BREAK, PYTHON, QUOTES, RARE } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 /** @typedef {import("./rules.js").Rule} Rule */
 
-// The quote that ends what an odd quote opens, and the plain text between them.
+// The quote that ends what an odd quote opens, and the plain text before a quote.
 /** @type {{[quote: string]: string}} */
 export const CLOSERS = { "'": "'", "“": "”", "‘": "’", "`": "`" };
-/** @type {{[quote: string]: RegExp}} */
+/** @type {{[closer: string]: RegExp}} */
 const PLAIN = Object.fromEntries(
-  Object.entries(CLOSERS).map(([quote, closer]) => [quote, new RegExp(`[^${closer}\\\\\\x00-\\x1f]*`, "y")]),
+  Object.values(CLOSERS).map((closer) => [closer, new RegExp(`[^${closer}\\\\\\x00-\\x1f]*`, "y")]),
 );
 /** @type {{[opened: string]: RegExp}} */
 const BLOCK_TEXT = { '"""': /[^"\\\r\n]*/y, "```": /[^`\r\n]*/y };
@@ -51,24 +38,17 @@ export class Strings {
   inner = false;
   // The quote that opened an odd string.
   opened = "";
-  // Three ticks opened it, and a word that may name a language is after them in their line.
-  info = false;
   // Of the string that is being read, or was read last: its offset, its text as far as it was emitted,
   // the end of that, and what is not yet emitted.
   stringAt = -1;
   emitted = "";
   shown = "";
   tailText = "";
-  // Where the last string began with an escape that is doubtful beside a backslash that is text, and
-  // the last one with such a backslash; the last one with `\b` or `\f`, and with a backslash before
-  // punctuation. Of the one with a backslash that is text its text since then, and if it begins with
-  // a drive.
-  doubtfulAt = NOWHERE;
+  // Where the last string began that has a backslash that is text: before a letter, before
+  // punctuation. And the last one that has an escape like `\u00e9`.
   backslashAt = NOWHERE;
-  rareAt = NOWHERE;
   punctuatedAt = NOWHERE;
-  literalText = "";
-  drive = false;
+  codeAt = NOWHERE;
   // Where the last string began that has a line break in it.
   linesAt = NOWHERE;
   /** The depths that a "(" opened. @type {Set<number>} */
@@ -92,6 +72,15 @@ export class Strings {
     this.commaAt = -1;
   }
 
+  /**
+   * The text of the string or key that is being read.
+   * @param {Leniency} m
+   */
+  whole(m) {
+    if (m._state === KEY || m._state === ODD_KEY) return m._begun;
+    return this.stringAt === m._token ? this.emitted + this.tailText : "";
+  }
+
   /** The last character of the text so far but for white space; "" if there is none. */
   get last() {
     return lastVisible(this.shown + this.tailText);
@@ -112,9 +101,6 @@ export class Strings {
    * @param {string} run
    */
   take(m, run) {
-    if (this.backslashAt === m._token) {
-      this.literalText = (this.literalText + run).slice(-LONGEST_TAIL);
-    }
     if (m._state === KEY || m._state === ODD_KEY) m._begun += run;
     else this.takeText(m, run);
   }
@@ -149,7 +135,6 @@ export class Strings {
     m._sink.text(run);
     this.emitted += run;
     this.shown = run.length < LONGEST_TAIL ? (this.shown + run).slice(-LONGEST_TAIL) : run;
-    m.quotes.noteCurly(run);
   }
 
   /** @param {Leniency} m */
@@ -167,6 +152,8 @@ export class Strings {
    */
   finishString(m, text, quote) {
     m.quotes.refuseText(m, quote);
+    // `\.(js|ts)\b`
+    if (this.punctuatedAt === m._token && RARE.test(this.emitted)) throw this.backslashes(m, quote);
     if (this.tailText !== "") {
       const tail = this.tailText;
       this.tailText = "";
@@ -222,12 +209,13 @@ export class Strings {
    * @param {number} pos
    */
   oddString(m, text, pos) {
-    const end = this.within(m, text, pos, endOf(PLAIN[this.opened], text, pos));
+    const closer = CLOSERS[this.opened];
+    const end = this.within(m, text, pos, endOf(PLAIN[closer], text, pos));
     if (end > pos) this.take(m, text.slice(pos, end));
     if (end === text.length) return end;
-    if (text[end] === CLOSERS[this.opened]) return this.endOddString(m, text, end);
+    if (text[end] === closer) return this.endOddString(m, text, end);
     if (m._offset + end >= m._stop) throw m._over("string", m._limits.string, end);
-    return this.oddText(m, text, end);
+    return text[end] === "\\" ? this.oneEscape(m, text, end, closer) : this.control(m, text, end);
   }
 
   /**
@@ -253,35 +241,36 @@ export class Strings {
   }
 
   /**
-   * Between odd quotes: an escape of JSON's or of the quote, or a control character.
+   * An escape of JSON's or of the quote, or a backslash that is text.
    * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
+   * @param {string} closer
    */
-  oddText(m, text, pos) {
-    if (text[pos] !== "\\") return this.control(m, text, pos);
-    const closer = CLOSERS[this.opened] ?? '"';
-    if (text.startsWith(closer, pos + 1)) {
+  oneEscape(m, text, pos, closer) {
+    const char = text[pos + 1];
+    if (char === undefined) return m._hold(text, pos);
+    if (char === closer) {
       this.take(m, closer);
       return pos + 2;
     }
-    return this.oneEscape(m, text, pos);
-  }
-
-  /**
-   * An escape of JSON's, or a backslash that is text.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   */
-  oneEscape(m, text, pos) {
-    const end = this.literalEscape(m, text, pos);
-    if (end >= 0) return end;
     const decoded = this.escape(m, text, pos, text.length);
+    const odd = m._state === ODD_STRING || m._state === ODD_KEY;
+    const python = odd && "'`".includes(this.opened) && PYTHON.includes(char);
+    const doubtful = python || (typeof decoded === "string" && DOUBTFUL.includes(char));
+    if (this.backslashAt === m._token && doubtful) {
+      const seen = isLiteral(this.whole(m), text, pos, m._last);
+      if (seen === null) return m._hold(text, pos);
+      if (!seen) throw this.backslashes(m, pos);
+      m._mayRepair("bad-escapes", pos);
+      this.take(m, "\\");
+      return pos + 1;
+    }
     if (typeof decoded === "string") {
       this.take(m, decoded);
-      return pos + (decoded.length === 2 ? 12 : text[pos + 1] === "u" ? 6 : 2);
+      return pos + (decoded.length === 2 ? 12 : char === "u" ? 6 : 2);
     }
+    if (python && m.rules.has("bad-escapes")) throw this.backslashes(m, pos);
     return decoded < 0 ? m._hold(text, pos) : this.oddEscape(m, text, pos, decoded);
   }
 
@@ -333,20 +322,13 @@ export class Strings {
   blockString(m, text, pos) {
     const opened = this.opened;
     if (m._begun !== "") {
-      if (opened === "```" && endOf(INFO_STRING_CUT, text, pos) >= 0 && !m._last) {
-        return m._hold(text, pos);
-      }
-      const firstLine = endOf(opened === "```" ? INFO_STRING : LINE_BREAK, text, pos);
-      if (text.startsWith("\r", pos) && text.length === pos + 1 && !m._last) {
-        return m._hold(text, pos);
-      }
+      const ticks = opened === "```";
+      const cut = ticks ? endOf(INFO_STRING_CUT, text, pos) >= 0 : text.slice(pos) === "\r";
+      if (cut && !m._last) return m._hold(text, pos);
       m._begun = "";
-      this.info = opened === "```" && firstLine >= 0 && text[pos].trim() !== "";
+      const firstLine = endOf(ticks ? INFO_STRING : LINE_BREAK, text, pos);
       if (firstLine >= 0) return m._pass(text, pos, firstLine);
-      if (opened === "```" && endOf(NAMES_LANGUAGE, text, pos) >= 0) {
-        const other = "it is part of the text";
-        throw m._twoReadings("this line names the language", other, pos);
-      }
+      if (ticks) throw m._twoReadings("this line names the language", "it is part of the text", pos);
     }
     const end = m._pass(text, pos, endOf(BLOCK_TEXT[opened], text, pos));
     if (end > pos) this.take(m, text.slice(pos, end));
@@ -354,7 +336,7 @@ export class Strings {
       throw m._over("string", m._limits.string, m._stop - m._offset);
     }
     if (end === text.length) return end;
-    if (text[end] === "\\") return this.oddText(m, text, end);
+    if (text[end] === "\\") return this.oneEscape(m, text, end, '"');
     const mark = endOf(LINE_BREAK, text, end);
     const start = mark >= 0 ? mark : end;
     const rest = text.slice(start, start + 3);
@@ -363,11 +345,10 @@ export class Strings {
       return m._hold(text, end);
     }
     if (rest === opened) {
-      const ends = m._object ? SHAPE.STRING_ENDS_IN_OBJECT : SHAPE.STRING_ENDS_IN_ARRAY;
-      const seen = m._frames.length === 0 || m._sees(ends, text, start + 3);
+      const seen = m._frames.length === 0 || m.quotes.endsString(m, text, start + 2);
       if (seen === null) return m._hold(text, end);
       if (seen) {
-        if (this.info && this.shown === "") {
+        if (opened === "```" && this.shown === "") {
           throw m._twoReadings("the fence names a language", "the text is in its line", end);
         }
         m._pass(text, end, start);
@@ -398,48 +379,22 @@ export class Strings {
     if (!m.rules.has("bad-escapes")) {
       return Machine.prototype._unexpected.call(m, text, wrong, wrong === pos + 1 ? ESCAPE : HEX, pos);
     }
-    const first = this.backslashAt !== m._token;
-    if (first && char !== "'") {
-      const code = this.otherEscape(m, text, pos, char);
-      if (code === null) return m._hold(text, pos);
-      if (code) throw this.backslashes(m, pos);
-    }
-    m._mayRepair("bad-escapes", pos);
     if (char === "'") {
+      m._mayRepair("bad-escapes", pos);
       this.take(m, "'");
       return pos + 2;
     }
-    if (first && isAlnum(charAt(text, pos + 1))) this.beginLiteral(m, pos);
-    else if (first) this.beginPunctuated(m, pos);
+    const letter = isAlnum(charAt(text, pos + 1));
+    if (this.backslashAt !== m._token) {
+      const unsure = isUnsure(this.whole(m), text, pos, m._last);
+      if (unsure === null) return m._hold(text, pos);
+      if (unsure || (letter && this.codeAt === m._token)) throw this.backslashes(m, pos);
+    }
+    if (letter) this.backslashAt = m._token;
+    else this.punctuatedAt = m._token;
+    m._mayRepair("bad-escapes", pos);
     this.take(m, text.slice(pos, wrong));
     return wrong;
-  }
-
-  /**
-   * True if this is an escape of another language: `\x41`, `\u{1F600}`, the end of a line; null if
-   * more text must come to tell.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   * @param {string} char
-   */
-  otherEscape(m, text, pos, char) {
-    if (char === "\r" || char === "\n" || text.startsWith("u{", pos + 1)) return true;
-    const before = this.lastText(m);
-    if (char !== "x" && char !== "U") return false;
-    if (this.isDrive(m, before, pos) || IN_REGEX.test(before)) return false;
-    const code = pythonEscape(text, pos + 1, m._last);
-    return code === null ? null : code !== "";
-  }
-
-  /**
-   * `\.(js|ts)\b`: here `\b` and `\f` may be text: the characters are rare.
-   * @param {Leniency} m
-   * @param {number} pos
-   */
-  beginPunctuated(m, pos) {
-    if (this.rareAt === m._token) throw this.backslashes(m, pos);
-    this.punctuatedAt = m._token;
   }
 
   /**
@@ -451,45 +406,8 @@ export class Strings {
    */
   escape(m, text, pos, visible) {
     const decoded = Machine.prototype._escape.call(m, text, pos, visible);
-    if (typeof decoded === "string" && DOUBTFUL.includes(text[pos + 1])) {
-      this.doubtfulAt = m._token;
-      if (RARE.includes(text[pos + 1])) this.rareAt = m._token;
-    }
+    if (typeof decoded === "string" && text[pos + 1] === "u") this.codeAt = m._token;
     return decoded;
-  }
-
-  /**
-   * A backslash that is text: from now on others may be text in this string, too.
-   * @param {Leniency} m
-   * @param {number} pos
-   */
-  beginLiteral(m, pos) {
-    const inKey = m._state === KEY || m._state === ODD_KEY;
-    const network = endOf(NETWORK, inKey ? m._begun : this.shown + this.tailText, 0) >= 0;
-    if (this.doubtfulAt === m._token || network) throw this.backslashes(m, pos);
-    const before = this.lastText(m);
-    this.literalText = before;
-    this.drive = this.isDrive(m, before, pos);
-    this.backslashAt = m._token;
-  }
-
-  /**
-   * The last character of the string or key so far; "" if there is none.
-   * @param {Leniency} m
-   */
-  lastText(m) {
-    if (m._state === KEY || m._state === ODD_KEY) return lastOf(m._begun);
-    return this.stringAt === m._token ? lastOf(this.shown + this.tailText) : "";
-  }
-
-  /**
-   * True if the string begins like `C:` before the backslash at `pos`.
-   * @param {Leniency} m
-   * @param {string} before
-   * @param {number} pos
-   */
-  isDrive(m, before, pos) {
-    return before === ":" && m._offset + pos === m._token + 3;
   }
 
   /**
@@ -505,44 +423,7 @@ export class Strings {
    * @param {Leniency} m
    */
   hasLiteral(m) {
-    return this.backslashAt === m._token || this.punctuatedAt === m._token;
-  }
-
-  /**
-   * A backslash that may be text; -1 if it is read as in any other string.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   */
-  literalEscape(m, text, pos) {
-    if (pos + 1 === text.length) return m._hold(text, pos);
-    const char = text[pos + 1];
-    if (this.punctuatedAt === m._token && RARE.includes(char)) throw this.backslashes(m, pos);
-    const odd = m._state === ODD_STRING || m._state === ODD_KEY;
-    const python = odd && "'`".includes(this.opened) && (PYTHON + PYTHON_TOO).includes(char);
-    if (char === "u") {
-      const decoded = Machine.prototype._escape.call(m, text, pos, text.length);
-      if (typeof decoded === "number") return decoded < 0 ? m._hold(text, pos) : -1;
-    }
-    if (this.backslashAt === m._token) {
-      if (!DOUBTFUL.includes(char) && !python) return -1;
-      const inKey = m._state === KEY || m._state === ODD_KEY;
-      const before = inKey ? m._begun : this.literalText;
-      const seen = isLiteral(before, this.drive, text, pos, m._last);
-      if (seen === null) return m._hold(text, pos);
-      if (!seen) throw this.backslashes(m, pos);
-      if (!m._mayRepair("bad-escapes", pos)) return -1;
-      this.take(m, "\\");
-      return pos + 1;
-    }
-    if (!python || !m.rules.has("bad-escapes")) return -1;
-    const string = pythonEscape(text, pos + 1, m._last);
-    if (string === null) return m._hold(text, pos);
-    if (string === "" || this.isDrive(m, this.lastText(m), pos)) throw this.backslashes(m, pos);
-    m._mayRepair("bad-escapes", pos);
-    this.doubtfulAt = m._token;
-    this.take(m, string);
-    return Math.max(endOf(PYTHON_CODE, text, pos + 1), pos + 2);
+    return this.backslashAt === m._token;
   }
 
   /**

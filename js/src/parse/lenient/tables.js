@@ -14,9 +14,7 @@ export const WORDS = ["true", "false", "null", "True", "False", "None", "TRUE", 
 export const ODD_SPACES = "\u000b\f\u0085\u00a0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff";
 export const REACH = 1024;
 export const DOUBTFUL = "bfnrtu";
-export const RARE = "bf";
-export const PYTHON = "xU0v";
-export const PYTHON_TOO = "aN1234567";
+export const PYTHON = "xU0vaN1234567";
 /** @type {readonly string[]} */
 export const TEX_NAMES = ["bar", "begin", "beta", "big", "bigcap", "bigcup", "bigg", "bigl", "bigr", "binom", "bmod", "boldsymbol", "bot", "boxed", "breve", "bullet", "fbox", "flat", "footnote", "forall", "frac", "frown", "nabla", "ne", "nearrow", "neg", "neq", "newcommand", "newline", "nexists", "ngeq", "ni", "nleq", "nmid", "nolimits", "nonumber", "not", "notin", "nu", "rVert", "rangle", "rbrace", "rceil", "ref", "rfloor", "rho", "right", "rightarrow", "rm", "root", "tag", "tan", "tanh", "tau", "text", "textbf", "textit", "textrm", "texttt", "tfrac", "therefore", "theta", "tilde", "times", "tiny", "to", "top", "triangle", "underbrace", "underline", "underset", "uparrow", "uplus", "upsilon"];
 /** @type {{[mark: string]: string}} */
@@ -52,25 +50,26 @@ export const ASIDE_BEGINS = new RegExp("[\\p{L}\\p{N}_\\\\<$]|(?<=\\[)[{\\[]", "
 export const KEY_BEFORE = new RegExp("(?:^|[\\n,{(])[ \\t]{0,40}(?:[\"'][^\"'\\n]{1,60}[\"']|[a-z_$][\\p{L}\\p{N}_$-]{0,60})[ \\t]{0,8}:[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*$", "u");
 export const NEXT_OBJECT = new RegExp("[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*,[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*\\{", "uy");
 export const ENDS_IN_NUMBER = new RegExp("[\\p{Nd}]$", "u");
-export const LENGTH = new RegExp("(?:^|[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000(~\u2248])(?:[\\p{Nd}]{1,3}['\u2019.,/x\u00d7-]){0,2}[\\p{Nd}]{1,3}$", "u");
+export const LENGTH = new RegExp("(?:[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000(~\u2248]|^(?=[\\p{Nd}]+[./]))(?:[\\p{Nd}]{1,3}['\u2019.,/x\u00d7-]){0,2}[\\p{Nd}]{1,3}$", "u");
 export const LABEL = new RegExp("(?<![\\p{L}\\p{N}_])(?!(?:the|and|for|with|about|are|was|has)[ \\t])[^\\P{L}\\p{Nd}_]{3,}[ \\t][\\p{Nd}]+$", "u");
 export const LAST_SCALAR = new RegExp("[ \\t]+(?:-?[0-9][-+.eE0-9]*|[A-Za-z]+)[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*$", "uy");
+export const OPEN_CURLY = new RegExp("[\u201e\u2018][^\u201e\u201c\u201d\u2018\"]*$|(?:^|[\u201c\u201d\u2018\"])[^\u201e\u201c\u201d\u2018\"]*\u201c[^\u201e\u201c\u201d\u2018\"]*$", "u");
 export const CLOSE_QUOTATION = new RegExp("[\\p{L}\\p{N}_)\\]}.!?%\u2026]", "uy");
 export const NO_QUOTATION = new RegExp("[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000,:;}\\]).!?]|$", "uy");
 export const NEXT_ELEMENT = new RegExp(",[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*[{\\[]$", "u");
 export const PLAIN_KEY = new RegExp("[^:{}\\[\\],]+:$", "uy");
 export const INFO_STRING = new RegExp("[\\p{L}\\p{N}_.+-]{0,40}[ \\t]{0,8}(?:\\r?\\n)", "uy");
 export const INFO_STRING_CUT = new RegExp("[\\p{L}\\p{N}_.+-]{0,40}[ \\t]{0,8}\\r?$", "uy");
-export const NAMES_LANGUAGE = new RegExp("(?:bash|c|c\\+\\+|cpp|csharp|css|diff|go|html|java|javascript|js|json|jsx|kotlin|latex|markdown|md|php|py|python|rb|ruby|rs|rust|scala|sh|shell|sql|swift|text|toml|ts|tsx|txt|typescript|xml|yaml|yml)(?:[ \\t]{1,8}[^ \\t\\r\\n]|[ \\t]{9})", "iuy");
 export const LINE_BREAK = new RegExp("\\r?\\n", "uy");
 export const AFTER_VALUE = new RegExp("\\n[ \\t\\r]*(?:\\n|```)|<\\|[\\p{L}\\p{N}_.-]{1,40}\\|>|</s>|<(?:end_of_turn|eos)>|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?|invoke|parameter)>|[}\\]](?:[ \\t\\r]{0,40}```|[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]{0,200}\\n)|```[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]{0,8}$", "u");
 export const CURLY_TAIL = new RegExp("[\u201d\u2019][ \\t\\r\\n,}\\]]{0,200}(?:,[ \\t\\r\\n]{0,40}[{\\[][ \\t\\r\\n]{0,40})?$", "u");
 export const BARE_START = new RegExp("[\\p{L}\\p{N}_$]", "uy");
 export const BARE_KEY = new RegExp("[\\p{L}\\p{N}_$-]*", "uy");
 export const BARE_VALUE = new RegExp("[^,}\\]\\n\\r\"{\\[:`#();/]*", "uy");
+export const CONTROL = new RegExp("[\\b\\f\\n\\r\\t]", "u");
+export const RARE = new RegExp("[\\b\\f]", "u");
 export const NETWORK = new RegExp("\\\\[\\p{L}\\p{N}_.$~-]+$", "uy");
 export const IN_REGEX = new RegExp("[\\[(|^]$", "u");
-export const LITERAL_TEXT = new RegExp("[^\"\\\\\\x00-\\x1f]*", "uy");
 export const PYTHON_CODE = new RegExp("x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}", "uy");
 export const PYTHON_CODE_CUT = new RegExp("(?:x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7})$", "uy");
 export const REGEX = new RegExp("\\\\[dDwWsSBAZzpPkKQEhHRVXG1-9](?:[-+*?{}()\\[\\]|$^.,:]|\\\\[dDwWsS])|[\\^(\\[|]\\\\[dDwWsSB]", "u");

@@ -114,8 +114,7 @@ class TextEnd:
         """The text ends after a curly quote and brackets: `{"a": "b”}`."""
         tail, end = m.text.tail_text, len(m._held)
         closers = re.sub(r"\s", "", tail[1:])
-        m.quotes.note_curly(m)
-        meant = closers == m.brackets.brackets(m)[::-1] and not m.quotes.curly
+        meant = closers == m.brackets.brackets(m)[::-1] and not m.quotes.opens_curly(m)
         if closers and meant and "curly-quotes" in m._rules:
             m._may_repair("curly-quotes", m._held, end)
             m.text.tail_text = ""
@@ -139,8 +138,7 @@ class TextEnd:
 
     def may_swallow(self, m: Leniency) -> bool:
         """True if the string that is cut off has what may come after the value."""
-        m.quotes.note_curly(m)
-        curly = m.text.tail_text[:1] == "”" and not m.quotes.curly
+        curly = m.text.tail_text[:1] == "”" and not m.quotes.opens_curly(m)
         # What a schema asks something else of is dropped.
         if m.quotes.quoted or curly or m.text.expected_here is not None:
             return bool(m.quotes.quoted or curly)

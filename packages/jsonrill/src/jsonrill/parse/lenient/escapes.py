@@ -12,11 +12,8 @@ from . import patterns
 
 # What is an escape in JSON, but hardly ever meant as one next to a backslash that is text.
 DOUBTFUL: Final = "bfnrtu"
-# Of these, what text hardly ever has.
-RARE: Final = "bf"
-# Escapes of Python's that JSON does not have. Of these, the first can be told from a name.
-PYTHON: Final = "xU0v"
-PYTHON_TOO: Final = "aN1234567"
+# Escapes of Python's that JSON does not have.
+PYTHON: Final = "xU0vaN1234567"
 
 # Commands of TeX that begin like an escape of JSON's.
 TEX_NAMES: Final = frozenset(
@@ -30,14 +27,15 @@ TEX_NAMES: Final = frozenset(
 )
 
 
-def is_literal(before: str, drive: bool, text: str, pos: int, last: bool) -> bool | None:
-    r"""True if the backslash at `pos` is text like one before it; None if more text must come.
+def is_literal(whole: str, text: str, pos: int, last: bool) -> bool | None:
+    """True if the backslash at `pos` is text like one before it; None if more text must come.
 
-    `before` is the text of the string since the first such backslash, with the character before it;
-    `drive`: the string begins with `C:\`.
+    `whole` is the text of the string so far.
     """
-    if drive:
+    if whole[1:3] == ":\\":
         return True
+    # Since the first such backslash, with the character before it.
+    before = whole[max(whole.find("\\") - 1, 0) :][-200:]
     size = 5 if text[pos + 1] == "u" else 3 if text[pos + 1] == "x" else 1
     after = pos + 1 + size
     if len(text) < after + 2 and not last:
@@ -67,22 +65,18 @@ def is_literal(before: str, drive: bool, text: str, pos: int, last: bool) -> boo
     return False
 
 
-def python_escape(text: str, pos: int, last: bool) -> str | None:
-    r"""What an escape of Python's stands for, from the letter at `pos` on; "" if it is none.
+def is_unsure(whole: str, text: str, pos: int, last: bool) -> bool | None:
+    r"""True if the backslash at `pos`, the first that begins no escape, may not be text.
 
-    None if more text must come to tell. `\v` and `\0` may as well begin a name.
+    It begins an escape of another language: `\x41`, `\u{1F600}`, the end of a line. Or the string
+    has an escape before it that is doubtful now. None if more text must come to tell.
     """
-    char, after = text[pos], text[pos + 1 : pos + 2]
-    if char in "xU":
-        match = patterns.PYTHON_CODE.match(text, pos)
-        if match is None:
-            return None if patterns.PYTHON_CODE_CUT.match(text, pos) and not last else ""
-        code = int(match.group()[1:], 16)
-        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
-    if not after and not last:
-        return None
-    if char in "0v" and not after.isalnum():
-        return "\0" if char == "0" else "\v"
-    if char == "0" and after.isalpha():
-        return "\0"
-    return ""
+    char = text[pos + 1 : pos + 2]
+    if char in "\r\n" or text.startswith("u{", pos + 1):
+        return True
+    if char.isalnum() and (patterns.CONTROL.search(whole) or patterns.NETWORK.match(whole)):
+        return True
+    if whole[1:] == ":" or patterns.IN_REGEX.search(whole):
+        return False
+    cut = patterns.PYTHON_CODE_CUT.match(text, pos + 1) and not last
+    return None if cut else patterns.PYTHON_CODE.match(text, pos + 1) is not None

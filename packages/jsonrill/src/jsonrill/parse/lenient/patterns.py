@@ -90,14 +90,16 @@ NEXT_OBJECT: Final = re.compile(r"\s*,\s*\{")
 # Quotes.
 TUPLE_ENDS: Final = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*\)")
 ENDS_IN_NUMBER: Final = re.compile(r"\d\Z")
-# A length, as it may be written: not in `v1.0`, `10:30`, `$5`, `2024`.
-LENGTH: Final = re.compile(r"(?:\A|[\s(~≈])(?:\d{1,3}['’.,/x×-]){0,2}\d{1,3}\Z")
+# A length, as it may be written: not in `v1.0`, `10:30`, `$5`, `2024`, and no whole number alone.
+LENGTH: Final = re.compile(r"(?:[\s(~≈]|\A(?=\d+[./]))(?:\d{1,3}['’.,/x×-]){0,2}\d{1,3}\Z")
 # A number that says which one, not how long.
 LABEL: Final = re.compile(
     r"\b(?!(?:the|and|for|with|about|are|was|has)[ \t])[^\W\d_]{3,}[ \t]\d+\Z"
 )
 # After the last quote of a list that is cut off: half a number or a word.
 LAST_SCALAR: Final = re.compile(r"[ \t]+(?:-?[0-9][-+.eE0-9]*|[A-Za-z]+)\s*\Z")
+# A curly or a low quote that is not closed.
+OPEN_CURLY: Final = re.compile(r'[„‘][^„“”‘"]*\Z|(?:\A|[“”‘"])[^„“”‘"]*“[^„“”‘"]*\Z')
 # After these a quote opens no quotation.
 CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
 # Before these, too.
@@ -109,13 +111,6 @@ PLAIN_KEY: Final = re.compile(r"[^:{}\[\],]+:\Z")
 # The text of strings.
 INFO_STRING: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}(?:\r?\n)")
 INFO_STRING_CUT: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}\r?\Z")
-# A language that a fence names, with something else after it in its line.
-NAMES_LANGUAGE: Final = re.compile(
-    r"(?:bash|c|c\+\+|cpp|csharp|css|diff|go|html|java|javascript|js|json|jsx|kotlin|latex|markdown|md"
-    r"|php|py|python|rb|ruby|rs|rust|scala|sh|shell|sql|swift|text|toml|ts|tsx|txt|typescript|xml|yaml"
-    r"|yml)(?:[ \t]{1,8}[^ \t\r\n]|[ \t]{9})",
-    re.IGNORECASE,
-)
 LINE_BREAK: Final = re.compile(r"\r?\n")
 # In a string that is cut off: what may come after the value.
 AFTER_VALUE: Final = re.compile(
@@ -135,15 +130,15 @@ BARE_KEY: Final = re.compile(r"[\w$-]*")
 BARE_VALUE: Final = re.compile(r'[^,}\]\n\r"{\[:`#();/]*')
 
 # Backslashes that are text: in a regular expression, a path, a formula.
-# Text with only escapes of JSON's that has one which is doubtful after another backslash.
-HAS_DOUBTFUL: Final = re.compile(r"[^\\]*(?:\\[^bfnrtu][^\\]*)*\\[bfnrtu]")
-HAS_RARE: Final = re.compile(r"[^\\]*(?:\\[^bf][^\\]*)*\\[bf]")
+# What an escape may have been in the text before it; and what text hardly ever has.
+CONTROL: Final = re.compile(r"[\b\f\n\r\t]")
+RARE: Final = re.compile(r"[\b\f]")
+HAS_CODE: Final = re.compile(r"[^\\]*(?:\\[^u][^\\]*)*\\u")
 # Text of a string before a backslash: the beginning of a path of a network, if its first backslash
 # was not escaped, either.
 NETWORK: Final = re.compile(r"\\[\w.$~-]+\Z")
 # Before a backslash: it is part of a regular expression.
 IN_REGEX: Final = re.compile(r"[\[(|^]\Z")
-LITERAL_TEXT: Final = re.compile(r'[^"\\\x00-\x1f]*')
 PYTHON_CODE: Final = re.compile(r"x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}")
 PYTHON_CODE_CUT: Final = re.compile(r"(?:x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7})\Z")
 REGEX: Final = re.compile(

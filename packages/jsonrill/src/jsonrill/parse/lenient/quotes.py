@@ -30,41 +30,21 @@ _LONGEST: Final = 200
 class Quotes:
     """Tells the quote that ends a string from one in its text."""
 
-    __slots__ = (
-        "after_comma",
-        "curly",
-        "glued",
-        "inches",
-        "inner_at",
-        "inner_run",
-        "low",
-        "mixed",
-        "nest",
-        "nest_string",
-        "quotation",
-        "quoted",
-        "seen",
-    )
+    __slots__ = ("glued", "inches", "mixed", "nest", "nest_string", "quotation", "quoted")
 
     def __init__(self) -> None:
         self.begin_text()
 
     def begin_text(self) -> None:
         """A string begins, or one that had nothing unusual so far."""
-        # It had inner quotes; a quotation is open; a comma is before that, so that it may be a key;
-        # it began in a word, so it may end in one; how many brackets of JSON inside the string are
-        # open, and if a string is open there: brackets in it do not count.
-        self.quoted = self.quotation = self.after_comma = self.glued = False
+        # It had inner quotes; a quotation is open; it began in a word, so it may end in one.
+        self.quoted = self.quotation = self.glued = False
+        # How many brackets of JSON inside the string are open, and if a string is open there:
+        # brackets in it do not count.
         self.nest = 0
         self.nest_string = False
-        # Where the last inner quote was, and how many in a row.
-        self.inner_at = -1
-        self.inner_run = 0
         # It has quotes with and without a backslash; a quote that means inches.
         self.mixed = self.inches = False
-        # A curly quote was opened in it, or a low one, in its first `seen` characters.
-        self.curly = self.low = False
-        self.seen = 0
 
     def note_text(self, m: Leniency, run: str) -> None:
         """Text of a string with inner quotes goes on."""
@@ -84,57 +64,30 @@ class Quotes:
         if self.inches and patterns.ENDS_IN_NUMBER.search(m.text.ends_with(m)):
             raise self.lone_quote(m, text, quote)  # ["item 1" item 2"]
 
-    def note_curly(self, m: Leniency) -> None:
-        """See if a curly or a low quote that was opened in the string is not closed in it."""
-        shown = m.text.shown(m)
-        run = shown[self.seen :]
-        self.seen = len(shown)
-        if not run.isascii():
-            opens, closes = max(run.rfind("“"), run.rfind("‘")), run.rfind("”")
-            if max(opens, closes) >= 0:
-                self.curly = opens > closes
-            low = run.rfind("„")
-            others = max(run.rfind("“"), closes)
-            if max(low, others) >= 0:
-                self.low = low > others
-
     def end_string(self, m: Leniency, text: str, quote: int) -> int:
         """End the string at this quote, or take the quote as part of its text."""
         end = len(text)
         if m._string_at != m._token:
             m.text.begin_text(m)
-        if m._offset + quote == m._token + 1 and text[quote] == '"' and self.blocks(m):
+        if (
+            m._offset + quote == m._token + 1
+            and text[quote] == '"'
+            and "block-strings" in m._rules
+            and m._state == STRING
+        ):
             if quote + 1 == end and not m._last:
                 return m._hold(text, quote)
             if text.startswith('"', quote + 1):
                 return m.text.open_block(m, '"""', text, quote - 1)
         if not m.text.inner or not m._frames:
             return m.text.finish_string(m, text, quote)
-        ends = quote_ends(text, quote + 1)
-        if ends < 0 and not m._last and end - quote < REMEMBERED:
+        if quote + 1 == end and not m._last:
             return m._hold(text, quote)
-        plain = ends > 0 or (ends < 0 and m._last)
-        if m._parens and patterns.TUPLE_ENDS.match(text, quote + 1):
-            plain = True
-        if plain and not self.nest:
-            if self.quotation:
-                raise self.lone_quote(m, text, quote)
-            return m.text.finish_string(m, text, quote)
-        return self.doubtful_quote(m, text, quote)
-
-    def blocks(self, m: Leniency) -> bool:
-        return "block-strings" in m._rules and m._state == STRING
-
-    def doubtful_quote(self, m: Leniency, text: str, quote: int) -> int:
-        """A quote that neither a bracket nor a string follows; lists and objects differ."""
         if not self.nest:
-            ends = lookahead.STRING_ENDS_IN_OBJECT if m._object else lookahead.STRING_ENDS_IN_ARRAY
-            seen = m._sees(ends, text, quote + 1)
-            if seen is None:
+            ends = self.ends_string(m, text, quote)
+            if ends is None:
                 return m._hold(text, quote)
-            if m._last and not m._object and not seen:
-                seen = patterns.LAST_SCALAR.match(text, quote + 1) is not None
-            if seen:
+            if ends:
                 if self.quotation:
                     raise self.lone_quote(m, text, quote)
                 return m.text.finish_string(m, text, quote)
@@ -143,6 +96,26 @@ class Quotes:
                 if end >= 0:
                     return end
         return self.inner_quote(m, text, quote)
+
+    def ends_string(self, m: Leniency, text: str, quote: int) -> bool | None:
+        """True if what follows this quote shows that it ends a string; None: more must come."""
+        ends = quote_ends(text, quote + 1)
+        if ends > 0 or (ends < 0 and m._last):
+            return True
+        if ends < 0 and len(text) - quote < REMEMBERED:
+            return None
+        if m._parens and patterns.TUPLE_ENDS.match(text, quote + 1):
+            return True
+        # Lists and objects differ.
+        shape = lookahead.STRING_ENDS_IN_OBJECT if m._object else lookahead.STRING_ENDS_IN_ARRAY
+        seen = m._sees(shape, text, quote + 1)
+        if m._last and not m._object and not seen:
+            seen = patterns.LAST_SCALAR.match(text, quote + 1) is not None
+        return seen
+
+    def opens_curly(self, m: Leniency) -> bool:
+        """True if a curly or a low quote in the text that was emitted is not closed."""
+        return patterns.OPEN_CURLY.search(m.text.shown(m)[-_LONGEST:]) is not None
 
     def lone_quote(self, m: Leniency, text: str, quote: int) -> InvalidJSON:
         """The refusal of a quote that may end the string, or a quotation in it."""
@@ -162,8 +135,7 @@ class Quotes:
         seen = m._sees(ahead, text, quote + 1)
         if seen is None:
             return m._hold(text, quote)
-        self.note_curly(m)
-        if curly and self.curly:
+        if curly and self.opens_curly(m):
             raise self.lone_quote(m, text, quote)
         rule = "curly-quotes" if curly else "missing-quotes"
         if not seen or rule not in m._rules:
@@ -221,79 +193,72 @@ class Quotes:
         """
         if "inner-quotes" not in m._rules:
             return m.text.finish_string(m, text, quote)
-        self.note_curly(m)
-        char, after = text[quote], text[quote + 1 : quote + 2]
-        before = m.text.ends_with(m)[-1:]
-        if char not in "'’" or not (before.isalnum() and after.isalnum()):
-            adjacent = self.inner_at == m._offset + quote - 1
-            self.inner_run = self.inner_run + 1 if adjacent else 1
-            if self.nest:
-                if self.inner_run > 2:  # no JSON has three quotes in a row
-                    raise self.lone_quote(m, text, quote)
-                self.nest_string = not self.nest_string
-            elif self.quotation:
-                opens = before in _OPENS and not after.isspace()
-                if before.isspace() or (after.isalnum() and not self.glued) or opens:
-                    raise self.lone_quote(m, text, quote)
-                if self.after_comma:
-                    seen = m._sees(lookahead.COLON_AHEAD, text, quote + 1)
-                    if seen is None:
-                        return m._hold(text, quote)
-                    if seen:  # `x], "key": [` may be no text at all
-                        raise self.lone_quote(m, text, quote)
-                self.quotation = False
-            elif char == '"' and (self.low or self.curly) and not before.isspace():
-                self.low = self.curly = False
-            elif char == '"' and before.isalpha() and after.isalpha():
-                self.quotation = self.glued = True
-                self.after_comma = False
-            elif not patterns.CLOSE_QUOTATION.match(before) and not patterns.NO_QUOTATION.match(
-                after
-            ):
-                if after == char and not adjacent:
-                    seen = self.sees_three(m, text, quote)
-                    if seen is None:
-                        return m._hold(text, quote)
-                    if not seen:
-                        raise self.lone_quote(m, text, quote)
-                if before in ("{", "[") and char == '"':
-                    ahead = lookahead.KEY_AHEAD if before == "{" else lookahead.ELEMENT_AHEAD
-                    seen = m._sees(ahead, text, quote + 1)
-                    if seen is None:
-                        return m._hold(text, quote)
-                    # "x}, {"a": the string has no end; "["true: a comma is missing after it
-                    if not seen or patterns.NEXT_ELEMENT.search(m.text.shown(m)[-_LONGEST:]):
-                        raise self.lone_quote(m, text, quote)
-                    self.nest = 1
-                    self.nest_string = True
-                else:
-                    self.quotation = True
-                    self.glued = False
-                    self.after_comma = m.text.last(m) == ","
-            elif char == '"' and after in _INCHES and self.ends_in_inches(m):
-                self.inches = True
-            else:
+        char, end = text[quote], self.after_quotes(m, text, quote)
+        if end < 0:
+            return m._hold(text, quote)
+        after = text[end : end + 1]
+        string = m.text.ends_with(m)
+        before = string[-1:]
+        if char in "'’" and before.isalnum() and after.isalnum():
+            pass
+        elif self.nest:
+            if end > quote + 1:  # no JSON has three quotes in a row
                 raise self.lone_quote(m, text, quote)
+            self.nest_string = not self.nest_string
+        elif self.quotation:
+            opens = before in _OPENS and not after.isspace()
+            if before.isspace() or (after.isalnum() and not self.glued) or opens:
+                raise self.lone_quote(m, text, quote)
+            if string[: string.rfind(char)].rstrip()[-1:] == ",":
+                seen = m._sees(lookahead.COLON_AHEAD, text, end)
+                if seen is None:
+                    return m._hold(text, quote)
+                if seen:  # `x], "key": [` may be no text at all
+                    raise self.lone_quote(m, text, quote)
+            self.quotation = False
+        elif char == '"' and self.opens_curly(m) and not before.isspace():
+            pass
+        elif char == '"' and before.isalpha() and after.isalpha():
+            self.quotation = self.glued = True
+        elif char == '"' and after in _INCHES and is_length(string):
+            self.inches = True
+        elif (
+            patterns.CLOSE_QUOTATION.match(before)
+            or patterns.NO_QUOTATION.match(after)
+            or after == char
+        ):
+            raise self.lone_quote(m, text, quote)
+        elif before in ("{", "[") and char == '"':
+            ahead = lookahead.KEY_AHEAD if before == "{" else lookahead.ELEMENT_AHEAD
+            seen = m._sees(ahead, text, quote + 1)
+            if seen is None:
+                return m._hold(text, quote)
+            # "x}, {"a": the string has no end; "["true: a comma is missing after it
+            if not seen or patterns.NEXT_ELEMENT.search(string):
+                raise self.lone_quote(m, text, quote)
+            self.nest = 1
+            self.nest_string = True
+        else:
+            self.quotation = True
+            self.glued = False
         m._may_repair("inner-quotes", text, quote)
         self.quoted = False  # for `note_text`
-        m.text.take(m, char)
+        m.text.take(m, text[quote:end])
         self.quoted = True
         m._careful_at = m._token
-        self.inner_at = m._offset + quote
-        return quote + 1
+        return end
 
-    def ends_in_inches(self, m: Leniency) -> bool:
-        """True if the text before a quote ends in a length: `5" nail`, but not `room 12" key`."""
-        shown = m.text.ends_with(m)
-        return bool(patterns.LENGTH.search(shown)) and not patterns.LABEL.search(shown)
+    def after_quotes(self, m: Leniency, text: str, quote: int) -> int:
+        """Where the next one or three quotes end, as a program has them; -1: more must come."""
+        if not text.startswith('""', quote):
+            return quote + 1
+        if quote + 2 == len(text) and not m._last:
+            return -1
+        three = text.startswith('"', quote + 2)
+        ends = self.ends_string(m, text, quote + 2) if three else True
+        return -1 if ends is None else quote + 1 if ends else quote + 3
 
-    def sees_three(self, m: Leniency, text: str, quote: int) -> bool | None:
-        """True if three quotes are part of the text, as in a program.
 
-        Two are two strings without a comma, or one quote that is written twice.
-        """
-        if text[quote + 2 : quote + 3] != text[quote]:
-            return None if quote + 2 == len(text) and not m._last else False
-        ends = lookahead.STRING_ENDS_IN_OBJECT if m._object else lookahead.STRING_ENDS_IN_ARRAY
-        seen = m._sees(ends, text, quote + 3)
-        return None if seen is None else not seen
+def is_length(string: str) -> bool:
+    """True for text that ends in a length: `a 5" nail`, but not `room 12" key`."""
+    return bool(patterns.LENGTH.search(string)) and not patterns.LABEL.search(string)

@@ -9,14 +9,15 @@ cdef Py_ssize_t NOWHERE, _LONGEST_TAIL
 cpdef Py_ssize_t _tail(str run) except -1
 
 cdef class Strings:
-    cdef public bint drive, info, inner
-    cdef public Py_ssize_t backslash_at, collected_at, comma_at, doubtful_at, lines_at
-    cdef public Py_ssize_t literal_from, punctuated_at, rare_at, run_from, string_line
+    cdef public bint inner
+    cdef public Py_ssize_t backslash_at, code_at, collected_at, comma_at, lines_at
+    cdef public Py_ssize_t punctuated_at, string_line
     cdef public object expected_here
     cdef public str collected, opened, tail_text
     cpdef start_document(self, Leniency m)
     cpdef str shown(self, Leniency m)
     cpdef str ends_with(self, Leniency m)
+    cpdef str whole(self, Leniency m)
     cpdef str last(self, Leniency m)
     cpdef bint closes_bracket(self, Leniency m) except -1
     cpdef take(self, Leniency m, str run)
@@ -24,6 +25,7 @@ cdef class Strings:
     cpdef begin_text(self, Leniency m)
     cpdef bint is_plain(self, str run) except -1
     cpdef Py_ssize_t odd_run(self, Leniency m, str text, Py_ssize_t stop, str run) except? -2
+    @cython.locals(token=Py_ssize_t, start=Py_ssize_t, end=Py_ssize_t)
     cpdef Py_ssize_t escaped(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t finish_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
     cpdef end_collected(self, Leniency m, str text, Py_ssize_t quote)
@@ -31,19 +33,13 @@ cdef class Strings:
     cpdef fix_no_comma(self, Leniency m, str text, Py_ssize_t pos)
     cpdef bint collects(self, Leniency m, Py_ssize_t pos) except -1
     cpdef Py_ssize_t odd_string(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef Py_ssize_t odd_text(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef Py_ssize_t one_escape(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t run(self, Leniency m, str text, Py_ssize_t pos, str closer) except? -2
+    cpdef Py_ssize_t one_escape(self, Leniency m, str text, Py_ssize_t pos, str closer) except? -2
     cpdef Py_ssize_t end_odd_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
     cpdef Py_ssize_t open_block(self, Leniency m, str opened, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t block_string(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t odd_escape(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef other_escape(self, Leniency m, str text, Py_ssize_t pos, str char)
-    cpdef begin_punctuated(self, Leniency m, str text, Py_ssize_t pos)
-    cpdef note_doubtful(self, Leniency m, Py_ssize_t token, str text, Py_ssize_t end)
-    cpdef begin_literal(self, Leniency m, str text, Py_ssize_t pos)
-    cpdef text_before(self, Leniency m)
-    cpdef bint is_drive(self, Leniency m, str before, Py_ssize_t pos) except -1
+    cpdef bint has_code(self, Leniency m, str text, Py_ssize_t pos) except -1
+    cpdef bint has_backslash(self, Leniency m) except -1
     cpdef backslashes(self, Leniency m, str text, Py_ssize_t pos)
-    cpdef Py_ssize_t literal_run(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef Py_ssize_t literal_escape(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t control(self, Leniency m, str text, Py_ssize_t pos) except? -2

@@ -33,10 +33,10 @@ from .rules import QUOTES
 if TYPE_CHECKING:
     from .core import Leniency
 
-# The quote that ends what an odd quote opens, and the plain text between them.
+# The quote that ends what an odd quote opens, and the plain text before a quote.
 CLOSERS: Final = {"'": "'", "“": "”", "‘": "’", "`": "`"}
 _PLAIN: Final = {
-    quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in CLOSERS.items()
+    closer: re.compile(rf"[^{closer}\\\x00-\x1f]*") for closer in (*CLOSERS.values(), '"')
 }
 _BLOCK_TEXT: Final = {'"""': re.compile(r'[^"\\\r\n]*'), "```": re.compile(r"[^`\r\n]*")}
 # Markdown escapes these. Not those that formulas and regular expressions escape, too.
@@ -52,20 +52,15 @@ class Strings:
 
     __slots__ = (
         "backslash_at",
+        "code_at",
         "collected",
         "collected_at",
         "comma_at",
-        "doubtful_at",
-        "drive",
         "expected_here",
-        "info",
         "inner",
         "lines_at",
-        "literal_from",
         "opened",
         "punctuated_at",
-        "rare_at",
-        "run_from",
         "string_line",
         "tail_text",
     )
@@ -74,8 +69,6 @@ class Strings:
         self.inner = not m._rules.isdisjoint(("inner-quotes", "missing-quotes"))
         # The quote that opened an odd string.
         self.opened = ""
-        # Three ticks opened it, and a word that may name a language is after them in their line.
-        self.info = False
         # What a schema asks for at the string that is being collected for it; the last string that
         # was, and where it began.
         self.expected_here: Expected | None = None
@@ -83,14 +76,9 @@ class Strings:
         self.collected_at = NOWHERE
         # Of the string that is being read: what is not yet emitted.
         self.tail_text = ""
-        # Where the last string began with an escape that is doubtful beside a backslash that is
-        # text, and the last one with such a backslash; the last one with `\\b` or `\\f`, and with a
-        # backslash before punctuation. Of the one with a backslash that is text: where that is, and
-        # if it begins with a drive. Where the run of text begins that is being read.
-        self.doubtful_at = self.backslash_at = self.rare_at = self.punctuated_at = NOWHERE
-        self.literal_from = 0
-        self.drive = False
-        self.run_from = 0
+        # Where the last string began that has a backslash that is text: before a letter, before
+        # punctuation. And the last one that has an escape like `\\u00e9`.
+        self.backslash_at = self.punctuated_at = self.code_at = NOWHERE
         # Where the last string began that has a line break in it.
         self.lines_at = NOWHERE
         m._careful_at = m._string_at = NOWHERE
@@ -110,6 +98,12 @@ class Strings:
     def ends_with(self, m: Leniency) -> str:
         """The end of that string, with what is not yet emitted of it."""
         return self.shown(m)[-_LONGEST_TAIL:] + self.tail_text
+
+    def whole(self, m: Leniency) -> str:
+        """The text of the string or key that is being read."""
+        if m._state == KEY or m._state == ODD_KEY:
+            return m._begun
+        return self.shown(m) + self.tail_text
 
     def last(self, m: Leniency) -> str:
         """The last character of that string but for white space, or ""."""
@@ -152,7 +146,7 @@ class Strings:
                 run = run[:start]
         if run:
             m._show_text(run)
-        careful = self.tail_text or m.quotes.quoted or self.backslash_at == m._token
+        careful = self.tail_text or m.quotes.quoted or self.has_backslash(m)
         m._careful_at = m._token if careful else NOWHERE
 
     def begin_text(self, m: Leniency) -> None:
@@ -173,18 +167,22 @@ class Strings:
         """Stay here until the string ends: its end would be sought anew after each repair."""
         token = m._token
         while True:
-            if self.backslash_at == token or self.punctuated_at == token:
-                pos = self.literal_run(m, text, pos)
+            if self.backslash_at == token:
+                pos = self.run(m, text, pos, '"')
             else:
-                self.run_from = pos
+                start = pos
                 pos = Machine._escaped(m, text, pos)
-                self.note_doubtful(m, token, text, pos - len(m._held))
+                end = pos - len(m._held)
+                if text.find("\\u", start, end) >= 0 and self.has_code(m, text, end):
+                    self.code_at = token
             if pos == len(text) or (m._state != STRING and m._state != KEY):
                 return pos
 
     def finish_string(self, m: Leniency, text: str, quote: int) -> int:
         """End the string at this quote."""
         m.quotes.refuse_text(m, text, quote)
+        if self.punctuated_at == m._token and patterns.RARE.search(self.shown(m)):
+            raise self.backslashes(m, text, quote)  # `\\.(js|ts)\\b`
         if self.tail_text:
             tail, self.tail_text = self.tail_text, ""
             m._show_text(tail)
@@ -256,44 +254,56 @@ class Strings:
 
     def odd_string(self, m: Leniency, text: str, pos: int) -> int:
         """In a string or key with odd quotes: take its characters, up to the one that ends it."""
-        end = _PLAIN[self.opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        return self.run(m, text, pos, CLOSERS[self.opened])
+
+    def run(self, m: Leniency, text: str, pos: int, closer: str) -> int:
+        """Take text up to a quote, an escape or a control character, and that."""
+        end = _PLAIN[closer].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         end = max(pos, min(end, m._stop - m._offset))
         if end > pos:
             self.take(m, text[pos:end])
         if end == len(text):
             return end
-        if text[end] == CLOSERS[self.opened]:
+        if text[end] == closer:
             return self.end_odd_string(m, text, end)
         if m._offset + end >= m._stop:
             raise m._over("string", m._string_limit, text, end)
-        return self.odd_text(m, text, end)
+        if text[end] != "\\":
+            return self.control(m, text, end)
+        return self.one_escape(m, text, end, closer)
 
-    def odd_text(self, m: Leniency, text: str, pos: int) -> int:
-        """Between odd quotes: an escape of JSON's or of the quote, or a control character."""
-        if text[pos] != "\\":
-            return self.control(m, text, pos)
-        closer = CLOSERS.get(self.opened, '"')
-        if text.startswith(closer, pos + 1):
+    def one_escape(self, m: Leniency, text: str, pos: int, closer: str) -> int:
+        """An escape of JSON's or of the quote, or a backslash that is text."""
+        if pos + 1 == len(text):
+            return m._hold(text, pos)
+        char, match = text[pos + 1], ESCAPE.match(text, pos)
+        if char == closer:
             self.take(m, closer)
             return pos + 2
-        return self.one_escape(m, text, pos)
-
-    def one_escape(self, m: Leniency, text: str, pos: int) -> int:
-        """An escape of JSON's, or a backslash that is text."""
-        end = self.literal_escape(m, text, pos)
-        if end >= 0:
-            return end
-        self.run_from = pos
-        match = ESCAPE.match(text, pos)
+        python = char in escapes.PYTHON and self.opened in ("'", "`") and m._state >= ODD_STRING
+        if self.backslash_at == m._token and (python or (match and char in escapes.DOUBTFUL)):
+            seen = escapes.is_literal(self.whole(m), text, pos, m._last)
+            if seen is None:
+                return m._hold(text, pos)
+            if not seen:
+                raise self.backslashes(m, text, pos)
+            m._may_repair("bad-escapes", text, pos)
+            self.take(m, "\\")
+            return pos + 1
         if match:
-            self.note_doubtful(m, m._token, text, match.end())
+            if char == "u":
+                self.code_at = m._token
             self.take(m, unescape(match.group()))
             return match.end()
+        if python and "bad-escapes" in m._rules:
+            raise self.backslashes(m, text, pos)
         return m._hold(text, pos) if CUT_ESCAPE.match(text, pos) else self.odd_escape(m, text, pos)
 
     def end_odd_string(self, m: Leniency, text: str, quote: int) -> int:
-        if m._state == ODD_KEY:
+        if m._state == KEY or m._state == ODD_KEY:
             return m._end_key(text, quote)
+        if m._state == STRING:
+            return m.quotes.end_string(m, text, quote)
         if self.opened == "`":
             fence = m._sees(lookahead.FENCE, text, quote)
             if fence is None:
@@ -324,18 +334,15 @@ class Strings:
         """Between three quotes or ticks: text as it is; one line break at either end is not."""
         opened = self.opened
         if m._begun:
-            if opened == "```" and patterns.INFO_STRING_CUT.match(text, pos) and not m._last:
-                return m._hold(text, pos)
-            match = (patterns.INFO_STRING if opened == "```" else patterns.LINE_BREAK).match(
-                text, pos
-            )
-            if text.startswith("\r", pos) and len(text) == pos + 1 and not m._last:
+            ticks = opened == "```"
+            cut = patterns.INFO_STRING_CUT.match(text, pos) if ticks else text[pos:] == "\r"
+            if cut and not m._last:
                 return m._hold(text, pos)
             m._begun = ""
-            self.info = opened == "```" and match is not None and not text[pos].isspace()
+            match = (patterns.INFO_STRING if ticks else patterns.LINE_BREAK).match(text, pos)
             if match:
                 return match.end()
-            if opened == "```" and patterns.NAMES_LANGUAGE.match(text, pos):
+            if ticks:
                 raise m._two_readings(
                     "this line names the language", "it is part of the text", text, pos
                 )
@@ -347,7 +354,7 @@ class Strings:
         if end == len(text):
             return end
         if text[end] == "\\":
-            return self.odd_text(m, text, end)
+            return self.one_escape(m, text, end, '"')
         mark = patterns.LINE_BREAK.match(text, end)
         start = mark.end() if mark else end
         rest = text[start : start + 3]
@@ -356,12 +363,11 @@ class Strings:
         if text[end] == "\r" and not mark and end + 1 == len(text) and not m._last:
             return m._hold(text, end)
         if rest == opened:
-            ends = lookahead.STRING_ENDS_IN_OBJECT if m._object else lookahead.STRING_ENDS_IN_ARRAY
-            seen = m._sees(ends, text, start + 3) if m._frames else True
+            seen = m.quotes.ends_string(m, text, start + 2) if m._frames else True
             if seen is None:
                 return m._hold(text, end)
             if seen:
-                if self.info and not self.shown(m):
+                if opened == "```" and not self.shown(m):
                     raise m._two_readings(
                         "the fence names a language", "the text is in its line", text, end
                     )
@@ -383,131 +389,37 @@ class Strings:
             return pos + 2
         if "bad-escapes" not in m._rules:
             return Machine._odd_escape(m, text, pos)
-        if self.backslash_at != m._token and char != "'":
-            code = self.other_escape(m, text, pos, char)
-            if code is None:
-                return m._hold(text, pos)
-            if code:
-                raise self.backslashes(m, text, pos)
-        m._may_repair("bad-escapes", text, pos)
         if char == "'":
+            m._may_repair("bad-escapes", text, pos)
             self.take(m, "'")
             return pos + 2
         if self.backslash_at != m._token:
-            if char.isalnum():
-                self.begin_literal(m, text, pos)
-            else:
-                self.begin_punctuated(m, text, pos)
+            unsure = escapes.is_unsure(self.whole(m), text, pos, m._last)
+            if unsure is None:
+                return m._hold(text, pos)
+            if unsure or (char.isalnum() and self.has_code(m, text, pos)):
+                raise self.backslashes(m, text, pos)
+        if char.isalnum():
+            self.backslash_at = m._token
+        else:
+            self.punctuated_at = m._token
+        m._careful_at = m._token
+        m._may_repair("bad-escapes", text, pos)
         end = GOOD_ESCAPE.match(text, pos).end()  # type: ignore[union-attr]  # of any backslash
         self.take(m, text[pos:end])
         return end
 
-    def other_escape(self, m: Leniency, text: str, pos: int, char: str) -> bool | None:
-        r"""True if this is an escape of another language: `\x41`, `\u{1F600}`, the end of a line.
+    def has_code(self, m: Leniency, text: str, pos: int) -> bool:
+        r"""True if there is an escape like `\u00e9` in the string before `pos`."""
+        start = max(0, m._token + 1 - m._offset)
+        return self.code_at == m._token or patterns.HAS_CODE.match(text, start, pos) is not None
 
-        None if more text must come to tell.
-        """
-        if char in "\r\n" or text.startswith("u{", pos + 1):
-            return True
-        before = self.text_before(m)
-        if char not in "xU" or self.is_drive(m, before, pos) or patterns.IN_REGEX.search(before):
-            return False
-        code = escapes.python_escape(text, pos + 1, m._last)
-        return None if code is None else code != ""
-
-    def begin_punctuated(self, m: Leniency, text: str, pos: int) -> None:
-        r"""`\.(js|ts)\b`: here `\b` and `\f` may be text: the characters are rare."""
-        self.note_doubtful(m, m._token, text, pos)
-        if self.rare_at == m._token:
-            raise self.backslashes(m, text, pos)
-        self.punctuated_at = m._token
-
-    def note_doubtful(self, m: Leniency, token: int, text: str, end: int) -> None:
-        """Note if the run of text that was read has an escape that a path may have."""
-        start = self.run_from
-        if self.doubtful_at != token and patterns.HAS_DOUBTFUL.match(text, start, end):
-            self.doubtful_at = token
-        seldom = text.find("\\b", start, end) >= 0 or text.find("\\f", start, end) >= 0
-        if seldom and patterns.HAS_RARE.match(text, start, end):
-            self.rare_at = token
-
-    def begin_literal(self, m: Leniency, text: str, pos: int) -> None:
-        """A backslash that is text: from now on others may be text in this string, too."""
-        self.note_doubtful(m, m._token, text, pos)
-        if self.doubtful_at == m._token or patterns.NETWORK.match(self.text_before(m)):
-            raise self.backslashes(m, text, pos)
-        self.literal_from = max(0, len(self.shown(m)) + len(self.tail_text) - 1)
-        self.drive = self.is_drive(m, self.text_before(m), pos)
-        self.backslash_at = m._careful_at = m._token
-
-    def text_before(self, m: Leniency) -> str:
-        """The end of the text of this string or key so far."""
-        return m._begun if m._state == KEY or m._state == ODD_KEY else self.ends_with(m)
-
-    def is_drive(self, m: Leniency, before: str, pos: int) -> bool:
-        """True if the string begins like `C:` before the backslash at `pos`."""
-        return before[-1:] == ":" and m._offset + pos == m._token + 3
+    def has_backslash(self, m: Leniency) -> bool:
+        """True if a backslash of the string is text."""
+        return self.backslash_at == m._token or self.punctuated_at == m._token
 
     def backslashes(self, m: Leniency, text: str, pos: int) -> InvalidJSON:
         return m._two_readings("this backslash is text", "it begins an escape", text, pos)
-
-    def literal_run(self, m: Leniency, text: str, pos: int) -> int:
-        """In a string with a backslash that is text: as `_escaped`, one escape after the other."""
-        end = max(pos, min(len(text), m._stop - m._offset))
-        stop = patterns.LITERAL_TEXT.match(text, pos, end).end()  # type: ignore[union-attr]
-        if stop > pos:
-            self.take(m, text[pos:stop])
-        if stop == len(text):
-            return stop
-        if text[stop] == '"':
-            if m._state == STRING:
-                return m.quotes.end_string(m, text, stop)
-            return m._end_key(text, stop)
-        if stop == end:
-            raise m._over("string", m._limits.string, text, end)
-        if text[stop] != "\\":
-            return self.control(m, text, stop)
-        return self.one_escape(m, text, stop)
-
-    def literal_escape(self, m: Leniency, text: str, pos: int) -> int:
-        """A backslash that may be text; -1 if it is read as in any other string."""
-        if pos + 1 == len(text):
-            return m._hold(text, pos)
-        char = text[pos + 1]
-        if self.punctuated_at == m._token and char in escapes.RARE:
-            raise self.backslashes(m, text, pos)
-        python = self.opened in ("'", "`") and m._state in (ODD_STRING, ODD_KEY)
-        python = python and char in escapes.PYTHON + escapes.PYTHON_TOO
-        if char == "u" and not ESCAPE.match(text, pos):
-            return m._hold(text, pos) if CUT_ESCAPE.match(text, pos) else -1
-        if self.backslash_at == m._token:
-            if char not in escapes.DOUBTFUL and not python:
-                return -1
-            before = self.text_before(m)
-            if m._state != KEY and m._state != ODD_KEY:
-                since = len(self.shown(m)) + len(self.tail_text) - self.literal_from
-                before = before[-since:]
-            seen = escapes.is_literal(before, self.drive, text, pos, m._last)
-            if seen is None:
-                return m._hold(text, pos)
-            if not seen:
-                raise self.backslashes(m, text, pos)
-            if not m._may_repair("bad-escapes", text, pos):
-                return -1
-            self.take(m, "\\")
-            return pos + 1
-        if not python or "bad-escapes" not in m._rules:
-            return -1
-        string = escapes.python_escape(text, pos + 1, m._last)
-        if string is None:
-            return m._hold(text, pos)
-        if not string or self.is_drive(m, self.text_before(m), pos):
-            raise self.backslashes(m, text, pos)
-        m._may_repair("bad-escapes", text, pos)
-        self.doubtful_at = m._token
-        self.take(m, string)
-        match = patterns.PYTHON_CODE.match(text, pos + 1)
-        return match.end() if match else pos + 2
 
     def control(self, m: Leniency, text: str, pos: int) -> int:
         """A control character in a string; with many documents a newline tells of a lost end."""
