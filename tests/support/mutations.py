@@ -52,8 +52,15 @@ BETWEEN = [
     " or ",
     "\nCorrected:\n",
     "\n\nNo, rather ",
+    " vs. ",
+    " ≠ ",
+    " plutôt que ",
+    "\n訂正：",
 ]
-CITED = ["As shown.[1]\n", "It lies in [2.17, 2.5] as shown.\n", "See [3], [4]:\n", "Good [1, 2]. "]
+CITED = [
+    *("As shown.[1]\n", "It lies in [2.17, 2.5] as shown.\n", "See [3], [4]:\n", "Good [1, 2]. "),
+    *("Quelle: [3]\n", "Domain: [0, 1].\n", "[2024-05-01] ", "1) ", "Es gilt [1]; "),
+]
 SYMBOLS = ["-", "•", "*", ";", "=>", "\0", "|", "~", "@", "&", "!", "?", ")", "= ", "+ "]
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[][{},:]|\s+')
 

@@ -4,7 +4,7 @@ import { InvalidJSON, quoted } from "../../errors.js";
 import { END, VALUE } from "../machine.js";
 import { endOf, find } from "./characters.js";
 import { SHAPE, pastSpaces } from "./lookahead.js";
-import { ASIDE, BEFORE, BLOCK_COMMENT, CODE, FENCE, IGNORED, LINE_COMMENT, PROSE, THOUGHTS } from "./states.js";
+import { ASIDE, BEFORE, BLOCK_COMMENT, CODE, IGNORED, LINE_COMMENT, PROSE, THOUGHTS } from "./states.js";
 import {
   ANNOUNCES,
   ASIDE_BEGINS,
@@ -15,7 +15,7 @@ import {
   BREAKS_TRAILING,
   DUE,
   EMPTY_OR_ONE,
-  FENCE_REST,
+  FENCE_NAME,
   IN_CODE,
   IN_FACE,
   IN_LINE,
@@ -44,7 +44,6 @@ const QUOTES_TAG = ["`", '"', "'", "“"];
 const NO_LANGUAGES = ["", "text", "txt", "plaintext", "plain", "output", "response"];
 // As much of the text before a bracket is remembered as the patterns look at.
 const REMEMBERED = 160;
-const LONGEST_LANGUAGE = 16;
 // As much of the text after a value is looked through for a second number or word.
 const LONGEST_TRAILING = 1000;
 
@@ -52,10 +51,8 @@ const LONGEST_TRAILING = 1000;
 export class Prose {
   // With many documents: whether one has ended and the next has not begun.
   between = false;
-  // The end of the prose so far; the language that a fence names; how many brackets are open in the
-  // prose.
+  // The end of the prose so far; how many brackets are open in it.
   beforeText = "";
-  language = "";
   depthAside = 0;
   // A fence that names JSON is open, and no value has begun in it.
   jsonFence = false;
@@ -324,38 +321,19 @@ export class Prose {
    * @param {number} pos
    */
   fixFence(m, text, pos) {
-    const end = m._fixMark("fences", SHAPE.FENCE, text, pos);
-    if (end >= 0 && m._held === "" && m._state !== END) {
-      if (this.jsonFence && m._state === PROSE) {
-        throw m._error(InvalidJSON, "a value", "but the fence ended", pos);
-      }
-      this.jsonFence = false;
-      m._state = FENCE;
-      m._passes = true;
-      this.language = "";
+    if (m._state === END) return m._fixMark("fences", SHAPE.FENCE, text, pos);
+    const seen = m.rules.has("fences") && m._sees(SHAPE.NAMED_FENCE, text, pos);
+    if (seen === null) return m._hold(text, pos);
+    if (!seen) return -1;
+    const end = endOf(FENCE_NAME, text, pos);
+    m._mayRepair("fences", pos, end - pos);
+    if (this.jsonFence && m._state === PROSE) {
+      throw m._error(InvalidJSON, "a value", "but the fence ended", pos);
     }
-    return end;
-  }
-
-  /**
-   * In more ticks, or in the language that the fence names.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   */
-  fence(m, text, pos) {
-    const end = m._pass(text, pos, endOf(FENCE_REST, text, pos));
-    if (this.language.length < LONGEST_LANGUAGE) {
-      const name = this.language + text.slice(pos, end).replaceAll("`", "").toLowerCase();
-      this.language = name.slice(0, LONGEST_LANGUAGE);
-    }
-    if (end < text.length) {
-      m._endRepair(m._offset + end);
-      const json = this.language.includes("json");
-      this.jsonFence = json && !m._many;
-      m._state = json || NO_LANGUAGES.includes(this.language) ? BEFORE : CODE;
-    }
-    return end;
+    const name = text.slice(pos, end).replaceAll("`", "").toLowerCase();
+    this.jsonFence = name.includes("json") && !m._many;
+    m._state = name.includes("json") || NO_LANGUAGES.includes(name) ? BEFORE : CODE;
+    return m._pass(text, pos, end);
   }
 
   /**
@@ -411,8 +389,8 @@ export class Prose {
           throw m._twoReadings("the value has ended", "it was part of thoughts", pos);
         }
         if (begins || ends) this.trailingThoughts = begins;
-        if (char === "[") this.depthAside += 1;
-      } else if (char === "{") {
+      }
+      if (char === "{" || char === "[") {
         this.depthAside += 1;
       } else if (char === "}" || char === "]") {
         if (this.depthAside !== 0) this.depthAside -= 1;
@@ -437,23 +415,15 @@ export class Prose {
     const opens = m._sees(SHAPE.OPENING_FENCE, text, pos);
     if (seen === null || fence === null || opens === null) return m._hold(text, pos);
     if (seen) throw m._twoReadings("the value is before this", "it begins here", pos);
-    if (!fence) return this.passCode(m, text, pos);
-    this.trailingCode = !this.trailingCode && opens;
-    return pos + 3;
-  }
-
-  /**
-   * `code` in the middle of a later sentence is passed over whole.
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   */
-  passCode(m, text, pos) {
+    if (fence) {
+      this.trailingCode = !this.trailingCode && opens;
+      return pos + 3;
+    }
+    // `code` in the middle of a later sentence is passed over whole.
     const sentence = LATER.test(this.trailingText) && IN_SENTENCE.test(this.beforeText);
-    if (this.trailingCode || !sentence) return pos + 1;
-    const seen = m._sees(SHAPE.QUOTED_CODE, text, pos);
-    if (seen === null) return m._hold(text, pos);
-    return seen ? m._pass(text, pos, text.indexOf("`", pos + 1) + 1) : pos + 1;
+    const code = !this.trailingCode && sentence && m._sees(SHAPE.QUOTED_CODE, text, pos);
+    if (code === null) return m._hold(text, pos);
+    return code ? m._pass(text, pos, text.indexOf("`", pos + 1) + 1) : pos + 1;
   }
 
   /**

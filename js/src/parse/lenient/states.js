@@ -8,8 +8,8 @@ export const BEFORE = LENIENT;
 export const PROSE = LENIENT + 1;
 /** In <think>, where nothing is looked for. */
 export const THOUGHTS = LENIENT + 2;
-/** In what follows the ticks that open a fence. */
-export const FENCE = LENIENT + 3;
+/** In brackets that are part of the prose. */
+export const ASIDE = LENIENT + 3;
 /** In text after the value. */
 export const IGNORED = LENIENT + 4;
 export const LINE_COMMENT = LENIENT + 5;
@@ -26,5 +26,3 @@ export const BLOCK_STRING = LENIENT + 11;
 export const BARE_VALUE = LENIENT + 12;
 /** In a fence that names another language than JSON. */
 export const CODE = LENIENT + 13;
-/** In brackets that are part of the prose. */
-export const ASIDE = LENIENT + 14;

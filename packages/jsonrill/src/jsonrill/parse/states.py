@@ -19,7 +19,7 @@ LENIENT: Final = 11  # this and all above: states of `lenient/`
 BEFORE: Final = LENIENT  # where the value may begin
 PROSE: Final = LENIENT + 1  # in text before it
 THOUGHTS: Final = LENIENT + 2  # in <think>, where nothing is looked for
-FENCE: Final = LENIENT + 3  # in what follows the ticks that open a fence
+ASIDE: Final = LENIENT + 3  # in brackets that are part of the prose
 IGNORED: Final = LENIENT + 4  # in text after the value
 LINE_COMMENT: Final = LENIENT + 5
 BLOCK_COMMENT: Final = LENIENT + 6
@@ -30,7 +30,6 @@ CLOSING: Final = LENIENT + 10  # after the root's bracket, which may be one too 
 BLOCK_STRING: Final = LENIENT + 11  # in a string between """ or ```
 BARE_VALUE: Final = LENIENT + 12  # in a string without quotes
 CODE: Final = LENIENT + 13  # in a fence that names another language than JSON
-ASIDE: Final = LENIENT + 14  # in brackets that are part of the prose
 
 # How the next piece is taken in. Many documents are always read carefully.
 PLAIN: Final = 0  # inside a string: the piece may be nothing but plain text

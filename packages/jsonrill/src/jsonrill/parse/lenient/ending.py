@@ -18,7 +18,6 @@ from ..states import (
     CLOSING,
     CODE,
     END,
-    FENCE,
     FIRST_ELEMENT,
     IGNORED,
     KEY,
@@ -46,7 +45,7 @@ _NOT_IN_STRINGS: Final = frozenset(
 
 # What the states of leniency are to the strict machine; a comment is what it interrupted.
 _STRICT: Final = {
-    **dict.fromkeys((BEFORE, PROSE, THOUGHTS, FENCE, ASIDE, CODE), VALUE),
+    **dict.fromkeys((BEFORE, PROSE, THOUGHTS, ASIDE, CODE), VALUE),
     IGNORED: END,
     CLOSING: END,
     BARE_KEY: KEY,

@@ -133,7 +133,8 @@ FENCE: Final = Shape(_TICKS)
 COMMENT: Final = Shape(_COMMENT)
 # What may follow a number or a string at the root, right after it or in its line.
 MARK: Final = Shape(f"{_TICKS}|{_COMMENT}")
-# A fence that names any language, and one that names JSON or begins like it.
+# A fence with its whole name; one that names any language; one that names JSON or begins like it.
+NAMED_FENCE: Final = Shape(rf"{_TICKS}[`\w./+-]{{0,60}}[^`\w./+-]|{_TICKS}[`\w./+-]{{61}}")
 OPENING_FENCE: Final = Shape(rf"{_TICKS}\w")
 JSON_FENCE: Final = Shape(
     rf"(?:```[`]{{0,4}}|~~~[~]{{0,4}}){_GAP}"

@@ -65,7 +65,7 @@ NUMBERS: Final = re.compile(r"\[[\s\[]{0,32}[-+.]{0,2}\d")
 SCALAR_LIST: Final = re.compile(r"\[(?:\s{0,32}\[)?\s{0,32}[^\s\"'“‘{\[(]|\{\s{0,32}[}/#]")
 BREAKS_ASIDE: Final = re.compile(r"[][{}\"]")
 BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\"\n\x1e]")
-FENCE_REST: Final = re.compile(r"[`\w./+-]*")
+FENCE_NAME: Final = re.compile(r"[`\w./+-]{3,64}")
 # Before a bracket: it is a subscript or in a quotation; an argument of a call in a program, a cell
 # of a table, or the body of a declaration; or in YAML. ("Answer:" begins a sentence.) And before a
 # square one: a path, a formula, a footnote.

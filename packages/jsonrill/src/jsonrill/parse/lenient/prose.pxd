@@ -2,12 +2,12 @@
 cimport cython
 from .core cimport Leniency
 
-cdef int ASIDE, BEFORE, BLOCK_COMMENT, CODE, END, FENCE, IGNORED, LINE_COMMENT, PROSE, THOUGHTS, VALUE
+cdef int ASIDE, BEFORE, BLOCK_COMMENT, CODE, END, IGNORED, LINE_COMMENT, PROSE, THOUGHTS, VALUE
 
 cdef class Prose:
     cdef public bint aside_is_broken, aside_is_object, between, in_prose, is_doubtful, is_scalar
     cdef public bint json_fence, scalar_list, trailing_code, trailing_thoughts, trailing_words
-    cdef public str before_text, language, trailing_text
+    cdef public str before_text, trailing_text
     cdef public Py_ssize_t depth_aside
     cpdef Py_ssize_t before(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef sees_value(self, Leniency m, shape, str text, Py_ssize_t pos)
@@ -22,11 +22,9 @@ cdef class Prose:
     cpdef Py_ssize_t thoughts(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t fix_around(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t fix_fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef Py_ssize_t fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t code(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t ignored(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t trailing_fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef Py_ssize_t pass_code(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef bint is_later(self) except -1
     cpdef is_second(self, Leniency m, str text, Py_ssize_t pos)
     cpdef two_values(self, Leniency m, str text, Py_ssize_t pos)

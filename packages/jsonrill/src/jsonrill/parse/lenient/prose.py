@@ -12,7 +12,6 @@ from ..states import (
     BLOCK_COMMENT,
     CODE,
     END,
-    FENCE,
     IGNORED,
     LINE_COMMENT,
     PROSE,
@@ -32,7 +31,6 @@ _QUOTES_TAG: Final = ("`", '"', "'", "“")
 _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
 # As much of the text before a bracket is remembered as the patterns look at.
 _REMEMBERED: Final = 160
-_LONGEST_LANGUAGE: Final = 16
 # As much of the text after a value is looked through for a second number or word.
 _LONGEST_TRAILING: Final = 1000
 
@@ -50,7 +48,6 @@ class Prose:
         "is_doubtful",
         "is_scalar",
         "json_fence",
-        "language",
         "scalar_list",
         "trailing_code",
         "trailing_text",
@@ -61,10 +58,8 @@ class Prose:
     def __init__(self) -> None:
         # With many documents: whether one has ended and the next has not begun.
         self.between = False
-        # The end of the prose so far; the language that a fence names; how many brackets are open
-        # in the prose.
+        # The end of the prose so far; how many brackets are open in it.
         self.before_text = ""
-        self.language = ""
         self.depth_aside = 0
         # A fence that names JSON is open, and no value has begun in it.
         self.json_fence = False
@@ -266,29 +261,19 @@ class Prose:
         return m.comments.begin_mark(m, text, pos) if text[pos] == "/" else -1
 
     def fix_fence(self, m: Leniency, text: str, pos: int) -> int:
-        end = m._fix_mark("fences", lookahead.FENCE, text, pos)
-        if end >= 0 and not m._held and m._state != END:
-            if self.json_fence and m._state == PROSE:
-                raise m._error(InvalidJSON, "a value", "but the fence ended", text, pos)
-            self.json_fence = False
-            m._state = FENCE
-            m._passes = True
-            self.language = ""
-        return end
-
-    def fence(self, m: Leniency, text: str, pos: int) -> int:
-        """In more ticks, or in the language that the fence names."""
-        end = patterns.FENCE_REST.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-        if len(self.language) < _LONGEST_LANGUAGE:
-            name = self.language + text[pos:end].replace("`", "").lower()
-            self.language = name[:_LONGEST_LANGUAGE]
-        if end < len(text):
-            m._end_repair(m._offset + end)
-            name = self.language
-            json = "json" in name
-            self.json_fence = json and not m._many
-            m._state = BEFORE if json or name in _NO_LANGUAGES else CODE
-        return end
+        if m._state == END:
+            return m._fix_mark("fences", lookahead.FENCE, text, pos)
+        seen = "fences" in m._rules and m._sees(lookahead.NAMED_FENCE, text, pos)
+        if not seen:
+            return m._hold(text, pos) if seen is None else -1
+        fence = patterns.FENCE_NAME.match(text, pos).group()  # type: ignore[union-attr]
+        m._may_repair("fences", text, pos, len(fence))
+        if self.json_fence and m._state == PROSE:
+            raise m._error(InvalidJSON, "a value", "but the fence ended", text, pos)
+        name = fence.replace("`", "").lower()
+        self.json_fence = "json" in name and not m._many
+        m._state = BEFORE if "json" in name or name in _NO_LANGUAGES else CODE
+        return pos + len(fence)
 
     def code(self, m: Leniency, text: str, pos: int) -> int:
         """In a fence that names another language: nothing in it is JSON."""
@@ -337,9 +322,7 @@ class Prose:
                     )
                 if begins or ends:
                     self.trailing_thoughts = bool(begins)
-                if char == "[":
-                    self.depth_aside += 1
-            elif char == "{":
+            if char in "{[":
                 self.depth_aside += 1
             elif char in "}]":
                 if self.depth_aside:
@@ -361,18 +344,13 @@ class Prose:
             return m._hold(text, pos)
         if seen:
             raise self.two_values(m, text, pos)
-        if not fence:
-            return self.pass_code(m, text, pos)
-        self.trailing_code = not self.trailing_code and bool(opens)
-        return pos + 3
-
-    def pass_code(self, m: Leniency, text: str, pos: int) -> int:
-        """`code` in the middle of a later sentence is passed over whole."""
-        if self.trailing_code or not self.is_later():
+        if fence:
+            self.trailing_code = not self.trailing_code and bool(opens)
+            return pos + 3
+        # `code` in the middle of a later sentence is passed over whole.
+        if self.trailing_code or not patterns.IN_SENTENCE.search(self.before_text):
             return pos + 1
-        if not patterns.IN_SENTENCE.search(self.before_text):
-            return pos + 1
-        seen = m._sees(lookahead.QUOTED_CODE, text, pos)
+        seen = self.is_later() and m._sees(lookahead.QUOTED_CODE, text, pos)
         if seen is None:
             return m._hold(text, pos)
         return text.index("`", pos + 1) + 1 if seen else pos + 1
