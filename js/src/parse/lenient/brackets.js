@@ -40,14 +40,15 @@ export class Brackets {
   /** @type {Closed | null} */
   closed = null;
   lastClosed = -1;
-  // Where the last bracket was that had a comma before it.
+  // Where the last bracket was that had a comma before it, and where one was missing.
   trailing = -1;
+  commaAt = -1;
   // A bracket was read as another: from now on no key comes twice.
   bracketed = false;
 
   /** Forget what was remembered of the document before. */
   startDocument() {
-    this.rootEnd = this.rootLine = this.lastClosed = this.trailing = -1;
+    this.rootEnd = this.rootLine = this.lastClosed = this.trailing = this.commaAt = -1;
     this.closed = null;
     this.bracketed = false;
   }
@@ -144,7 +145,7 @@ export class Brackets {
    */
   repeats(m, key, quote) {
     if (m._unique) Machine.prototype._repeats.call(m, key, quote);
-    if (this.bracketed || m.text.commaAt === m._token) {
+    if (this.bracketed || this.commaAt === m._token) {
       throw m._twoReadings("a key comes twice in an object", "a bracket is wrong or missing", quote);
     }
   }
@@ -297,29 +298,21 @@ export class Brackets {
         return pos;
       }
     }
-    const comma = char === "," && m.prose.inProse;
-    const sentence = comma || isLetter(text, pos) || UNITS.includes(char);
-    if (m.prose.scalarList && sentence && m._line === this.rootLine) {
-      throw m._twoReadings("the value is before this", "it is part of a sentence", pos);
-    }
-    if (".(".includes(char) && m._offset + pos === this.rootEnd + 1) {
-      const code = m._sees(SHAPE.MEMBER, text, pos);
-      if (code === null) return m._hold(text, pos);
-      if (code) throw m._twoReadings("the value is before this", "it is part of a program", pos);
-    }
+    const goesOn = isLetter(text, pos) || UNITS.includes(char) || (char === "," && m.prose.inProse);
+    const sentence = m.prose.scalarList && goesOn && m._line === this.rootLine;
+    const adjacent = ".(".includes(char) && m._offset + pos === this.rootEnd + 1;
+    const code = adjacent && m._sees(SHAPE.MEMBER, text, pos);
     // Perhaps typed for a comma.
-    if (".;".includes(char)) {
-      after = pastSpaces(text, pos + 1);
-      if (after === text.length && after - pos < FAR && !m._last) return m._hold(text, pos);
-    }
-    if (this.isQuote(m, text[after])) {
-      throw m._twoReadings("the bracket before this ends the value", "a bracket is wrong", pos);
+    if (".;".includes(char)) after = pastSpaces(text, pos + 1);
+    if (code === null || (after === text.length && after - pos < FAR && !m._last)) return m._hold(text, pos);
+    if (sentence || code || this.isQuote(m, text[after])) {
+      throw m._twoReadings("the value is before this", "it is part of something else", pos);
     }
     const odd = this.trailing === this.rootEnd || this.closed?.size === 0;
     if (odd || ",，}]\"'“:：".includes(char)) {
       const seen = afterBrackets(text, pos, m._last);
       if (seen === null) return m._hold(text, pos);
-      const goesOn = seen.then === "key" || (seen.then === "value" && (seen.comma || odd));
+      const more = seen.then === "key" || (seen.then === "value" && (seen.comma || odd));
       if (this.goesOnAfter(m, seen, text)) {
         this.fixBracket(m, pos);
         m._state = AFTER;
@@ -327,7 +320,7 @@ export class Brackets {
       }
       const braces = m._object && /^[})]*$/.test(seen.closers);
       const misleading = seen.closers !== "" && (!braces || this.isUnsure(m));
-      if (":：".includes(char) || goesOn || misleading) {
+      if (":：".includes(char) || more || misleading) {
         const member = seen.comma && seen.then === "key" && seen.closers === "" && m._object;
         if (!member || this.isUnsure(m)) {
           const one = "the bracket before this ends the value";

@@ -10,7 +10,6 @@ const END = new RegExp(`[${SPACE}]$`);
 const ALL_SPACE = new RegExp(`^[${SPACE}]+$`);
 const ALNUM = /^[\p{L}\p{N}]$/u;
 const ALPHA = /^\p{L}$/u;
-const DECIMAL = /^\p{Nd}$/u;
 const DIGIT = /^[\p{Nd}\xb2\xb3\xb9\u2070\u2074-\u2079\u2080-\u2089]$/u;
 
 /** @param {string} text */
@@ -19,8 +18,6 @@ export const isSpace = (text) => ALL_SPACE.test(text);
 export const isAlnum = (char) => ALNUM.test(char);
 /** @param {string} char */
 export const isAlpha = (char) => ALPHA.test(char);
-/** @param {string} char */
-export const isDecimal = (char) => DECIMAL.test(char);
 /** @param {string} char */
 export const isDigit = (char) => DIGIT.test(char);
 

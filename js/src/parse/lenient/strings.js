@@ -55,8 +55,6 @@ export class Strings {
   parens = new Set();
   // The line in which a string at the root ended.
   stringLine = -1;
-  // Where a comma was missing.
-  commaAt = -1;
 
   /**
    * Forget what was remembered of the document before.
@@ -69,7 +67,6 @@ export class Strings {
     this.stringAt = -1;
     this.parens = new Set();
     this.stringLine = -1;
-    this.commaAt = -1;
   }
 
   /**
@@ -182,24 +179,6 @@ export class Strings {
     if (m._state === FIRST_KEY || m._state === NEXT_KEY) return m._openString(ODD_KEY, pos);
     m._sink.startString(m._offset + pos);
     return m._openString(ODD_STRING, pos);
-  }
-
-  /**
-   * Go on as if a comma were here, unless something else may be meant.
-   * @param {Leniency} m
-   * @param {number} pos
-   */
-  fixNoComma(m, pos) {
-    const here = "a comma is missing here";
-    if (this.parens.has(m._frames.length)) {
-      throw m._twoReadings(here, "strings are joined as in a program", pos);
-    }
-    if (m.words.pointAt >= m._token) {
-      throw m._twoReadings(here, "the point was meant as one", pos);
-    }
-    m._mayRepair("missing-commas", pos, 0);
-    m._addComma();
-    this.commaAt = m._offset + pos;
   }
 
   /**

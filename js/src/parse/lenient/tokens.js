@@ -26,10 +26,17 @@ export class Tokens {
   fix(m, text, pos, char) {
     const open = m._frames.length !== 0;
     if (ODD_SPACES.includes(char)) return m._mayRepair("odd-spaces", pos) ? pos + 1 : -1;
-    if ("：，".includes(char) && open) return this.fixFullwidth(m, pos, char);
+    if (char === "：" && m._state === COLON && m._mayRepair("fullwidth", pos)) {
+      m._state = VALUE;
+      return pos + 1;
+    }
+    if (char === "，" && m._state === AFTER && m._mayRepair("fullwidth", pos)) {
+      m._addComma();
+      return pos + 1;
+    }
     if (Object.hasOwn(QUOTES, char)) return m.text.fixQuote(m, text, pos, char);
     if ("+.".includes(char) && m._state <= FIRST_ELEMENT) {
-      const end = m.words.fixSign(m, text, pos, char);
+      const end = m.words.fixNumber(m, text, pos);
       if (end >= 0) return end;
     }
     if (!open) return char === "(" ? m.brackets.fixTuple(m, pos) : m.words.fixWord(m, text, pos);
@@ -62,19 +69,6 @@ export class Tokens {
     if (char === "(") return m.brackets.fixTuple(m, pos);
     const end = m.words.fixWord(m, text, pos);
     return end >= 0 ? end : m.words.fixBareValue(m, text, pos);
-  }
-
-  /**
-   * @param {Leniency} m
-   * @param {number} pos
-   * @param {string} char
-   */
-  fixFullwidth(m, pos, char) {
-    const fits = m._state === (char === "：" ? COLON : AFTER);
-    if (!fits || !m._mayRepair("fullwidth", pos)) return -1;
-    if (char === "：") m._state = VALUE;
-    else m._addComma();
-    return pos + 1;
   }
 
   /**
@@ -170,6 +164,7 @@ export class Tokens {
   }
 
   /**
+   * Go on as if a comma were here, unless a character beside it may be the wrong one.
    * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
@@ -179,42 +174,29 @@ export class Tokens {
     const quote = char === '"' || Object.hasOwn(QUOTES, char);
     const begins = m._object ? m.rules.has("bare-keys") && beginsBare(text, pos) : BEGINS_VALUE.includes(char);
     if (!(quote || begins) || !m.rules.has("missing-commas")) return -1;
-    if (m._numberEnd === m._offset + pos) {
-      // [12"a"] may be a string without its quote.
-      if (!"\"'".includes(char) || !m._object) return -1;
-      if (pos + 1 === text.length && !m._last) return m._hold(text, pos);
-      if (text[pos + 1] === char) return -1; // 12"" may be a string after its quotes, too
-    }
-    if (quote) {
-      const after = endOf(JSON_SPACE, text, pos + 1);
-      if (after === text.length && after - pos < REMEMBERED && !m._last) {
-        return m._hold(text, pos);
-      }
-      if (text[after] === "," && after - pos < REMEMBERED) char = ",";
-    }
-    const here = "a comma is missing here";
-    if (char === "," || this.endsInComma(m)) {
-      throw m._twoReadings(here, "it is in a string beside it", pos);
-    }
-    if (m.brackets.trailing === m.brackets.lastClosed && m.brackets.lastClosed >= m._token) {
-      throw m._twoReadings(here, "the bracket before it belongs after it", pos);
-    }
-    const scalar = m.brackets.lastClosed < m._token;
-    const mixed = !m._object && scalar === "{[".includes(char);
-    if (mixed || (!scalar && m.brackets.closed?.size === 0 && !m._object)) {
-      throw m._twoReadings(here, "a bracket is in the wrong place", pos);
-    }
-    m.text.fixNoComma(m, pos);
+    const after = quote ? endOf(JSON_SPACE, text, pos + 1) : pos;
+    const near = after - pos < REMEMBERED;
+    if (quote && near && after === text.length && !m._last) return m._hold(text, pos);
+    const { lastClosed, trailing, closed } = m.brackets;
+    const ended = lastClosed >= m._token;
+    // [12"a"] may be a string without its quote, 12"" one after its quotes.
+    const adjacent = m._numberEnd === m._offset + pos;
+    const doubt =
+      (adjacent && (!"\"'".includes(char) || !m._object || text[pos + 1] === char)) ||
+      // The comma is in a string beside it, or meant by a point.
+      (near && text[after] === ",") ||
+      m.words.pointAt >= m._token ||
+      (!ended && m.text.stringAt === m._token && m.text.last === ",") ||
+      // The bracket before it belongs after it, or elsewhere.
+      (ended && trailing === lastClosed) ||
+      (!m._object && ("{[".includes(char) !== ended || (ended && closed?.size === 0))) ||
+      // In a tuple strings are joined, as in a program.
+      m.text.parens.has(m._frames.length);
+    if (doubt) throw m._twoReadings("a comma is missing here", "a character beside it is wrong", pos);
+    m._mayRepair("missing-commas", pos, 0);
+    m._addComma();
+    m.brackets.commaAt = m._offset + pos;
     return pos;
-  }
-
-  /**
-   * True if the last token is a string that ends in a comma: a quote may be misplaced.
-   * @param {Leniency} m
-   */
-  endsInComma(m) {
-    const isLast = m.text.stringAt === m._token && m._token > m.brackets.lastClosed;
-    return isLast && m.text.last === ",";
   }
 
   /**

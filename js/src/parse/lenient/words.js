@@ -1,10 +1,18 @@
 /** Words without quotes, literals of other languages, and numbers: `+5`, `.5`, `5.`, `1_000`. */
 
-import { AFTER, DIGITS, FIRST_ELEMENT, FRACTION, INTEGER, KEY, LITERALS, MINUS, Machine, POINT, ZERO } from "../machine.js";
-import { charAt, endOf, isDecimal } from "./characters.js";
+import { AFTER, DIGITS, FIRST_ELEMENT, KEY, LITERALS, Machine } from "../machine.js";
+import { endOf } from "./characters.js";
 import { SHAPE, WORD, WORD as WORD_SHAPE } from "./lookahead.js";
 import { BARE_KEY, BARE_VALUE } from "./states.js";
-import { BARE_KEY as BARE_KEY_TEXT, BARE_START, BARE_VALUE as BARE_VALUE_TEXT, ODD_SPACES, ODD_WORDS } from "./tables.js";
+import {
+  BARE_KEY as BARE_KEY_TEXT,
+  BARE_START,
+  BARE_VALUE as BARE_VALUE_TEXT,
+  NUMBER_REST,
+  ODD_NUMBER,
+  ODD_SPACES,
+  ODD_WORDS,
+} from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 /** @typedef {import("./rules.js").Rule} Rule */
@@ -184,67 +192,40 @@ export class Words {
   }
 
   /**
-   * In a number: `-Infinity`, `-.5`, `5.`, `1_000`, a comment right after it, a bare word.
+   * A number that is written in another way, from the character on that JSON does not know.
+   *
+   * `+5`, `.5`, `5.`, `1_000`, `-Infinity`; or a word that begins like a number.
    * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
   fixNumber(m, text, pos) {
-    const state = m._digits;
-    const char = text[pos];
-    const after = charAt(text, pos + 1);
-    if (state === MINUS && char === "I") return this.fixInfinity(m, text, pos);
+    const begun = m._state === DIGITS ? m._begun : "";
+    if (begun === "-" && text[pos] === "I") return this.fixInfinity(m, text, pos);
     if (m._frames.length === 0) return -1;
-    if ("._/".includes(char) && after === "" && !m._last) return m._hold(text, pos);
-    const on = m.rules.has("numbers");
-    if (on && state === MINUS && char === "." && isDecimal(after)) {
-      m._mayRepair("numbers", pos);
-      m._begun += "0";
-      m._digits = ZERO;
-      return pos;
+    const end = endOf(NUMBER_REST, text, pos);
+    const number = begun + text.slice(pos, end);
+    const known = endOf(ODD_NUMBER, number, 0) >= 0;
+    if (end === text.length) return begun !== "" || known || !m._last ? m._hold(text, pos) : -1;
+    if (text.slice(end) === "/" && !m._last) return m._hold(text, pos);
+    const ends = ",]} \t\n\r".includes(text[end]) || this.endsNumber(m, text, end);
+    if (ends && known && m._mayRepair("numbers", pos)) {
+      if (begun === "") m._token = m._offset + pos;
+      if (number.length > m._limits.number) throw m._over("number", m._limits.number, pos);
+      if (number.endsWith(".")) this.pointAt = m._offset + end;
+      // With digits around the point, as JSON has them.
+      const digits = number.replaceAll("_", "").replace(/^\+/, "");
+      m._begun = digits.replace(/^(-?)\./, "$10.").replace(/\.$/, ".0");
+      m._endNumber(end);
+      return end;
     }
-    const ends = ",]} \t\n\r".includes(char) || this.endsNumber(m, text, pos);
-    if (on && state === POINT && ends) {
-      m._mayRepair("numbers", pos);
-      this.pointAt = m._offset + pos;
-      m._begun += "0";
-      m._digits = FRACTION;
-      return pos;
-    }
-    if (on && char === "_" && (state === INTEGER || state === FRACTION) && isDecimal(after)) {
-      m._mayRepair("numbers", pos);
-      return pos + 1;
-    }
-    if (!ends && m._mayRepair("bare-values", pos)) {
+    if (begun !== "" && !(ends && end === pos) && m._mayRepair("bare-values", pos)) {
       m._passes = true;
       m._stop = m._token + m._limits.string;
       m._state = BARE_VALUE;
       return pos;
     }
     return -1;
-  }
-
-  /**
-   * `+5` and `.5`
-   * @param {Leniency} m
-   * @param {string} text
-   * @param {number} pos
-   * @param {string} char
-   */
-  fixSign(m, text, pos, char) {
-    if (m._frames.length === 0 || !m.rules.has("numbers")) return -1;
-    const after = charAt(text, pos + 1);
-    if (after === "" && !m._last) return m._hold(text, pos);
-    if (!(isDecimal(after) || (char === "+" && after === "."))) return -1;
-    m._mayRepair("numbers", pos);
-    if (char === ".") {
-      m._token = m._offset + pos;
-      m._stop = m._token + m._limits.number;
-      m._state = DIGITS;
-      m._digits = POINT;
-      m._begun = "0.";
-    }
-    return pos + 1;
   }
 
   /**

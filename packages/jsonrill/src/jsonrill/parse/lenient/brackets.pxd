@@ -7,7 +7,7 @@ cdef int AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VAL
 
 cdef class Brackets:
     cdef public bint bracketed
-    cdef public Py_ssize_t root_end, root_line, trailing
+    cdef public Py_ssize_t comma_at, root_end, root_line, trailing
     cdef public tuple closed
     cpdef start_document(self, Leniency m)
     cpdef brackets(self, Leniency m)
@@ -16,6 +16,7 @@ cdef class Brackets:
     cpdef fix_bracket(self, Leniency m, str text, Py_ssize_t pos, Py_ssize_t size=*)
     cpdef repeats(self, Leniency m, str key, str text, Py_ssize_t quote)
     cpdef last_string(self, Leniency m)
+    @cython.locals(closed=tuple, followed=bint, size=Py_ssize_t, largest=Py_ssize_t)
     cpdef ended_last(self, Leniency m)
     cpdef place(self, Leniency m, Py_ssize_t opened)
     cpdef Py_ssize_t fix_tuple(self, Leniency m, str text, Py_ssize_t pos) except? -2

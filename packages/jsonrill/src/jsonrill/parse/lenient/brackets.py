@@ -9,9 +9,7 @@ repaired before, the text is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
 from json import JSONDecoder
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import InvalidJSON
@@ -35,7 +33,7 @@ _UNITS: Final = "°%‰€$£¥"
 class Brackets:
     """Reads brackets where they have one reading."""
 
-    __slots__ = ("bracketed", "closed", "root_end", "root_line", "trailing")
+    __slots__ = ("bracketed", "closed", "comma_at", "root_end", "root_line", "trailing")
 
     def start_document(self, m: Leniency) -> None:
         # The root's bracket that is not emitted yet, and its line.
@@ -45,8 +43,8 @@ class Brackets:
         # is an object; or its text, start and end if it was read at once.
         m._closed_at = -1
         self.closed: Any = None
-        # Where the last bracket was that had a comma before it.
-        self.trailing = -1
+        # Where the last bracket was that had a comma before it, and where one was missing.
+        self.trailing = self.comma_at = -1
         # A bracket was read as another: from now on no key comes twice.
         self.bracketed = False
         m._exact = m._unique
@@ -87,7 +85,7 @@ class Brackets:
             raise m._two_readings("a bracket is one too many", "one is missing", text, pos)
         self.refuse_earlier(m, text, pos, not doubled)
         if len(ways) > 1:
-            one, other = (self.place(m, opened) for opened in ways)
+            one, other = [self.place(m, opened) for opened in ways]
             raise m._two_readings(f"what follows is in {one}", f"in {other}", text, pos)
         self.fix_bracket(m, text, pos, seen.end - pos)
         while len(m._frames) > ways[0]:
@@ -117,7 +115,7 @@ class Brackets:
         """A key comes again. With a repaired bracket before it, that bracket was another one."""
         if m._unique:
             Machine._repeats(m, key, text, quote)
-        if self.bracketed or m.text.comma_at == m._token:
+        if self.bracketed or self.comma_at == m._token:
             raise m._two_readings(
                 "a key comes twice in an object", "a bracket is wrong or missing", text, quote
             )
@@ -133,25 +131,21 @@ class Brackets:
         Of the outer ones, as long as they are objects: the largest size, and if an object in one of
         them has another member after it. And the last value, if that was read at once.
         """
-        row: list[tuple[bool, int, bool]] = []
-        value: Any = None
+        row: list[Any] = []
+        largest, followed, value = 0, False, None
         closed = self.closed if m._closed_at >= m._token else None
         while closed is not None:
-            is_object, size, keys, closed = closed
-            if type(keys) is not tuple:
-                followed = is_object and any(type(key) is int and key < size for key in keys)
-                row.append((is_object, size, followed))
-                continue
-            value = _DECODER.decode(keys[0][keys[1] : keys[2]])
-            while isinstance(value, list):
-                is_object = isinstance(value, _Members)
-                inner = [member for _, member in value] if is_object else value
-                followed = any(isinstance(one, _Members) for one in inner[:-1])
-                row.append((is_object, len(inner), followed))
-                value = inner[-1] if inner else None
-        objects = [*takewhile(itemgetter(0), row)]
-        largest = max((size for _, size, _ in objects), default=0)
-        return largest, any(followed for *_, followed in objects), value
+            if type(closed[2]) is tuple:
+                value = _expand(closed[2], row)
+                break
+            row.append(closed[:3])
+            closed = closed[3]
+        for is_object, size, keys in row:
+            if not is_object:
+                break
+            largest = max(largest, size)
+            followed = followed or _is_followed(keys, size)
+        return largest, followed, value
 
     def place(self, m: Leniency, opened: int) -> str:
         """The path of the container that `opened` brackets are open in, as text."""
@@ -282,24 +276,19 @@ class Brackets:
             if face:
                 self.end_root(m)
                 return pos
-        goes_on = char.isalpha() or char in _UNITS or (char == "," and m.prose.in_prose)
-        if m.prose.scalar_list and goes_on and m._position(text, pos)[1] == self.root_line:
-            raise m._two_readings("the value is before this", "it is part of a sentence", text, pos)
+        sentence = char.isalpha() or char in _UNITS or (char == "," and m.prose.in_prose)
+        sentence = sentence and m.prose.scalar_list
+        code: bool | None = False
         if char in ".(" and m._offset + pos == self.root_end + 1:
             code = m._sees(lookahead.MEMBER, text, pos)
-            if code is None:
-                return m._hold(text, pos)
-            if code:
-                raise m._two_readings(
-                    "the value is before this", "it is part of a program", text, pos
-                )
         if char in ".;":  # perhaps typed for a comma
             after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
-            if after == len(text) and after - pos < _FAR and not m._last:
-                return m._hold(text, pos)
-        if self.is_quote(m, text[after : after + 1]):
+        if code is None or (after == len(text) and after - pos < _FAR and not m._last):
+            return m._hold(text, pos)
+        sentence = sentence and m._position(text, pos)[1] == self.root_line
+        if sentence or code or self.is_quote(m, text[after : after + 1]):
             raise m._two_readings(
-                "the bracket before this ends the value", "a bracket is wrong", text, pos
+                "the value is before this", "it is part of something else", text, pos
             )
         odd = self.trailing == self.root_end or not self.closed[1]
         if odd or char in ",，}]\"'“:：":
@@ -359,6 +348,23 @@ class _Members(list[tuple[str, Any]]):
 
 
 _DECODER: Final = JSONDecoder(object_pairs_hook=_Members)
+
+
+def _expand(decoded: tuple[str, int, int], row: list[Any]) -> Any:
+    """Add to `row` what ended where a container that was read at once did; gives the last value."""
+    value = _DECODER.decode(decoded[0][decoded[1] : decoded[2]])
+    while isinstance(value, list):
+        is_object = isinstance(value, _Members)
+        inner = [member for _, member in value] if is_object else value
+        keys = [at for at, one in enumerate(inner, 1) if isinstance(one, _Members)]
+        row.append((is_object, len(inner), keys))
+        value = inner[-1] if inner else None
+    return value
+
+
+def _is_followed(keys: Any, size: int) -> bool:
+    """True if a member that is an object is not the last one."""
+    return any(type(key) is int and key < size for key in keys)
 
 
 def readings(expected: str, closers: str, doubled: bool, then: lookahead.Following) -> list[int]:

@@ -20,15 +20,7 @@ from .lookahead import Shape
 from .rules import rule_names
 
 if TYPE_CHECKING:
-    from .brackets import Brackets
-    from .by_schema import BySchema
-    from .comments import Comments
-    from .ending import TextEnd
-    from .prose import Prose
-    from .quotes import Quotes
-    from .strings import Strings
-    from .tokens import Tokens
-    from .words import Words
+    from . import brackets, by_schema, comments, ending, prose, quotes, strings, tokens, words
 
 
 class Leniency(Machine):
@@ -73,15 +65,15 @@ class Leniency(Machine):
         self._parens: set[int] = set()
         # The readers, which `LenientMachine` makes: they are imported there.
         later: Any = None
-        self.prose: Prose = later
-        self.comments: Comments = later
-        self.schema: BySchema = later
-        self.words: Words = later
-        self.text: Strings = later
-        self.quotes: Quotes = later
-        self.brackets: Brackets = later
-        self.tokens: Tokens = later
-        self.ending: TextEnd = later
+        self.prose: prose.Prose = later
+        self.comments: comments.Comments = later
+        self.schema: by_schema.BySchema = later
+        self.words: words.Words = later
+        self.text: strings.Strings = later
+        self.quotes: quotes.Quotes = later
+        self.brackets: brackets.Brackets = later
+        self.tokens: tokens.Tokens = later
+        self.ending: ending.TextEnd = later
         # The repair that was reported last has not ended.
         self._passes = False
         # How many repairs this document has, and if a key without quotes is among them.

@@ -52,16 +52,8 @@ from ..states import (
     STRING,
     THOUGHTS,
 )
-from .brackets import Brackets
-from .by_schema import BySchema
-from .comments import Comments
+from . import brackets, by_schema, comments, ending, prose, quotes, strings, tokens, words
 from .core import Leniency
-from .ending import TextEnd
-from .prose import Prose
-from .quotes import Quotes
-from .strings import Strings
-from .tokens import Tokens
-from .words import Words
 
 # For each state of leniency the name of its reader, and the method.
 READERS: Final[dict[int, tuple[str, str]]] = {
@@ -89,9 +81,11 @@ class LenientMachine(Leniency):
 
     def __init__(self, sink: Sink, **options: Any) -> None:
         super().__init__(sink, **options)
-        self.prose, self.comments, self.schema = Prose(), Comments(), BySchema()
-        self.words, self.text, self.quotes = Words(), Strings(), Quotes()
-        self.brackets, self.tokens, self.ending = Brackets(), Tokens(), TextEnd()
+        self.prose, self.comments = prose.Prose(), comments.Comments()
+        self.schema, self.words = by_schema.BySchema(), words.Words()
+        self.text, self.quotes = strings.Strings(), quotes.Quotes()
+        self.brackets, self.tokens = brackets.Brackets(), tokens.Tokens()
+        self.ending = ending.TextEnd()
         # Those that nearly every string and bracket passes, once more: typed for the compiler.
         self._text, self._quotes, self._brackets = self.text, self.quotes, self.brackets
         self._start_document()

@@ -124,6 +124,13 @@ CURLY_TAIL: Final = re.compile(
 )
 TEXT_BRACKET: Final = re.compile(r"[][{}]")
 
+# Numbers in other ways of writing, and the characters of one.
+NUMBER_REST: Final = re.compile(r"[-+._eE0-9]{0,64}")
+ODD_NUMBER: Final = re.compile(
+    r"[+-]?(?:(?:0|[1-9][0-9]*(?:_[0-9]+)*)(?:\.|(?:\.[0-9]+(?:_[0-9]+)*)?(?:[eE][+-]?[0-9]+)?)"
+    r"|\.[0-9]+(?:[eE][+-]?[0-9]+)?)\Z"
+)
+
 # Words without quotes.
 BARE_START: Final = re.compile(r"[\w$]")
 BARE_KEY: Final = re.compile(r"[\w$-]*")

@@ -10,7 +10,7 @@ cpdef Py_ssize_t _tail(str run) except -1
 
 cdef class Strings:
     cdef public bint inner
-    cdef public Py_ssize_t backslash_at, code_at, collected_at, comma_at, lines_at
+    cdef public Py_ssize_t backslash_at, code_at, collected_at, lines_at
     cdef public Py_ssize_t punctuated_at, string_line
     cdef public object expected_here
     cdef public str collected, opened, tail_text
@@ -30,7 +30,6 @@ cdef class Strings:
     cpdef Py_ssize_t finish_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
     cpdef end_collected(self, Leniency m, str text, Py_ssize_t quote)
     cpdef Py_ssize_t fix_quote(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
-    cpdef fix_no_comma(self, Leniency m, str text, Py_ssize_t pos)
     cpdef bint collects(self, Leniency m, Py_ssize_t pos) except -1
     cpdef Py_ssize_t odd_string(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t run(self, Leniency m, str text, Py_ssize_t pos, str closer) except? -2

@@ -55,7 +55,6 @@ class Strings:
         "code_at",
         "collected",
         "collected_at",
-        "comma_at",
         "expected_here",
         "inner",
         "lines_at",
@@ -86,8 +85,6 @@ class Strings:
         m._parens = set()
         # The line in which a string at the root ended.
         self.string_line = -1
-        # Where a comma was missing.
-        self.comma_at = -1
 
     def shown(self, m: Leniency) -> str:
         """What was emitted of the string that is being read, or was read last."""
@@ -225,22 +222,6 @@ class Strings:
         if not self.collects(m, pos):
             m._start_string(m._offset + pos)
         return m._open_string(ODD_STRING, text, pos)
-
-    def fix_no_comma(self, m: Leniency, text: str, pos: int) -> None:
-        """Go on as if a comma were here, unless something else may be meant."""
-        if len(m._frames) in m._parens:
-            raise m._two_readings(
-                "a comma is missing here", "strings are joined as in a program", text, pos
-            )
-        if m.words.point_at >= m._token:
-            raise m._two_readings(
-                "a comma is missing here", "the point was meant as one", text, pos
-            )
-        m._may_repair("missing-commas", text, pos, 0)
-        if m._object:
-            m._seen = m._seen and {*m._seen}
-        m._add_comma()
-        self.comma_at = m._offset + pos
 
     def collects(self, m: Leniency, pos: int) -> bool:
         """True if the schema asks for no string here, or only for some: then its end decides."""

@@ -8,7 +8,6 @@ cdef Py_ssize_t REMEMBERED
 cdef class Tokens:
     cpdef Py_ssize_t fix(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
     cpdef Py_ssize_t fix_odd_value(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
-    cpdef Py_ssize_t fix_fullwidth(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
     cpdef Py_ssize_t fix_hash(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef refuse_outside(self, Leniency m, str text, Py_ssize_t pos)
     cpdef Py_ssize_t fix_ticks(self, Leniency m, str text, Py_ssize_t pos) except? -2
@@ -16,5 +15,4 @@ cdef class Tokens:
     cpdef Py_ssize_t fix_after(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t fix_comma(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t fix_missing_comma(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
-    cpdef bint ends_in_comma(self, Leniency m) except -1
     cpdef Py_ssize_t fix_ellipsis(self, Leniency m, str text, Py_ssize_t pos) except? -2

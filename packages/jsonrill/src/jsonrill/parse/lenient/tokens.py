@@ -35,12 +35,16 @@ class Tokens:
         """Ask the reader for a character that fits nowhere; -1 if it has no answer."""
         if char in lookahead.ODD_SPACES:
             return pos + 1 if m._may_repair("odd-spaces", text, pos) else -1
-        if char in "：，" and m._frames:
-            return self.fix_fullwidth(m, text, pos, char)
+        if char == "：" and m._state == COLON and m._may_repair("fullwidth", text, pos):
+            m._state = VALUE
+            return pos + 1
+        if char == "，" and m._state == AFTER and m._may_repair("fullwidth", text, pos):
+            m._add_comma()
+            return pos + 1
         if char in QUOTES:
             return m.text.fix_quote(m, text, pos, char)
         if char in "+." and m._state <= FIRST_ELEMENT:
-            end = m.words.fix_sign(m, text, pos, char)
+            end = m.words.fix_number(m, text, pos)
             if end >= 0:
                 return end
         if not m._frames:
@@ -81,16 +85,6 @@ class Tokens:
             return m.brackets.fix_tuple(m, text, pos)
         end = m.words.fix_word(m, text, pos)
         return end if end >= 0 else m.words.fix_bare_value(m, text, pos)
-
-    def fix_fullwidth(self, m: Leniency, text: str, pos: int, char: str) -> int:
-        fits = m._state == COLON if char == "：" else m._state == AFTER
-        if not fits or not m._may_repair("fullwidth", text, pos):
-            return -1
-        if char == "：":
-            m._state = VALUE
-        else:
-            m._add_comma()
-        return pos + 1
 
     def fix_hash(self, m: Leniency, text: str, pos: int) -> int:
         if not m._may_repair("comments", text, pos):
@@ -159,6 +153,7 @@ class Tokens:
         return pos + 1 if m._may_repair("trailing-commas", text, pos) else -1
 
     def fix_missing_comma(self, m: Leniency, text: str, pos: int, char: str) -> int:
+        """Go on as if a comma were here, unless a character beside it may be the wrong one."""
         quote = char == '"' or char in QUOTES
         if m._object:
             fits = quote or ("bare-keys" in m._rules and patterns.BARE_START.match(char))
@@ -166,39 +161,34 @@ class Tokens:
             fits = quote or char in _BEGINS_VALUE
         if not fits or "missing-commas" not in m._rules:
             return -1
-        if m._number_end == m._offset + pos:
-            if char not in "\"'" or not m._object:  # [12"a"] may be a string without its quote
-                return -1
-            if pos + 1 == len(text) and not m._last:
-                return m._hold(text, pos)
-            if text[pos + 1 : pos + 2] == char:  # 12"" may be a string after its quotes, too
-                return -1
-        if quote:
-            after = SPACE.match(text, pos + 1).end()  # type: ignore[union-attr]  # may be empty
-            if after == len(text) and after - pos < REMEMBERED and not m._last:
-                return m._hold(text, pos)
-            char = "," if text.startswith(",", after) and after - pos < REMEMBERED else char
-        if char == "," or self.ends_in_comma(m):
+        after = SPACE.match(text, pos + 1).end() if quote else pos  # type: ignore[union-attr]
+        near = after - pos < REMEMBERED
+        if quote and near and after == len(text) and not m._last:
+            return m._hold(text, pos)
+        ended = m._closed_at >= m._token
+        # [12"a"] may be a string without its quote, 12"" one after its quotes.
+        doubt = m._number_end == m._offset + pos and (
+            char not in "\"'" or not m._object or text[pos + 1 : pos + 2] == char
+        )
+        # The comma is in a string beside it, or meant by a point.
+        doubt = doubt or (near and text.startswith(",", after)) or m.words.point_at >= m._token
+        doubt = doubt or (not ended and m._string_at == m._token and m.text.last(m) == ",")
+        # The bracket before it belongs after it, or elsewhere.
+        doubt = doubt or (ended and m.brackets.trailing == m._closed_at)
+        if not m._object:
+            brackets = char in "{["
+            doubt = doubt or brackets != ended or (ended and not m.brackets.closed[1])
+        # In a tuple strings are joined, as in a program.
+        if doubt or len(m._frames) in m._parens:
             raise m._two_readings(
-                "a comma is missing here", "it is in a string beside it", text, pos
+                "a comma is missing here", "a character beside it is wrong", text, pos
             )
-        if m.brackets.trailing == m._closed_at >= m._token:
-            raise m._two_readings(
-                "a comma is missing here", "the bracket before it belongs after it", text, pos
-            )
-        scalar = m._closed_at < m._token
-        mixed = not m._object and scalar == (char in "{[")
-        if mixed or (not scalar and not m.brackets.closed[1] and not m._object):
-            raise m._two_readings(
-                "a comma is missing here", "a bracket is in the wrong place", text, pos
-            )
-        m.text.fix_no_comma(m, text, pos)
+        m._may_repair("missing-commas", text, pos, 0)
+        if m._object:
+            m._seen = m._seen and {*m._seen}
+        m._add_comma()
+        m.brackets.comma_at = m._offset + pos
         return pos
-
-    def ends_in_comma(self, m: Leniency) -> bool:
-        """True if the last token is a string that ends in a comma: a quote may be misplaced."""
-        is_last = m._string_at == m._token > m._closed_at
-        return is_last and m.text.last(m) == ","
 
     def fix_ellipsis(self, m: Leniency, text: str, pos: int) -> int:
         match = lookahead.ELLIPSIS.whole.match(text, pos)

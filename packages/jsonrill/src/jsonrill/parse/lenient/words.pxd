@@ -3,7 +3,7 @@ cimport cython
 from ..machine cimport Machine
 from .core cimport Leniency
 
-cdef int FRACTION, INTEGER, MINUS, POINT, ZERO, AFTER, BARE_KEY, BARE_VALUE, DIGITS, KEY
+cdef int AFTER, BARE_KEY, BARE_VALUE, DIGITS, KEY
 
 cdef class Words:
     cdef public Py_ssize_t point_at
@@ -17,5 +17,4 @@ cdef class Words:
     cpdef Py_ssize_t bare_value(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef bint ends_number(self, Leniency m, str text, Py_ssize_t pos) except -1
     cpdef Py_ssize_t fix_number(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef Py_ssize_t fix_sign(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
     cpdef Py_ssize_t fix_infinity(self, Leniency m, str text, Py_ssize_t pos) except? -2

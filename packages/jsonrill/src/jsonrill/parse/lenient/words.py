@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..grammar import FRACTION, INTEGER, LITERALS, MINUS, POINT, ZERO
+from ..grammar import LITERALS
 from ..machine import Machine
 from ..states import AFTER, BARE_KEY, BARE_VALUE, DIGITS, KEY
 from . import lookahead, patterns
@@ -134,57 +134,44 @@ class Words:
         return Machine._ends_number(m, text, pos) or text[pos] in "`/" + lookahead.ODD_SPACES
 
     def fix_number(self, m: Leniency, text: str, pos: int) -> int:
-        """In a number: `-Infinity`, `-.5`, `5.`, `1_000`, a comment right after it, a bare word."""
-        state, char, after = m._number_state, text[pos], text[pos + 1 : pos + 2]
-        if state == MINUS and char == "I":
+        """A number that is written in another way, from the character on that JSON does not know.
+
+        `+5`, `.5`, `5.`, `1_000`, `-Infinity`; or a word that begins like a number.
+        """
+        begun = m._begun if m._state == DIGITS else ""
+        if begun == "-" and text[pos] == "I":
             return self.fix_infinity(m, text, pos)
         if not m._frames:
             return -1
-        if char in "._/" and not after and not m._last:
+        end = patterns.NUMBER_REST.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        number = begun + text[pos:end]
+        known = patterns.ODD_NUMBER.match(number)
+        if end == len(text):
+            return m._hold(text, pos) if begun or known or not m._last else -1
+        if text[end:] == "/" and not m._last:
             return m._hold(text, pos)
-        on = "numbers" in m._rules
-        if on and state == MINUS and char == "." and after.isdecimal():
-            m._may_repair("numbers", text, pos)
-            m._add("0")
-            m._number_state = ZERO
-            return pos
-        ends = char in ",]} \t\n\r" or self.ends_number(m, text, pos)
-        if on and state == POINT and ends:
-            m._may_repair("numbers", text, pos)
-            self.point_at = m._offset + pos
-            m._add("0")
-            m._number_state = FRACTION
-            return pos
-        if on and char == "_" and state in (INTEGER, FRACTION) and after.isdecimal():
-            m._may_repair("numbers", text, pos)
-            return pos + 1
+        ends = text[end] in ",]} \t\n\r" or self.ends_number(m, text, end)
+        if ends and known and m._may_repair("numbers", text, pos):
+            if not begun:
+                m._token = m._offset + pos
+            if len(number) > m._number_limit:
+                raise m._over("number", m._number_limit, text, pos)
+            whole, point, fraction = number.replace("_", "").lstrip("+").partition(".")
+            if point:  # with digits around it, as JSON has them
+                whole += "" if whole[-1:].isdecimal() else "0"
+                self.point_at = -2 if fraction else m._offset + end
+            m._begun = ""
+            m._number_end = m._offset + end
+            number = whole + point + (fraction or "0" if point else "")
+            m._finish_number(number, number.lstrip("-").isdecimal(), text, end)
+            return end
         rule = self.bare_rule(m)
-        if rule and not ends and m._may_repair(rule, text, pos):
+        if rule and begun and not (ends and end == pos) and m._may_repair(rule, text, pos):
             m._passes = True
-            begun = m._take_begun()
             m._stop = m._token + m._string_limit
             m._state = BARE_VALUE
-            m._begun = begun
             return pos
         return -1
-
-    def fix_sign(self, m: Leniency, text: str, pos: int, char: str) -> int:
-        """`+5` and `.5`"""
-        if not m._frames or "numbers" not in m._rules:
-            return -1
-        after = text[pos + 1 : pos + 2]
-        if not after and not m._last:
-            return m._hold(text, pos)
-        if not (after.isdecimal() or (char == "+" and after == ".")):
-            return -1
-        m._may_repair("numbers", text, pos)
-        if char == ".":
-            m._token = m._offset + pos
-            m._stop = m._token + m._number_limit
-            m._state = DIGITS
-            m._number_state = POINT
-            m._begun = "0."
-        return pos + 1
 
     def fix_infinity(self, m: Leniency, text: str, pos: int) -> int:
         """-Infinity: the minus was read as that of a number."""
