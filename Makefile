@@ -1,7 +1,7 @@
 # What can be done here. Every target sets itself up in .venv; `make` alone lists them.
 
 PYTHON ?= python3
-# More than processors: many tests wait for a server or a browser. Each more collects all tests again.
+# More than processors: many tests wait for a server or a browser.
 JOBS   ?= 3
 ARGS   ?=
 
@@ -29,11 +29,12 @@ SLOW_TESTS := $(addprefix $(TESTS)/,parse/test_costs.py partial_stream/test_part
   chunker/test_chunker_promises.py chunker/test_chunker_flat.py \
   schema/test_schema_cost.py parse/test_near_json.py dialects/test_ui_messages.py)
 # What looks at the sources alone: `make check` runs it.
-STATIC_TESTS := $(addprefix tests/test_,layers.py functions.py public_names.py reference.py lines.py words.py)
-# A file stays in one process, and so do all that need a browser or a database (conftest.py): what
-# they start, they start once. Files come in the order of testpaths, the slow ones first.
+STATIC_TESTS := $(addprefix tests/test_,layers.py functions.py public_names.py reference.py lines.py words.py) \
+  $(TESTS)/test_typing.py js/tests/test_types.py
+# A file stays in one process, and so do all that need a browser or a database (tests/support/workers.py):
+# what they start, they start once.
 PYTEST := $(BIN)/python -m pytest -q
-MANY   := -n $(JOBS) --dist loadfile --no-loadscope-reorder
+MANY   := --jobs $(JOBS)
 # The theme's advertisement for its successor is not a warning about these pages. Never with --quiet:
 # warnings that are not shown are not counted by --strict.
 MKDOCS := NO_MKDOCS_2_WARNING=1
@@ -78,7 +79,7 @@ hard: .venv/.stamp-dev  ## the long proofs, and every property with all its exam
 	  page/tests/browser/test_page_load.py packages/jsonrill-server/tests/store $(ARGS)
 
 compiled: .venv/.stamp-compiled-tests  ## the tests of what is compiled once more, on the compiled modules
-	@PYTHONPATH=.venv/compiled-tests $(PYTEST) -n 2 --dist loadfile -o pythonpath=tests $(COMPILED_TESTS)
+	@PYTHONPATH=.venv/compiled-tests $(PYTEST) --jobs 2 -o pythonpath=tests $(COMPILED_TESTS)
 
 check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names, lines of code, docs
 	$(BIN)/ruff format --check .

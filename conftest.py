@@ -37,12 +37,7 @@ settings.register_profile(
 settings.load_profile("jsonrill")
 
 
-# Folders whose tests run in one process: each more would start its own browser or databases.
-TOGETHER = {
-    "page/tests/browser": "browser",
-    "packages/jsonrill-server/tests/runs": "stores",
-    "packages/jsonrill-server/tests/store": "stores",
-}
+pytest_plugins = ["support.workers"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -62,19 +57,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not HARDER:
         config.hook.pytest_deselected(items=[it for it in items if it.get_closest_marker("hard")])
         items[:] = [it for it in items if not it.get_closest_marker("hard")]
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """As `--dist loadfile`, but for the folders whose tests run in one process."""
-    from xdist.scheduler import LoadFileScheduling
-
-    class Scheduling(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.partition("::")[0]
-            return TOGETHER.get(file.rpartition("/")[0], file)
-
-    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

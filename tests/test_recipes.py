@@ -20,7 +20,7 @@ import pytest
 
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.testing import Answer, Exchange, Upstream
-from support import ROOT, SLACK, few
+from support import ROOT, SLACK, few, hard
 from support.markdown import read
 from support.processes import Server, free_port
 
@@ -112,6 +112,7 @@ def site(request: Any, tmp_path_factory: Any) -> Iterator[Site]:
             yield Site(url, upstream, answers)
 
 
+@hard
 def test_a_recipe_runs_with_the_demo_and_without_a_key(tmp_path: Path) -> None:
     with Server(tmp_path, demo=True) as demo, serving("fastapi", tmp_path, demo.url) as url:
         with urllib.request.urlopen(f"{url}/trip?city=Rome", timeout=20 * SLACK) as response:
@@ -144,7 +145,7 @@ def all_tokens(text: str) -> int:
     return -(-len(text) // 4)
 
 
-@few(2)
+@few(1)
 def test_an_answer_arrives_live_and_ends_with_close(site: Site) -> None:
     events, last = site.events(Answer(GOOD, pace=0.002))
     assert last == "CLOSE" and len(events) > 50

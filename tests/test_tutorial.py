@@ -23,9 +23,10 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from support import PYTHONPATH, ROOT, SLACK, need_command
+from support import PYTHONPATH, ROOT, SLACK, hard
+from support.browser import launched
 from support.markdown import Step, pages, steps
 from support.processes import FAST_DEMO, free_port
 
@@ -162,11 +163,8 @@ def test_a_page_of_the_tutorial_does_what_it_says(page: str, walk: Walk) -> None
 def tab(walk: Walk) -> Iterator[Page]:
     """A page of a browser, while the servers of the tutorial run."""
     walk.prepare("tools.md")
-    executable = need_command("chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+    with launched() as browser:
         yield browser.new_page()
-        browser.close()
 
 
 def test_the_page_of_the_tutorial_shows_the_trip(walk: Walk, tab: Page) -> None:
@@ -176,6 +174,7 @@ def test_the_page_of_the_tutorial_shows_the_trip(walk: Walk, tab: Page) -> None:
     expect(tab.locator("h1")).to_have_text("Rome, 3 days")
 
 
+@hard
 def test_the_page_of_a_run_survives_a_reload(walk: Walk, tab: Page) -> None:
     tab.goto(f"http://127.0.0.1:{walk.ports['8001']}/kept")
     tab.click("button")

@@ -22,13 +22,15 @@ ROOT = Path(__file__).resolve().parent.parent
 class Part(NamedTuple):
     """A program: its command, its Debian package, and the tests and settings that need it.
 
-    `places` is a pattern of folders in which it may be, if it is not on PATH.
+    `places` is a pattern of folders in which it may be, if it is not on PATH. `instead` does as
+    well, only slower.
     """
 
     command: str
     package: str
     needed_by: tuple[str, ...]
     places: str = ""
+    instead: str = ""
 
     def is_here(self) -> bool:
         return bool(shutil.which(self.command) or glob(f"{self.places}/{self.command}"))
@@ -38,7 +40,12 @@ class Part(NamedTuple):
 ON_NODE = ("js/tests", "page/tests", "packages/jsonrill-server/tests/clients", "biome.jsonc")
 
 PARTS = (
-    Part("chromium", "chromium", ("js/tests", "page/tests")),
+    Part(
+        "chromium-headless-shell",
+        "chromium-headless-shell",
+        ("js/tests", "page/tests"),
+        instead="chromium",
+    ),
     Part("node", "nodejs", ON_NODE),
     Part("npm", "npm", ON_NODE),
     Part(
@@ -68,7 +75,9 @@ def install(parts: Iterable[Part]) -> None:
     """Try to install; the caller looks for the programs again to see whether it worked."""
     packages = [part.package for part in parts]
     print(f"installing {', '.join(packages)} ...", flush=True)
-    for arguments in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
+    # One by one: a package that is not to be had does not keep the others away.
+    installs = [["install", "-y", "--no-install-recommends", package] for package in packages]
+    for arguments in (["update"], *installs):
         subprocess.run(
             ["apt-get", "-qq", *arguments],
             env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
@@ -83,6 +92,7 @@ def main(parts: Iterable[Part] = PARTS, root: Path = ROOT) -> int:
     if lacking and may_install():
         install(lacking)
         lacking = missing(lacking, root)
+    lacking = [part for part in lacking if not shutil.which(part.instead)]
     for part in lacking:
         print(
             f"LEFT OUT: what needs {part.command} ({', '.join(part.needed_by)});"

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from support import ROOT, need_command
+from support.browser import launched
 from support.javascript import Ask
-
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="module")
@@ -33,22 +32,19 @@ def ask() -> Iterator[Ask]:
 
         yield question
         peer.stdin.close()
-        assert peer.wait(10) == 0
+        assert peer.wait(60) == 0
 
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     command = [need_command("node"), str(ROOT / "js" / "tests" / "site.js")]
-    chromium = need_command("chromium")
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as site:
         assert site.stdin is not None and site.stdout is not None
         url = site.stdout.readline().strip()
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        with launched() as browser:
             page = browser.new_page()
             page.goto(url)
             yield page
-            browser.close()
         site.stdin.close()

@@ -31,7 +31,7 @@ import "../src/split.js";
 import { isEventStream, isLines } from "../src/eventstream/media.js";
 import { Parts } from "../src/answers/parts.js";
 import { Reader, recognise } from "../src/providers/index.js";
-import { ROOT, cases, chance, frozen } from "./support.js";
+import { HARDER, ROOT, cases, chance, frozen } from "./support.js";
 
 const FILES = readdirSync(join(ROOT, "cases", "providers"));
 const RECORDED = Object.fromEntries(FILES.map((name) => [name.replace(".json", ""), cases(join("providers", name))]));
@@ -645,7 +645,7 @@ test("nothing but documented errors is thrown on any events", async () => {
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, spoiled(item)]));
   };
-  for (let round = 0; round < 300; round += 1) {
+  for (let round = 0; round < 300 * HARDER; round += 1) {
     const events = pick(streams).map(spoiled);
     for (const read of [parts, toolCalls, content, (one) => values(one, { tool: true })]) {
       const { error } = await all(read(events));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ExactNumber, FragmentError, Rebuilder, WireReader, stringify, formatPath } from "../src/build/rebuilder.js";
-import { HARDER, cases, chance, frozen, within } from "./support.js";
+import { HARDER, cases, chance, frozen, hard, within } from "./support.js";
 
 const CASES = cases("rebuilder.json").cases;
 const SENT = cases("fragments.json").cases;
@@ -348,13 +348,13 @@ for (const [name, make, size] of [
   ["full paths", paths, 2500],
   ["depth", deep, 12_500],
 ]) {
-  test(`linear: ${name}`, () => {
+  hard(`linear: ${name}`, () => {
     const run = (items) => () => new Rebuilder().feed(items);
     assert.ok(within(60, run(make(size)), run(make(16 * size))));
   });
 }
 
-test("a look costs the open spine: a long string stays linear when it is looked at", () => {
+hard("a look costs the open spine: a long string stays linear when it is looked at", () => {
   const run = (items) => () => {
     const rebuilder = new Rebuilder();
     for (const item of items) {

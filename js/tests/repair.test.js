@@ -18,7 +18,7 @@ import {
   values,
 } from "../src/index.js";
 import { RULES } from "../src/repair.js";
-import { HARDER, at, cases, chance, cuttings, within } from "./support.js";
+import { HARDER, at, cases, chance, cuttings, hard, within } from "./support.js";
 
 /** Everything that is said of a text: values on the way, the last one, the error, the repairs. */
 function read(pieces, options = {}) {
@@ -187,7 +187,7 @@ const LONG = {
 };
 
 for (const [name, make] of Object.entries(LONG)) {
-  test(`P8: linear in whole and in pieces: ${name}`, () => {
+  hard(`P8: linear in whole and in pieces: ${name}`, () => {
     const limits = { repairs: Infinity, depth: Infinity };
     const rules = name === "a long bare value" ? RULES : true;
     const work = (size, step) => () => {

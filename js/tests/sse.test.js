@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { LimitError, SSEDecoder } from "../src/client/events.js";
-import { cases, cuttings, within } from "./support.js";
+import { cases, cuttings, hard, within } from "./support.js";
 
 const decode = (pieces, options) => {
   const decoder = new SSEDecoder(options);
@@ -71,7 +71,7 @@ test("a line and an event are bounded; what came before is not lost", () => {
   assert.throws(() => decoder.feed("\n"), LimitError);
 });
 
-test("linear: a long event in tiny pieces", () => {
+hard("linear: a long event in tiny pieces", () => {
   const run = (count) => () => {
     const decoder = new SSEDecoder();
     decoder.feed("data: ");

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from support import hard, need_command
+from support import hard
 from support.agent_example import EXAMPLE, SECONDS, Program, fake_model
+from support.browser import launched
 from support.npm import built_page
-
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]
 
 
 @hard
@@ -20,14 +19,10 @@ def test_a_person_decides(tmp_path: Path) -> None:
     with (
         fake_model() as model,
         Program(tmp_path, model.url, "openai", page_files) as program,
-        sync_playwright() as playwright,
+        launched() as browser,
     ):
-        browser = playwright.chromium.launch(executable_path=need_command("chromium"), args=FLAGS)
-        try:
-            approve(browser.new_page(), program)
-            refuse(browser.new_page(), program)
-        finally:
-            browser.close()
+        approve(browser.new_page(), program)
+        refuse(browser.new_page(), program)
 
 
 def ask(page: Page, program: Program) -> None:

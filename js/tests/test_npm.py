@@ -87,6 +87,7 @@ def test_the_readme_is_short_and_its_links_are_absolute() -> None:
     assert all(link.startswith("https://") for link in re.findall(r"\]\((.+?)\)", readme))
 
 
+@hard
 def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
     node = need_command("node")
     linted = run(
@@ -133,6 +134,7 @@ def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     tsc(project, "--module", "nodenext", "all.ts")
 
 
+@hard
 @pytest.mark.parametrize("name", ["react", "frameworks"])
 def test_frameworks(project: Path, name: str) -> None:
     blocks = read((ROOT / "docs" / "javascript.md").read_text("utf8")).blocks

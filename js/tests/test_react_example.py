@@ -15,14 +15,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
-from support import PYTHONPATH, ROOT, SLACK, need_command
+from support import PYTHONPATH, ROOT, SLACK, hard
+from support.browser import launched
 from support.npm import built_page
 from support.processes import free_port
 
 EXAMPLE = ROOT / "examples" / "react-fastapi"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-lcd-text"]
 PACE = 0.02
 SECONDS = 20 * SLACK
 
@@ -64,10 +64,8 @@ def url(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=need_command("chromium"), args=FLAGS)
-        yield launched
-        launched.close()
+    with launched("--disable-lcd-text") as browser:
+        yield browser
 
 
 @pytest.fixture
@@ -127,6 +125,7 @@ def test_a_trip_grows_and_survives_a_reload(page: Page) -> None:
     assert page.locator("main").inner_text() == text
 
 
+@hard
 def test_a_trip_is_stopped_and_another_begins(page: Page) -> None:
     output = page.locator("output")
     page.get_by_role("button", name="Plan").click()
@@ -142,6 +141,7 @@ def test_a_trip_is_stopped_and_another_begins(page: Page) -> None:
     expect(page.locator(".card")).to_have_count(3)
 
 
+@hard
 def test_many_tabs_read_one_trip_over_one_connection(
     browser: Browser, built: Path, tmp_path: Path
 ) -> None:
@@ -176,6 +176,7 @@ def test_many_tabs_read_one_trip_over_one_connection(
     context.close()
 
 
+@hard
 def test_a_server_that_is_killed(browser: Browser, built: Path, tmp_path: Path) -> None:
     """The page says so, goes on with what the next server has, and offers to ask again."""
     expect.set_options(timeout=1000 * SECONDS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from support import ROOT, by, few, need_command, numbered
+from support import ROOT, by, hard, need_command, numbered
 from support.processes import Server
 
 DOCUMENT = {
@@ -31,7 +31,7 @@ def publish(server: Server, url: str, numbers: range) -> None:
         assert answer.status_code == 200, answer.text
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize(
     "query", ["format=fragments&wire=compact", "format=updates&mode=realtime&send=delta"]
 )

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { ToolCalls } from "../src/toolcalls/toolcalls.js";
 import { ExactNumber } from "../src/parse/exact.js";
-import { cases, chance, cuttings, frozen, HARDER, within } from "./support.js";
+import { cases, chance, cuttings, frozen, HARDER, hard, within } from "./support.js";
 
 /** A call as the cases write it: fields that say nothing left out. */
 export function shown(call) {
@@ -240,7 +240,7 @@ test("arguments without fragments are what their text says, once it is complete,
   }
 });
 
-test("linear: text in tiny pieces, whatever it is", () => {
+hard("linear: text in tiny pieces, whatever it is", () => {
   const run = (text) => () => {
     const calls = new ToolCalls({ numbers: ExactNumber });
     for (let at = 0; at < text.length; at += 4) {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { PartialStream, Update, applyDelta, formatPath, stringify, updates } from "../src/index.js";
-import { HARDER, cases, chance, cuttings, frozen, within } from "./support.js";
+import { HARDER, cases, chance, cuttings, frozen, hard, within } from "./support.js";
 import { ExactNumber } from "../src/parse/exact.js";
 
 const MODES = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"];
@@ -268,7 +268,7 @@ const linear = (work, size) => {
   );
 };
 
-test("P8: unread updates and read deltas cost the same per piece however long the text is", () => {
+hard("P8: unread updates and read deltas cost the same per piece however long the text is", () => {
   const stream = (options) => (size) => {
     const partial = new PartialStream(options);
     const kept = [partial.feed('{"list": [')];

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { parse, stringify } from "../src/jsontext.js";
 import { ExactNumber } from "../src/parse/exact.js";
 import { put } from "../src/parse/values.js";
-import { chance, HARDER, within } from "./support.js";
+import { chance, HARDER, hard, within } from "./support.js";
 
 const HELD = [
   "0",
@@ -68,7 +68,7 @@ test("one that it does not hold is exact, as text", () => {
   }
 });
 
-test("a number of very many digits costs what its text does", () => {
+hard("a number of very many digits costs what its text does", () => {
   const read = (text) => () => assert.equal(stringify(parse(text)), text);
   const texts = (count) => [`1e-${"9".repeat(count)}`, `0.${"3".repeat(count)}`, "3".repeat(count)];
   texts(50_000).forEach((small, number) => {
@@ -200,7 +200,7 @@ test("random documents come back as they were written", () => {
   }
 });
 
-test("linear in the size of the text", () => {
+hard("linear in the size of the text", () => {
   const text = (count) => `[${Array.from({ length: count }, (_, n) => `{"a":"x${n}","b":${n}e5}`)}]`;
   const [small, large] = [text(1500), text(6000)];
   assert.ok(

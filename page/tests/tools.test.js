@@ -232,7 +232,7 @@ const FOLDER = mkdtempSync(join(tmpdir(), "snippets-"));
 const LIBRARY = new URL("../../js/src/", import.meta.url).href;
 
 Object.entries(EXPORTED).forEach(([name, [text, wishes]], number) => {
-  if (HARDER < 1 && number % 4) return; // each is two programs
+  if (HARDER < 1 && number % 8) return; // each is two programs
   test(`exported as a test of node, ${name} passes, and fails for another text`, async () => {
     const { recording } = build(text, { title: `Case "${number}" \u202e */ """` }, wishes);
     const code = asJavaScriptTest(caseOf(recording)).replaceAll(

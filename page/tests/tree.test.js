@@ -7,7 +7,7 @@ import { ExactNumber, stringify } from "../../js/src/build/rebuilder.js";
 import { Outline } from "../outline.js";
 import { matches } from "../tree-search.js";
 import { Tree } from "../tree.js";
-import { within } from "../../js/tests/support.js";
+import { hard, within } from "../../js/tests/support.js";
 
 /** The tree of a text. @param {string} text */
 function built(text) {
@@ -133,7 +133,7 @@ test("search finds keys and values, in order, whatever their case", () => {
   assert.deepEqual(matches(tree, ""), []);
 });
 
-test("a piece costs the same in a large document", () => {
+hard("a piece costs the same in a large document", () => {
   const grow = (count) => () => {
     const tree = new Outline();
     tree.feed("[1", 1);

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 import jsonrill
 from jsonrill import JsonrillError, PartialStream
 from jsonrill.schema import Schema
+from support import hard
 
 SCHEMA = {
     "type": "object",
@@ -166,6 +167,7 @@ def test_a_kept_update_does_not_keep_its_stream() -> None:
     assert update.data["a"] == "xyz"
 
 
+@hard
 def test_a_large_schema_is_left_by_its_last_user() -> None:
     """Unless it refers to itself, as trees do: that waits for the collector."""
     names = [f"p{at}" for at in range(3000)]

@@ -25,7 +25,7 @@ from jsonrill import (
     texts,
 )
 from jsonrill.paths import format_path
-from support import by, cases, cuttings, pieces
+from support import by, cases, cuttings, hard, pieces
 from support.documents import tokens, values
 from support.streams import collect
 
@@ -330,6 +330,7 @@ def test_long_runs_of_digits_in_strings_are_no_numbers() -> None:
     assert list(select(json.dumps([value] * 3), "root")) == [value] * 3
 
 
+@hard
 def test_nothing_else_is_kept() -> None:
     row = json.dumps({"id": 1, "text": "x" * 1000})
 

@@ -69,7 +69,7 @@ def chunks() -> Any:
     return "".join(jsonrill.chunks([{"a": 1}, {"b": [1], "a": 1}, {"a": 1, "b": [1, 2]}]))
 
 
-@few(2)
+@few(1)
 @pytest.mark.parametrize("work", [values, live, fragments, updates, repaired, chunks])
 def test_each_thread_with_objects_of_its_own(work: Callable[[], Any]) -> None:
     wanted = work()

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from support import SLACK, need_command
+from support import SLACK
+from support.browser import launched
 from support.processes import Server
 
 from .shown import Shown
-
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 expect.set_options(timeout=5_000 * SLACK)
 
@@ -24,11 +23,8 @@ expect.set_options(timeout=5_000 * SLACK)
 # Not for the session: while it lives, no other test of the process can run an event loop.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    executable = need_command("chromium")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        yield launched
-        launched.close()
+    with launched() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

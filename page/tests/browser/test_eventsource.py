@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Page
 
-from support import SLACK
+from support import SLACK, hard
 from support.processes import Server
 
 PLAIN = {"content-type": "text/plain"}
@@ -40,6 +40,7 @@ def add(url: str, text: str, headers: dict[str, str]) -> None:
     assert answer.status_code == 200, answer.text
 
 
+@hard
 def test_it_goes_on_after_a_restart_and_stops_at_the_end(tmp_path: Path, page: Page) -> None:
     settings = {
         "store": f"sqlite:///{tmp_path}/log.db",

@@ -130,6 +130,7 @@ def test_tool_calls_grow_in_cards(shown: Shown) -> None:
     assert json.loads(cards.last.locator(".text").inner_text())["boat"]["draught"] == 1.6
 
 
+@hard
 def test_a_broken_call_shows_its_text_and_leaves_the_other_alone(shown: Shown) -> None:
     shown.speed(5)
     shown.model("stumble")
@@ -207,6 +208,7 @@ def test_another_view_is_chosen_while_it_is_cut(shown: Shown) -> None:
     shown.done()
 
 
+@hard
 def test_the_user_steps_back_while_it_streams(shown: Shown) -> None:
     shown.model("recipe")
     shown.line("serves").wait_for()
@@ -243,6 +245,7 @@ def test_the_marks_lead_to_their_moments(shown: Shown) -> None:
     expect(shown.page.locator(".call .problem:visible")).to_have_count(0)
 
 
+@hard
 def test_a_model_is_stopped(shown: Shown) -> None:
     shown.model("recipe")
     shown.line("serves").wait_for()
@@ -305,7 +308,7 @@ class Producer(threading.Thread):
             time.sleep(0.05)
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("producer, how", [("a publisher", "kill"), ("a model", "end")])
 def test_a_stream_survives_a_restart_of_the_server(
     tmp_path: Path, page: Page, producer: str, how: str

@@ -86,6 +86,7 @@ def test_times_that_were_not_measured_are_not_shown(shown: Shown) -> None:
     expect(shown.page.locator(".call .time")).to_be_empty()
 
 
+@hard
 def test_the_end_of_the_bar_follows_the_live_stream_again(shown: Shown) -> None:
     shown.model("recipe")
     shown.line("serves").wait_for()
@@ -98,6 +99,7 @@ def test_the_end_of_the_bar_follows_the_live_stream_again(shown: Shown) -> None:
     shown.done()
 
 
+@hard
 def test_the_page_says_what_happened_to_the_server(page: Page, tmp_path: Path) -> None:
     with Server(tmp_path, demo=True) as server:
         shown = Shown(page, server.url)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from support import ROOT, few
+from support import ROOT, few, hard
 from support.npm import installed
 from support.processes import Server
 
@@ -62,7 +62,7 @@ def test_axe_finds_no_violation(shown: Shown, scheme: Any, width: int) -> None:
     assert page.evaluate(RUN) == [], "log, paste and shortcuts"
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_axe_finds_no_violation_in_the_tools(shown: Shown, scheme: Any, width: int) -> None:
     page = shown.page
@@ -88,6 +88,7 @@ def test_axe_finds_no_violation_in_the_tools(shown: Shown, scheme: Any, width: i
     assert page.evaluate(RUN) == [], "the menu"
 
 
+@hard
 def test_axe_finds_what_is_wrong(shown: Shown) -> None:
     shown.page.evaluate("() => { document.querySelector('#help').textContent = ''; }")
     assert any(found.startswith("button-name") for found in shown.page.evaluate(RUN))

@@ -13,7 +13,7 @@ from .broken_streams import BROKEN, Broken, chat
 from .shown import Shown
 
 
-@few(3)
+@few(2)
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 def test_a_broken_stream_says_what_is_wrong_and_shows_what_was_good(
     shown: Shown, broken: Broken
@@ -64,6 +64,7 @@ def test_repair_is_one_click_in_the_stream_of_a_provider(shown: Shown, name: str
     expect(page.locator("#state")).to_have_text(state)
 
 
+@hard
 def test_arguments_are_repaired_too(shown: Shown) -> None:
     shown.paste(BROKEN["openai-call"].text)
     expect(shown.page.locator(".call .badge")).to_have_text(["error", "error"])
@@ -89,6 +90,7 @@ def test_an_answer_in_prose_is_not_an_error(shown: Shown, text: str) -> None:
     expect(shown.page.locator("#offers .help")).to_be_hidden()
 
 
+@hard
 def test_the_text_and_the_events_of_a_provider_are_both_at_hand(shown: Shown) -> None:
     page = shown.page
     text = '{"title": "Storm", "size": 12}'

@@ -65,6 +65,7 @@ def test_the_breaks_of_an_answer_are_marked_where_they_were(shown: Shown) -> Non
     expect(marks).to_have_text(words)
 
 
+@hard
 def test_an_answer_that_contradicts_itself_shows_its_last_start(shown: Shown) -> None:
     def ask(so_far: Any) -> Iterator[dict[str, Any]]:
         if so_far is None:

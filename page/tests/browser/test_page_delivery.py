@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from support import ROOT, need_command
+from support import ROOT, hard, need_command
 from support.processes import Server
 
 from .shown import Shown
@@ -65,6 +65,7 @@ runpy.run_module("jsonrill", run_name="__main__", alter_sys=True)"""
         yield server
 
 
+@hard
 def test_the_first_visit_is_few_requests_and_few_bytes(browser: Browser, installed: Server) -> None:
     context = browser.new_context()
     page = context.new_page()

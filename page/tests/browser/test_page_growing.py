@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from jsonrill.demo.recordings import recorded
-from support import hard
+from support import few, hard
 
 from .shown import Shown
 
@@ -37,6 +37,7 @@ def lines(*snapshots: Any) -> str:
     return "\n".join(json.dumps(snapshot) for snapshot in snapshots)
 
 
+@few(1)
 @pytest.mark.parametrize("width", [390, 1280])
 def test_what_grows_at_a_chosen_moment_is_in_sight(shown: Shown, width: int) -> None:
     shown.page.set_viewport_size({"width": width, "height": 760})
@@ -97,6 +98,7 @@ UPDATES: list[tuple[str, list[str], list[list[str]]]] = [
 ]
 
 
+@hard
 def test_the_caret_of_updates_is_on_what_grows(shown: Shown) -> None:
     for mode, pieces, expected in UPDATES:
         events = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
-from support import few, hard
+from support import hard
 from support.processes import Server
 
 from .shown import Shown
@@ -269,7 +269,7 @@ CONTRAST = """() => {
 }"""
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_assistive_tools_and_weak_eyes_need(shown: Shown, scheme: Any) -> None:
     page = shown.page
@@ -288,6 +288,7 @@ def test_what_assistive_tools_and_weak_eyes_need(shown: Shown, scheme: Any) -> N
         assert page.evaluate(CONTRAST) == {}, model
 
 
+@hard
 def test_the_checks_find_what_is_wrong(shown: Shown) -> None:
     shown.page.evaluate(
         """() => {
@@ -300,6 +301,7 @@ def test_the_checks_find_what_is_wrong(shown: Shown) -> None:
     assert list(shown.page.evaluate(CONTRAST)) == ["H2."]
 
 
+@hard
 def test_a_screen_reader_is_told_now_and_then(shown: Shown) -> None:
     page = shown.page
     page.evaluate(
@@ -329,6 +331,7 @@ def test_no_width_makes_the_page_scroll_sideways(shown: Shown) -> None:
             assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@hard
 def test_a_stream_is_opened_by_its_id(tmp_path: Any, page: Page) -> None:
     import httpx2
 

@@ -74,6 +74,7 @@ def watched(page: Page) -> dict[str, Any]:
     return found
 
 
+@hard
 def test_three_thousand_events_a_second(shown: Shown, demo: Server) -> None:
     page = shown.page
     count = RATE * SECONDS
@@ -108,6 +109,7 @@ def test_three_thousand_events_a_second(shown: Shown, demo: Server) -> None:
     assert json.loads(shown.copied()) == json.loads("[" + ",".join(elements) + "]")
 
 
+@hard
 def test_ten_thousand_values_stay_smooth(shown: Shown) -> None:
     page = shown.page
     page.evaluate(WATCH)

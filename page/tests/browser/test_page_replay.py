@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from jsonrill.demo.recordings import recorded
-from support import CASES, few, hard
+from support import CASES, HARDER, few, hard
 
 from .shown import Shown
 
@@ -21,6 +21,7 @@ def at(shown: Shown) -> tuple[int, int]:
     return int(here), int(there)
 
 
+@hard
 def test_a_text_is_replayed_in_pieces(shown: Shown) -> None:
     shown.paste(TEXT)
     expect(shown.page.locator(".recognised")).to_have_text("Detected: JSON text.")
@@ -120,7 +121,7 @@ def test_a_providers_log_as_it_came(shown: Shown) -> None:
 
 
 def test_streams_of_every_provider(shown: Shown) -> None:
-    files = sorted((CASES / "providers").glob("*.json"))
+    files = sorted((CASES / "providers").glob("*.json"))[:: 1 if HARDER else 4]
     shown.speed(5)
     read = 0
     for file in files:
@@ -141,6 +142,7 @@ def test_streams_of_every_provider(shown: Shown) -> None:
     assert read > len(files) / 2
 
 
+@hard
 def test_a_file_is_dropped(shown: Shown) -> None:
     shown.speed(5)
     shown.page.evaluate(
@@ -171,7 +173,7 @@ def test_a_file_is_opened(shown: Shown) -> None:
     assert shown.page.locator("#title").inner_text() == "chosen.json"
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize(
     "text, offset", [('{"a": 1,, "b": 2}', 8), ("[1, 2", 5), ("[1] 2", 4), ('["🌊🌊", nil]', 8)]
 )

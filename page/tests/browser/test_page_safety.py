@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
-from support import ROOT
+from support import ROOT, hard
 from support.processes import Server
 
 from .shown import Shown
@@ -68,6 +68,7 @@ def check_hostile_strings(shown: Shown, view: str) -> None:
     assert page.evaluate("({}).polluted === undefined && [].polluted === undefined")
 
 
+@hard
 def test_what_is_copied_is_what_was_sent(shown: Shown) -> None:
     shown.speed(5)
     shown.model("hostile")
@@ -176,6 +177,7 @@ def test_a_token_is_asked_for_until_it_is_right(page: Page, guarded: Server) -> 
     expect(page.locator("#token")).to_be_visible()
 
 
+@hard
 def test_without_a_token_nothing_is_told(page: Page, guarded: Server) -> None:
     made = httpx2.post(
         f"{guarded.url}/v1/streams",

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
-from support import hard
+from support import few, hard
 from support.processes import Server
 
 from .shown import Shown
@@ -68,6 +68,7 @@ def test_with_reduced_motion_and_without_examples_nothing_plays(
         assert page.locator("#player").is_hidden()
 
 
+@hard
 def test_a_text_is_pasted_anywhere(shown: Shown) -> None:
     shown.speed(5)
     pasted(shown, '{"mine": [1, 2]}')
@@ -97,6 +98,7 @@ def test_text_and_tree_belong_together(shown: Shown) -> None:
     assert {"t-key", "t-string", "t-number", "t-word"} <= {*colours}
 
 
+@hard
 def test_what_is_copied_from_the_raw_text_is_the_raw_text(shown: Shown) -> None:
     page = shown.page
     shown.speed(5)
@@ -117,6 +119,7 @@ def test_what_is_copied_from_the_raw_text_is_the_raw_text(shown: Shown) -> None:
     assert json.loads(shown.copied()) == json.loads(LONG)
 
 
+@hard
 def test_the_end_of_a_list_is_followed_until_the_user_scrolls_back(shown: Shown) -> None:
     page = shown.page
     shown.slide("#piece", 4)
@@ -166,6 +169,7 @@ def test_one_step_back_in_fifty_thousand_pieces(shown: Shown) -> None:
     shown.until(steps_back)
 
 
+@few(1)
 @pytest.mark.parametrize("size", [(390, 844), (640, 400)], ids=["phone", "zoomed"])
 def test_what_grows_is_in_sight_on_a_small_screen(shown: Shown, size: tuple[int, int]) -> None:
     page = shown.page

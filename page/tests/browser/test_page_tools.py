@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from jsonrill.testing import Answer, Provider, Upstream
-from support import few, hard
+from support import hard
 from support.processes import Server
 
 from .shown import Shown
@@ -54,7 +54,7 @@ def test_near_json_is_repaired_with_one_click_and_the_places_are_marked(shown: S
     expect(page.locator("#state")).to_have_text("Complete")
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize(
     ("text", "recognised"),
     [
@@ -76,6 +76,7 @@ def test_what_was_recognised_is_said(shown: Shown, text: str, recognised: str) -
     expect(bar(shown.page).locator(".problem")).to_be_hidden()
 
 
+@hard
 def test_a_pasted_text_does_not_leave_the_browser(shown: Shown) -> None:
     page = shown.page
     shown.requests.clear()
@@ -109,6 +110,7 @@ def test_how_a_text_is_read_can_be_changed(shown: Shown) -> None:
     expect(bar(page).locator(".problem")).to_be_hidden()
 
 
+@hard
 def test_a_response_of_a_har_file_is_chosen(shown: Shown) -> None:
     page = shown.page
     events = f"data: {chunk(content=STORM)}\n\n"
@@ -169,6 +171,7 @@ def test_a_live_stream_has_figures(shown: Shown) -> None:
 # ---- what is kept and shared ----
 
 
+@hard
 def test_reload_and_back_show_the_same_moment(shown: Shown) -> None:
     page = shown.page
     shown.paste(NEAR_JSON)
@@ -206,6 +209,7 @@ def test_a_link_opens_the_same_in_another_tab(shown: Shown) -> None:
     other.close()
 
 
+@hard
 def test_a_stream_is_copied_as_a_program_and_exported_as_a_test(shown: Shown) -> None:
     page = shown.page
     shown.paste(STORM)
@@ -254,6 +258,7 @@ def test_two_attempts_are_aligned_by_path(shown: Shown) -> None:
 # ---- the prompt ----
 
 
+@hard
 def test_a_model_of_the_server_is_asked(page: Page, tmp_path: Any) -> None:
     with (
         Upstream(Provider({"small": Answer(STORM, pace=0.01)})) as upstream,

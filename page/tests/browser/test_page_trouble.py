@@ -48,6 +48,7 @@ def read(shown: Shown, stream: str) -> None:
     shown.page.locator("#open-form .main").click()
 
 
+@hard
 def test_calls_that_come_all_at_once_are_not_called_nothing(shown: Shown) -> None:
     shown.speed(5)
     shown.paste(recorded("harbour.jsonl"))
@@ -113,6 +114,7 @@ def test_a_message_that_speaks_of_another_place(shown: Shown, http: httpx2.Clien
     expect(shown.page.locator("#raw mark")).to_have_text("o")
 
 
+@hard
 def test_what_a_publisher_says_of_its_failure_marks_nothing(
     shown: Shown, http: httpx2.Client
 ) -> None:
@@ -133,6 +135,7 @@ def test_what_a_publisher_says_of_its_failure_marks_nothing(
     expect(problem).to_contain_text("No tokens left at character 3")
 
 
+@hard
 def test_of_arguments_and_result_one_value_is_selected(shown: Shown) -> None:
     shown.speed(5)
     shown.model("harbour")
@@ -184,6 +187,7 @@ def test_what_is_pasted_never_leaves_the_browser(shown: Shown) -> None:
     assert [url for url in shown.requests[before:] if "/web/" not in url] == []
 
 
+@hard
 def test_names_of_files_are_strangers_text(shown: Shown) -> None:
     shown.speed(5)
     shown.page.evaluate(DROP, ['{"a": 1}', "a\u202egpj.<img src=x>.json"])
@@ -223,6 +227,7 @@ def test_long_keys_are_folded(shown: Shown) -> None:
     assert len(shown.panel.locator(".key").nth(1).inner_text()) < 400
 
 
+@hard
 def test_a_token_that_no_header_can_hold_is_asked_for_again(page: Page, tmp_path: Any) -> None:
     with Server(tmp_path, demo=True, tokens="me:the-token-of-mine") as server:
         page.goto(server.url)
@@ -273,6 +278,7 @@ def test_files_with_returns_stay_readable(shown: Shown) -> None:
     assert shown.raw() == '{␍\n  "a": 1,␍\n  "b": oops␍\n}'
 
 
+@hard
 def test_events_read_by_their_id_are_shown_as_calls(shown: Shown, http: httpx2.Client) -> None:
     made = http.post("/demo/streams", json={"model": "harbour", "pace": 1000}).json()
     read(shown, made["id"])

@@ -9,11 +9,12 @@ from pathlib import Path
 import httpx2
 from playwright.sync_api import Page
 
-from support import SLACK
+from support import SLACK, hard
 from support.apps import App
 from support.run_app import events
 
 
+@hard
 def test_a_reload_and_a_kill_lose_nothing_and_repeat_nothing(tmp_path: Path, page: Page) -> None:
     key = "run-150-0.03-0"
 

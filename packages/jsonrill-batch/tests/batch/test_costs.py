@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonrill
 from jsonrill_batch import Job, process_shard
+from support import hard
 from support.costs import below, seconds
 
 from . import logs
@@ -44,6 +45,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
+@hard
 def test_memory_does_not_grow_with_the_input(tmp_path: Path) -> None:
     line = json.dumps({"id": 1, "chunks": ['{"a": "', "x" * 60_000, '"}']}).encode() + b"\n"
     most = []

@@ -38,6 +38,7 @@ def workers_of(pid: int) -> list[int]:
     return [child for child in logs.descendants(pid) if "spawn_main" in logs.name_of(child)]
 
 
+@hard
 def test_a_lost_worker_and_a_killed_run_change_nothing(
     streams: Path, whole: dict[str, bytes], tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ from jsonrill_batch.engines import local
 from jsonrill_batch.engines.engine import Trials
 from jsonrill_batch.output.folder import Folder
 from jsonrill_batch.plan import Shard
+from support import hard
 
 from . import logs
 from .logs import done, log, quarantine, results, rows, sample
@@ -93,6 +94,7 @@ def attempt(out: Path, args: list[object], killed: bool) -> subprocess.Popen[str
     return process
 
 
+@hard
 def test_killed_workers_and_runs_change_nothing(
     streams: Path, whole: dict[str, bytes], tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from jsonrill import Rebuilder
 from jsonrill.wire.reader import WireReader
-from support import few, need_command
+from support import few, hard, need_command
 from support.processes import Server
 from support.upstream import ARGUMENTS, CALLED, SAID, an_upstream, events_of
 
@@ -65,7 +65,7 @@ def metric(http: httpx2.Client, name: str) -> float:
     return float(next(line.split()[1] for line in lines if line.startswith(f"jsonrill_{name} ")))
 
 
-@few(2)
+@few(1)
 @pytest.mark.parametrize("wire", ["", "full", "compact"])
 def test_openai_from_npm(npm: Path, server: Server, wire: str) -> None:
     seen = node(npm, "openai.mjs", server.url, wire)
@@ -129,7 +129,7 @@ def test_ag_ui_reads_calls_state_and_errors(npm: Path, http: httpx2.Client) -> N
     assert "RUN_ERROR" in third["events"]
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("cut", ["max_connection", "sigterm"])
 def test_ai_sdk_and_ag_ui_are_told_that_the_connection_ends(
     npm: Path, tmp_path: Path, cut: str

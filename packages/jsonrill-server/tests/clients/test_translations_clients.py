@@ -13,7 +13,7 @@ import pytest
 from jsonrill import Part, agent, content, run_tools, sse, tool
 from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 from jsonrill.testing import Answer, Call, Exchange, Script, Upstream
-from support import few, need_command
+from support import few, hard, need_command
 
 ARGUMENTS = {"city": "São Paulo ☂", "days": [1, {"a": None}]}
 ANSWER = Answer(
@@ -146,6 +146,7 @@ def test_the_clients_of_others_read_the_parts_of_an_agent(npm: Path) -> None:
     assert seen["mcpApp"][-1] == ["input", ARGUMENTS]
 
 
+@hard
 def test_the_clients_of_others_see_a_call_that_waits_for_a_person(npm: Path) -> None:
     """None of them takes it for a call that it should run itself."""
     answer = streamed("anthropic", ANSWER)

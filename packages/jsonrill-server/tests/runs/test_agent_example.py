@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support import few
+from support import hard
 from support.agent_example import EXAMPLE, Program, Reader, check, fake_model
 
 
@@ -18,7 +18,7 @@ def test_it_is_less_than_120_lines() -> None:
     assert sum(bool(line.strip()) for line in lines) < 120
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
 def test_it_is_cut_off_and_killed_and_nothing_is_run_twice(provider: str, tmp_path: Path) -> None:
     rolls = random.Random(provider)

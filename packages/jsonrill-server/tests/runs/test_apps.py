@@ -231,6 +231,7 @@ def test_an_unknown_format_is_refused_where_it_is_written() -> None:
         Runs().response(request, "k", format="xml")
 
 
+@few(2)
 @pytest.mark.parametrize("why", ["max_connection", "stop"])
 @pytest.mark.parametrize("name", APPS)
 def test_a_response_ends_in_time_though_its_run_never_pauses(name: str, why: str) -> None:
@@ -308,7 +309,7 @@ def test_an_application_that_is_told_to_stop_does_not_wait_for_its_readers(
         asyncio.run(work(app))
 
 
-@few(2)
+@few(1)
 def test_a_run_whose_process_is_killed_goes_on_elsewhere_exactly_once(
     tmp_path: Path, shared: str
 ) -> None:

@@ -19,7 +19,7 @@ from jsonrill_server.runs.records import Record
 from jsonrill_server.runs.settings import Settings
 from jsonrill_server.runs.view import View
 from jsonrill_server.store import MemoryStore
-from support import SLACK
+from support import SLACK, hard
 
 RECORDS = 3000
 VIEW = ViewOptions(format="chunks")
@@ -61,6 +61,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[View]:
     return views
 
 
+@hard
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
 def test_readers_who_come_together_share_few_renderings(closed: bool, made: list[View]) -> None:
     async def main() -> None:

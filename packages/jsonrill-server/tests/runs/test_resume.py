@@ -238,6 +238,7 @@ def test_the_rest_in_every_format(
     asyncio.run(check("memory:", input, view, monkeypatch, 0.1 * TIMES))
 
 
+@few(3)
 @pytest.mark.parametrize("check", [check_closed, check_open])
 def test_the_rest_on_every_store(check: Any, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for input, view in random.Random(url).sample(VIEWS, len(VIEWS) if HARDER else 6):

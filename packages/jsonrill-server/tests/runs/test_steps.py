@@ -28,7 +28,7 @@ from jsonrill_server.runs.settings import Settings
 from jsonrill_server.runs.steps import Steps
 from jsonrill_server.runs.value import value_of
 from jsonrill_server.store import MemoryStore
-from support import SLACK, examples, few
+from support import SLACK, examples, few, hard
 from support.hostile import HOSTILE, LAG, lag_of, view_of
 from support.prefixes import texts
 from support.streams import MODES
@@ -36,7 +36,7 @@ from support.streams import MODES
 SIZE = 20_000
 
 
-@few(5)
+@hard
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_record_holds_up_the_loop(name: str) -> None:
     """In the slowest of its views, and for the value; each stalled the loop before."""

@@ -21,7 +21,7 @@ import openai
 import pytest
 
 from jsonrill.testing import Answer, Script, Step, Upstream
-from support import SLACK, few
+from support import SLACK, few, hard
 from support.processes import Server
 
 ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
@@ -58,6 +58,7 @@ def test_an_answer_goes_on_after_sigterm_until_it_is_complete(tmp_path: Path) ->
         assert server.process.wait(10 * SLACK) in (0, -signal.SIGTERM)
 
 
+@hard
 def test_an_answer_that_takes_too_long_after_sigterm_fails_visibly(tmp_path: Path) -> None:
     with relaying(tmp_path, Answer(WORDS * 100), grace=3) as (server, upstream, client):
         texts = text_of(client.chat.completions.create(stream=True, **ASK))
@@ -72,6 +73,7 @@ def test_an_answer_that_takes_too_long_after_sigterm_fails_visibly(tmp_path: Pat
         assert upstream.exchanges[0].left.wait(5)
 
 
+@hard
 def test_an_answer_that_lasts_longer_than_a_connection_may_fails_visibly(tmp_path: Path) -> None:
     with relaying(tmp_path, Answer(WORDS * 100), max_connection=1) as (_, _, client):
         with pytest.raises(openai.APIError) as caught:
@@ -143,6 +145,7 @@ def test_readers_that_can_resume_are_not_told_of_an_error(tmp_path: Path) -> Non
     assert "id: 1" in text and "ERROR" not in text and "CLOSE" not in text
 
 
+@hard
 def test_more_relays_than_a_pool_has_connections_work_at_once(tmp_path: Path) -> None:
     """Each has its answer only when all have been asked."""
     count = 110

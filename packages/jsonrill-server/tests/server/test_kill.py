@@ -38,6 +38,7 @@ def test_readers_cut_at_random_resume_anywhere(tmp_path: Path, store: str) -> No
         assert all("Traceback" not in server.log() for server in servers)
 
 
+@hard
 def test_a_killed_replica_is_replaced_by_the_others(tmp_path: Path, store: str) -> None:
     with replicas(tmp_path, store, 2) as servers:
         traffic = Traffic(servers, 6, 60, seed=2)
@@ -70,6 +71,7 @@ def test_a_restart_of_the_store_loses_nothing(
         assert traffic.waited_less_than(10)
 
 
+@hard
 def test_a_restart_of_a_server_on_sqlite_loses_nothing(tmp_path: Path) -> None:
     with replicas(tmp_path, f"sqlite:///{tmp_path}/log.db", 1) as servers:
         traffic = Traffic(servers, 5, 60, seed=4)

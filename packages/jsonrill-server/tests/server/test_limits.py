@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from support import SLACK
+from support import SLACK, few, hard
 from support.processes import SERVE, Events, Server
 
 PLAIN = {"content-type": "text/plain"}
@@ -83,6 +83,7 @@ def test_readers_are_refused_before_descriptors_run_out(tmp_path: Path) -> None:
         assert asyncio.run(main()) == [200] * 225 + [429] * 15
 
 
+@hard
 def test_connections_that_are_too_many_are_closed_and_cost_nothing(tmp_path: Path) -> None:
     with Server(tmp_path, program=limited(300, 300)) as server, ExitStack() as stack:
         for _ in range(400):
@@ -128,6 +129,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
+@few(1)
 @pytest.mark.parametrize("beginning", [b"", UNFINISHED, SLOW_BODY])
 def test_a_full_server_is_alive(small: Server, beginning: bytes) -> None:
     # Of slow bodies the last ones were refused, and closed; all of them, if we are slow as well.

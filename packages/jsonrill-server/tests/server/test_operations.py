@@ -31,7 +31,7 @@ from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.metrics import Metrics
 from jsonrill_server.runs.settings import Settings
 from jsonrill_server.store import MemoryStore, StoreError, StoreUnavailable
-from support import PYTHONPATH, SLACK, few
+from support import PYTHONPATH, SLACK, few, hard
 from support.processes import Events, Server, free_port
 
 PLAIN = {"content-type": "text/plain"}
@@ -268,6 +268,7 @@ def test_a_worker_takes_the_place_of_one_that_was_told_to_end(tmp_path: Path) ->
 # ---- speed of small answers ----
 
 
+@hard
 def test_a_keep_alive_request_does_not_wait_for_receipts(tmp_path: Path) -> None:
     """With Nagle's algorithm on, each takes 40 ms and more."""
     with Server(tmp_path) as server, httpx2.Client(base_url=server.url, trust_env=False) as http:
@@ -317,6 +318,7 @@ def test_a_file_of_tokens_is_read_again(rotating: tuple[Server, Path, httpx2.Cli
     assert http.get(url, headers=bearer(NEW)).status_code == 200
 
 
+@hard
 def test_a_pass_outlives_the_longest_connection_and_ends_with_its_token(
     rotating: tuple[Server, Path, httpx2.Client],
 ) -> None:
@@ -452,6 +454,7 @@ def test_ready_means_that_a_write_works() -> None:
     assert [answer.status_code for answer in bad] == [200, 503]
 
 
+@hard
 def test_between_the_signal_and_the_end_there_is_time_to_notice(tmp_path: Path) -> None:
     with Server(tmp_path, drain=3) as server:
         with httpx2.Client(base_url=server.url, trust_env=False, timeout=10 * SLACK) as http:
@@ -502,6 +505,7 @@ def test_another_server_ends_while_somebody_reads(name: str) -> None:
     assert process.returncode in (0, -signal.SIGTERM) and "Traceback" not in said
 
 
+@hard
 def test_several_workers_share_a_port_and_end_together(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/log.db"
     with Server(tmp_path, store=store, workers=2, access_log=True) as server:

@@ -89,7 +89,7 @@ def data_of(answer: httpx2.Response) -> list[str]:
     return [line for line in answer.text.splitlines() if line.startswith(("data", "event"))]
 
 
-@few(3)
+@few(1)
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("api", APIS)
 def test_a_repeated_request_gets_the_same_answer(
@@ -158,7 +158,7 @@ def test_a_run_whose_relay_was_killed_fails_visibly_again(
     assert len(upstream.exchanges) == before + 1
 
 
-@few(3)
+@few(1)
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("api", APIS)
 def test_a_key_is_for_one_request(relay: Server, api: str, stream: bool, key: str) -> None:
@@ -183,6 +183,7 @@ def test_white_space_and_the_order_of_keys_do_not_make_another_request(
         assert answer.status_code == 200
 
 
+@few(2)
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("api", APIS)
 def test_a_request_that_was_refused_may_be_repeated(

@@ -21,7 +21,7 @@ MODELS: dict[str, Answer | Script] = {
     "text": Answer("Hello wörld", reasoning="Hm. A greeting.", pace=0.002),
     "calls": Answer("So:", calls=[Call("a", {"x": 1}), Call("b", {"y": "z" * 20})], pace=0.002),
     "words": Answer(WORDS, pace=0.02),
-    "slowly": Answer(WORDS, pace=0.05 * SLACK),
+    "slowly": Answer(WORDS, pace=0.25),
     "steady": Answer(WORDS, pace=0.08),
     "endless": Answer(WORDS * 100, pace=0.02),
     "length": Answer(WORDS, ending="length", after=5, pace=0),
@@ -126,6 +126,7 @@ def test_a_streamed_response_can_be_resumed_after_each_event(client: openai.Open
         client.responses.retrieve(first.response.id, stream=True, starting_after=len(events))
 
 
+@hard
 def test_a_background_response_grows(client: openai.OpenAI) -> None:
     made = client.responses.create(model="slowly", input="hi", background=True)
     assert made.status in ("queued", "in_progress") and WORDS.startswith(made.output_text)
@@ -352,7 +353,7 @@ def test_a_request_that_the_upstream_refuses_leaves_nothing(client: openai.OpenA
         assert caught.value.response.headers["retry-after"] == "7"
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("limit", [{"owner_streams": 2}, {"total_bytes": 100}, {"body_bytes": 10}])
 def test_a_limit_refuses_a_response_before_the_upstream_is_called(
     tmp_path: Path, limit: dict[str, int]
@@ -433,7 +434,7 @@ def test_a_background_response_survives_broken_connections_to_the_upstream(tmp_p
         assert len(relay.asked("starting_after=")) >= 1
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("background", [True, False])
 def test_what_cannot_go_on_after_a_kill_fails_visibly(tmp_path: Path, background: bool) -> None:
     settings = {"relay_lease": 1, "resumes": not background}

@@ -14,6 +14,7 @@ import pytest
 from jsonrill.testing import Answer, Provider, Script, Upstream
 from jsonrill_server import Config, ConfigError
 from jsonrill_server.relay.upstreams import read_table
+from support import few, hard
 from support.processes import Server
 
 TABLE = """
@@ -76,6 +77,7 @@ def clients(relay: tuple[Server, Any]) -> Iterator[tuple[openai.OpenAI, anthropi
             yield one, other
 
 
+@few(4)
 @pytest.mark.parametrize(
     "model, number, sent",
     [
@@ -146,6 +148,7 @@ def test_models_are_listed_under_the_names_that_choose_them(
         one.models.retrieve("hidden")
 
 
+@hard
 def test_an_upstream_that_has_no_list_is_left_out(tmp_path: Path) -> None:
     with Upstream(Script.json({}, 500)) as broken, Upstream(Provider({"m": Answer("hi")})) as good:
         file = tmp_path / "table.toml"

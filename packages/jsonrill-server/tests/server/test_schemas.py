@@ -17,6 +17,7 @@ import pytest
 from jsonrill_server.runs.options import BadOption, StreamOptions, TooMany
 from jsonrill_server.runs.render import check_options
 from jsonrill_server.runs.schemas import TOTAL, WAITING, Schemas
+from support import hard
 from support.hostile import (
     LONGEST,
     body_of,
@@ -73,6 +74,7 @@ def test_what_is_too_heavy_is_refused_and_the_rest_is_used(server: Server) -> No
     asyncio.run(main())
 
 
+@hard
 def test_the_event_loop_goes_on_while_a_large_schema_is_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -13,7 +13,7 @@ import httpx2
 
 from jsonrill_server import Config
 from jsonrill_server.run import listening_socket
-from support import SLACK
+from support import SLACK, hard
 from support.processes import Events, Server
 
 PLAIN = {"content-type": "text/plain"}
@@ -54,6 +54,7 @@ async def until(server: Server, name: str, value: float, seconds: float) -> floa
     return time.monotonic() - begun
 
 
+@hard
 def test_stalled_readers_are_cut_off_and_cost_little(tmp_path: Path) -> None:
     async def main(server: Server) -> None:
         async with httpx2.AsyncClient(base_url=server.url, timeout=20, trust_env=False) as http:
@@ -90,6 +91,7 @@ async def _count(events: Events) -> int:
     return len([event async for event in events])
 
 
+@hard
 def test_a_slow_reader_gets_everything(tmp_path: Path) -> None:
     async def main(server: Server) -> None:
         async with httpx2.AsyncClient(base_url=server.url, timeout=20, trust_env=False) as http:

@@ -26,7 +26,7 @@ from jsonrill_server.runs.settings import Settings
 from jsonrill_server.store import MemoryStore, StoreUnavailable, Tail
 from jsonrill_server.store.postgres import PostgresStore
 from jsonrill_server.store.redis import RedisStore
-from support import SLACK, few
+from support import SLACK, few, hard
 from support.databases import PostgresServer, RedisServer
 from support.processes import Server
 from support.proxies import COMMANDS, ERRORS, Faults
@@ -102,7 +102,7 @@ async def faulty(server: RedisServer, healthy: Hub, command: str, error: str) ->
     return ""
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("pause", ["stopped", "refuses writes"])
 def test_a_pause_of_redis_ends_no_relay(tmp_path: Path, pause: str) -> None:
     """For 3 s, as long as a relay's lease. Its answer is whole, on this replica and another."""
@@ -194,6 +194,7 @@ def test_readers_of_a_store_that_refuses_writes_get_an_end(how: str, redis: Redi
     asyncio.run(main())
 
 
+@hard
 def test_readers_of_a_database_that_is_read_only_get_an_end() -> None:
     with PostgresServer() as server:
 
@@ -262,7 +263,7 @@ def test_a_store_that_cannot_be_opened_is_tried_again(tmp_path: Path) -> None:
         server.end()
 
 
-@few(2)
+@hard
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_reader_gets_an_end_whatever_redis_answers(command: str, redis: RedisServer) -> None:
     """Under each error to each command; in `make hard` within 5 s of the producer's loss."""

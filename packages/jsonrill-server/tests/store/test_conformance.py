@@ -23,7 +23,7 @@ from jsonrill_server.store import (
     TurnRefused,
     UnknownStream,
 )
-from support import SLACK, few
+from support import SLACK, hard
 from support.stores import Load, measured
 
 from .conftest import opened
@@ -638,7 +638,7 @@ def test_a_reader_that_comes_back_is_told_that_the_log_is_another(url: str) -> N
     run(work, url)
 
 
-@few(3)
+@hard
 def test_many_waiting_readers_are_woken_by_name(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small version of `hard/hard_stores.py`: each is woken, long before it looks by itself."""
     monkeypatch.setattr(Store, "check_every", 1000.0)

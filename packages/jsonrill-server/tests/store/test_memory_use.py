@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from jsonrill_server.store import Store, StoreFull
-from support import HARDER
+from support import HARDER, few
 from support.stores import StoreServers
 
 from .conftest import opened
@@ -44,6 +44,7 @@ async def fill(store: Store, records: int, size: int) -> None:
         assert full.bound == "total_bytes"
 
 
+@few(1)
 @pytest.mark.parametrize("shape", SHAPES if HARDER else ["token"])
 def test_the_bound_is_what_the_store_takes(
     url: str, shape: str, tmp_path: Path, store_servers: StoreServers

@@ -17,7 +17,7 @@ from jsonrill_server.store import (
     UnknownStream,
 )
 from jsonrill_server.store.redis import RedisStore
-from support import SLACK
+from support import SLACK, hard
 from support.databases import RedisCluster
 from support.stores import StoreServers
 
@@ -80,6 +80,7 @@ def test_a_stream_is_on_one_node_and_streams_are_on_all(url: str, cluster: Redis
     assert sum(found.values()) == 60 and min(found.values()) > 5, found
 
 
+@hard
 def test_a_slot_moves_while_it_is_written_to(victim: RedisCluster) -> None:
     async def main() -> None:
         async with opened(victim.url) as store:

@@ -123,7 +123,7 @@ def test_a_lost_answer_makes_and_adds_nothing_twice(url: str, trouble: Any) -> N
     asyncio.run(main())
 
 
-@few(3)
+@few(1)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 @served
 def test_a_restart_is_unavailable_for_a_while_and_loses_nothing(victim: Any, how: int) -> None:
@@ -163,6 +163,7 @@ def test_a_restart_is_unavailable_for_a_while_and_loses_nothing(victim: Any, how
     asyncio.run(main())
 
 
+@hard
 @pytest.mark.parametrize("kind", SINGLE)
 def test_a_halted_server_is_unavailable_and_blocks_nothing_else(victim: Any) -> None:
     """When it goes on, what was under way is there once."""
@@ -199,6 +200,7 @@ def test_a_halted_server_is_unavailable_and_blocks_nothing_else(victim: Any) -> 
     asyncio.run(main())
 
 
+@hard
 @pytest.mark.parametrize(
     "kind, pause",
     [
@@ -268,6 +270,7 @@ def test_bounds_hold_when_many_create_and_append_at_once(url: str) -> None:
     asyncio.run(main())
 
 
+@hard
 @served
 def test_bookings_are_within_the_bounds_and_enough(url: str, trouble: Any) -> None:
     """After creating, appending, closing, deleting and evicting at once."""

@@ -73,7 +73,7 @@ def gemini(url: str) -> Iterator[Ask]:
         )
 
 
-@few(2)
+@few(1)
 @pytest.mark.parametrize("connect", [openai_chat, openai_responses, anthropic, gemini])
 def test_a_state_goes_on_with_another_client(connect: Connect) -> None:
     calls = [Call("weather", {"city": "Rome"}, "w1"), Call("book", {"city": "Rome"}, "b1")]

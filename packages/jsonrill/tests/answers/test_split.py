@@ -65,7 +65,7 @@ def raws(seen: list[Part]) -> list[str]:
     return [*shown.values()]
 
 
-@few(30)
+@few(10)
 @every_case
 def test_cut_in_every_place(case: dict[str, Any]) -> None:
     text = case["text"]
@@ -73,7 +73,7 @@ def test_cut_in_every_place(case: dict[str, Any]) -> None:
         assert found(read([text[:at], text[at:]], *options(case))) == case["parts"], at
 
 
-@few(30)
+@few(10)
 @every_case
 def test_what_has_come_is_shown_and_nothing_else_raised(case: dict[str, Any]) -> None:
     """Of every beginning of a text nothing is lost, and only complete calls are complete."""
@@ -230,7 +230,7 @@ def test_any_text_in_any_cutting(text: str, data: Any) -> None:
             json.dumps(part.value)
 
 
-@few(10)
+@few(3)
 @pytest.mark.parametrize(
     "opening",
     [

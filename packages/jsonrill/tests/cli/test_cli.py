@@ -122,6 +122,7 @@ def test_events_of_no_known_provider_are_an_error() -> None:
         assert done.stderr.decode() == f"jsonrill: {error.value}\n"
 
 
+@few(12)
 @pytest.mark.parametrize("given", ["", " \n\n", "\ufeff"])
 @pytest.mark.parametrize("args", EMPTY, ids=" ".join)
 def test_empty_input_is_exit_1(args: list[str], given: str) -> None:
@@ -346,7 +347,7 @@ def test_bad_usage_is_exit_2(args: list[str]) -> None:
     assert done.returncode == 2 and done.stderr
 
 
-@few(5)
+@few(2)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_an_example_that_runs(command: str, tmp_path: Path) -> None:
     help_text = " ".join(run(command, "--help").stdout.decode().split())
@@ -446,6 +447,7 @@ def test_of_a_value_that_breaks_its_schema_what_was_allowed_is_written(tmp_path:
     assert (done.returncode, json.loads(done.stdout)) == (1, {"a": 1})
 
 
+@few(1)
 @pytest.mark.parametrize("schema", [None, '{"type": "object"}'])
 def test_watch_shows_the_document_growing(tmp_path: Path, schema: str | None) -> None:
     pytest.importorskip("jsonschema_rs")
@@ -476,6 +478,7 @@ def readme_commands() -> list[str]:
     return [line for line in lines if re.search(r"(^|\| )jsonrill ", line)]
 
 
+@few(2)
 @pytest.mark.parametrize("command", readme_commands())
 def test_the_commands_of_the_readme_run_as_written(command: str) -> None:
     script = re.sub(r"(^|\| )jsonrill ", rf"\1{shlex.join(BASE)} ", command)

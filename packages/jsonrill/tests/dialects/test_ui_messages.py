@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from jsonrill import agent, tool
 from jsonrill.dialects import from_ai_sdk
-from support import ROOT, need_command
+from support import ROOT, few, need_command
 from support.npm import installed
 
 Message = dict[str, Any]
@@ -98,6 +98,7 @@ def accepts(provider: str) -> TypeAdapter[Any]:
     return TypeAdapter(list[Message])
 
 
+@few(1)
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_chat_of_the_sdk_is_a_valid_request(provider: Any) -> None:
     messages, model = chat()

@@ -15,7 +15,7 @@ import pytest
 from jsonrill import Document, LimitExceeded, Limits, Parser, Rebuilder
 from jsonrill import values as values_of
 from jsonrill.wire import CompactEncoder
-from support import by, few
+from support import by, few, hard
 from support.costs import is_flat, is_linear
 
 
@@ -91,6 +91,7 @@ def drips(make: Any, opening: str, lead: str, pieces: list[str], **options: Any)
     return start
 
 
+@few(5)
 @pytest.mark.parametrize("make", [*CONSUMERS, Unread])
 @pytest.mark.parametrize("opening", ['{"k": "', '["', '"'])
 @pytest.mark.parametrize("text", ["abcd", "ab\\u00e9", "日本\\n", "😀é"])
@@ -98,6 +99,7 @@ def test_p8_a_long_string_in_tiny_pieces_is_linear(make: Any, opening: str, text
     is_flat(drips(make, opening, text, by(4, text)), large=LONG)
 
 
+@few(2)
 @pytest.mark.parametrize("make", CONSUMERS)
 @pytest.mark.parametrize("size", [1, 4])
 def test_p8_a_long_number_in_tiny_pieces_is_linear(make: Any, size: int) -> None:
@@ -113,6 +115,7 @@ def test_p8_the_end_of_a_long_number_is_linear(make: Any) -> None:
     is_linear(work, 5_000)
 
 
+@few(3)
 @pytest.mark.parametrize("make", CONSUMERS)
 @pytest.mark.parametrize("size", [1, 4])
 @pytest.mark.parametrize("text", ["a", "é\\n"])
@@ -120,6 +123,7 @@ def test_p8_a_long_key_in_tiny_pieces_is_linear(make: Any, size: int, text: str)
     is_flat(drips(make, '{"', text, by(size, text * 4)), large=LONG)
 
 
+@few(2)
 @pytest.mark.parametrize("make", CONSUMERS)
 @pytest.mark.parametrize("size", [3, 10**9])
 def test_p8_many_small_items_are_linear(make: Any, size: int) -> None:
@@ -136,6 +140,7 @@ def test_p8_many_small_items_in_one_piece_are_linear(make: Any) -> None:
     is_linear(work, 200)
 
 
+@few(3)
 @pytest.mark.parametrize("make", [Parse, Unread])
 @pytest.mark.parametrize(
     "unit",
@@ -202,6 +207,7 @@ def test_p8_a_limit_far_inside_is_not_sought_at_every_level() -> None:
     is_linear(work, 40, bound=2.5)
 
 
+@few(3)
 @pytest.mark.parametrize("make", CONSUMERS)
 @pytest.mark.parametrize("size", [7, 10**9])
 def test_p8_ten_thousand_levels_parse(make: Any, size: int) -> None:
@@ -209,6 +215,7 @@ def test_p8_ten_thousand_levels_parse(make: Any, size: int) -> None:
     consume(make, by(size, text), limits=ROOMY)
 
 
+@hard
 def test_p8_twenty_thousand_levels_can_be_walked_and_dropped() -> None:
     text = "[" * 20_000 + "]" * 20_000
     *_, value = values_of(text, limits=ROOMY)
@@ -252,7 +259,7 @@ def measured() -> Iterator[Callable[[], int]]:
 OVERHEAD = 64 * 1024  # what any parser may hold, however short the text
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("make", [Parser, Document])
 @pytest.mark.parametrize("size", [1, 4])
 def test_p8_an_open_string_is_held_once(make: Any, size: int) -> None:
@@ -266,7 +273,7 @@ def test_p8_an_open_string_is_held_once(make: Any, size: int) -> None:
         assert held() < 1.2 * length + OVERHEAD
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("size", [1, 4])
 def test_p8_an_open_key_is_held_once(size: int) -> None:
     length = 20_000 * size
@@ -278,6 +285,7 @@ def test_p8_an_open_key_is_held_once(size: int) -> None:
         assert held() < 1.2 * length + OVERHEAD
 
 
+@hard
 def test_p8_what_is_finished_is_forgotten_by_the_parser() -> None:
     with measured() as held:
         parser = Parser(limits=Limits(text=10**9))
@@ -288,6 +296,7 @@ def test_p8_what_is_finished_is_forgotten_by_the_parser() -> None:
         assert held() < OVERHEAD
 
 
+@hard
 def test_p8_the_parser_holds_a_few_hundred_bytes_a_level() -> None:
     depth = 5_000
     with measured() as held:
@@ -297,7 +306,7 @@ def test_p8_the_parser_holds_a_few_hundred_bytes_a_level() -> None:
         assert held() < 2 * depth * 400
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("size", [4, 20, 10**9])
 def test_p8_a_document_is_as_small_as_the_value(size: int) -> None:
     value = [{"id": n, "name": f"name {n}", "tags": ["a", "b"], "x": n / 7} for n in range(1_000)]

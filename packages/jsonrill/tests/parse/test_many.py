@@ -23,7 +23,7 @@ from jsonrill import (
     updates,
     values,
 )
-from support import at_random, by, by_character, cuttings, examples, pieces
+from support import at_random, by, by_character, cuttings, examples, few, pieces
 from support.costs import is_flat, is_linear
 from support.documents import described, same, spoiled, texts
 from support.near_json import report
@@ -348,6 +348,7 @@ def read_all(cut: list[Any], **options: Any) -> Callable[[], None]:
 LINES = ['{"a": 1}\n', "x\n", '["\n', "[] ", "\x1e1", '["a"b]\n']
 
 
+@few(4)
 @pytest.mark.parametrize("repair", [False, True])
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_costs_the_same_after_many_others(line: str, repair: bool) -> None:

@@ -224,7 +224,7 @@ PATIENT = Limits(repairs=10**9)
 REFUSED = ("extra commas", "doubtful quotes", "stray brackets")
 
 
-@few(15)
+@few(5)
 @pytest.mark.parametrize("size", [1, 7])
 @pytest.mark.parametrize("name", [name for name in LONG if name not in REFUSED])
 def test_p8_leniency_is_linear(name: str, size: int) -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter, model_validator
 
 from jsonrill import PartialStream, updates
 from jsonrill.schema import Schema
-from support import cases, cuttings, examples, pieces
+from support import cases, cuttings, examples, hard, pieces
 from support.streams import MODES, run
 
 
@@ -246,6 +246,7 @@ def test_formats_are_checked_if_asked_for() -> None:
     assert found == [(0, "ERROR")]
 
 
+@hard
 def test_a_plain_list_is_not_kept_in_memory() -> None:
     row = '{"id": 1, "text": "' + "x" * 1000 + '"}'
 

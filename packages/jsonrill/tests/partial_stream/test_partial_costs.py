@@ -13,7 +13,7 @@ import pytest
 from jsonrill import Limits, PartialStream, Update
 from jsonrill.eventstream import SSEEncoder
 from jsonrill.options import Mode
-from support import by, few
+from support import by, few, hard
 from support.costs import is_flat, is_linear
 from support.streams import MODES, run
 
@@ -51,6 +51,7 @@ def test_time_is_linear(mode: Mode, shape: str) -> None:
     is_flat(drips(mode, shape, **options), large=60_000)
 
 
+@few(5)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
 def test_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> None:
@@ -72,6 +73,7 @@ def whole(mode: Mode, make: Callable[[int], str], size: int) -> Callable[[], obj
     return partial(run, by(400, make(size)), mode)
 
 
+@hard
 def test_depth_costs_nothing_until_somebody_looks() -> None:
     def start(size: int) -> Callable[[], object]:
         stream = PartialStream("REALTIME", limits=Limits(depth=10**6))

@@ -145,7 +145,7 @@ def test_usage_is_what_the_provider_counted(name: str) -> None:
 # ---- the command line ----
 
 
-@few(12)
+@few(4)
 @every_way
 def test_the_command_line(name: str, spaces: str, tmp_path: Path) -> None:
     answer = ANSWERS[name]

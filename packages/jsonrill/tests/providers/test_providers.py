@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from jsonrill import ToolCall, ToolCallEvents, ToolCalls, UnknownEvents
 from jsonrill.providers import PROVIDERS, Reader
 from jsonrill.providers.statements import CallDelta
-from support import CASES, examples
+from support import CASES, examples, few
 from support.provider_streams import (
     BUILDERS,
     INTERLEAVING,
@@ -115,6 +115,7 @@ def test_each_event_is_recognised_as_one_providers(name: str) -> None:
         assert accepting <= pages
 
 
+@few(8)
 @pytest.mark.parametrize("name", BUILDERS)
 def test_broken_off_after_every_event_calls_are_right_or_truncated(name: str) -> None:
     whole = {made.name: made for made in THREE}
@@ -889,6 +890,7 @@ def test_any_json_is_an_event(event: Any) -> None:
             Reader(name).feed(event)
 
 
+@few(8)
 @pytest.mark.parametrize("name", MUTABLE)
 @examples(40)
 @given(chance=st.randoms(use_true_random=False), junk=JSON)

@@ -220,6 +220,7 @@ def test_every_function_reads_the_arguments_of_a_tool(client: Any) -> None:
         assert names == ["weather", "other", "weather"]
 
 
+@few(6)
 @every_client
 def test_calls_without_text_are_not_silence(client: Any) -> None:
     with Upstream(Answer(calls=CALLS, pace=0)) as upstream:
@@ -228,6 +229,7 @@ def test_calls_without_text_are_not_silence(client: Any) -> None:
         assert "tool='weather'" in str(error)
 
 
+@few(6)
 @every_client
 def test_a_break_closes_the_connection(client: Any) -> None:
     with Upstream(Answer('["' + "abc " * 500 + '"]')) as upstream:

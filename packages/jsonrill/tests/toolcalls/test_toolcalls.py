@@ -23,7 +23,7 @@ from jsonrill import (
     tool_calls,
 )
 from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
-from support import few, pieces
+from support import few, hard, pieces
 from support.costs import is_flat
 from support.provider_streams import (
     BUILDERS,
@@ -460,7 +460,7 @@ def test_responses_that_never_end_do_not_pile_up(monkeypatch: pytest.MonkeyPatch
 TURNS = 2_000
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("named", [True, False])
 def test_thousands_of_turns_in_flat_memory(named: bool) -> None:
     calls = ToolCalls()
@@ -634,6 +634,7 @@ def long_calls(size: int) -> tuple[list[Made], list[tuple[int, str]]]:
     return calls, script
 
 
+@few(1)
 @pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "anthropic", "vercel"])
 def test_eight_interleaved_calls_cost_the_same_at_any_size(name: str) -> None:
     def start(size: int) -> Callable[[], object]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import Limits, ToolCall, ToolCallEvents, ToolCalls
-from support import ROOT, examples, pieces
+from support import ROOT, examples, few, pieces
 from support.json_texts import ANYTHING, JUNK
 from support.provider_streams import (
     BUILDERS,
@@ -97,6 +97,7 @@ def test_a_receiver_equals_its_sender_at_every_step(name: str, compact: bool) ->
         assert {call.status for call in line.receiver.calls} == {"complete"}
 
 
+@few(8)
 @pytest.mark.parametrize("name", BUILDERS)
 @examples(25)
 @given(chance=st.randoms(use_true_random=False), junk=JUNK)
