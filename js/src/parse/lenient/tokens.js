@@ -24,7 +24,6 @@ export class Tokens {
    * @returns {number}
    */
   fix(m, text, pos, char) {
-    const open = m._frames.length !== 0;
     if (ODD_SPACES.includes(char)) return m._mayRepair("odd-spaces", pos) ? pos + 1 : -1;
     if (char === "：" && m._state === COLON && m._mayRepair("fullwidth", pos)) {
       m._state = VALUE;
@@ -39,13 +38,17 @@ export class Tokens {
       const end = m.words.fixNumber(m, text, pos);
       if (end >= 0) return end;
     }
-    if (!open) return char === "(" ? m.brackets.fixTuple(m, pos) : m.words.fixWord(m, text, pos);
-    if (char === "/") {
-      const end = m.comments.beginMark(m, text, pos);
-      if (end >= 0 && m._held === "") this.refuseOutside(m, pos);
-      return end;
+    if (m._frames.length === 0) return this.fixOddValue(m, text, pos, char);
+    // `""// no`, `""...`: an empty string and something else, or a string after its quotes.
+    const outside = m.text.stringAt === m._token && m._offset + pos === m._token + 2;
+    if (outside && "/#.…".includes(char)) {
+      throw m._twoReadings("this is no text", "a quote is misplaced", pos);
     }
-    if (char === "#") return this.fixHash(m, pos);
+    if (char === "/") return m.comments.beginMark(m, text, pos);
+    if (char === "#" && m._mayRepair("comments", pos)) {
+      m.comments.begin(m, LINE_COMMENT);
+      return pos + 1;
+    }
     if (char === "`") return this.fixTicks(m, text, pos);
     if (char === ":" || m._state === COLON) return -1;
     // After a colon: no value is invented.
@@ -72,41 +75,19 @@ export class Tokens {
   }
 
   /**
-   * @param {Leniency} m
-   * @param {number} pos
-   */
-  fixHash(m, pos) {
-    if (!m._mayRepair("comments", pos)) return -1;
-    this.refuseOutside(m, pos);
-    m.comments.begin(m, LINE_COMMENT);
-    return pos + 1;
-  }
-
-  /**
-   * `""// no`, `""...`: an empty string and something else, or a string after its quotes.
-   * @param {Leniency} m
-   * @param {number} pos
-   */
-  refuseOutside(m, pos) {
-    if (m.text.stringAt === m._token && m._offset + pos === m._token + 2) {
-      throw m._twoReadings("this is no text", "a quote is misplaced", pos);
-    }
-  }
-
-  /**
-   * A fence that ends a value that was cut off; or a string between ticks.
+   * A fence that ends a value that was cut off, or begins one; or a string between ticks.
    * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
   fixTicks(m, text, pos) {
-    const isFence = SHAPE.FENCE.whole(text, pos) >= 0;
-    if (!isFence && SHAPE.FENCE.cut(text, pos)) return m._hold(text, pos);
-    if (m._state === VALUE && m._object) {
-      return isFence ? m.text.openBlock(m, "```", pos) : m.text.fixQuote(m, text, pos, "`");
+    const ticks = text.slice(pos, pos + 3);
+    if (ticks !== "```") {
+      if ("```".startsWith(ticks) && pos + ticks.length === text.length) return m._hold(text, pos);
+      return m._state <= FIRST_ELEMENT ? m.text.fixQuote(m, text, pos, "`") : -1;
     }
-    if (isFence) return this.fixClosingFence(m, pos);
-    return m._state <= FIRST_ELEMENT ? m.text.fixQuote(m, text, pos, "`") : -1;
+    if (m._state === VALUE && m._object) return m.text.openBlock(m, "```", pos);
+    return this.fixClosingFence(m, pos);
   }
 
   /**
@@ -183,10 +164,10 @@ export class Tokens {
     const adjacent = m._numberEnd === m._offset + pos;
     const doubt =
       (adjacent && (!"\"'".includes(char) || !m._object || text[pos + 1] === char)) ||
-      // The comma is in a string beside it, or meant by a point.
+      // The comma is in a string beside it, or meant by a point; or one quote is too many.
       (near && text[after] === ",") ||
       m.words.pointAt >= m._token ||
-      (!ended && m.text.stringAt === m._token && m.text.last === ",") ||
+      (!ended && m.text.stringAt === m._token && ["", ","].includes(m.text.last)) ||
       // The bracket before it belongs after it, or elsewhere.
       (ended && trailing === lastClosed) ||
       (!m._object && ("{[".includes(char) !== ended || (ended && closed?.size === 0))) ||
@@ -213,7 +194,6 @@ export class Tokens {
       if (!closes) throw m._twoReadings("there is nothing here", "values were left out", pos);
     }
     const end = m._fixMark("ellipses", SHAPE.ELLIPSIS, text, pos);
-    if (end >= 0 && m._held === "") this.refuseOutside(m, pos);
     const comma = m._state === NEXT_KEY || m._state === VALUE;
     if (end >= 0 && m._held === "" && comma) m._takeCommaBack();
     return end;

@@ -8,8 +8,6 @@ cdef Py_ssize_t REMEMBERED
 cdef class Tokens:
     cpdef Py_ssize_t fix(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
     cpdef Py_ssize_t fix_odd_value(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
-    cpdef Py_ssize_t fix_hash(self, Leniency m, str text, Py_ssize_t pos) except? -2
-    cpdef refuse_outside(self, Leniency m, str text, Py_ssize_t pos)
     cpdef Py_ssize_t fix_ticks(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t fix_closing_fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t fix_after(self, Leniency m, str text, Py_ssize_t pos) except? -2

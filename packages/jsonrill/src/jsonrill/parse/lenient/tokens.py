@@ -48,18 +48,16 @@ class Tokens:
             if end >= 0:
                 return end
         if not m._frames:
-            return (
-                m.brackets.fix_tuple(m, text, pos)
-                if char == "("
-                else m.words.fix_word(m, text, pos)
-            )
+            return self.fix_odd_value(m, text, pos, char)
+        # `""// no`, `""...`: an empty string and something else, or a string after its quotes.
+        outside = m._string_at == m._token and m._offset + pos == m._token + 2
+        if outside and char in "/#.…":
+            raise m._two_readings("this is no text", "a quote is misplaced", text, pos)
         if char == "/":
-            end = m.comments.begin_mark(m, text, pos)
-            if end >= 0 and not m._held:
-                self.refuse_outside(m, text, pos)
-            return end
-        if char == "#":
-            return self.fix_hash(m, text, pos)
+            return m.comments.begin_mark(m, text, pos)
+        if char == "#" and m._may_repair("comments", text, pos):
+            m.comments.begin(m, LINE_COMMENT)
+            return pos + 1
         if char == "`":
             return self.fix_ticks(m, text, pos)
         if char == ":" or m._state == COLON:
@@ -86,31 +84,16 @@ class Tokens:
         end = m.words.fix_word(m, text, pos)
         return end if end >= 0 else m.words.fix_bare_value(m, text, pos)
 
-    def fix_hash(self, m: Leniency, text: str, pos: int) -> int:
-        if not m._may_repair("comments", text, pos):
-            return -1
-        self.refuse_outside(m, text, pos)
-        m.comments.begin(m, LINE_COMMENT)
-        return pos + 1
-
-    def refuse_outside(self, m: Leniency, text: str, pos: int) -> None:
-        """`""// no`, `""...`: an empty string and something else, or a string after its quotes."""
-        if m._string_at == m._token and m._offset + pos == m._token + 2:
-            raise m._two_readings("this is no text", "a quote is misplaced", text, pos)
-
     def fix_ticks(self, m: Leniency, text: str, pos: int) -> int:
-        """A fence that ends a value that was cut off; or a string between ticks."""
-        fence = lookahead.FENCE
-        if not fence.whole.match(text, pos) and fence.cut.match(text, pos):
-            return m._hold(text, pos)
-        is_fence = fence.whole.match(text, pos) is not None
+        """A fence that ends a value that was cut off, or begins one; or a string between ticks."""
+        ticks = text[pos : pos + 3]
+        if ticks != "```":
+            if "```".startswith(ticks) and pos + len(ticks) == len(text):
+                return m._hold(text, pos)
+            return m.text.fix_quote(m, text, pos, "`") if m._state <= FIRST_ELEMENT else -1
         if m._state == VALUE and m._object:
-            if is_fence:
-                return m.text.open_block(m, "```", text, pos)
-            return m.text.fix_quote(m, text, pos, "`")
-        if is_fence:
-            return self.fix_closing_fence(m, text, pos)
-        return m.text.fix_quote(m, text, pos, "`") if m._state <= FIRST_ELEMENT else -1
+            return m.text.open_block(m, "```", text, pos)
+        return self.fix_closing_fence(m, text, pos)
 
     def fix_closing_fence(self, m: Leniency, text: str, pos: int) -> int:
         """A fence between tokens: the value was cut off before it."""
@@ -170,9 +153,9 @@ class Tokens:
         doubt = m._number_end == m._offset + pos and (
             char not in "\"'" or not m._object or text[pos + 1 : pos + 2] == char
         )
-        # The comma is in a string beside it, or meant by a point.
+        # The comma is in a string beside it, or meant by a point; or one quote is too many.
         doubt = doubt or (near and text.startswith(",", after)) or m.words.point_at >= m._token
-        doubt = doubt or (not ended and m._string_at == m._token and m.text.last(m) == ",")
+        doubt = doubt or (not ended and m._string_at == m._token and m.text.last(m) in ("", ","))
         # The bracket before it belongs after it, or elsewhere.
         doubt = doubt or (ended and m.brackets.trailing == m._closed_at)
         if not m._object:
@@ -200,8 +183,6 @@ class Tokens:
             if not closes:
                 raise m._two_readings("there is nothing here", "values were left out", text, pos)
         end = m._fix_mark("ellipses", lookahead.ELLIPSIS, text, pos)
-        if end >= 0 and not m._held:
-            self.refuse_outside(m, text, pos)
         if end >= 0 and not m._held and (m._state == NEXT_KEY or m._state == VALUE):
             m._take_comma_back()
         return end
