@@ -198,7 +198,7 @@ LEADS = [
     "[TOOL] ",
     "null and void: ",
     "-- ",
-    '<think>{"a": [1</think>\n[] or: ',
+    '<think>{"a": [1</think>\nSo: ',
     "Use `x` and ``y``.\n",
 ]
 

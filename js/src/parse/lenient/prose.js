@@ -15,6 +15,7 @@ import {
   BREAKS_TRAILING,
   DUE,
   EMPTY_OR_ONE,
+  ENTRY,
   FENCE_NAME,
   IN_CODE,
   IN_FACE,
@@ -27,6 +28,7 @@ import {
   OPERAND,
   PART,
   QUOTES,
+  SCALAR_FIRST,
   SCALAR_LIST,
   SPACE_OR_SEPARATOR,
   TAG,
@@ -59,7 +61,7 @@ export class Prose {
   // A bracket of the prose that is passed over: it may be an object, or it begins as no text.
   asideIsObject = false;
   asideIsBroken = false;
-  // Numbers after a colon were passed over: they may be the value.
+  // Something was passed over that may be the value: numbers after a colon, `{}.` in a line.
   isDoubtful = false;
   // The value was found in prose; it is a list of numbers or words, or empty; or no bracket.
   inProse = false;
@@ -147,7 +149,7 @@ export class Prose {
     m._passes = m._mayRepair(this.proseRule(m), pos);
     m._state = thinks ? THOUGHTS : PROSE;
     this.beforeText = "";
-    this.isDoubtful = false;
+    this.isDoubtful = endOf(SCALAR_FIRST, text, pos) >= 0;
     return thinks ? pos + 1 : pos;
   }
 
@@ -200,9 +202,10 @@ export class Prose {
       }
       this.asideIsObject = !seen && char === "{";
       this.asideIsBroken = !seen && endOf(ASIDE_BEGINS, text, after) < 0;
-      const numbers = seen && endOf(NUMBERS, text, pos) >= 0;
-      const mightBe = numbers || endOf(EMPTY_OR_ONE, text, pos) >= 0;
-      if (mightBe && ANNOUNCES.test(this.beforeText)) this.isDoubtful = true;
+      const scalars = seen && endOf(SCALAR_LIST, text, pos) >= 0;
+      const mightBe = scalars || endOf(EMPTY_OR_ONE, text, pos) >= 0;
+      const first = endOf(ENTRY, text, pos) < 0 && IN_LINE.test(this.beforeText);
+      if (mightBe && (first || ANNOUNCES.test(this.beforeText))) this.isDoubtful = true;
       return this.beginAside(m, pos, mightBe ? "[]" : "[-]");
     }
   }

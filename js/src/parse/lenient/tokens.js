@@ -114,7 +114,7 @@ export class Tokens {
    */
   fixAfter(m, text, pos) {
     const char = text[pos];
-    if (!m._many && m.prose.isScalar) {
+    if (!m._many && m.brackets.rootEnd < 0) {
       if (":：".includes(char)) {
         const got = `but got '${char}' (if the answer begins before this text, pass prefix="{")`;
         throw m._error(InvalidJSON, "the end of the text", got, pos);

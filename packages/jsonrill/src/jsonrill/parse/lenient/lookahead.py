@@ -159,7 +159,7 @@ WORD: Final = {word: Shape(word) for word in WORDS}
 # after a bracket there may be a tick.
 _TO_LINE_END = _NARROW + "{0,64}"
 _LINE_ENDS = rf"{_TO_LINE_END}(?:[\r\n]|{_TICKS}|{_COMMENT})"
-_BRACKET_ENDS = rf"{_TO_LINE_END}(?:[\r\n`]|{_COMMENT})"
+_BRACKET_ENDS = rf"[.!]{{0,1}}{_TO_LINE_END}(?:[\r\n`]|{_COMMENT})"
 _CONTAINER = f"{_MUCH_SPACE}|{_SOME_SPACE}#|{_SPACE}(?:{_QUOTE}|{_COMMENT}"  # not {#this}
 
 
@@ -189,12 +189,12 @@ _TYPED = _SPACE + _BEGINS_VALUE
 BRACKET: Final = Shape(
     rf"{_bracket(_TYPED, _BRACKET_ENDS)}|{_EMPTY}{_GAP},{_SPACE}(?:[{{\[]|{_COMMENT})"
 )
-# What a sentence may have in brackets: nothing, [1], and [12, 13] before its end.
-_FIGURE = "[-+.0-9]{1,12}"
+# What a sentence may have in brackets: nothing, [1], and [12, 13] or [null] before its end.
+_FIGURE = "[-+.0-9][-+.eE0-9]{0,11}"
 _FIGURES = rf"{_GAP}\]{_GAP}[^ \t\r\n.]"
 for _ in range(4):
-    _FIGURES = rf"{_GAP}(?:\]{_GAP}[^ \t\r\n.]|[,;–-]{_GAP}{_FIGURE}{_FIGURES})"
-CITED: Final = Shape(rf"{_EMPTY}|\[{_GAP}[0-9]{{1,3}}{_GAP}\]|\[{_GAP}{_FIGURE}{_FIGURES}")
+    _FIGURES = rf"{_GAP}(?:\]{_GAP}[^ \t\r\n.]|[,;–-]{_GAP}(?:{_FIGURE}|{_WORD}){_FIGURES})"
+CITED: Final = Shape(rf"{_EMPTY}|\[{_GAP}{_FIGURE}{_GAP}\]|\[{_GAP}(?:{_FIGURE}|{_WORD}){_FIGURES}")
 # Code in the middle of a sentence.
 QUOTED_CODE: Final = Shape(r"`[^`\r\n]{1,200}`[,;)]{0,1} [(`]{0,1}\w")
 # A tuple that is alone in its line.

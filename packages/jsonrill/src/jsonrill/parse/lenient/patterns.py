@@ -57,9 +57,15 @@ OPERAND: Final = re.compile(
     r"(?:[ \t]{0,8}[^\w\s][^\w\n]{0,16}(?:\w{1,16}[^\w\n]{0,16})?"
     r"|(?:[ \t]{1,8}\w{1,16}[.]?){0,3}[ \t]{0,8}|\s{0,8}\n\w{1,16}\s{0,8})\Z"
 )
+# At the beginning of the text: it is a value, and something else.
+SCALAR_FIRST: Final = re.compile(
+    rf"(?:{_NUMBER}|{_LITERAL})[ \t]{{0,64}}[;|=<>≠≈~→⇒–—!?…]|{_LITERAL}[.]"
+)
 # In brackets, nothing or one number; and what begins with numbers.
 EMPTY_OR_ONE: Final = re.compile(r"\[\s{0,32}(?:[-+.]{0,2}\d[.eE\d]{0,22}\s{0,32})?\]|\{\s{0,32}\}")
 NUMBERS: Final = re.compile(r"\[[\s\[]{0,32}[-+.]{0,2}\d")
+# At the beginning of a line: what a list of sources, or of things to do, has.
+ENTRY: Final = re.compile(r"\[(?: |\d{1,3}\][ \t])")
 # In prose, these must be announced; those in one line with a sentence after them are part of it.
 # What `BRACKET` does not look at is not looked at here, either: it may not have come yet.
 SCALAR_LIST: Final = re.compile(r"\[(?:\s{0,32}\[)?\s{0,32}[^\s\"'“‘{\[(]|\{\s{0,32}[}/#]")

@@ -65,7 +65,7 @@ class Prose:
         self.json_fence = False
         # A bracket of the prose that is passed over: it may be an object, or it begins as no text.
         self.aside_is_object = self.aside_is_broken = False
-        # Numbers after a colon were passed over: they may be the value.
+        # Something was passed over that may be the value: numbers after a colon, `{}.` in a line.
         self.is_doubtful = False
         # The value was found in prose; it is a list of numbers or words, or empty; or no bracket.
         self.in_prose = self.scalar_list = self.is_scalar = False
@@ -126,7 +126,8 @@ class Prose:
             return m._hold(text, pos)
         m._passes = m._may_repair(self.prose_rule(m), text, pos)
         m._state = THOUGHTS if thinks else PROSE
-        self.before_text, self.is_doubtful = "", False
+        self.before_text = ""
+        self.is_doubtful = patterns.SCALAR_FIRST.match(text, pos) is not None
         return pos + 1 if thinks else pos
 
     def prose(self, m: Leniency, text: str, pos: int) -> int:
@@ -171,10 +172,13 @@ class Prose:
             if not seen:
                 self.aside_is_object = char == "{"
                 self.aside_is_broken = not patterns.ASIDE_BEGINS.match(text, after)
-            numbers = seen and patterns.NUMBERS.match(text, pos)
-            might_be = numbers or patterns.EMPTY_OR_ONE.match(text, pos)
-            if might_be and patterns.ANNOUNCES.search(self.before_text):
-                self.is_doubtful = True
+            scalars = seen and patterns.SCALAR_LIST.match(text, pos)
+            might_be = scalars or patterns.EMPTY_OR_ONE.match(text, pos)
+            announced = patterns.ANNOUNCES.search(self.before_text) is not None
+            first = not patterns.ENTRY.match(text, pos) and patterns.IN_LINE.search(
+                self.before_text
+            )
+            self.is_doubtful = self.is_doubtful or bool(might_be and (announced or first))
             return self.begin_aside(m, pos, "[]" if might_be else "[-]")
         self.before_text = (before + text[max(start, len(text) - _REMEMBERED) :])[-_REMEMBERED:]
         return len(text)

@@ -109,7 +109,7 @@ class Tokens:
 
     def fix_after(self, m: Leniency, text: str, pos: int) -> int:
         """Text after the value. A scalar that something of JSON follows is none."""
-        if not m._many and m.prose.is_scalar:
+        if not m._many and m.brackets.root_end < 0:
             if text[pos] in ":：":
                 raise m._error(
                     InvalidJSON, "the end of the text", _PREFIXED.format(text[pos]), text, pos
