@@ -32,7 +32,7 @@ TARGET: Final = ROOT / "dist" / "jsonrill_partial.py"
 # The modules, in the order of the file.
 PARTS: Final = (
     *("jsontext", "paths", "errors", "options", "parse/states", "parse/grammar", "parse/sink"),
-    *("parse/position", "parse/c_scanner", "parse/machine"),
+    *("parse/position", "parse/nesting", "parse/c_scanner", "parse/machine"),
     *("build/builder", "build/document", "partial"),
 )
 # What the file is for; all else is there because these use it.
@@ -53,6 +53,7 @@ ONLY: Final = {"partial": {"partial"}, "options": {"Duplicates", "ParseFloat"}}
 
 FALSE: Final = {
     "_COMPILED",
+    "COMPILED",
     "self._leniency",
     "self._many",
     "many",

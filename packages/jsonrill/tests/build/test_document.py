@@ -336,6 +336,34 @@ def test_limits_hold_for_documents_in_any_cutting(limits: Limits, text: str, val
     assert len(found) == 1
 
 
+RECORD = '{"id": 12, "note": "[{:", "tags": [1, 2.5]}'
+# A text of its own for each limit, which has this many of what is limited.
+LIMITED = {
+    "depth": lambda many: "[" * (many - 1) + "]" * (many - 1),  # in the list around all
+    "number": lambda many: "1." + "5" * (many - 2),
+    "keys": lambda many: "{" + ",".join(f'"{at}":{at}' for at in range(many)) + "}",
+    # A key that comes again counts.
+    "keys, all the same": lambda many: "{" + ",".join('"":0' for _ in range(many)) + "}",
+}
+
+
+@pytest.mark.parametrize("name", LIMITED)
+@pytest.mark.parametrize("filler", [RECORD, f'"{LONG}"'], ids=["records", "prose"])
+def test_limits_are_exact_in_a_large_text_that_is_read_at_once(name: str, filler: str) -> None:
+    kind = name.split(",")[0]
+    limits = Limits(**{kind: 600})
+    before, after = "[" + f"{filler}," * 300, f",{filler}" * 300 + "]"
+    text = before + LIMITED[name](600) + after
+    assert whole(text, limits=limits) == json.loads(text)
+    text = before + LIMITED[name](601) + after
+    for cut in ([text], by(7, text)):
+        document = Document(limits=limits)
+        with pytest.raises(LimitExceeded) as caught:
+            for piece in cut:
+                document.feed(piece)
+        assert caught.value.limit == kind
+
+
 # ---- options, as the parser's ----
 
 

@@ -3,6 +3,7 @@
 grammar.py    patterns and tables of RFC 8259
 states.py     the states of the machine
 sink.py       the events, and what sinks share
+nesting.py    how deep a value nests that was read at once
 c_scanner.py  containers that are complete in one piece, read by the C scanner of `json`
 position.py   offset, line, path and errors of the machine
 machine.py    the strict machine

@@ -8,8 +8,12 @@ from functools import lru_cache
 from json import JSONDecoder
 from typing import Any, Final
 
+from .nesting import COMPILED, spelled
+
 # The characters between two commas.
 _SPARSE: Final = 32
+_CONTAINERS: Final = frozenset((dict, list))
+_NUMBERS_AS_0: Final = bytes.maketrans(b"-+.123456789eE", b"0" * 14)
 _NO_BRACKETS: Final = bytes({*range(256)} - {*b'[]{}"'})
 
 
@@ -40,8 +44,14 @@ def passes_a_limit(
 ) -> bool:
     """True if a value that was read from this part of a text may pass one of these limits."""
     size = end - start
-    may_overflow, may_nest = size > keys, size > 2 * depth
-    if (may_overflow or may_nest) and _is_dense(text, start, end):
+    # A member of an object has five characters or more, with its comma.
+    may_overflow, may_nest = size > 5 * keys, size > 2 * depth
+    if COMPILED and (may_overflow or may_nest):
+        least = spelled(value, depth, keys // 2)
+        if least >= 0:
+            # What the value does not account for may be keys that came twice.
+            may_overflow, may_nest = size - least > 5 * (keys // 2), False
+    elif (may_overflow or may_nest) and _is_dense(text, start, end):
         left = _brackets(text[start:end])
         may_overflow, may_nest = left.count(b'"') > 2 * keys, _may_nest(left, depth)
     return (
@@ -54,15 +64,13 @@ def passes_a_limit(
 def has_longer(text: str, start: int, end: int, limit: int) -> bool:
     """True if this part of a text may have a number of more than `limit` characters.
 
-    Looked at are 4, then 16 places in each such length. A long string of digits is a false alarm.
+    Looked at are 16 places in each such length. A long string of digits is a false alarm.
     """
-    for places in (4, 16):
-        step = max((limit + 1) // places, 1)
-        row = re.compile(f"[-+.0-9eE]{{{(limit + 1) // step},}}")
-        rows = [*row.finditer(text[start:end:step])]
-        if not rows:
-            return False
-    for match in rows:
+    step = max((limit + 1) // 16, 1)
+    least, seen = (limit + 1) // step, text[start:end:step]
+    if b"0" * least not in seen.encode("utf-8", "surrogatepass").translate(_NUMBERS_AS_0):
+        return False
+    for match in re.finditer(f"[-+.0-9eE]{{{least},}}", seen):
         first = max(start + match.start() * step - limit, start)
         last = min(start + match.end() * step + limit, end)
         if any(len(number) > limit for number in re.findall("[-+.0-9eE]+", text[first:last])):
@@ -122,5 +130,5 @@ def _levels(value: Any) -> Iterator[list[Any]]:
             inner
             for outer in level
             for inner in (outer.values() if type(outer) is dict else outer)
-            if type(inner) is dict or type(inner) is list
+            if type(inner) in _CONTAINERS
         ]
