@@ -53,7 +53,7 @@ SHARED = "_shared"
 FAST = {
     *("paths", "jsontext", "eventstream", "parse.sink", "parse.nesting"),
     *("wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),
-    *("chunker.snapshot", "chunker.leaves"),
+    *("chunker.snapshot", "chunker.leaves", "chunker.frames", "chunker.spine", "chunker.prefix"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.update"),
     *("partial_stream.stream", "schema.containers", "schema.typed", "schema.document"),
 }

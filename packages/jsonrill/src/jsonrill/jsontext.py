@@ -128,9 +128,9 @@ def _is_small(value: Any) -> bool:
 
 
 def quoted(text: str) -> str:
-    """`text` as a JSON string, with its quotes."""
+    """`text` as a JSON string, with its quotes. No surrogate is printable."""
     written: str = encode_basestring(text)
-    return written if written.isascii() else escape_surrogates(written)
+    return written if written.isascii() or written.isprintable() else escape_surrogates(written)
 
 
 def escape_surrogates(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ..errors import RevisionError, StreamClosed, refuse_copy
@@ -12,11 +11,10 @@ from ..options import Loads, Null, Numbers, OnRevision, check
 from ..paths import ABSENT, Path, format_path
 from .compare import Difference, differences
 from .frames import Frame, Rules
-from .leaves import Leaf
+from .leaves import Leaf, whole
 from .prefix import PrefixReader
 from .snapshot import Snapshot, Tree, decode, plain, read, too_deep
 from .spine import SnapshotDiff, Spine
-from .text import whole
 
 
 class Chunker:
@@ -52,9 +50,8 @@ class Chunker:
         check(eager=eager, null=null, on_revision=on_revision, patience=patience, verify=verify)
         check(numbers=numbers, loads=loads)
         self.revisions: list[RevisionError] = []
-        self._rules = Rules(eager, null == "placeholder", patience)
-        if numbers == "final":
-            self._rules = replace(self._rules, atoms=(*self._rules.atoms, bytes))
+        atoms = (bool, type(None), bytes) if numbers == "final" else (bool, type(None))
+        self._rules = Rules(eager, null == "placeholder", patience, atoms)
         self._keep = on_revision == "keep"
         self._loads = loads
         self._verify = verify
@@ -94,7 +91,12 @@ class Chunker:
                 else:
                     text = grown
                     # If the open string is also the last value of the text, it may grow alone.
-                    self._alone = bool(prefix and prefix.open_path == self._spine.open_path)
+                    self._alone = (
+                        prefix is not None
+                        and prefix.in_string
+                        and self._spine.only_leaf_grew
+                        and prefix.open_path == self._spine.open_path
+                    )
         except RecursionError:
             raise too_deep() from None
         self._last = tree

@@ -25,16 +25,6 @@ class Difference(NamedTuple):
     gone: bool
 
 
-def waits(tree: Tree) -> bool:
-    """True for a number that may be rewritten rather than extended.
-
-    Sources show 3.0 before 30.34, 0 before -0.5, and change the exponent as digits come.
-    """
-    return type(tree) is bytes and (
-        tree[-2:] == b".0" or tree == b"0" or tree == b"-0" or b"e" in tree or b"E" in tree
-    )
-
-
 def is_empty(tree: Tree) -> bool:
     """Nothing in it, at any depth: what a skeleton shows before a value is filled in."""
     todo = [tree]

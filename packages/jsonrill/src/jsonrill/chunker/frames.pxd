@@ -1,5 +1,6 @@
 # Types for the compiler; the code is in frames.py.
 cimport cython
+from .leaves cimport waits, whole
 
 cdef class Changes:
     cdef public object new, changed, same, gone, blanks
@@ -7,34 +8,40 @@ cdef class Changes:
 cdef class WritePlan:
     cdef public object closed, opened
 
+cdef class Rules:
+    cdef readonly bint eager, placeholder
+    cdef readonly Py_ssize_t patience
+    cdef readonly tuple atoms
+
 cdef class _Container:
     cdef public bint frozen
-    cdef object _rules
+    cdef public object open
+    cdef Rules _rules
     cdef Py_ssize_t _size, _still
     cdef bint _is_left(self, bint still)
+    cpdef follow(self, value)
+    cpdef child(self, value)
+    cpdef bint agrees(self, value)
+    cpdef was(self, key)
+    cpdef changes(self, value)
+    cpdef plan(self, Changes changes, value, bint still)
+    cpdef make(self, WritePlan plan, Changes changes, value, list out)
+    cpdef hold(self, Changes changes, value, bint still)
+    cpdef end(self, child)
+    cpdef finish(self, value, list out)
 
 cdef class Object(_Container):
     cdef public dict held, written
-    cdef public object open
     cdef dict _unchanged
-    cpdef follow(self, value)
-    cpdef changes(self, dict value)
-    cpdef plan(self, Changes changes, dict value, bint still)
-    cpdef make(self, WritePlan plan, Changes changes, dict value, list out)
     @cython.locals(held=dict)
-    cpdef hold(self, Changes changes, dict value, bint still)
+    cpdef hold(self, Changes changes, value, bint still)
 
 cdef class Array(_Container):
     cdef public list tail, written
-    cdef public object open
     cdef list _was
     cdef Py_ssize_t _start
     @cython.locals(end=Py_ssize_t)
     cpdef follow(self, value)
-    cpdef changes(self, list value)
-    cpdef plan(self, Changes changes, list value, bint still)
-    cpdef make(self, WritePlan plan, Changes changes, list value, list out)
-    cpdef hold(self, Changes changes, list value, bint still)
 
 cdef class Root(Array):
     pass

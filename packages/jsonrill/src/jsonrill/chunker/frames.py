@@ -22,25 +22,34 @@ revisions and the order of these steps are in `spine.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..jsontext import quoted
 from ..paths import ABSENT
-from .compare import NOTHING, is_blank, is_empty, waits
+from .compare import NOTHING, is_blank, is_empty
+from .leaves import waits, whole
 from .snapshot import Tree
-from .text import whole
 
 Key = Any  # a str in an Object, an int in an Array
 
 
-@dataclass(slots=True, frozen=True)
 class Rules:
-    eager: bool = False
-    placeholder: bool = False
-    patience: int = 1
-    # The types of values that are complete when they first come.
-    atoms: tuple[type, ...] = (bool, type(None))
+    """The options that say what is written when; `atoms` are the types of values that are complete
+    when they first come."""
+
+    __slots__ = ("atoms", "eager", "patience", "placeholder")
+
+    def __init__(
+        self,
+        eager: bool = False,
+        placeholder: bool = False,
+        patience: int = 1,
+        atoms: tuple[type, ...] = (bool, type(None)),
+    ) -> None:
+        self.eager = eager
+        self.placeholder = placeholder
+        self.patience = patience
+        self.atoms = atoms
 
     def is_there(self, tree: Tree) -> bool:
         return tree is not ABSENT and not (self.placeholder and is_blank(tree))
@@ -97,15 +106,60 @@ class WritePlan:
 
 
 class _Container:
-    """What an open object and an open array share."""
+    """What an open object and an open array share, and what each does in its own way."""
 
-    __slots__ = ("_rules", "_size", "_still", "frozen")
+    __slots__ = ("_rules", "_size", "_still", "frozen", "open")
 
     def __init__(self, rules: Rules) -> None:
+        self.open: Any = None  # the key of the open member, or the index of the open element
         self.frozen = False
         self._rules = rules
         self._size = 0  # how many members there are when nothing is new; -1: compare each
         self._still = 0  # for how many snapshots in a row the open value has not changed
+
+    def follow(self, value: Tree) -> Tree:
+        """The value of what is open (`NOTHING` if nothing is) when all else here is as it was, else
+        ABSENT."""
+        raise NotImplementedError
+
+    def child(self, value: Any) -> Tree:
+        """The value of what is open."""
+        raise NotImplementedError
+
+    def agrees(self, value: Any) -> bool:
+        """True if the value has everything that is closed, unchanged."""
+        raise NotImplementedError
+
+    def was(self, key: Any) -> Tree:
+        """The value as which a member or element was held back, before it is opened."""
+        raise NotImplementedError
+
+    def changes(self, value: Any) -> Changes | None:
+        """None when all there is is written or open."""
+        raise NotImplementedError
+
+    def plan(self, changes: Changes, value: Any, still: bool) -> WritePlan | None:
+        """What to write now; None when what is open must not be closed for it.
+
+        `still`: what is open is as it was in the snapshot before.
+        """
+        raise NotImplementedError
+
+    def make(self, plan: WritePlan, changes: Changes, value: Any, out: list[str]) -> None:
+        """Write what `plan` says, hold the rest of what was seen."""
+        raise NotImplementedError
+
+    def hold(self, changes: Changes, value: Any, still: bool) -> None:
+        """Remember what is not written, as it stands."""
+        raise NotImplementedError
+
+    def end(self, child: Tree) -> None:
+        """What is open is complete."""
+        raise NotImplementedError
+
+    def finish(self, value: Tree, out: list[str]) -> Any:
+        """Write what is not written yet, and close. Returns the complete value as written."""
+        raise NotImplementedError
 
     def freeze(self) -> None:
         """Keep what is written, whatever later snapshots show."""
@@ -120,7 +174,7 @@ class _Container:
 class Object(_Container):
     """An open object. `held` has the values that wait, each as the last snapshot showed it."""
 
-    __slots__ = ("_unchanged", "held", "open", "written")
+    __slots__ = ("_unchanged", "held", "written")
     kind: ClassVar[Any] = dict
     brackets: ClassVar[tuple[str, str]] = ("{", "}")
 
@@ -129,12 +183,10 @@ class Object(_Container):
         held = was.items() if type(was) is dict else ()
         self.held: dict[str, Tree] = {key: it for key, it in held if rules.is_there(it)}
         self.written: dict[str, Tree] = {}
-        self.open: str | None = None
         self._unchanged: dict[str, int] = {}  # for how many snapshots a held value is the same
 
     def follow(self, value: Tree) -> Tree:
-        """The open member's value (`NOTHING` if none is open) when nothing else is new here, else
-        ABSENT. Most of a snapshot is compared by these two `<=`, in C."""
+        # Most of a snapshot is compared by these two `<=`, in C.
         if (
             type(value) is dict
             and len(value) == self._size
@@ -149,10 +201,9 @@ class Object(_Container):
         return ((key, value) for key, value in self.held.items() if value is not ABSENT)
 
     def child(self, value: dict[str, Tree]) -> Tree:
-        return value.get(self.open, ABSENT)  # type: ignore[arg-type]  # asked when one is open
+        return value.get(self.open, ABSENT)
 
     def agrees(self, value: dict[str, Tree]) -> bool:
-        """True if the value has everything that is closed, unchanged."""
         return self.written.items() <= value.items()
 
     def closed(self, value: dict[str, Tree]) -> Iterator[tuple[str, Tree, Tree]]:
@@ -163,14 +214,12 @@ class Object(_Container):
                 yield key, was, now
 
     def was(self, key: str) -> Tree:
-        """The value as which a member was held back, before it is opened."""
         return self.held.get(key, ABSENT)
 
     def so_far(self, child: Tree) -> dict[str, Tree]:
         return self.written if self.open is None else {**self.written, self.open: child}
 
     def changes(self, value: dict[str, Tree]) -> Changes | None:
-        """None when all there is is written or open."""
         written, held, open_key = self.written, self.held, self.open
         rest = [key for key in value if key not in written and key != open_key]
         blanks = False
@@ -194,10 +243,6 @@ class Object(_Container):
         return Changes(new, changed, same, gone, blanks)
 
     def plan(self, changes: Changes, value: dict[str, Tree], still: bool) -> WritePlan | None:
-        """What to write now; None when the open member must not be closed for it.
-
-        `still`: the open member is as it was in the snapshot before.
-        """
         kinds = self._rules.atoms
         atoms = [key for key in changes.new if type(value[key]) in kinds]
         fresh = (
@@ -223,7 +268,6 @@ class Object(_Container):
     def make(
         self, plan: WritePlan, changes: Changes, value: dict[str, Tree], out: list[str]
     ) -> None:
-        """Write what `plan` says, hold the rest of what was seen."""
         for key in plan.closed:
             out += (self._start(key), whole(value[key]))
             self.written[key] = value[key]
@@ -235,7 +279,6 @@ class Object(_Container):
         self.hold(changes, value, False)
 
     def hold(self, changes: Changes, value: dict[str, Tree], still: bool) -> None:
-        """Remember what is not written, as it stands."""
         held = self.held
         for key in changes.new:
             if key != self.open and key not in self.written:
@@ -256,13 +299,11 @@ class Object(_Container):
             self._size = -1  # a value that does not change is counted
 
     def end(self, child: Tree) -> None:
-        """The open member is complete."""
         if self.open is not None:
             self.written[self.open] = child
             self.open = None
 
     def finish(self, value: Tree, out: list[str]) -> dict[str, Tree]:
-        """Write what is not written yet, and close. Returns the complete value as written."""
         if value is not ABSENT and not value.keys() <= self.written.keys():
             for key, now in value.items():
                 if key not in self.written:
@@ -288,7 +329,7 @@ class Object(_Container):
 class Array(_Container):
     """An open array. `tail` is what waits at its end, as the last snapshot showed it."""
 
-    __slots__ = ("_start", "_was", "open", "tail", "written")
+    __slots__ = ("_start", "_was", "tail", "written")
     kind: ClassVar[Any] = list
     brackets: ClassVar[tuple[str, str]] = ("[", "]")
 
@@ -297,7 +338,6 @@ class Array(_Container):
         self._was: list[Tree] = was if type(was) is list else []
         self.tail: list[Tree] = []
         self.written: list[Tree] = []
-        self.open: int | None = None
         self._start = 0  # of the tail: values before it are written or open
 
     def follow(self, value: Tree) -> Tree:

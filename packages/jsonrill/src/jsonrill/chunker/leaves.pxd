@@ -1,5 +1,13 @@
 # Types for the compiler; the code is in leaves.py.
 
+cdef dict _LITERALS
+cdef int _SMALL_E, _LARGE_E
+
+cpdef str escaped(str text)
+cpdef str whole(tree)
+cpdef bint waits(tree)
+cdef Py_ssize_t settled(str text)
+
 cdef class Leaf:
     cdef public object seen, written
     cdef public bint frozen

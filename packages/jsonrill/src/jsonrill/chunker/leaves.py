@@ -1,15 +1,56 @@
-"""The string or number that is open at the very end of the written text.
+"""The string or number that is open at the very end of the written text, and the text of values.
 
 Only what goes on as it was written can be added; what may still be rewritten is held back until
-it is settled or the value closes.
+it is settled or the value closes. Text is compact, numbers are written as they came.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
+from ..jsontext import quoted, write
 from ..paths import ABSENT
-from .compare import waits
 from .snapshot import Tree
-from .text import escaped, settled
+
+_LITERALS: Final = {True: "true", False: "false", None: "null"}
+_SMALL_E: Final = ord("e")
+_LARGE_E: Final = ord("E")
+
+
+def escaped(text: str) -> str:
+    """`text`, escaped for a JSON string, without its quotes."""
+    return quoted(text)[1:-1]
+
+
+def whole(tree: Tree) -> str:
+    """A complete value as JSON text."""
+    if type(tree) is str:
+        return quoted(tree)
+    return write(tree, _scalar) if type(tree) is dict or type(tree) is list else _scalar(tree)
+
+
+def _scalar(value: Tree) -> str:
+    return str(value, "ascii") if type(value) is bytes else _LITERALS[value]
+
+
+def waits(tree: Tree) -> bool:
+    """True for a number that may be rewritten rather than extended.
+
+    Sources show 3.0 before 30.34, 0 before -0.5, and change the exponent as digits come.
+    """
+    # Numbers in bytes, because Python looks for bytes in bytes by way of an exception.
+    return type(tree) is bytes and (
+        tree[-2:] == b".0" or tree == b"0" or tree == b"-0" or _SMALL_E in tree or _LARGE_E in tree
+    )
+
+
+def settled(text: str) -> int:
+    """How much of a growing string will not change: all but a tail that stands for half a
+    character (a replacement character, a lone surrogate)."""
+    end = len(text)
+    while end and (text[end - 1] == "\ufffd" or "\ud800" <= text[end - 1] <= "\udfff"):
+        end -= 1
+    return end
 
 
 class Leaf:

@@ -17,7 +17,6 @@ errors: a text is taken here only if decoding it gives the same tree.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from ..build.builder import ValueBuilder
@@ -29,8 +28,11 @@ from ..paths import ABSENT, Path
 from .snapshot import Tree
 
 _CLOSERS: Final = " \t\n\r}]"
-# The number or literal that a text ends with.
-_SCALAR: Final = re.compile(r"[-+.0-9A-Za-z]{1,64}\Z")
+# The characters of a number or literal, and how many it may have that a text ends with.
+_SCALAR: Final = "-+.0123456789eEtrufalsn"
+_LONGEST_SCALAR: Final = 64
+# Here is nearly always all that closes a text, and what is before it.
+_TAIL: Final = 200
 _LITERALS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
 # Shorter texts are decoded as fast.
 _SHORT: Final = 200
@@ -39,6 +41,8 @@ _ESCAPE: Final = 6
 # After so many texts that begin differently it looks at every second text, then every fourth …
 _PATIENCE: Final = 4
 _LONGEST: Final = 256
+# The head is long: what follows it is added to it when that has more characters than this.
+_PART: Final = 256
 
 
 class TreeBuilder(ValueBuilder):
@@ -59,8 +63,8 @@ class TreeBuilder(ValueBuilder):
 class PrefixReader:
     """Reads one text after another; `read` returns ABSENT for those that must be decoded."""
 
-    __slots__ = ("_builder", "_head", "_inner", "_machine", "_misses", "_pause", "_tail", "_waits",
-                 "grew")  # fmt: skip
+    __slots__ = ("_builder", "_head", "_inner", "_machine", "_misses", "_more", "_pause", "_tail",
+                 "_waits", "grew")  # fmt: skip
 
     def __init__(self) -> None:
         # True if the last text that was read had more text in the open string, and all else the
@@ -69,8 +73,10 @@ class PrefixReader:
         self._builder = TreeBuilder()
         # None: no two texts have begun alike yet.
         self._machine: Machine | None = None
-        # What the next text must begin with; the machine, if there is one, has read it.
+        # What the next text must begin with, in two parts; the machine, if there is one, has read
+        # it.
         self._head = ""
+        self._more = ""
         # The end of the last text and the container that was open: its brackets are right.
         self._tail = ""
         self._inner: Any = None
@@ -88,13 +94,15 @@ class PrefixReader:
         if not self._head:
             self._head = text[: _end_of_head(text)[0]]
             return ABSENT
-        if not text.startswith(self._head):
+        known = len(self._head)
+        if not text.startswith(self._head) or not text.startswith(self._more, known):
             self._miss(text)
             return ABSENT
+        known += len(self._more)
         cut, scalar = _end_of_head(text)
-        if cut < len(self._head):
+        if cut < known:
             return ABSENT
-        new = text[len(self._head) : cut] if self._machine is not None else text[:cut]
+        new = text[known:cut] if self._machine is not None else text[:cut]
         # Half an escape waits for its other half; and halves of a pair need care.
         end = text[max(cut - _ESCAPE, 0) : cut]
         if end.endswith("\\") or "\\u" in end or not _is_complete(new):
@@ -102,6 +110,7 @@ class PrefixReader:
         try:
             if self._machine is None:
                 self._machine = Machine(self._builder)
+                self._head = ""
             self.grew = self._builder._string and '"' not in new
             self._machine.feed(new)
         except (InvalidJSON, LimitExceeded):
@@ -109,8 +118,15 @@ class PrefixReader:
             self._miss("")
             return ABSENT
         self._misses, self._pause = 0, 1
-        self._head = text[:cut]
+        self._more += new
+        if not self._head or len(self._more) > _PART:
+            self._head, self._more = text[:cut], ""
         return self._value(text, cut, scalar)
+
+    @property
+    def in_string(self) -> bool:
+        """True if the last value of the last text that was read is a string that may go on."""
+        return self._builder._string
 
     @property
     def open_path(self) -> Path | None:
@@ -157,7 +173,7 @@ class PrefixReader:
             self._machine = None
             self._builder = TreeBuilder()
             self._tail, self._inner = "", None
-        self._head = text[: _end_of_head(text)[0]]
+        self._head, self._more = text[: _end_of_head(text)[0]], ""
         self._misses += 1
         if self._misses > _PATIENCE:
             self._pause = min(2 * self._pause, _LONGEST)
@@ -170,18 +186,19 @@ def _end_of_head(text: str) -> tuple[int, str]:
 
     0 if it cannot be told.
     """
-    core = text.rstrip(_CLOSERS)
+    tail = text[-_TAIL:]
+    core = tail.rstrip(_CLOSERS)
+    if len(core) <= _LONGEST_SCALAR:
+        tail, core = text, text.rstrip(_CLOSERS)
+    start = len(text) - len(tail)
     last = core[-1:]
     if last == '"':
-        return len(core) - 1, ""
+        return start + len(core) - 1, ""
     if last == "{" or last == "[":
-        return len(core), ""
-    match = _SCALAR.search(core, max(len(core) - 65, 0))
-    if match is None:
-        return 0, ""
-    scalar = match.group()
-    if scalar in _LITERALS or NUMBER.fullmatch(scalar):
-        return match.start(), scalar
+        return start + len(core), ""
+    scalar = core[len(core.rstrip(_SCALAR)) :]
+    if len(scalar) <= _LONGEST_SCALAR and (scalar in _LITERALS or NUMBER.fullmatch(scalar)):
+        return start + len(core) - len(scalar), scalar
     return 0, ""
 
 

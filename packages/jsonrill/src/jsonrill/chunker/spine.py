@@ -1,8 +1,8 @@
 """The open end of the written text: the containers from the root down, and the leaf at the tip.
 
-`grow` holds a snapshot against it: what contradicts the text, what is new. `plan` finds where to
-write what. Neither changes anything but the leaf when it alone grew; `write` and `finish` carry
-out and cannot fail. So a snapshot that is refused leaves no trace.
+`diff` holds a snapshot against it: what contradicts the text, what is new. `plan` finds where to
+write what. Neither changes anything; `write` and `finish` carry out and cannot fail. So a snapshot
+that is refused leaves no trace. `grow` is all of it for a snapshot that contradicts nothing.
 """
 
 from __future__ import annotations
@@ -74,17 +74,29 @@ class SnapshotDiff:
 class Spine:
     """All that is open, from the root to the tip. Level 0 is the root's own frame."""
 
-    __slots__ = ("_frames", "_leaf", "_lost", "_rules")
+    __slots__ = ("_frames", "_leaf", "_lost", "_rules", "only_leaf_grew")
 
     def __init__(self, rules: Rules) -> None:
+        self.only_leaf_grew = False  # in the last snapshot
         self._rules = rules
         self._frames: list[Frame] = [Root(ABSENT, rules)]
         self._leaf: Leaf | None = None
         self._lost = -1
 
     def grow(self, tree: Tree) -> str | SnapshotDiff:
-        """The text to add when nothing but the open leaf grew, as in most snapshots; else what
-        the snapshot says, with nothing changed."""
+        """The text that a snapshot adds. If it lacks or contradicts something that is written:
+        what it says, with nothing changed."""
+        grown = self._follow(tree)
+        self.only_leaf_grew = isinstance(grown, str)
+        if isinstance(grown, str) or grown.revised or grown.gone:
+            return grown
+        if grown.deepest < 0:
+            return ""
+        self.plan(grown)
+        return self.write(grown)
+
+    def _follow(self, tree: Tree) -> str | SnapshotDiff:
+        """The text when nothing but the open leaf grew, as in most snapshots; else the diff."""
         leaf, value, base = self._leaf, tree, 1
         if tree is None or self._frames[0].open is None:
             return self.diff(tree)
@@ -195,7 +207,11 @@ class Spine:
         while len(self._frames) > start:
             frame = self._frames.pop()
             frame.end(written)
-            written = frame.finish(values.pop(), out)
+            value = values.pop()
+            written = frame.finish(value, out)
+            # Later snapshots may show this very object, so that comparing takes no time.
+            if written == value:
+                written = value
         return written
 
     def _diff(self, base: int, value: Tree) -> SnapshotDiff:
