@@ -20,8 +20,8 @@ from jsonrill_server import Config, create_app
 from jsonrill_server.runs import durable
 from jsonrill_server.runs.durable import (
     BadRequest,
+    DurableSettings,
     Page,
-    Settings,
     cursor,
     data_event,
     offset,
@@ -470,10 +470,10 @@ values = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
 )
-AS_JSON = Settings("application/json; charset=utf-8")
+AS_JSON = DurableSettings("application/json; charset=utf-8")
 
 
-def all_records(body: bytes, settings: Settings, limit: int = 1 << 20) -> list[bytes]:
+def all_records(body: bytes, settings: DurableSettings, limit: int = 1 << 20) -> list[bytes]:
     return [record for part in records_of(body, settings, limit, 1000) for record in part]
 
 
@@ -531,7 +531,7 @@ def test_limits_are_kept_while_a_body_is_read(body: str, limit: int, most: int, 
 @settings(max_examples=tries(200), deadline=None)
 @given(st.text(max_size=60), st.integers(4, 9))
 def test_a_long_text_is_cut_between_characters(text: str, limit: int) -> None:
-    found = all_records(text.encode("utf-8", "surrogatepass"), Settings("text/plain"), limit)
+    found = all_records(text.encode("utf-8", "surrogatepass"), DurableSettings("text/plain"), limit)
     assert b"".join(record[1:] for record in found) == text.encode("utf-8", "surrogatepass")
     if text.isprintable():
         assert all(record[:1] == b"t" and len(record) <= limit + 1 for record in found)
@@ -542,7 +542,7 @@ def test_a_long_text_is_cut_between_characters(text: str, limit: int) -> None:
 def test_a_text_arrives_in_an_event_as_it_was_but_for_line_ends(texts: list[str]) -> None:
     entries = [Entry(at, b"t" + text.encode()) for at, text in enumerate(texts, 1)]
     decoder = SSEDecoder()
-    found = decoder.feed(data_event(entries, Settings("text/plain")) + b"data: x\n\n")
+    found = decoder.feed(data_event(entries, DurableSettings("text/plain")) + b"data: x\n\n")
     text = "".join(texts).replace("\r\n", "\n").replace("\r", "\n")
     assert [event.data for event in found] == [text, "x"] or not text
 
@@ -575,7 +575,7 @@ def test_a_reader_with_a_later_cursor_keeps_it() -> None:
     """Only cursors of control events are replaced, not what looks like one in the data."""
     said = b'e{"streamCursor":"1"}\nevent: control\ndata:{"streamNextOffset":"0","streamCursor":"1'
     page = Page.of([Entry(1, said)], up_to_date=True)
-    events = page.events(Settings("text/plain"), cursor(None))
+    events = page.events(DurableSettings("text/plain"), cursor(None))
     assert with_cursor(events, None) == with_cursor(events, "5") == events
     later = int(cursor(None)) + 1000
     found = SSEDecoder().feed(with_cursor(events, str(later)))
