@@ -7,6 +7,7 @@ from importlib import import_module
 from time import process_time
 from typing import Any, Final
 
+from .contestants import COMPILED, importing
 from .measure import race
 from .shapes import PIECE, pieces, text_of
 
@@ -44,6 +45,7 @@ def costs(budget: float, cap: float) -> Results:
             "original": calling(theirs, options),
             "drop-in": calling(ours, options),
             "shared": calling(ours, {**options, "share": True}),
+            **compiled(name, function, options),
         }
         rows: Results = {}
         for shape in AT_ONCE:
@@ -55,6 +57,15 @@ def costs(budget: float, cap: float) -> Results:
             rows[f"{shape}, growing by {step}"] = measured(calls, texts, budget, cap)
         results[name] = rows
     return results
+
+
+def compiled(name: str, function: str, options: dict[str, Any]) -> dict[str, Call]:
+    """The drop-in for jiter on the compiled modules, if they are there."""
+    if name != "jiter" or not COMPILED.exists():
+        return {}
+    with importing("jsonrill", COMPILED):
+        ours = getattr(import_module(f"jsonrill.compat.{name}"), function)
+    return {"compiled, shared": calling(ours, {**options, "share": True})}
 
 
 def calling(function: Callable[..., Any], options: dict[str, Any]) -> Callable[[Any], object]:

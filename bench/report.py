@@ -313,6 +313,14 @@ goes again or that the final value does not have. *At the end*: not the value of
 _LEFT_OUT: Final = ("2 KB, at once", "20 KB, at once", "58 B, growing by 4", "2 KB, growing by 4")
 
 
+# The ways to call them, and how a row of the table names them.
+_WAYS: Final = {
+    "drop-in": "",
+    "shared": ", shared",
+    "compiled, shared": ", shared, compiled",
+}
+
+
 def drop_ins(found: Results) -> str:
     if "drop_ins" not in found:
         return ""
@@ -321,16 +329,16 @@ def drop_ins(found: Results) -> str:
     rows = [
         [f"{name}{label}", *(_beside_original(of.get(kind, {}), way) for kind in kinds)]
         for name, of in costs.items()
-        for way, label in (("drop-in", ""), ("shared", ", shared"))
-        if way == "drop-in" or name == "jiter"
+        for way, label in _WAYS.items()
+        if way == "drop-in" or (name == "jiter" and way in next(iter(of.values())))
     ]
     return f"""
 ## Drop-ins
 
-The [drop-ins](coming-from.md#one-import), in pure Python: microseconds a call, and how many times
-as fast as the original that is, of one text at once, and of a text that grows by pieces of that
-many characters. *Shared* is with `share=True`. What programs of others take with them is in the
-figures.
+The [drop-ins](coming-from.md#one-import), in pure Python but for one row: microseconds a call, and
+how many times as fast as the original that is, of one text at once, and of a text that grows by
+pieces of that many characters. *Shared* is with `share=True`. What programs of others take with
+them is in the figures.
 
 {table(("", *kinds), rows)}
 """

@@ -78,6 +78,49 @@ def test_as_it_is_used_with_many_streams_side_by_side(name: str) -> None:
 
 
 @pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("share", [False, True])
+@pytest.mark.parametrize(
+    "whole",
+    [
+        '{"a": 1, "a": "xy", "b": {"c": [1], "c": "xyz", "d": "x"}, "b": "x", "b": [2.5, 3]}',
+        '[{"a": "x", "b": 12, "a": -3.5, "b": true}, "\\ud83d\\ude00 \\u00e9\\\\ud83d", "\\n", 1]',
+        '["a\\\\", "\\\\\\ud83d\\ude00", {"\\ud83d\\ude00": 1}, "\\uD83D\\uDE00"]',
+        '["good", "\\ud83d", "alone"]',
+        '["good", "\\ude00\\ud83d", "the wrong way round"]',
+    ],
+)
+def test_keys_that_come_again_and_halves_of_pairs(whole: str, share: bool) -> None:
+    import jiter
+
+    for step in (1, 3, 7):
+        for end in range(1, len(whole) + step, step):
+            beginning = whole[:end].encode()
+            for mode in MODES:
+                expected = outcome(jiter.from_json, beginning, partial_mode=mode)
+                shown = outcome(our_jiter.from_json, beginning, partial_mode=mode, share=share)
+                assert shown == expected, (beginning, mode)
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("mode", [True, "trailing-strings"])
+def test_what_is_open_is_nobody_elses(mode: Any) -> None:
+    """Also of values that share what is complete, and if nothing has come since."""
+    whole = b'{"a": [1, {"b": [2, "text", 3'
+    for end in range(1, len(whole) + 1):
+        first, second = (
+            our_jiter.from_json(whole[:end], partial_mode=mode, share=True) for _ in range(2)
+        )
+        assert first == second
+        assert first is not second
+        if first.get("a"):
+            assert first["a"] is not second["a"]
+            first["a"].append("changed")
+    assert our_jiter.from_json(whole, partial_mode=mode, share=True) == {
+        "a": [1, {"b": [2, "text", 3]}]
+    }
+
+
+@pytest.mark.usefixtures("eager")
 def test_options_of_jiter() -> None:
     import jiter
 

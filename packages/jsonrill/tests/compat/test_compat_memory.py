@@ -58,6 +58,15 @@ def test_the_texts_used_last_are_kept() -> None:
     assert "[1," not in kept
 
 
+def test_what_is_complete_makes_room_for_the_next_text() -> None:
+    texts = Memory()
+    for text in ("[0", "[1]", "[2", "[3]"):
+        texts.read(text, float, at_once=True)
+    assert remembered(texts) == ["[0", "[2", "[3]"]
+    texts.read("[4", float, at_once=True)
+    assert remembered(texts) == ["[0", "[2", "[4"]
+
+
 @few(1)
 @pytest.mark.parametrize(
     "part", ['"a string of some length", ', '{"id": 1, "x": [1.5, {}]}, '], ids=["text", "dense"]
@@ -101,7 +110,12 @@ def test_a_text_that_grows_by_much_is_left_to_a_quick_original() -> None:
         assert (readers[-1] is not None) == expected
 
 
-def test_threads_and_tasks_have_memories_of_their_own() -> None:
+@pytest.mark.parametrize("public", [False, True])
+def test_threads_and_tasks_have_memories_of_their_own(
+    public: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if public:
+        monkeypatch.delattr(asyncio, "_get_running_loop")
     here = memory.memory()
     assert memory.memory() is here
     others: list[Memory] = []
@@ -129,4 +143,4 @@ def test_a_key_that_comes_again_replaces_its_container() -> None:
     for end in range(1, len(text) + 1):
         reader = texts.read(text[:end], float, at_once=True)
     assert reader is not None
-    assert reader.tree.value(False, "f") == {"a": {"b": [1]}, "c": [{"d": [3], "e": ["f"]}]}
+    assert reader.tree.shown(False, "f") == {"a": {"b": [1]}, "c": [{"d": [3], "e": ["f"]}]}

@@ -9,7 +9,7 @@ cdef class ValueBuilder(Sink):
     cdef public object root
     cdef public list finished
     cdef object _copy
-    cdef bint _string
+    cdef readonly bint in_string
     cdef dict _members, _names
     cdef readonly list _spine
     cdef list _elements, _steps

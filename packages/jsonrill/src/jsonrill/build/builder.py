@@ -31,11 +31,11 @@ class ValueBuilder(Sink):
         "_names",
         "_spine",
         "_steps",
-        "_string",
         "_text",
         "changed",
         "done",
         "finished",
+        "in_string",
         "root",
         "stale",
         "started",
@@ -61,7 +61,7 @@ class ValueBuilder(Sink):
         # of the root come once, and are not kept here.
         self._names: dict[str, str] = _NO_NAMES
         # Whether the last value is an open string; its text is kept here too, to save a lookup.
-        self._string = False
+        self.in_string = False
         self._text = ""
 
     def start_object(self, offset: int) -> None:
@@ -89,7 +89,7 @@ class ValueBuilder(Sink):
         self._key = key
 
     def start_string(self, offset: int) -> None:
-        self._string = True
+        self.in_string = True
         self._text = ""
         if self._members is not None:  # as `_put` does
             self._members[self._key] = ""
@@ -119,14 +119,14 @@ class ValueBuilder(Sink):
             self._text = self.root = text
 
     def end_string(self) -> None:
-        self._string = False
+        self.in_string = False
 
     def kept_text(self) -> str:
         return self._text
 
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""
-        self._string = False
+        self.in_string = False
         self.changed = self.stale = True
         if self._members is not None:
             self._members[self._key] = value
@@ -162,7 +162,7 @@ class ValueBuilder(Sink):
         if self.changed:
             self.finished = self.finished or []
             self.finished.append(self.value)
-        self.changed = self.started = self.done = self._string = False
+        self.changed = self.started = self.done = self.in_string = False
         self.root = self._members = self._elements = None
         self._spine.clear()
         self._steps.clear()
@@ -190,8 +190,8 @@ class ValueBuilder(Sink):
     def path_of_open(self) -> Path | None:
         """As `open_path`, for a subclass that says more."""
         if not self._spine:
-            return () if self._string else None
-        return self.last_path if self._string else tuple(self._steps)
+            return () if self.in_string else None
+        return self.last_path if self.in_string else tuple(self._steps)
 
     @property
     def last_path(self) -> Path:

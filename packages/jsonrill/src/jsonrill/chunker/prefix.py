@@ -111,7 +111,7 @@ class PrefixReader:
             if self._machine is None:
                 self._machine = Machine(self._builder)
                 self._head = ""
-            self.grew = self._builder._string and '"' not in new
+            self.grew = self._builder.in_string and '"' not in new
             self._machine.feed(new)
         except (InvalidJSON, LimitExceeded):
             # Decoding tells if it is wrong, or only larger than a parser takes.
@@ -126,7 +126,7 @@ class PrefixReader:
     @property
     def in_string(self) -> bool:
         """True if the last value of the last text that was read is a string that may go on."""
-        return self._builder._string
+        return self._builder.in_string
 
     @property
     def open_path(self) -> Path | None:

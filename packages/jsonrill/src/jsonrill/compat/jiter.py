@@ -50,19 +50,25 @@ def from_json(
     has its complete parts in common with earlier values of the same text.
     """
     # Most texts are small, and jiter reads one in less than a microsecond: hence the haste.
-    if not options and not strict and len(json_data) < _small:
+    is_small = len(json_data) < _small and not strict
+    if is_small and not options:
         if partial_mode is False:
             return _from_json(json_data)
         return _from_json(json_data, partial_mode=partial_mode)
-    large = strict or len(json_data) >= _small
-    if large and type(json_data) is bytes and options.keys() <= _REMEMBERED:
-        parse_float = _FLOATS.get(options.get("float_mode", "float"))
+    if not is_small and type(json_data) is bytes:
+        parse_float = float if not options else _parse_float(options)
         value = read(json_data, partial_mode, parse_float, share, strict, _original is not None)
         if value is not ASK:
             return value
     if _original is None:
         return _refused(json_data)
     return _from_json(json_data, partial_mode=partial_mode, **options)
+
+
+def _parse_float(options: dict[str, Any]) -> Any:
+    """What makes numbers with these options; None if jiter must be asked."""
+    known = options.keys() <= _REMEMBERED
+    return _FLOATS.get(options.get("float_mode", "float")) if known else None
 
 
 def _refused(data: Any) -> Any:

@@ -53,18 +53,18 @@ def _shown(reader: GrowingText, text: str, stable: bool, share: bool) -> Any:
     if reader.error is not None:
         return ASK
     if tree.done:
-        return tree.value(share)
+        return tree.shown(share)
     end = text[-_WIDTH:].rstrip()[-1:]
     # It has ways of its own with a root that is not a container, too, and with what is empty or
     # might be a bracket too many.
-    if tree.odd or not tree.depth or not end or end == "\\":
+    if tree.odd or reader.odd or tree.inner is None or not end or end == "\\":
         return ASK
     if tree.in_string:
-        shown = tree.open_text if stable else tree.open_text.rstrip()
+        shown = tree.open_text() if stable else tree.open_text().rstrip()
         odd = end in _ODD_ENDS or any(bracket in shown for bracket in "[]{}")
-        return tree.value(share, shown) if shown and not odd else ASK
+        return tree.shown(share, shown) if shown and not odd else ASK
     half = reader.half
-    number = reader.number(half)
+    number = reader.number(half) if half else ()
     if not tree.inner or (half is not None and not number):
         return ASK
-    return tree.value(share, *(("",) if end == ":" else number))
+    return tree.shown(share, *(("",) if end == ":" else number))

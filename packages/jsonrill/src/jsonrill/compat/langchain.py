@@ -67,11 +67,11 @@ def _shown(reader: GrowingText, text: str, share: bool) -> Any:
     if reader.error is not None:
         return ASK
     if tree.done:
-        return tree.value(share)
+        return tree.shown(share)
     pending = _pending(reader, text)
-    if not tree.depth and not pending:
+    if tree.inner is None and not pending:
         return ASK
-    return tree.value(share, *pending)
+    return tree.shown(share, *pending)
 
 
 def _pending(reader: GrowingText, text: str) -> tuple[Any, ...]:
@@ -83,5 +83,5 @@ def _pending(reader: GrowingText, text: str) -> tuple[Any, ...]:
     held = cut_escape(text)
     # Half a code (\u00) hides the string, a backslash alone does not.
     if held.rfind("\\") in (-1, len(held) - 1) or len(held) == 6:
-        return (tree.open_text + half_pair(text),)
+        return (tree.open_text() + half_pair(text),)
     return ()

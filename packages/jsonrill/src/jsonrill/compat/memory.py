@@ -16,9 +16,11 @@ from collections.abc import Callable
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
+from ..build.builder import ValueBuilder
 from ..errors import FAR, InvalidJSON, LimitExceeded, Limits
 from ..parse.grammar import CUT_ESCAPE, NUMBER
 from ..parse.machine import Machine
+from ..paths import ABSENT
 from .tree import Tree
 
 # As many texts are remembered, and as many bytes with their values.
@@ -35,6 +37,10 @@ MOST_SPENT: Final = 12
 LONGEST_ESCAPE: Final = len(r"\ud83d\ude00")
 # What json_repair reads in its own way: these escapes, and a newline at the end of a string.
 ODD_ESCAPE: Final = re.compile(r'\\(?:[u\\/f]|n")')
+# Half of a surrogate pair, as it is and as an escape; and what may look like one and is none.
+HALF: Final = re.compile("[\ud800-\udfff]")
+HALF_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+NO_HALF: Final = re.compile(r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]")
 # As deep as jiter and pydantic_core go; at one level more they take what is empty.
 LIMITS: Final = Limits(depth=200, text=FAR, string=FAR, number=4300, keys=FAR)
 
@@ -42,42 +48,57 @@ LIMITS: Final = Limits(depth=200, text=FAR, string=FAR, number=4300, keys=FAR)
 class GrowingText:
     """Reads a growing text once, and has the value so far. `error` is set when it cannot go on."""
 
-    __slots__ = ("_machine", "_parse_float", "_recent", "error", "tree")
+    __slots__ = ("_cut", "_machine", "_parse_float", "error", "lone", "odd", "tree")
 
-    def __init__(self, parse_float: Callable[[str], Any]) -> None:
-        self.tree = Tree()
+    def __init__(self, parse_float: Callable[[str], Any], tree: Any = None) -> None:
+        self.tree: Any = tree or Tree()
         self._parse_float = parse_float
         self._machine = Machine(self.tree, parse_float=parse_float, limits=LIMITS)
-        self._recent = ""
+        # The beginning of an escape, or of a pair of them, at the end of what was read.
+        self._cut = ""
+        # True if there was half of a surrogate pair, and an escape that json_repair reads oddly.
+        self.lone = self.odd = False
         self.error: InvalidJSON | LimitExceeded | None = None
 
     def feed(self, piece: str) -> None:
-        tree = self.tree
-        if tree.escaped or "\\" in piece:
-            text = self._recent + piece
-            tree.odd = tree.odd or ODD_ESCAPE.search(text) is not None
-            if tree.escaped or "\\u" in piece or "\\\\" in piece or piece[-1:] == "\\":
-                # An escape, or a pair of them, may be cut at the end of a piece.
-                tree.escaped = True
-                self._recent = text[-LONGEST_ESCAPE:]
-        if not piece.isascii():
-            tree.check_text(piece)
+        if self._cut or "\\" in piece:
+            self._escaped(self._cut + piece)
+        if not piece.isascii() and not piece.isprintable() and HALF.search(piece):
+            self.lone = True
         try:
             self._machine.feed(piece)
         except (InvalidJSON, LimitExceeded) as error:
             self.error = error.with_traceback(None)
-        if tree.escaped:
-            key = self._machine.pending_key
-            if key is not None:
-                tree.check_text(key[0])
-            if "\\" not in self._recent:
-                tree.escaped = False
-                self._recent = ""
+
+    def _escaped(self, text: str) -> None:
+        """Look at the escapes of this text."""
+        self.odd = self.odd or ODD_ESCAPE.search(text) is not None
+        self._cut = cut_escape(text)
+        if self._cut:
+            text = text[: -len(self._cut)]
+        if HALF_ESCAPE.search(text) and HALF_ESCAPE.search(NO_HALF.sub("", text)):
+            self.lone = True
+
+    @property
+    def inner(self) -> Any:
+        """The innermost open container, not to be changed."""
+        return self.tree.inner
+
+    @property
+    def replaces(self) -> bool:
+        """True if the open string may be in the place of a value that is still to be shown."""
+        return False
+
+    def shown(self, share: bool, with_string: bool = False, *number: Any) -> Any:
+        """The value so far, with the open string if there is one, or with the open number."""
+        if with_string and self.tree.in_string:
+            return self.tree.shown(share, self.tree.open_text())
+        return self.tree.shown(share, *number)
 
     def end(self, share: bool) -> Any:
         """The value of a text that is complete, else `Truncated`."""
         self._machine.flush()
-        return self.tree.value(share)
+        return self.tree.shown(share)
 
     @property
     def half(self) -> str | None:
@@ -89,12 +110,51 @@ class GrowingText:
         """True if a key is being read."""
         return self._machine.pending_key is not None
 
-    def number(self, text: str | None) -> tuple[Any, ...]:
+    def number(self, text: str) -> tuple[Any, ...]:
         """The number that this text is, in a tuple; an empty one if it is not a number."""
-        match = NUMBER.fullmatch(text) if text else None
-        if text is None or match is None:
+        match = NUMBER.fullmatch(text)
+        if match is None:
             return ()
         return (int(text) if match.lastindex is None else self._parse_float(text),)
+
+
+class SharedText(GrowingText):
+    """Its values share what is complete in them: made by `values()`' builder, which is compiled.
+
+    It knows nothing of what the other originals have their own ways with.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, parse_float: Callable[[str], Any]) -> None:
+        super().__init__(parse_float, ValueBuilder())
+
+    @property
+    def inner(self) -> Any:
+        return self.tree._spine[-1] if self.tree._spine else None
+
+    @property
+    def replaces(self) -> bool:
+        # An object that had a key twice: only the builder knows which, and has left the old value.
+        inner = self.inner
+        return type(inner) is dict and len(inner) != self._machine._count
+
+    def shown(self, share: bool, with_string: bool = False, *number: Any) -> Any:
+        builder = self.tree
+        # What is open is copied at each call, also if nothing has changed.
+        builder.stale = True
+        if number:
+            under = builder.show(number[0])
+            value = builder.value
+            builder.hide(under)
+        elif with_string or not builder.in_string:
+            value = builder.value
+        else:
+            text = builder.kept_text()
+            builder.hide(ABSENT)
+            value = builder.value
+            builder.show(text)
+        return value
 
 
 def cut_escape(text: str) -> str:
@@ -113,27 +173,35 @@ def cut_escape(text: str) -> str:
 class Remembered:
     """A text, how much of it the original has read, and its reader once there is one."""
 
-    __slots__ = ("calls", "first", "kind", "length", "reader", "size", "spent", "text", "weighed")
+    __slots__ = ("calls", "counted", "first", "kind", "length", "parts", "reader", "shared",
+                 "size", "spent", "text", "weighed")  # fmt: skip
 
-    def __init__(self, text: Any, kind: Any) -> None:
+    def __init__(self, text: Any, kind: Any, shared: bool) -> None:
         self.text = text
         self.first = self.length = len(text)
         self.calls = 0
         self.kind = kind
+        self.shared = shared
         self.spent = 0
         self.reader: GrowingText | None = None
         # The length at which it is weighed, and then weighed again.
         self.weighed = WEIGHED
-        # About how many bytes it keeps, when it was weighed last.
-        self.size = 0
+        # About how many bytes it keeps, when it was weighed last; those of containers and leaves,
+        # and up to where they were counted.
+        self.size = self.parts = self.counted = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """True if its value is complete."""
+        return self.reader is not None and self.reader.tree.done
 
 
-def size_of(text: Any) -> int:
-    """About how many bytes a text and its value take."""
+def parts_of(text: Any) -> int:
+    """About how many bytes the containers and leaves take that are in this text."""
     raw = type(text) is bytes
     containers: int = text.count(b"{" if raw else "{") + text.count(b"[" if raw else "[")
     leaves: int = text.count(b"," if raw else ",")
-    return 2 * sys.getsizeof(text) + CONTAINER_SIZE * containers + LEAF_SIZE * leaves
+    return CONTAINER_SIZE * containers + LEAF_SIZE * leaves
 
 
 class Memory:
@@ -145,27 +213,39 @@ class Memory:
         self._texts: list[Remembered] = []
 
     def read(
-        self, text: Any, kind: Any, at_once: bool = False, ratio: int = 0
+        self, text: Any, kind: Any, at_once: bool = False, ratio: int = 0, shared: bool = False
     ) -> GrowingText | None:
         """A reader that has read this text; None if the original should read it.
 
         With `ratio` it should until the text is that many times as long as what a call adds: it
-        reads all the text in less time than is taken here to read what is new.
+        reads all the text in less time than is taken here to read what is new. With `shared` it
+        is a `SharedText`.
         """
-        remembered = self._recall(text, kind)
-        reader = remembered.reader
+        best, longest, length = None, -1, len(text)
+        # The longest beginning: streams may begin alike, so that one's text begins another's, too.
+        for remembered in self._texts:
+            if longest < remembered.length <= length and remembered.kind is kind:
+                known = remembered.text
+                alike = type(known) is type(text) and remembered.shared is shared
+                if alike and text.startswith(known):
+                    best, longest = remembered, remembered.length
+        if best is None:
+            best = self._add(Remembered(text, kind, shared))
+        elif best is not self._texts[-1]:
+            self._texts.remove(best)
+            self._texts.append(best)
+        reader = best.reader
         if reader is None:
-            return self._begin(remembered, text, at_once, ratio)
+            return self._begin(best, text, at_once, ratio)
         if reader.error is None:
-            piece = _decoded(text[remembered.length :])
-            if piece is None:
+            try:
+                piece = text[longest:] if type(text) is str else text[longest:].decode()
+            except UnicodeDecodeError:
                 return None
-            if piece:
-                reader.feed(piece)
-        remembered.text = text
-        remembered.length = length = len(text)
-        if length >= remembered.weighed:
-            self._weigh(remembered)
+            reader.feed(piece)
+        best.text, best.length = text, length
+        if length >= best.weighed:
+            self._weigh(best)
         return reader
 
     def _begin(
@@ -180,40 +260,33 @@ class Memory:
         often = at_once or (
             remembered.spent >= MOST_SPENT * length
             and length * remembered.calls >= ratio * grown
-            and size_of(text) < MOST_BYTES
+            and 2 * sys.getsizeof(text) + parts_of(text) < MOST_BYTES
         )
         piece = _decoded(text) if often else None
         if piece is not None:
-            remembered.reader = GrowingText(remembered.kind)
+            kind = SharedText if remembered.shared else GrowingText
+            remembered.reader = kind(remembered.kind)
             remembered.reader.feed(piece)
         if piece is not None or length >= remembered.weighed:
             self._weigh(remembered)
         return remembered.reader
 
-    def _recall(self, text: Any, kind: Any) -> Remembered:
-        """The longest beginning of this text that is remembered, moved to the end of the list.
-
-        Streams may begin alike, so that the text of one is the beginning of another.
-        """
-        texts = self._texts
-        best, longest, length = -1, -1, len(text)
-        for at, remembered in enumerate(texts):
-            if longest < remembered.length <= length and remembered.kind is kind:
-                known = remembered.text
-                if type(known) is type(text) and text.startswith(known):
-                    best, longest = at, remembered.length
-        if best < 0:
-            texts.append(Remembered(text, kind))
-            del texts[:-MOST_TEXTS]
-        elif best + 1 < len(texts):
-            texts.append(texts.pop(best))
-        return texts[-1]
+    def _add(self, remembered: Remembered) -> Remembered:
+        """Remember another text, in place of what is complete or was used longest ago."""
+        # What is complete grows no more, and each call looks at all that are here.
+        texts = [one for one in self._texts if not one.is_complete]
+        self._texts = [*texts[1 - MOST_TEXTS :], remembered]
+        return remembered
 
     def _weigh(self, remembered: Remembered) -> None:
         """Forget what was used longest ago, until the rest is within the bounds."""
         remembered.weighed = remembered.length + WEIGHED
-        text, reader = remembered.text, remembered.reader
-        remembered.size = sys.getsizeof(text) if reader is None else size_of(text)
+        text = remembered.text
+        remembered.size = sys.getsizeof(text)
+        if remembered.reader is not None:
+            remembered.parts += parts_of(text[remembered.counted :])
+            remembered.counted = len(text)
+            remembered.size += remembered.size + remembered.parts
         texts = self._texts
         size = 0
         for at in range(len(texts) - 1, -1, -1):
@@ -244,6 +317,10 @@ def memory() -> Memory:
     """The memory of this thread, or of the task that runs in it."""
     asyncio = sys.modules.get("asyncio")
     if asyncio is None:
+        return _local.memory
+    # The error of `current_task` takes as long as reading a piece; not every Python need have this.
+    running = getattr(asyncio, "_get_running_loop", None)
+    if running is not None and running() is None:
         return _local.memory
     try:
         task = asyncio.current_task()

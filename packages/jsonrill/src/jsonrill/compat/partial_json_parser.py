@@ -91,7 +91,7 @@ def _shown(reader: GrowingText, text: str, allow: Allow, strict: bool, share: bo
     if not alone and type(tree.root) not in (dict, list):
         return ASK
     if tree.done:
-        return tree.value(share)
+        return tree.shown(share)
     levels = [OBJ if kind is dict else ARR for kind in tree.open_kinds]
     closed = next((at for at, kind in enumerate(levels) if kind not in allow), None)
     pending = _pending(reader, text, allow, strict)
@@ -104,7 +104,7 @@ def _shown(reader: GrowingText, text: str, allow: Allow, strict: bool, share: bo
         raise PartialJSON
     if closed is not None:
         return tree.cut(closed)
-    return tree.value(share, *pending)
+    return tree.shown(share, *pending)
 
 
 def _pending(reader: GrowingText, text: str, allow: Allow, strict: bool) -> tuple[Any, ...]:
@@ -116,11 +116,11 @@ def _pending(reader: GrowingText, text: str, allow: Allow, strict: bool) -> tupl
         end = len(text)
         while not strict and text[end - 1].isspace():  # which the original strips
             end -= 1
-        shown = tree.open_text
+        shown = tree.open_text()
         return (shown[: end - len(text)] if end < len(text) else shown + half_pair(text),)
     half = reader.half
     if half is None or strict:
-        return reader.number(half) if not tree.depth else ()
+        return reader.number(half) if half and tree.inner is None else ()
     if half in "null":
         return (None,) if NULL in allow else ()
     if half in "true" or half in "false":

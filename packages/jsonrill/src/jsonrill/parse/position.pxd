@@ -6,7 +6,8 @@ cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, KEY, START, ZERO, R
 cdef class Position:
     cdef bint _object
     cdef int _entry, _number_state, _state
-    cdef Py_ssize_t _count, _line, _line_start, _lined, _offset, _token
+    cdef readonly Py_ssize_t _count
+    cdef Py_ssize_t _line, _line_start, _lined, _offset, _token
     cdef list _frames, _line_starts
     cdef str _begun, _held, _key
     cdef _start(self)
