@@ -110,7 +110,8 @@ class Writer:
         for number, (key, item) in enumerate(zip(keys, items, strict=True)):
             if number:
                 kinds = {isinstance(one, (dict, list)) for one in items[number - 1 : number + 1]}
-                alike = brackets == "{}" or (len(kinds) == 1 and items[number - 1] not in ([], {}))
+                empty = items[number - 1] in ([], {}) or not str(items[number - 1]).strip()
+                alike = brackets == "{}" or (len(kinds) == 1 and not empty)
                 alike = alike and not self.trailing
                 text += self.comma(number, brackets == "{}", alike) + self.gap()
             last = number == len(items) - 1

@@ -34,7 +34,7 @@ import {
 export function isLiteral(whole, text, pos, last) {
   if (whole.startsWith(":\\", 1)) return true;
   // Since the first such backslash, with the character before it.
-  const before = whole.slice(Math.max(whole.indexOf("\\") - 1, 0)).slice(-200);
+  const before = whole.slice(Math.max(whole.indexOf("\\") - 1, whole.length - 200, 0));
   const char = text[pos + 1];
   const after = pos + 1 + (char === "u" ? 5 : char === "x" ? 3 : 1);
   if (text.length < after + 2 && !last) return null;
@@ -71,7 +71,7 @@ export function isUnsure(whole, text, pos, last) {
   const char = charAt(text, pos + 1);
   if (char === "\r" || char === "\n" || text.startsWith("u{", pos + 1)) return true;
   if (isAlnum(char) && (CONTROL.test(whole) || endOf(NETWORK, whole, 0) >= 0)) return true;
-  if (whole.slice(1) === ":" || IN_REGEX.test(whole)) return false;
+  if (whole.slice(1) === ":" || IN_REGEX.test(whole.slice(-1))) return false;
   const cut = endOf(PYTHON_CODE_CUT, text, pos + 1) >= 0 && !last;
   return cut ? null : endOf(PYTHON_CODE, text, pos + 1) >= 0;
 }

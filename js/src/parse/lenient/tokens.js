@@ -41,7 +41,7 @@ export class Tokens {
     if (m._frames.length === 0) return this.fixOddValue(m, text, pos, char);
     // `""// no`, `""...`: an empty string and something else, or a string after its quotes.
     const outside = m.text.stringAt === m._token && m._offset + pos === m._token + 2;
-    if (outside && "/#.…".includes(char)) {
+    if (outside && "/#.…`".includes(char)) {
       throw m._twoReadings("this is no text", "a quote is misplaced", pos);
     }
     if (char === "/") return m.comments.beginMark(m, text, pos);
@@ -162,15 +162,17 @@ export class Tokens {
     const ended = lastClosed >= m._token;
     // [12"a"] may be a string without its quote, 12"" one after its quotes.
     const adjacent = m._numberEnd === m._offset + pos;
+    const string = m.text.stringAt === m._token && !ended ? m.text.last : "-";
     const doubt =
       (adjacent && (!"\"'".includes(char) || !m._object || text[pos + 1] === char)) ||
-      // The comma is in a string beside it, or meant by a point; or one quote is too many.
+      // The comma is in a string beside it, or meant by a point.
       (near && text[after] === ",") ||
       m.words.pointAt >= m._token ||
-      (!ended && m.text.stringAt === m._token && ["", ","].includes(m.text.last)) ||
+      string === "," ||
       // The bracket before it belongs after it, or elsewhere.
       (ended && trailing === lastClosed) ||
-      (!m._object && ("{[".includes(char) !== ended || (ended && closed?.size === 0))) ||
+      // Of two quotes one may be too many.
+      (!m._object && ("{[".includes(char) !== ended || (ended && closed?.size === 0) || string === "")) ||
       // In a tuple strings are joined, as in a program.
       m.text.parens.has(m._frames.length);
     if (doubt) throw m._twoReadings("a comma is missing here", "a character beside it is wrong", pos);

@@ -35,7 +35,7 @@ def is_literal(whole: str, text: str, pos: int, last: bool) -> bool | None:
     if whole[1:3] == ":\\":
         return True
     # Since the first such backslash, with the character before it.
-    before = whole[max(whole.find("\\") - 1, 0) :][-200:]
+    before = whole[max(whole.find("\\") - 1, len(whole) - 200, 0) :]
     size = 5 if text[pos + 1] == "u" else 3 if text[pos + 1] == "x" else 1
     after = pos + 1 + size
     if len(text) < after + 2 and not last:
@@ -76,7 +76,7 @@ def is_unsure(whole: str, text: str, pos: int, last: bool) -> bool | None:
         return True
     if char.isalnum() and (patterns.CONTROL.search(whole) or patterns.NETWORK.match(whole)):
         return True
-    if whole[1:] == ":" or patterns.IN_REGEX.search(whole):
+    if whole[1:] == ":" or patterns.IN_REGEX.search(whole[-1:]):
         return False
     cut = patterns.PYTHON_CODE_CUT.match(text, pos + 1) and not last
     return None if cut else patterns.PYTHON_CODE.match(text, pos + 1) is not None

@@ -76,7 +76,7 @@ class Strings:
         # Of the string that is being read: what is not yet emitted.
         self.tail_text = ""
         # Where the last string began that has a backslash that is text: before a letter, before
-        # punctuation. And the last one that has an escape like `\\u00e9`.
+        # punctuation. And the last one that has an escape like `\u00e9`.
         self.backslash_at = self.punctuated_at = self.code_at = NOWHERE
         # Where the last string began that has a line break in it.
         self.lines_at = NOWHERE
@@ -179,7 +179,7 @@ class Strings:
         """End the string at this quote."""
         m.quotes.refuse_text(m, text, quote)
         if self.punctuated_at == m._token and patterns.RARE.search(self.shown(m)):
-            raise self.backslashes(m, text, quote)  # `\\.(js|ts)\\b`
+            raise self.backslashes(m, text, quote)  # `\.(js|ts)\b`
         if self.tail_text:
             tail, self.tail_text = self.tail_text, ""
             m._show_text(tail)

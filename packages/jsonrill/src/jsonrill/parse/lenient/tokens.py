@@ -51,7 +51,7 @@ class Tokens:
             return self.fix_odd_value(m, text, pos, char)
         # `""// no`, `""...`: an empty string and something else, or a string after its quotes.
         outside = m._string_at == m._token and m._offset + pos == m._token + 2
-        if outside and char in "/#.…":
+        if outside and char in "/#.…`":
             raise m._two_readings("this is no text", "a quote is misplaced", text, pos)
         if char == "/":
             return m.comments.begin_mark(m, text, pos)
@@ -153,14 +153,15 @@ class Tokens:
         doubt = m._number_end == m._offset + pos and (
             char not in "\"'" or not m._object or text[pos + 1 : pos + 2] == char
         )
-        # The comma is in a string beside it, or meant by a point; or one quote is too many.
+        # The comma is in a string beside it, or meant by a point.
         doubt = doubt or (near and text.startswith(",", after)) or m.words.point_at >= m._token
-        doubt = doubt or (not ended and m._string_at == m._token and m.text.last(m) in ("", ","))
+        string = m.text.last(m) if m._string_at == m._token and not ended else "-"
+        doubt = doubt or string == ","
         # The bracket before it belongs after it, or elsewhere.
         doubt = doubt or (ended and m.brackets.trailing == m._closed_at)
-        if not m._object:
+        if not m._object:  # of two quotes one may be too many
             brackets = char in "{["
-            doubt = doubt or brackets != ended or (ended and not m.brackets.closed[1])
+            doubt = doubt or brackets != ended or (ended and not m.brackets.closed[1]) or not string
         # In a tuple strings are joined, as in a program.
         if doubt or len(m._frames) in m._parens:
             raise m._two_readings(
