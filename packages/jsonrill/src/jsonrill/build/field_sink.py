@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from operator import itemgetter
 from typing import Any, Final
 
 from ..errors import FAR, FieldNotFound
@@ -70,6 +72,20 @@ class Field:
             return
         what = f"is {self.other}" if self.other else "never came"
         raise FieldNotFound(f"the field {self.name} {what}", field=self.name)
+
+
+def _members(values: list[Any], key: Any) -> list[Any]:
+    """The values under this key, of those that have it; mostly all do."""
+    if type(key) is str:
+        with suppress(KeyError, TypeError):
+            return list(map(itemgetter(key), values))
+    return [it[key] for it in values if type(it) is dict and key in it]
+
+
+def _is_spelled_out(text: str, start: int, end: int) -> bool:
+    """True if no ASCII character of this text is an escape; mostly there is no escape at all."""
+    at = text.find("\\", start, end)
+    return at < 0 or ESCAPED_ASCII.search(text, at, end) is None
 
 
 class FieldSink(Sink):
@@ -337,13 +353,11 @@ class ValueSink(FieldSink):
         for field, done in self._next or ():
             chosen = values
             for key in field.steps[done : field.size]:
-                chosen = [it[key] for it in chosen if type(it) is dict and key in it]
+                chosen = _members(chosen, key)
                 # Where it is written more often it may come twice in an object.
                 if text.count(f'"{key}"', start, end) != len(chosen):
                     return False
-            if chosen is not values and (
-                not self._plain or ESCAPED_ASCII.search(text, start, end) is not None
-            ):
+            if chosen is not values and not (self._plain and _is_spelled_out(text, start, end)):
                 return False
             field.within = True
             self._choose(field, chosen, done == len(field.steps))

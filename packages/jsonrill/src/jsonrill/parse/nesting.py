@@ -13,25 +13,31 @@ def spelled(value: Any, depth: int, keys: int) -> int:
     -1 if it nests deeper than `depth`, which also bounds the recursion, or if an object in it has
     more than `keys` keys.
     """
-    if type(value) is str:
-        return len(value)
+    if depth <= 0:
+        return -1
     size = 1
     if type(value) is dict:
         members = value
-        if depth <= 0 or len(members) > keys:
+        if len(members) > keys:
             return -1
         for key, item in members.items():
-            inner = spelled(item, depth - 1, keys)
-            if inner < 0:
-                return -1
-            size += 4 + len(key) + inner
+            size += 4 + len(key)
+            if type(item) is str:
+                size += len(item)
+            elif type(item) is dict or type(item) is list:
+                inner = spelled(item, depth - 1, keys)
+                if inner < 0:
+                    return -1
+                size += inner
     elif type(value) is list:
         items = value
-        if depth <= 0:
-            return -1
         for item in items:
-            inner = spelled(item, depth - 1, keys)
-            if inner < 0:
-                return -1
-            size += 1 + inner
+            size += 1
+            if type(item) is str:
+                size += len(item)
+            elif type(item) is dict or type(item) is list:
+                inner = spelled(item, depth - 1, keys)
+                if inner < 0:
+                    return -1
+                size += inner
     return size
