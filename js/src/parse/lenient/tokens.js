@@ -156,8 +156,8 @@ export class Tokens {
     const begins = m._object ? m.rules.has("bare-keys") && beginsBare(text, pos) : BEGINS_VALUE.includes(char);
     if (!(quote || begins) || !m.rules.has("missing-commas")) return -1;
     const after = quote ? endOf(JSON_SPACE, text, pos + 1) : pos;
-    const near = after - pos < REMEMBERED;
-    if (quote && near && after === text.length && !m._last) return m._hold(text, pos);
+    const inReach = after - pos < REMEMBERED;
+    if (quote && inReach && after === text.length && !m._last) return m._hold(text, pos);
     const { lastClosed, trailing, closed } = m.brackets;
     const ended = lastClosed >= m._token;
     // [12"a"] may be a string without its quote, 12"" one after its quotes.
@@ -166,7 +166,7 @@ export class Tokens {
     const doubt =
       (adjacent && (!"\"'".includes(char) || !m._object || text[pos + 1] === char)) ||
       // The comma is in a string beside it, or meant by a point.
-      (near && text[after] === ",") ||
+      (inReach && text[after] === ",") ||
       m.words.pointAt >= m._token ||
       string === "," ||
       // The bracket before it belongs after it, or elsewhere.

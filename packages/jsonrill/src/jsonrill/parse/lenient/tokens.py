@@ -145,8 +145,8 @@ class Tokens:
         if not fits or "missing-commas" not in m._rules:
             return -1
         after = SPACE.match(text, pos + 1).end() if quote else pos  # type: ignore[union-attr]
-        near = after - pos < REMEMBERED
-        if quote and near and after == len(text) and not m._last:
+        in_reach = after - pos < REMEMBERED
+        if quote and in_reach and after == len(text) and not m._last:
             return m._hold(text, pos)
         ended = m._closed_at >= m._token
         # [12"a"] may be a string without its quote, 12"" one after its quotes.
@@ -154,7 +154,7 @@ class Tokens:
             char not in "\"'" or not m._object or text[pos + 1 : pos + 2] == char
         )
         # The comma is in a string beside it, or meant by a point.
-        doubt = doubt or (near and text.startswith(",", after)) or m.words.point_at >= m._token
+        doubt = doubt or (in_reach and text.startswith(",", after)) or m.words.point_at >= m._token
         string = m.text.last(m) if m._string_at == m._token and not ended else "-"
         doubt = doubt or string == ","
         # The bracket before it belongs after it, or elsewhere.
