@@ -35,7 +35,18 @@ class Target(NamedTuple):
 def targets(results: Results) -> list[Target]:
     makers: tuple[Callable[[Results], Iterator[Target]], ...]
     makers = (against_jiter, against_pure, flat, kept, compiled, tiny, deep, fragments, whole)
-    makers += (chunker, written, wire, server, recorded, scaled, snapshots, growing, readers)
+    makers += (
+        chunker,
+        written,
+        wire,
+        server,
+        recorded,
+        scaled,
+        snapshots,
+        growing,
+        javascript,
+        readers,
+    )
     return [row for maker in makers for row in maker(results)]
 
 
@@ -236,6 +247,22 @@ def growing(results: Results) -> Iterator[Target]:
             if way in row:
                 work = f"`compat.jiter`, 20 KB that grow, shared, {build}"
                 yield within(work, row[way]["us"], theirs, "jiter", 0.2)
+
+
+# In JavaScript: the rows that lose, and who is faster. The last one makes the same promise.
+KEPT: Final = ("1 MB", "deep nesting")
+IN_NODE: Final = ("jsonriver", "@streamparser/json", "jsonriver, each value cloned")
+
+
+def javascript(results: Results) -> Iterator[Target]:
+    found = results.get("javascript", {}).get("node", {})
+    for shape in KEPT:
+        rows = found.get(shape, {}).get("rows", {})
+        for rival in IN_NODE:
+            if row := rows.get(rival):
+                ours = rows["jsonrill `values()`"]["us"]
+                if row["us"] is not None:
+                    yield within(f"`values()` in node, {shape}", ours, row["us"], rival, 1.0)
 
 
 def readers(results: Results) -> Iterator[Target]:

@@ -51,6 +51,12 @@ const CONTESTANTS = {
     for await (latest of river(late()));
     return latest;
   },
+  // What it yields is one object that changes; this is the same promise as that of `values()`.
+  "jsonriver, each value cloned": async ({ late }) => {
+    let latest;
+    for await (const value of river(late())) latest = structuredClone(value);
+    return latest;
+  },
   "@streamparser/json": async ({ cut, check }) => {
     const parser = streamparser();
     let latest;
