@@ -17,11 +17,14 @@ CORE_TESTS := $(addprefix $(TESTS)/,parse wire build test_compiled.py test_paths
 # And the stages that stand on it, of which none needs a server or a browser.
 STAGE_TESTS := $(addprefix $(TESTS)/,partial_stream schema chunker providers toolcalls dialects \
   test_eventstream.py test_updates.py)
-# What must hold for the compiled modules as for the Python ones.
+# What must hold for the compiled modules as for the Python ones; not what measures, nor what has the
+# same texts as others of these.
 COMPILED_TESTS := $(CORE_TESTS) $(addprefix $(TESTS)/,partial_stream schema test_updates.py \
   test_copies.py chunker/test_chunker.py chunker/test_chunker_prefix.py \
-  providers/test_providers.py providers/test_models.py test_eventstream.py test_jsontext.py \
+  providers/test_providers.py test_eventstream.py test_jsontext.py \
   $(addprefix toolcalls/test_,identity.py odd_servers.py toolcalls.py toolcalls_wire.py))
+NOT_COMPILED := $(addprefix $(TESTS)/,parse/test_costs.py partial_stream/test_partial_costs.py \
+  schema/test_schema_cost.py parse/test_json.py parse/test_near_json.py schema/test_schema_docs.py)
 # Of these, what measures, loads or installs the clients of others, runs servers or tries very many texts.
 SLOW_TESTS := $(addprefix $(TESTS)/,parse/test_costs.py partial_stream/test_partial_costs.py \
   chunker/test_chunker_sources.py toolcalls/test_toolcalls_clients.py \
@@ -80,7 +83,8 @@ hard: .venv/.stamp-dev  ## the long proofs, and every property with all its exam
 	  page/tests/browser/test_page_load.py packages/jsonrill-server/tests/store $(ARGS)
 
 compiled: .venv/.stamp-compiled-tests  ## the tests of what is compiled once more, on the compiled modules
-	@PYTHONPATH=.venv/compiled-tests $(PYTEST) --jobs 2 -o pythonpath=tests $(COMPILED_TESTS)
+	@PYTHONPATH=.venv/compiled-tests $(PYTEST) --jobs 2 -o pythonpath=tests $(COMPILED_TESTS) \
+	  $(addprefix --ignore=,$(NOT_COMPILED))
 
 check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names, lines of code, docs
 	$(BIN)/ruff format --check .

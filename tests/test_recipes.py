@@ -98,7 +98,7 @@ def serving(framework: str, folder: Path, provider: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
-        server.communicate(timeout=30)
+        server.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module", params=SERVED)

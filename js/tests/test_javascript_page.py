@@ -63,7 +63,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 def published(server: Server) -> str:
-    with httpx2.Client(base_url=server.url, trust_env=False, timeout=10) as http:
+    with httpx2.Client(base_url=server.url, trust_env=False, timeout=60) as http:
         stream = http.post("/v1/streams", json={}).json()["id"]
         for text in TEXTS:
             plain = {"content-type": "text/plain"}

@@ -113,6 +113,7 @@ def tsc(project: Path, *words: str) -> None:
 
 
 # As node resolves packages; trying harder, also as bundlers do.
+@hard
 @pytest.mark.parametrize("module", ["nodenext", pytest.param("preserve", marks=hard)])
 def test_programs_in_typescript(project: Path, module: str) -> None:
     """What must be accepted is, with the types that it says; what must be refused is refused."""
@@ -159,6 +160,7 @@ def test_schema_libraries(project: Path) -> None:
         assert bad == ["INVALID_SCHEMA", "root.tags[1]"]
 
 
+@hard
 def test_it_is_small_and_what_is_not_used_is_left_out(project: Path) -> None:
     sizes = npm_sizes.measured(project)
     print(sizes)

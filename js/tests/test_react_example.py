@@ -201,6 +201,7 @@ def test_a_server_that_is_killed(browser: Browser, built: Path, tmp_path: Path) 
     page.close()
 
 
+@hard
 def test_an_address_without_a_trip(page: Page, url: str) -> None:
     page.goto(f"{url}#none")
     page.reload()

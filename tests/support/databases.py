@@ -110,7 +110,7 @@ class RedisServer:
     def end(self, how: int = signal.SIGTERM) -> None:
         assert self.process is not None
         self.process.send_signal(how)
-        self.process.wait(10)
+        self.process.wait(60)
 
     def __enter__(self) -> RedisServer:
         self.start()

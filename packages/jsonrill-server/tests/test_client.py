@@ -61,7 +61,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Iterator[Client]:
-    with Client(server.url, timeout=10, retry_for=20) as made:
+    with Client(server.url, timeout=60, retry_for=20) as made:
         yield made
 
 
@@ -159,10 +159,10 @@ def test_a_source_that_waits_is_seen_at_once(client: Client) -> None:
 def test_a_source_that_is_silent_keeps_its_lease(client: Client) -> None:
     def silent() -> Iterator[str]:
         yield "[1,"
-        time.sleep(3.5)
+        time.sleep(5)
         yield "2]"
 
-    stream = client.create(lease=1)
+    stream = client.create(lease=2)
     reading = client.read(stream, "chunks")
     publishing = threading.Thread(target=client.publish, args=(stream, silent()))
     publishing.start()
@@ -494,7 +494,7 @@ def test_tokens(tmp_path: Path) -> None:
 
 def test_the_async_client_does_the_same(server: Server) -> None:
     async def run() -> None:
-        async with AsyncClient(server.url, timeout=10, retry_for=20) as client:
+        async with AsyncClient(server.url, timeout=60, retry_for=20) as client:
             stream = await client.create(entity="days")
 
             async def source() -> AsyncIterator[str]:
@@ -557,12 +557,14 @@ def test_an_async_reader_and_publisher_survive_cuts(server: Server) -> None:
 
 
 def test_a_publisher_that_is_cancelled_closes_its_source(server: Server) -> None:
-    closed = []
+    closed: list[bool] = []
+    begun = asyncio.Event()
 
     async def endless() -> AsyncIterator[str]:
         try:
             while True:
                 await asyncio.sleep(0.01)
+                begun.set()
                 yield "x"
         finally:
             closed.append(True)
@@ -571,7 +573,7 @@ def test_a_publisher_that_is_cancelled_closes_its_source(server: Server) -> None
         async with AsyncClient(server.url) as client:
             stream = await client.create()
             publishing = asyncio.create_task(client.publish(stream, endless()))
-            await asyncio.sleep(0.2)
+            await begun.wait()
             publishing.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await publishing

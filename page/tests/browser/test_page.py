@@ -176,6 +176,7 @@ def test_an_error_is_marked_at_its_character(
     assert shown.raw() == said(name)
 
 
+@hard
 def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
     shown.model("recipe")
     shown.line("serves").wait_for()
@@ -290,7 +291,7 @@ class Producer(threading.Thread):
         self.pieces = pieces
 
     def run(self) -> None:
-        with httpx2.Client(base_url=self.server.url, trust_env=False, timeout=5) as self.http:
+        with httpx2.Client(base_url=self.server.url, trust_env=False, timeout=60) as self.http:
             for number, piece in enumerate(self.pieces):
                 headers = {"content-type": "text/plain", **numbered(number)}
                 self.insist("chunks", content=piece, headers=headers)

@@ -22,6 +22,7 @@ def started(shown: Shown) -> list[str]:
     return [url for url in shown.requests if re.search("demo/streams|chat/completions", url)]
 
 
+@hard
 def test_a_reload_resumes_the_example_and_back_returns_to_it(page: Page, demo: Server) -> None:
     shown = Shown(page, demo.url)
     shown.open(plays=True)

@@ -13,7 +13,7 @@ from .broken_streams import BROKEN, Broken, chat
 from .shown import Shown
 
 
-@few(2)
+@few(1)
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 def test_a_broken_stream_says_what_is_wrong_and_shows_what_was_good(
     shown: Shown, broken: Broken
@@ -50,7 +50,7 @@ def test_a_text_says_what_to_change(shown: Shown) -> None:
         expect(shown.page.locator("#offers .advice")).to_contain_text(advice)
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("name", ["openai-fenced", "openai-words", "gemini-safety"])
 def test_repair_is_one_click_in_the_stream_of_a_provider(shown: Shown, name: str) -> None:
     page = shown.page

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from jsonrill.demo.recordings import recorded
-from support import few, hard
+from support import hard
 
 from .shown import Shown
 
@@ -37,7 +37,7 @@ def lines(*snapshots: Any) -> str:
     return "\n".join(json.dumps(snapshot) for snapshot in snapshots)
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("width", [390, 1280])
 def test_what_grows_at_a_chosen_moment_is_in_sight(shown: Shown, width: int) -> None:
     shown.page.set_viewport_size({"width": width, "height": 760})

@@ -321,6 +321,7 @@ def test_a_screen_reader_is_told_now_and_then(shown: Shown) -> None:
     assert any("a value is expected" in text for text in told) and len(told) < 8
 
 
+@hard
 def test_no_width_makes_the_page_scroll_sideways(shown: Shown) -> None:
     shown.speed(5)
     for model in ("voyage", "harbour", "hostile"):

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from jsonrill.demo.recordings import recorded
-from support import CASES, HARDER, few, hard
+from support import CASES, HARDER, hard
 
 from .shown import Shown
 
@@ -83,7 +83,7 @@ def test_other_pieces_and_formats(shown: Shown) -> None:
     shown.until(lambda: shown.page.locator("#raw .piece").count() == len(TEXT))
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize(
     "name, found, key, value",
     [
@@ -111,6 +111,7 @@ def test_several_documents(shown: Shown) -> None:
     assert shown.panel.locator(".path").inner_text() == "root.b"
 
 
+@hard
 def test_a_providers_log_as_it_came(shown: Shown) -> None:
     events = "".join(f"data: {line}\n\n" for line in recorded("stumble.jsonl").splitlines())
     shown.speed(5)

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill_server.demo.models import models
-from support import few, hard
+from support import hard
 from support.processes import Server
 
 from .shown import Shown
@@ -169,7 +169,7 @@ def test_one_step_back_in_fifty_thousand_pieces(shown: Shown) -> None:
     shown.until(steps_back)
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("size", [(390, 844), (640, 400)], ids=["phone", "zoomed"])
 def test_what_grows_is_in_sight_on_a_small_screen(shown: Shown, size: tuple[int, int]) -> None:
     page = shown.page

@@ -91,6 +91,7 @@ def test_a_pasted_text_does_not_leave_the_browser(shown: Shown) -> None:
     assert not any("swordfish" in url for url in shown.requests)
 
 
+@hard
 def test_how_a_text_is_read_can_be_changed(shown: Shown) -> None:
     page = shown.page
     shown.paste('{"size": "huge", "rest": [1]}\n')
@@ -194,6 +195,7 @@ def test_reload_and_back_show_the_same_moment(shown: Shown) -> None:
     expect(page.locator("#title")).not_to_have_text("Pasted text")
 
 
+@hard
 def test_a_link_opens_the_same_in_another_tab(shown: Shown) -> None:
     page = shown.page
     shown.paste(STORM)

@@ -60,6 +60,7 @@ def test_calls_that_come_all_at_once_are_not_called_nothing(shown: Shown) -> Non
     expect(shown.panel.locator(".blank")).to_have_count(0)
 
 
+@hard
 def test_a_key_that_comes_again_replaces_what_is_drawn(shown: Shown) -> None:
     shown.slide("#piece", 4)
     shown.paste('{"a":{"x":1},"a":{"y":2}, "b": 1}', "text")
@@ -78,6 +79,7 @@ def test_a_key_that_comes_again_replaces_what_is_drawn(shown: Shown) -> None:
     expect(shown.panel.locator(".selection")).to_be_hidden()
 
 
+@hard
 def test_of_several_documents_the_broken_one_is_marked(shown: Shown) -> None:
     text = '{"a": 1}\n{"b": {"c": [1,, 2]}}\n{"d": 1}\noops\n[2'
     shown.speed(5)

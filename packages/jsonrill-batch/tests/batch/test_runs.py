@@ -450,7 +450,7 @@ def test_a_worker_ends_when_nobody_waits_for_it(tmp_path: Path) -> None:
     )
     assert worker.stdin is not None and worker.stdout is not None
     worker.stdin.close()
-    assert worker.wait(30) == 0
+    assert worker.wait(60) == 0
     worker.stdout.close()
 
 

@@ -34,7 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def http(server: Server) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=server.url, trust_env=False, timeout=10) as client:
+    with httpx2.Client(base_url=server.url, trust_env=False, timeout=60) as client:
         yield client
 
 
@@ -137,7 +137,7 @@ def test_ai_sdk_and_ag_ui_are_told_that_the_connection_ends(
     """The stream is still open: a clean end would look like a complete answer."""
     settings = {"max_connection": 2} if cut == "max_connection" else {"grace": 3}
     with Server(tmp_path, **settings) as server:
-        with httpx2.Client(base_url=server.url, trust_env=False, timeout=10) as http:
+        with httpx2.Client(base_url=server.url, trust_env=False, timeout=60) as http:
             url = published(http, input="events", closed=False)
             commands = [
                 ["ai-sdk.mjs", f"{url}/ai-sdk"],
@@ -163,7 +163,7 @@ def test_ai_sdk_and_ag_ui_are_told_that_the_connection_ends(
 
 def curl(*arguments: str) -> str:
     command = [need_command("curl"), "-sS", "-N", "--max-time", "15", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def test_curl_converts_publishes_and_resumes(server: Server, tmp_path: Path) -> None:

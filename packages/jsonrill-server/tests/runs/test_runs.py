@@ -993,18 +993,22 @@ def test_each_reason_for_an_end_has_a_code_of_its_own() -> None:
 
 
 def test_a_process_that_is_closed_tells_on_end_or_hands_its_runs_on(shared: str) -> None:
-    ends = Ends()
+    ends, under_way = Ends(), asyncio.Event()
 
     async def numbers(first: int, pause: float = 0.0) -> AsyncIterator[int]:
         for at in range(first, 40):
             yield at
             await asyncio.sleep(pause)
+            if at == 4:
+                under_way.set()
 
     async def work(runs: Runs) -> None:
         async with Runs(shared, grace=0) as other:
             await other.start("a", numbers(0, 0.05), on_end=ends)
+            await under_way.wait()
+            under_way.clear()
             await other.start("b", numbers(0, 0.05), resume=numbers, on_end=ends)
-            await asyncio.sleep(0.3)
+            await under_way.wait()
         found = await ends.one()
         assert (found.key, found.status) == ("a", "error")
         assert found.error and found.error["code"] == "PRODUCER_STOPPED"

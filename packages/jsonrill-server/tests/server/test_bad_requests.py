@@ -244,7 +244,7 @@ def test_the_document_and_the_answers_agree(server: Server, client: httpx2.Clien
         @given(case=operation.as_strategy())
         def answers(case: Any) -> None:
             case.validate_response(
-                case.call(timeout=10),
+                case.call(timeout=60),
                 checks=[
                     schemathesis.checks.not_a_server_error,
                     status_code_conformance,

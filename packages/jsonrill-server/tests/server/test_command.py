@@ -24,7 +24,7 @@ ENVIRON = {**os.environ, "PYTHONPATH": PYTHONPATH}
 
 def test_help_explains_every_setting() -> None:
     done = subprocess.run(
-        [*COMMAND, "--help"], env=ENVIRON, capture_output=True, text=True, timeout=30
+        [*COMMAND, "--help"], env=ENVIRON, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0 and done.stderr == ""
     for setting in fields(Config):
@@ -41,7 +41,7 @@ def test_it_starts_answers_and_ends_quietly() -> None:
         url = process.stdout.readline().split()[-1]
         assert httpx2.get(f"{url}/healthz", trust_env=False).json() == {"status": "ok"}
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=60)
     assert process.returncode in (0, -signal.SIGINT, 130)
     assert "Traceback" not in said
 

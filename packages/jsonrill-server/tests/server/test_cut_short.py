@@ -70,7 +70,7 @@ def test_an_answer_that_takes_too_long_after_sigterm_fails_visibly(tmp_path: Pat
                 pass
         assert caught.value.code == "STOPPED"
         server.process.wait(10 * SLACK)
-        assert upstream.exchanges[0].left.wait(5)
+        assert upstream.exchanges[0].left.wait(60)
 
 
 @hard
@@ -106,7 +106,7 @@ def test_readers_of_every_dialect_are_told_that_the_connection_ends(
 
     async def main(server: Server) -> dict[str, str]:
         async with httpx2.AsyncClient(
-            base_url=server.url, headers=headers, trust_env=False, timeout=30
+            base_url=server.url, headers=headers, trust_env=False, timeout=60
         ) as http:
             made = (await http.post("/v1/streams", json={"input": "events"})).json()["id"]
             event = '{"choices":[{"index":0,"delta":{"content":"Hel"}}]}'
@@ -125,7 +125,7 @@ def test_readers_of_every_dialect_are_told_that_the_connection_ends(
                 server.process.send_signal(signal.SIGTERM)
             elif cut == "revoked":
                 tokens.write_text("other:0123456789abcdeX")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 return {name: await task for name, task in reading.items()}
 
     with Server(tmp_path, tokens_file=tokens, **settings) as server:
@@ -137,7 +137,7 @@ def test_readers_of_every_dialect_are_told_that_the_connection_ends(
 
 def test_readers_that_can_resume_are_not_told_of_an_error(tmp_path: Path) -> None:
     with Server(tmp_path, max_connection=1) as server:
-        with httpx2.Client(base_url=server.url, trust_env=False, timeout=30) as http:
+        with httpx2.Client(base_url=server.url, trust_env=False, timeout=60) as http:
             made = http.post("/v1/streams", json={}).json()["id"]
             plain = {"content-type": "text/plain"}
             http.post(f"/v1/streams/{made}/chunks", content='{"a": 1,', headers=plain)

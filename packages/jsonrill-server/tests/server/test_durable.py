@@ -49,7 +49,7 @@ async def served(store: Store | None = None, **settings: Any) -> AsyncIterator[H
     app = create_app(Config(access_log=False, **settings), store=store)
     transport = httpx2.ASGITransport(app=app)
     try:
-        async with Http(transport=transport, base_url="http://localhost", timeout=20) as http:
+        async with Http(transport=transport, base_url="http://localhost", timeout=60) as http:
             yield http
     finally:
         await app.state.hub.close()

@@ -88,7 +88,7 @@ def test_a_restart_of_a_server_on_sqlite_loses_nothing(tmp_path: Path) -> None:
 @hard
 def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str) -> None:
     async def main(servers: list[Server]) -> None:
-        http = httpx2.AsyncClient(timeout=20, trust_env=False)
+        http = httpx2.AsyncClient(timeout=60, trust_env=False)
         ask = {"model": "endless", "stream": True, "messages": []}
         async with asyncio.timeout(ALL_IN), http:
             ids = []

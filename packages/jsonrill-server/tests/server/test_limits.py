@@ -40,7 +40,7 @@ def assert_quiet(server: Server) -> None:
 
 def raw(server: Server, data: bytes = b"") -> socket.socket:
     address = server.url.removeprefix("http://").split(":")
-    link = socket.create_connection((address[0], int(address[1])), timeout=10)
+    link = socket.create_connection((address[0], int(address[1])), timeout=60)
     link.sendall(data)
     return link
 

@@ -333,7 +333,7 @@ def test_a_pass_outlives_the_longest_connection_and_ends_with_its_token(
         begun = time.monotonic()
         headers = {"cookie": cookie} if cookie else {}
         url = f"{server.url}/v1/streams/{of}/events{query}"
-        async with asyncio.timeout(10), Events(url, headers=headers) as events:
+        async with asyncio.timeout(60), Events(url, headers=headers) as events:
             async for _ in events.chunks():
                 pass
             given = events.answer.get("set-cookie", "").partition(";")[0]
@@ -363,14 +363,14 @@ def test_a_connection_ends_when_its_token_is_revoked(tmp_path: Path) -> None:
 
         async def main() -> float:
             url = f"{server.url}/v1/streams/{stream}/events"
-            async with asyncio.timeout(10), Events(url, headers=bearer(OLD)) as events:
+            async with asyncio.timeout(60), Events(url, headers=bearer(OLD)) as events:
                 tokens.write_text(f"bob:{OTHER}\n")
                 begun = time.monotonic()
                 async for _ in events.chunks():
                     pass
                 return time.monotonic() - begun
 
-        assert asyncio.run(main()) < 4
+        assert asyncio.run(main()) < 4 * SLACK
 
 
 @few(1)
@@ -485,7 +485,7 @@ def test_another_server_ends_while_somebody_reads(name: str) -> None:
     ) as process:
         url = f"http://127.0.0.1:{port}"
         with httpx2.Client(base_url=url, trust_env=False) as http:
-            for _ in range(100):
+            for _ in range(600):
                 try:
                     stream = http.post("/v1/streams", json={}).json()["id"]
                     break
@@ -496,12 +496,12 @@ def test_another_server_ends_while_somebody_reads(name: str) -> None:
             async with Events(f"{url}/v1/streams/{stream}/events") as events:
                 assert events.status == 200
                 process.send_signal(signal.SIGTERM)
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(60):
                     async for _ in events.chunks():
                         pass  # and then it ends properly: the last chunk comes
 
         asyncio.run(main())
-        _, said = process.communicate(timeout=10)
+        _, said = process.communicate(timeout=60)
     assert process.returncode in (0, -signal.SIGTERM) and "Traceback" not in said
 
 
@@ -606,16 +606,17 @@ def test_the_way_from_publisher_to_reader_and_the_loop_are_measured(tmp_path: Pa
 
         async def main() -> None:
             url = f"{server.url}/v1/streams/{stream}/events?format=chunks"
-            async with Events(url) as events, asyncio.timeout(10):
+            async with Events(url) as events, asyncio.timeout(60):
                 await asyncio.to_thread(
                     http.post, f"/v1/streams/{stream}/chunks", content="[", headers=PLAIN
                 )
                 async for _ in events:
                     break
-                await asyncio.sleep(0.6)
 
         asyncio.run(main())
-        text = http.get("/metrics").text
+        text = ""
+        while not re.search(r"^jsonrill_loop_lag_seconds_count [1-9]", text, re.M):
+            text = http.get("/metrics").text
         http.post(f"/v1/streams/{stream}/close")
         closed = http.get("/metrics").text
     counts = dict(re.findall(r"^jsonrill_(\w+)_count ([0-9]+)$", text, re.M))

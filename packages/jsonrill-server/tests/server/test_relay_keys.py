@@ -179,7 +179,7 @@ def test_white_space_and_the_order_of_keys_do_not_make_another_request(
     headers["content-type"] = "application/json"
     url = f"{relay.url}/v1/chat/completions"
     for text in ('{"model":"m","messages":[]}', '{ "messages" : [],\n"model": "m" }'):
-        answer = httpx2.post(url, content=text, headers=headers, trust_env=False, timeout=30)
+        answer = httpx2.post(url, content=text, headers=headers, trust_env=False, timeout=60)
         assert answer.status_code == 200
 
 

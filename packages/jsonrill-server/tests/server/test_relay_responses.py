@@ -53,7 +53,7 @@ class Relay:
 
     def client(self, name: str = "anne") -> openai.OpenAI:
         base = f"{self.server.url}/v1"
-        return openai.OpenAI(base_url=base, api_key=TOKENS[name], max_retries=0, timeout=30)
+        return openai.OpenAI(base_url=base, api_key=TOKENS[name], max_retries=0, timeout=60)
 
     def asked(self, path: str) -> list[Exchange]:
         """The requests of the upstream whose path has this in it."""

@@ -107,7 +107,7 @@ def test_what_compiles_too_long_is_refused_and_so_is_who_waits_for_it(
     """A thread that does not come back is lost; the requests are not."""
     monkeypatch.setattr("jsonrill_server.runs.schemas.LONGEST", 1.0)
     over = threading.Event()
-    monkeypatch.setattr("jsonrill_server.runs.schemas.weight_of", lambda *_: over.wait(30) or 1)
+    monkeypatch.setattr("jsonrill_server.runs.schemas.weight_of", lambda *_: over.wait(60) or 1)
     heavy = StreamOptions(document_schema={"enum": [f"value-{at}" for at in range(5000)]})
 
     async def main() -> None:

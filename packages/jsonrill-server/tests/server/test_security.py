@@ -41,7 +41,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def http(guarded: Server) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=guarded.url, timeout=10, trust_env=False) as client:
+    with httpx2.Client(base_url=guarded.url, timeout=60, trust_env=False) as client:
         yield client
 
 
@@ -331,7 +331,7 @@ def test_wrong_settings_are_told_in_one_line(tmp_path: Path) -> None:
     ]:
         command = [sys.executable, "-m", "jsonrill", "serve", *arguments]
         done = subprocess.run(
-            command, env={"PYTHONPATH": PYTHONPATH}, capture_output=True, text=True, timeout=30
+            command, env={"PYTHONPATH": PYTHONPATH}, capture_output=True, text=True, timeout=60
         )
         assert done.returncode == 2 and said in done.stderr
         assert len(done.stderr.splitlines()) == 1

@@ -57,7 +57,7 @@ async def until(server: Server, name: str, value: float, seconds: float) -> floa
 @hard
 def test_stalled_readers_are_cut_off_and_cost_little(tmp_path: Path) -> None:
     async def main(server: Server) -> None:
-        async with httpx2.AsyncClient(base_url=server.url, timeout=20, trust_env=False) as http:
+        async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
             stream, other = await make(http), await make(http)
             url = f"{server.url}/v1/streams/{stream}/events?format=chunks"
             stalled = [await Events(url, buffer=4096).__aenter__() for _ in range(20)]
@@ -94,7 +94,7 @@ async def _count(events: Events) -> int:
 @hard
 def test_a_slow_reader_gets_everything(tmp_path: Path) -> None:
     async def main(server: Server) -> None:
-        async with httpx2.AsyncClient(base_url=server.url, timeout=20, trust_env=False) as http:
+        async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
             stream = await make(http)
             url = f"{server.url}/v1/streams/{stream}/events?format=chunks"
             async with Events(url, buffer=1 << 18) as events, Events(url) as others:
@@ -121,7 +121,7 @@ def test_a_slow_reader_gets_everything(tmp_path: Path) -> None:
 
 def test_readers_that_leave_are_forgotten_and_the_stream_goes_on(tmp_path: Path) -> None:
     async def main(server: Server) -> None:
-        async with httpx2.AsyncClient(base_url=server.url, timeout=20, trust_env=False) as http:
+        async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
             stream = await make(http)
             url = f"{server.url}/v1/streams/{stream}/events"
             for _ in range(30):
@@ -140,15 +140,15 @@ def test_a_head_that_never_ends_is_not_waited_for(tmp_path: Path) -> None:
     with Server(tmp_path, head_timeout=0.5) as server:
         address = server.url.removeprefix("http://").split(":")
         for before in (b"", b"GET", beginning, beginning + b"\r\n" + beginning):
-            with socket.create_connection((address[0], int(address[1])), timeout=10) as client:
+            with socket.create_connection((address[0], int(address[1])), timeout=60) as client:
                 client.sendall(before)
                 answer = b"".join(iter(lambda: client.recv(4096), b""))
                 assert answer.count(b"HTTP/1.1 ") == before.count(b"\r\n\r\n")
-        with socket.create_connection((address[0], int(address[1])), timeout=10) as client:
+        with socket.create_connection((address[0], int(address[1])), timeout=60) as client:
             client.sendall(beginning + b"X-Long: " + b"x" * 200_000)
             assert client.recv(4096).startswith(b"HTTP/1.1 400 ")
         # Who reads, and who is slow with a body, has all the time in the world.
-        with httpx2.Client(base_url=server.url, timeout=20, trust_env=False) as http:
+        with httpx2.Client(base_url=server.url, timeout=60, trust_env=False) as http:
             stream = http.post("/v1/streams", json={}).json()["id"]
 
             def slowly() -> Iterator[bytes]:
@@ -176,7 +176,7 @@ def test_a_shutdown_lets_readers_go_without_an_end(tmp_path: Path) -> None:
     """They are to resume elsewhere: no CLOSE, and no ERROR."""
 
     async def main(server: Server) -> None:
-        async with httpx2.AsyncClient(base_url=server.url, timeout=20, trust_env=False) as http:
+        async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
             stream = await make(http)
             url = f"{server.url}/v1/streams/{stream}/events?format=chunks"
             async with asyncio.timeout(10 * SLACK), Events(url) as events:

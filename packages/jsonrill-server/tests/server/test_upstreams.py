@@ -234,7 +234,7 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def client(relay: Server) -> Iterator[openai.OpenAI]:
     with openai.OpenAI(
-        base_url=f"{relay.url}/v1", api_key="mine", max_retries=0, timeout=20
+        base_url=f"{relay.url}/v1", api_key="mine", max_retries=0, timeout=60
     ) as made:
         yield made
 

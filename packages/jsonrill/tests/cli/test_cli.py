@@ -383,7 +383,7 @@ def test_lines_are_flushed_as_the_text_comes() -> None:
         assert child.stdout.readline() == b'{"a":"xy"}\n'
     finally:
         child.stdin.close()
-        assert child.wait(20) == 0
+        assert child.wait(60) == 0
         child.stdout.close()
 
 
@@ -419,7 +419,7 @@ def on_a_terminal(*args: str, given: bytes) -> bytes:
         except OSError:
             break
         written += piece
-    child.wait(20)
+    child.wait(60)
     child.stderr.close()
     os.close(outer)
     return written

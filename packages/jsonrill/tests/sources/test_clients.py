@@ -242,7 +242,7 @@ def test_a_break_closes_the_connection(client: Any) -> None:
                     yield value
                     break
                 values.close()
-                assert upstream.exchanges[0].left.wait(10)
+                assert upstream.exchanges[0].left.wait(60)
 
             async def leave() -> AsyncIterator[Any]:
                 async for value in values:
@@ -256,7 +256,7 @@ def test_a_break_closes_the_connection(client: Any) -> None:
 
         found, error = read(client, upstream, first)
         assert (len(found), error) == (1, None)
-        assert upstream.exchanges[0].left.wait(10)
+        assert upstream.exchanges[0].left.wait(60)
         assert upstream.exchanges[0].tokens < 250
 
 

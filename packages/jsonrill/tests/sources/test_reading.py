@@ -320,7 +320,7 @@ def test_a_break_closes_the_connection(client: Any) -> None:
             def sync() -> Iterator[Any]:
                 yield next(values)
                 values.close()
-                assert upstream.exchanges[0].left.wait(10)
+                assert upstream.exchanges[0].left.wait(60)
 
             async def leave() -> AsyncIterator[Any]:
                 yield await anext(values)
