@@ -32,7 +32,7 @@ from jsonrill_server.client import (
     Unauthorized,
     Unavailable,
 )
-from support import SLACK, few
+from support import SLACK, few, hard
 from support.processes import Server
 from support.proxies import CuttingProxy
 
@@ -372,6 +372,7 @@ def test_calls_survive_cut_connections(server: Server, client: Client) -> None:
     assert proxy.cuts > 2
 
 
+@hard
 def test_a_server_that_is_killed_and_restarted_is_waited_for(tmp_path: Path) -> None:
     """Producer and reader go on, with every record and every event once."""
     with Server(tmp_path, store=f"sqlite:///{tmp_path}/log.db", heartbeat=0.5) as server:

@@ -268,7 +268,7 @@ def test_django_by_wsgi_is_refused() -> None:
 KEY = "run-1000-0.02-{}"
 
 
-@few(1)
+@hard
 def test_a_run_whose_process_is_killed_ends_with_an_error(tmp_path: Path, shared: str) -> None:
     async def work(apps: list[App]) -> None:
         key = KEY.format(0)

@@ -82,7 +82,7 @@ def test_an_answer_that_lasts_longer_than_a_connection_may_fails_visibly(tmp_pat
         assert caught.value.code == "LIMIT_EXCEEDED"
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("full", ["total_bytes", "stream_entries"])
 def test_an_answer_for_which_there_is_no_room_fails_visibly(tmp_path: Path, full: str) -> None:
     settings = {full: 50 if full == "stream_entries" else 20_000}
@@ -175,7 +175,7 @@ def test_more_relays_than_a_pool_has_connections_work_at_once(tmp_path: Path) ->
         asyncio.run(main(server, upstream))
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize(
     "limit, status",
     [

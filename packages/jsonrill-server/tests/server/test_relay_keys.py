@@ -17,7 +17,7 @@ import pytest
 from jsonrill.testing import Answer, Exchange, Upstream
 from jsonrill_server import Config, create_app
 from jsonrill_server.runs.hub import Hub
-from support import SLACK, few
+from support import SLACK, few, hard
 from support.processes import Server
 
 WORDS = "".join(f"{number:3} " for number in range(60))
@@ -120,7 +120,7 @@ def test_requests_at_once_get_one_answer(
     assert all(it == answers[0] for it in answers) and len(upstream.exchanges) == before + 1
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("api, stream", [*zip(APIS, (True, False, True), strict=True)])
 def test_the_store_knows_it_after_a_restart(
     relay: Server, upstream: Upstream, api: str, stream: bool, key: str
@@ -133,7 +133,7 @@ def test_the_store_knows_it_after_a_restart(
     assert len(upstream.exchanges) == before + 1
 
 
-@few(1)
+@hard
 @pytest.mark.parametrize("api", APIS)
 def test_a_run_whose_relay_was_killed_fails_visibly_again(
     relay: Server, upstream: Upstream, api: str, key: str

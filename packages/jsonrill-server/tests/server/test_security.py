@@ -322,13 +322,13 @@ def test_wrong_settings_are_told_in_one_line(tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    from support import PYTHONPATH
+    from support import HARDER, PYTHONPATH
 
     for arguments, said in [
         (["--host", "0.0.0.0", "--port", "0"], "can be reached by others"),
         (["--store", "ftp://x"], "a store is"),
         (["--heartbeat", "soon"], "heartbeat cannot be"),
-    ]:
+    ][: 3 if HARDER else 1]:
         command = [sys.executable, "-m", "jsonrill", "serve", *arguments]
         done = subprocess.run(
             command, env={"PYTHONPATH": PYTHONPATH}, capture_output=True, text=True, timeout=60

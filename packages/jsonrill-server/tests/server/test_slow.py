@@ -135,6 +135,7 @@ def test_readers_that_leave_are_forgotten_and_the_stream_goes_on(tmp_path: Path)
         asyncio.run(main(server))
 
 
+@hard
 def test_a_head_that_never_ends_is_not_waited_for(tmp_path: Path) -> None:
     beginning = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     with Server(tmp_path, head_timeout=0.5) as server:

@@ -262,6 +262,7 @@ def test_a_complete_answer_is_relayed(client: openai.OpenAI, name: str) -> None:
     assert text_of([*asked(client, name)]) == expected
 
 
+@few(12)
 @pytest.mark.parametrize("name", FAILS)
 def test_an_answer_that_breaks_off_fails_visibly(client: openai.OpenAI, name: str) -> None:
     with pytest.raises(openai.APIError) as caught:

@@ -23,7 +23,7 @@ from jsonrill_server.store import (
     TurnRefused,
     UnknownStream,
 )
-from support import SLACK, hard
+from support import SLACK, few, hard
 from support.stores import Load, measured
 
 from .conftest import opened
@@ -184,6 +184,7 @@ def test_a_waiting_reader_is_woken(url: str, monkeypatch: pytest.MonkeyPatch) ->
     run(work, url)
 
 
+@few(2)
 def test_readers_of_many_streams_do_not_mix(url: str) -> None:
     async def work(store: Store) -> None:
         names = [f"s{at}" for at in range(15)]

@@ -246,6 +246,7 @@ def test_leases_count_from_the_return_of_the_server(victim: Any, pause: str) -> 
     asyncio.run(main())
 
 
+@few(1)
 @served
 def test_bounds_hold_when_many_create_and_append_at_once(url: str) -> None:
     async def main() -> None:
