@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from jsonrill.eventstream import SSEDecoder
-from jsonrill.testing import Answer, Exchange, Upstream
+from jsonrill.testing import Exchange, FakeAnswer, Upstream
 from support import ROOT, SLACK, few, hard
 from support.markdown import read
 from support.processes import Server, free_port
@@ -51,13 +51,13 @@ class Site(NamedTuple):
     url: str
     upstream: Upstream
     # The answers that the provider gives, one after the other.
-    answers: list[Answer]
+    answers: list[FakeAnswer]
 
-    def open(self, answer: Answer) -> Any:
+    def open(self, answer: FakeAnswer) -> Any:
         self.answers.append(answer)
         return urllib.request.urlopen(f"{self.url}/trip?city=Rome", timeout=20 * SLACK)
 
-    def events(self, answer: Answer) -> tuple[list[Any], str]:
+    def events(self, answer: FakeAnswer) -> tuple[list[Any], str]:
         """The data of all events but the last, and the type of that."""
         with self.open(answer) as response:
             assert response.headers["content-type"].startswith("text/event-stream")
@@ -106,7 +106,7 @@ def site(request: Any, tmp_path_factory: Any) -> Iterator[Site]:
     framework = request.param
     pytest.importorskip(framework)
     pytest.importorskip("openai")
-    answers: list[Answer] = []
+    answers: list[FakeAnswer] = []
     with Upstream(lambda exchange: answers[-1]) as upstream:
         with serving(framework, tmp_path_factory.mktemp(framework), upstream.url) as url:
             yield Site(url, upstream, answers)
@@ -147,7 +147,7 @@ def all_tokens(text: str) -> int:
 
 @few(1)
 def test_an_answer_arrives_live_and_ends_with_close(site: Site) -> None:
-    events, last = site.events(Answer(GOOD, pace=0.002))
+    events, last = site.events(FakeAnswer(GOOD, pace=0.002))
     assert last == "CLOSE" and len(events) > 50
     assert {event["status"] for event in events[:-1]} == {"PARTIAL"}
     assert events[-1]["status"] == "COMPLETED" and events[-1]["data"] == json.loads(GOOD)
@@ -155,7 +155,7 @@ def test_an_answer_arrives_live_and_ends_with_close(site: Site) -> None:
 
 
 def test_a_client_that_leaves_stops_the_generation(site: Site) -> None:
-    response = site.open(Answer(GOOD))
+    response = site.open(FakeAnswer(GOOD))
     assert b"PARTIAL" in response.read(200)
     response.close()
     exchange = site.exchange
@@ -165,7 +165,7 @@ def test_a_client_that_leaves_stops_the_generation(site: Site) -> None:
 
 
 def test_a_violation_stops_the_generation(site: Site) -> None:
-    events, last = site.events(Answer(BAD))
+    events, last = site.events(FakeAnswer(BAD))
     assert last == "CLOSE"
     error = events[-1]["error"]
     assert error["code"] == "INVALID_SCHEMA" and error["path"] == "root.days[1].hours"
@@ -178,7 +178,7 @@ def test_a_violation_stops_the_generation(site: Site) -> None:
 
 @pytest.mark.parametrize("ending", ["error", "reset"])
 def test_an_error_of_the_provider_is_an_event(site: Site, ending: Any) -> None:
-    events, last = site.events(Answer(GOOD, pace=0.001, ending=ending, after=20))
+    events, last = site.events(FakeAnswer(GOOD, pace=0.001, ending=ending, after=20))
     assert last == "CLOSE"
     assert events[-1]["status"] == "ERROR" and events[-1]["error"] == {
         "code": "SOURCE_FAILED",
@@ -192,5 +192,5 @@ def test_an_error_of_the_provider_is_an_event(site: Site, ending: Any) -> None:
 @few(2)
 @pytest.mark.parametrize("ending", ["length", "cut"])
 def test_an_answer_that_stops_early_is_not_complete(site: Site, ending: Any) -> None:
-    events, last = site.events(Answer(GOOD, pace=0.001, ending=ending, after=20))
+    events, last = site.events(FakeAnswer(GOOD, pace=0.001, ending=ending, after=20))
     assert last == "CLOSE" and events[-1]["error"]["code"] == "INVALID_JSON"

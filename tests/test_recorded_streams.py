@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from jsonrill.testing import Answer, Call, Upstream
+from jsonrill.testing import Call, FakeAnswer, Upstream
 from support import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -58,7 +58,7 @@ PATHS = {
 
 @pytest.mark.parametrize("provider", CLIENTS)
 def test_the_official_client_agrees(provider: str) -> None:
-    answer = Answer("Rain.", calls=[Call("weather", {"city": "Oslo"}), Call("now", {})], pace=0)
+    answer = FakeAnswer("Rain.", calls=[Call("weather", {"city": "Oslo"}), Call("now", {})], pace=0)
     ask = {"model": "any", "stream": True, "messages": [], "input": "any", "contents": []}
     with Upstream(answer) as upstream:
         request = Request(upstream.url + PATHS[provider], json.dumps(ask).encode())

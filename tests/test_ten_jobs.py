@@ -26,7 +26,7 @@ from pydantic import BaseModel
 import jsonrill
 from jsonrill import FieldNotFound, InvalidJSON, InvalidSchema, Truncated, UnknownSource
 from jsonrill.ext.langchain import JsonOutputParser
-from jsonrill.testing import Answer, Call, Cut, Script, Upstream
+from jsonrill.testing import Call, Cut, FakeAnswer, Script, Upstream
 from support import ROOT
 from support.markdown import read
 
@@ -154,8 +154,8 @@ def run(job: Job, reply: Any) -> tuple[list[Any], Exception | None, Upstream]:
     return got, None, upstream
 
 
-def answer(text: str = TRIP, **how: Any) -> Answer:
-    return Answer(text, pace=0.001, **how)
+def answer(text: str = TRIP, **how: Any) -> FakeAnswer:
+    return FakeAnswer(text, pace=0.001, **how)
 
 
 @every_typed
@@ -216,7 +216,7 @@ def test_a_failure_of_the_provider_is_no_end_of_the_answer(job: Job, ending: str
 @every_typed
 def test_the_provider_stops_at_the_first_wrong_character(job: Job) -> None:
     long = TRIP.replace("2026-05-01", "soon").replace("Ostia", "Ostia " * 500)
-    _, error, upstream = run(job, Answer(long, pace=0.005))
+    _, error, upstream = run(job, FakeAnswer(long, pace=0.005))
     assert isinstance(error, InvalidSchema)
     assert upstream.tokens < 100
 
@@ -345,7 +345,7 @@ def test_an_answer_without_a_stream_names_the_remedy(number: int) -> None:
 
 
 def test_an_error_of_the_client_passes_through() -> None:
-    _, error, _ = run(chat_values, Answer(status=429))
+    _, error, _ = run(chat_values, FakeAnswer(status=429))
     assert isinstance(error, APIError)
 
 

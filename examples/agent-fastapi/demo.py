@@ -4,21 +4,23 @@ import os
 
 import uvicorn
 
-from jsonrill.testing import Answer, Call, Exchange, Upstream
+from jsonrill.testing import Call, Exchange, FakeAnswer, Upstream
 
 PACE = float(os.environ.get("PACE", "0.03"))
 
 
-def reply(exchange: Exchange) -> Answer:
+def reply(exchange: Exchange) -> FakeAnswer:
     """What comes next is told by what the conversation has already."""
     asked = exchange.body.decode()
     if "booked" in asked or "interrupted" in asked or "refused" in asked:
-        return Answer("That is all I can do. Have a good trip.", pace=PACE)
+        return FakeAnswer("That is all I can do. Have a good trip.", pace=PACE)
     if "degrees" in asked:
         wish = {"city": "Rome", "nights": 7}
-        return Answer("Rome is warmest.", calls=[Call("book", wish, "call_3")], pace=PACE, id="2")
+        return FakeAnswer(
+            "Rome is warmest.", calls=[Call("book", wish, "call_3")], pace=PACE, id="2"
+        )
     cities = [Call("weather", {"city": it}, f"call_{at}") for at, it in enumerate(("Rome", "Oslo"))]
-    return Answer("I look where it is warm.", "Two cities.", cities, pace=PACE)
+    return FakeAnswer("I look where it is warm.", "Two cities.", cities, pace=PACE)
 
 
 if __name__ == "__main__":

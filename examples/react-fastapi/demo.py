@@ -5,7 +5,7 @@ import os
 
 import uvicorn
 
-from jsonrill.testing import Answer, Call, Upstream
+from jsonrill.testing import Call, FakeAnswer, Upstream
 
 TRIP = {
     "title": "Four days in the Alps",
@@ -35,7 +35,7 @@ THOUGHT = "Mountains and lakes, by train, and not too much for one day."
 PACE = float(os.environ.get("PACE", "0.03"))
 
 if __name__ == "__main__":
-    answer = Answer(json.dumps(TRIP, ensure_ascii=False), THOUGHT, CALLS, pace=PACE)
+    answer = FakeAnswer(json.dumps(TRIP, ensure_ascii=False), THOUGHT, CALLS, pace=PACE)
     with Upstream(answer) as model:
         os.environ["OPENAI_BASE_URL"] = f"{model.url}/v1"
         os.environ["OPENAI_API_KEY"] = "none"

@@ -20,7 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from jsonrill.testing import Answer, Exchange, Upstream
+from jsonrill.testing import Exchange, FakeAnswer, Upstream
 from support import PYTHONPATH, ROOT, SLACK
 from support.processes import Events, free_port
 
@@ -40,8 +40,8 @@ def fake_model(*, cut: bool = False) -> Upstream:
     demo.PACE = 0.002
     asked = count()
 
-    def reply(exchange: Exchange) -> Answer:
-        answer: Answer = demo.reply(exchange)
+    def reply(exchange: Exchange) -> FakeAnswer:
+        answer: FakeAnswer = demo.reply(exchange)
         number = next(asked)
         return answer if number % 2 or not cut else replace(answer, ending="reset", after=4)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from jsonrill import Document, unbroken
 from jsonrill.continuing import SoFar
-from jsonrill.testing import Answer, Call
+from jsonrill.testing import Call, FakeAnswer
 from support.provider_streams import call_stream
 
 WORDS = (
@@ -232,7 +232,7 @@ class Model:
 
 def _events(shape: str, sent: str, end: str) -> Iterator[Any]:
     is_long = end == "length"
-    script = Answer(sent, pace=0, ending="length" if is_long else "complete").script(
+    script = FakeAnswer(sent, pace=0, ending="length" if is_long else "complete").script(
         SHAPES[shape], {"stream": True}
     )
     events = [json.loads(step.partition(b"data: ")[2]) for step in _steps(script.steps)]

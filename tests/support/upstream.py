@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from jsonrill.eventstream import SSEDecoder
-from jsonrill.testing import Answer, Call, Provider, Script, Upstream
+from jsonrill.testing import Call, FakeAnswer, Provider, Script, Upstream
 
 PATH = "/v1/chat/completions"
 ARGUMENTS = '{"city": "Zürich", "days": 3, "units": ["c", "f"]}'
-CALLED = Answer(calls=[Call("get_weather", ARGUMENTS, "call_1")], pace=0.002)
-SAID = Answer("Hello wörld", pace=0.002)
+CALLED = FakeAnswer(calls=[Call("get_weather", ARGUMENTS, "call_1")], pace=0.002)
+SAID = FakeAnswer("Hello wörld", pace=0.002)
 # Each number is a token.
 NUMBERS = [f"{number:4}" for number in range(200)]
-MODELS: dict[str, Answer | Script] = {
+MODELS: dict[str, FakeAnswer | Script] = {
     "text": SAID,
     "calls": CALLED,
-    "slow": Answer("Hello wörld", pace=0.3),
-    "numbers": Answer("".join(NUMBERS), pace=0.03),
-    "endless": Answer("".join(f"{number:4}" for number in range(10_000)), pace=0.02),
-    "broken": Answer("Hello wörld", ending="reset", after=1),
-    "limited": Answer(status=429, headers={"retry-after": "7"}),
+    "slow": FakeAnswer("Hello wörld", pace=0.3),
+    "numbers": FakeAnswer("".join(NUMBERS), pace=0.03),
+    "endless": FakeAnswer("".join(f"{number:4}" for number in range(10_000)), pace=0.02),
+    "broken": FakeAnswer("Hello wörld", ending="reset", after=1),
+    "limited": FakeAnswer(status=429, headers={"retry-after": "7"}),
     "never": Script([float("inf")], framing="raw"),
 }
 
 
-def events_of(answer: Answer) -> list[str]:
+def events_of(answer: FakeAnswer) -> list[str]:
     """The data of the events of an answer, without [DONE]."""
     steps = answer.script(PATH, {"stream": True}).steps
     body = b"".join(step for step in steps if isinstance(step, bytes))

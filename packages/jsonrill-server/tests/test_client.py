@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 import jsonrill
 from jsonrill import InvalidJSON, InvalidSchema, Rebuilder, Update
-from jsonrill.testing import Answer, Call, Upstream
+from jsonrill.testing import Call, FakeAnswer, Upstream
 from jsonrill_server.client import (
     AsyncClient,
     Client,
@@ -92,7 +92,7 @@ def test_what_is_published_is_what_is_read(client: Client) -> None:
 
 
 def test_a_provider_s_stream_is_published_as_text_or_as_events(client: Client) -> None:
-    answer = Answer(TEXT, calls=[Call("plan", {"city": "Rome"})], pace=0)
+    answer = FakeAnswer(TEXT, calls=[Call("plan", {"city": "Rome"})], pace=0)
     with Upstream(answer) as upstream:
         with openai.OpenAI(base_url=f"{upstream.url}/v1", api_key="none") as oai:
 
@@ -361,7 +361,7 @@ def shown(item: Any) -> Any:
 
 
 def test_calls_survive_cut_connections(server: Server, client: Client) -> None:
-    with Upstream(Answer("", calls=[Call("plan", TRIP), Call("ping")], pace=0)) as upstream:
+    with Upstream(FakeAnswer("", calls=[Call("plan", TRIP), Call("ping")], pace=0)) as upstream:
         with openai.OpenAI(base_url=f"{upstream.url}/v1", api_key="none") as oai:
             asked = oai.chat.completions.create(model="any", messages=ASK, stream=True)
             stream = published(client, asked, input="events")
@@ -458,7 +458,7 @@ def test_a_server_that_is_not_there_is_named() -> None:
 
 
 def test_what_is_no_server_of_ours_is_refused() -> None:
-    with Upstream(Answer("hello")) as upstream, Client(upstream.url) as client:
+    with Upstream(FakeAnswer("hello")) as upstream, Client(upstream.url) as client:
         with pytest.raises(ClientError, match="no answer of jsonrill's server") as refused:
             client.create()
         assert refused.value.status == 404

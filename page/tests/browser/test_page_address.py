@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from jsonrill.testing import Answer, Provider, Upstream
+from jsonrill.testing import FakeAnswer, Provider, Upstream
 from support import SLACK, hard
 from support.processes import Server
 
@@ -48,7 +48,7 @@ def test_a_reload_resumes_the_example_and_back_returns_to_it(page: Page, demo: S
 @hard
 def test_a_prompt_is_kept_and_not_asked_again(page: Page, tmp_path: Path) -> None:
     with (
-        Upstream(Provider({"small": Answer('{"title": "Storm"}')})) as upstream,
+        Upstream(Provider({"small": FakeAnswer('{"title": "Storm"}')})) as upstream,
         Server(tmp_path, upstream=f"{upstream.url}/v1") as server,
     ):
         shown = Shown(page, server.url)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from jsonrill.testing import Answer, Provider, Upstream
+from jsonrill.testing import FakeAnswer, Provider, Upstream
 from support import hard
 from support.processes import Server
 
@@ -263,7 +263,7 @@ def test_two_attempts_are_aligned_by_path(shown: Shown) -> None:
 @hard
 def test_a_model_of_the_server_is_asked(page: Page, tmp_path: Any) -> None:
     with (
-        Upstream(Provider({"small": Answer(STORM, pace=0.01)})) as upstream,
+        Upstream(Provider({"small": FakeAnswer(STORM, pace=0.01)})) as upstream,
         Server(tmp_path, upstream=f"{upstream.url}/v1") as server,
     ):
         shown = Shown(page, server.url)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill.testing import Answer, Call, Upstream
+from jsonrill.testing import Call, FakeAnswer, Upstream
 from support import ROOT, few, hard, need_command
 
 # The clients for Python read the same in `make test`.
@@ -21,7 +21,7 @@ CALLS = [
     Call("search", {"q": 'a "b"\n', "tags": ["x", {"y": None}]}),
     Call("ping", {}),
 ]
-ANSWER = Answer("Let me look: é ☂ 😀.", reasoning="Hm, which?", calls=CALLS, pace=0)
+ANSWER = FakeAnswer("Let me look: é ☂ 😀.", reasoning="Hm, which?", calls=CALLS, pace=0)
 
 
 def ran(npm: Path, upstream: Upstream, *words: str) -> Any:
@@ -64,7 +64,7 @@ def test_an_answer(seen: dict[str, Any], sdk: str) -> None:
 
 def test_leaving_the_loop_closes_the_connection(npm: Path) -> None:
     """Or a model would go on writing; of each answer a few tokens were sent."""
-    with Upstream(Answer(reasoning="word " * 2000, pace=0.005)) as upstream:
+    with Upstream(FakeAnswer(reasoning="word " * 2000, pace=0.005)) as upstream:
         left = ran(npm, upstream, "leave")
         assert set(left.values()) == {"reasoning"} and len(left) == len(upstream.exchanges)
         for exchange in upstream.exchanges:
@@ -76,7 +76,7 @@ def test_leaving_the_loop_closes_the_connection(npm: Path) -> None:
 @pytest.mark.parametrize("ending", ["error", "length"])
 def test_answers_that_end_early(npm: Path, ending: Any) -> None:
     """A call that was cut off is never complete; an error is thrown, the client's own or ours."""
-    with Upstream(Answer(calls=CALLS[:1], ending=ending, after=3, pace=0)) as upstream:
+    with Upstream(FakeAnswer(calls=CALLS[:1], ending=ending, after=3, pace=0)) as upstream:
         seen = ran(npm, upstream, "parts")
     for sdk, found in seen.items():
         in_one_piece = sdk in ("gemini", "mistral")

@@ -12,17 +12,17 @@ import pytest
 
 from jsonrill import Part, agent, content, run_tools, sse, tool
 from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
-from jsonrill.testing import Answer, Call, Exchange, Script, Upstream
+from jsonrill.testing import Call, Exchange, FakeAnswer, Script, Upstream
 from support import few, hard, need_command
 
 ARGUMENTS = {"city": "São Paulo ☂", "days": [1, {"a": None}]}
-ANSWER = Answer(
+ANSWER = FakeAnswer(
     "Let me look.", reasoning="Hm, which?", calls=[Call("weather", ARGUMENTS, "call_1")], pace=0
 )
-OBJECT = Answer('{"title": "Storm", "n": 3}', pace=0)
+OBJECT = FakeAnswer('{"title": "Storm", "n": 3}', pace=0)
 
 
-def streamed(provider: str, answer: Answer) -> list[Any]:
+def streamed(provider: str, answer: FakeAnswer) -> list[Any]:
     """The events of a provider's real client."""
     with Upstream(answer) as upstream:
         if provider == "openai":
@@ -108,7 +108,7 @@ def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> No
 
 def test_the_clients_of_others_read_the_parts_of_an_agent(npm: Path) -> None:
     """Each gets what it would get of a server that runs its agents itself."""
-    turns = [streamed("anthropic", ANSWER), streamed("anthropic", Answer("It rains.", pace=0))]
+    turns = [streamed("anthropic", ANSWER), streamed("anthropic", FakeAnswer("It rains.", pace=0))]
 
     def turn_by_turn() -> Iterator[Part]:
         for turn in turns:

@@ -21,7 +21,7 @@ import httpx2
 import openai
 
 from jsonrill.eventstream import SSEDecoder
-from jsonrill.testing import Answer, Provider
+from jsonrill.testing import FakeAnswer, Provider
 from support.processes import Server
 
 # How an event of each format names its text, its good end and its failure.
@@ -37,7 +37,7 @@ def text_of(model: str) -> str:
 
 
 def provider() -> Provider:
-    return Provider(lambda model: Answer(text_of(model), pace=0.03))
+    return Provider(lambda model: FakeAnswer(text_of(model), pace=0.03))
 
 
 # What the clients raise when an answer has visibly failed.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jsonrill import parts
-from jsonrill.testing import Answer, Call, Upstream
+from jsonrill.testing import Call, FakeAnswer, Upstream
 from jsonrill_server import Run, Runs
 from support import SLACK
 from support.provider_streams import STREAMS
@@ -21,7 +21,7 @@ genai = pytest.importorskip("google.genai")
 mistral = pytest.importorskip("mistralai.client")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession")
-ANSWER = Answer(
+ANSWER = FakeAnswer(
     "It rains in Zürich.",
     reasoning="Hm.",
     calls=[Call("weather", {"city": "Zürich", "days": [1, 2]}), Call("other", {})],

@@ -20,7 +20,7 @@ import httpx2
 import openai
 import pytest
 
-from jsonrill.testing import Answer, Script, Step, Upstream
+from jsonrill.testing import FakeAnswer, Script, Step, Upstream
 from support import SLACK, few, hard
 from support.processes import Server
 
@@ -49,7 +49,7 @@ def text_of(stream: Any) -> Iterator[str]:
 
 
 def test_an_answer_goes_on_after_sigterm_until_it_is_complete(tmp_path: Path) -> None:
-    with relaying(tmp_path, Answer(WORDS, pace=0.02), grace=10 * SLACK) as (server, _, client):
+    with relaying(tmp_path, FakeAnswer(WORDS, pace=0.02), grace=10 * SLACK) as (server, _, client):
         texts = text_of(client.chat.completions.create(stream=True, **ASK))
         text = next(texts) + next(texts)
         assert server.process is not None
@@ -60,7 +60,7 @@ def test_an_answer_goes_on_after_sigterm_until_it_is_complete(tmp_path: Path) ->
 
 @hard
 def test_an_answer_that_takes_too_long_after_sigterm_fails_visibly(tmp_path: Path) -> None:
-    with relaying(tmp_path, Answer(WORDS * 100), grace=3) as (server, upstream, client):
+    with relaying(tmp_path, FakeAnswer(WORDS * 100), grace=3) as (server, upstream, client):
         texts = text_of(client.chat.completions.create(stream=True, **ASK))
         next(texts)
         assert server.process is not None
@@ -75,7 +75,7 @@ def test_an_answer_that_takes_too_long_after_sigterm_fails_visibly(tmp_path: Pat
 
 @hard
 def test_an_answer_that_lasts_longer_than_a_connection_may_fails_visibly(tmp_path: Path) -> None:
-    with relaying(tmp_path, Answer(WORDS * 100), max_connection=1) as (_, _, client):
+    with relaying(tmp_path, FakeAnswer(WORDS * 100), max_connection=1) as (_, _, client):
         with pytest.raises(openai.APIError) as caught:
             for _ in client.chat.completions.create(stream=True, **ASK):
                 pass
@@ -86,7 +86,7 @@ def test_an_answer_that_lasts_longer_than_a_connection_may_fails_visibly(tmp_pat
 @pytest.mark.parametrize("full", ["total_bytes", "stream_entries"])
 def test_an_answer_for_which_there_is_no_room_fails_visibly(tmp_path: Path, full: str) -> None:
     settings = {full: 50 if full == "stream_entries" else 20_000}
-    with relaying(tmp_path, Answer(WORDS * 10, pace=0), **settings) as (_, _, client):
+    with relaying(tmp_path, FakeAnswer(WORDS * 10, pace=0), **settings) as (_, _, client):
         with pytest.raises(openai.APIError) as caught:
             for _ in client.chat.completions.create(stream=True, **ASK):
                 pass
@@ -150,7 +150,7 @@ def test_more_relays_than_a_pool_has_connections_work_at_once(tmp_path: Path) ->
     """Each has its answer only when all have been asked."""
     count = 110
     gate = threading.Event()
-    [*steps] = Answer("Hello", pace=0).script("/v1/chat/completions", {"stream": True}).steps
+    [*steps] = FakeAnswer("Hello", pace=0).script("/v1/chat/completions", {"stream": True}).steps
     waiting: list[Step] = [steps[0], gate, *steps[1:]]
 
     async def main(server: Server, upstream: Upstream) -> None:
@@ -189,7 +189,7 @@ def test_more_relays_than_a_pool_has_connections_work_at_once(tmp_path: Path) ->
 def test_a_limit_refuses_a_relay_before_the_upstream_is_called(
     tmp_path: Path, limit: dict[str, int], status: int
 ) -> None:
-    with relaying(tmp_path, Answer(WORDS * 100), **limit) as (server, upstream, client):
+    with relaying(tmp_path, FakeAnswer(WORDS * 100), **limit) as (server, upstream, client):
         allowed = 2 if 2 in limit.values() else 0
         streams = [client.chat.completions.create(stream=True, **ASK) for _ in range(allowed)]
         for _ in range(3):

@@ -14,7 +14,7 @@ import httpx2
 import openai
 import pytest
 
-from jsonrill.testing import Answer, Exchange, Upstream
+from jsonrill.testing import Exchange, FakeAnswer, Upstream
 from jsonrill_server import Config, create_app
 from jsonrill_server.runs.hub import Hub
 from support import SLACK, few, hard
@@ -32,14 +32,14 @@ class Replies:
     def __init__(self) -> None:
         self.refused: set[str] = set()
 
-    def __call__(self, exchange: Exchange) -> Answer:
+    def __call__(self, exchange: Exchange) -> FakeAnswer:
         model = exchange.json["model"]
         if model.startswith("once refused") and model not in self.refused:
             self.refused.add(model)
-            return Answer(status=500)
+            return FakeAnswer(status=500)
         if model == "broken":
-            return Answer(WORDS, ending="reset", after=20, pace=0.002)
-        return Answer(WORDS, pace=0.01)
+            return FakeAnswer(WORDS, ending="reset", after=20, pace=0.002)
+        return FakeAnswer(WORDS, pace=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -238,9 +238,9 @@ def test_a_relay_that_was_halted_before_the_first_event_does_not_take_itself_for
     monkeypatch.setattr(Hub, "_renew", lambda *given: asyncio.sleep(3600))
     answering = threading.Event()
 
-    def slowly(exchange: Exchange) -> Answer:
+    def slowly(exchange: Exchange) -> FakeAnswer:
         answering.wait(10 * SLACK)
-        return Answer(WORDS, pace=0)
+        return FakeAnswer(WORDS, pace=0)
 
     async def work(upstream: Upstream) -> tuple[httpx2.Response, httpx2.Response]:
         app = create_app(Config(upstream=f"{upstream.url}/v1", relay_lease=0.05))

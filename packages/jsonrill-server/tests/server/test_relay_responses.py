@@ -12,20 +12,20 @@ import httpx2
 import openai
 import pytest
 
-from jsonrill.testing import Answer, Call, Exchange, Provider, Script, Upstream
+from jsonrill.testing import Call, Exchange, FakeAnswer, Provider, Script, Upstream
 from support import SLACK, few, hard
 from support.processes import Server
 
 WORDS = "".join(f"{number:3} " for number in range(60))
-MODELS: dict[str, Answer | Script] = {
-    "text": Answer("Hello wörld", reasoning="Hm. A greeting.", pace=0.002),
-    "calls": Answer("So:", calls=[Call("a", {"x": 1}), Call("b", {"y": "z" * 20})], pace=0.002),
-    "words": Answer(WORDS, pace=0.02),
-    "slowly": Answer(WORDS, pace=0.25),
-    "steady": Answer(WORDS, pace=0.08),
-    "endless": Answer(WORDS * 100, pace=0.02),
-    "length": Answer(WORDS, ending="length", after=5, pace=0),
-    "limited": Answer(status=429, headers={"retry-after": "7"}),
+MODELS: dict[str, FakeAnswer | Script] = {
+    "text": FakeAnswer("Hello wörld", reasoning="Hm. A greeting.", pace=0.002),
+    "calls": FakeAnswer("So:", calls=[Call("a", {"x": 1}), Call("b", {"y": "z" * 20})], pace=0.002),
+    "words": FakeAnswer(WORDS, pace=0.02),
+    "slowly": FakeAnswer(WORDS, pace=0.25),
+    "steady": FakeAnswer(WORDS, pace=0.08),
+    "endless": FakeAnswer(WORDS * 100, pace=0.02),
+    "length": FakeAnswer(WORDS, ending="length", after=5, pace=0),
+    "limited": FakeAnswer(status=429, headers={"retry-after": "7"}),
 }
 TOKENS = {"anne": "anne-0123456789abcdef", "bob": "bob-0123456789abcdef"}
 

@@ -11,7 +11,7 @@ import httpx2
 import openai
 import pytest
 
-from jsonrill.testing import Answer, Provider, Script, Upstream
+from jsonrill.testing import FakeAnswer, Provider, Script, Upstream
 from jsonrill_server import Config, ConfigError
 from jsonrill_server.relay.upstreams import read_table
 from support import few, hard
@@ -41,7 +41,7 @@ class Relay:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.upstreams = [
-            Upstream(Provider(lambda model, n=n: Answer(f"{n} {model}", pace=0), names=names))  # type: ignore[misc]
+            Upstream(Provider(lambda model, n=n: FakeAnswer(f"{n} {model}", pace=0), names=names))  # type: ignore[misc]
             for n, names in enumerate([("gpt-5", "o3", "hidden"), ("a", "b/c"), ("x",)])
         ]
 
@@ -150,7 +150,10 @@ def test_models_are_listed_under_the_names_that_choose_them(
 
 @hard
 def test_an_upstream_that_has_no_list_is_left_out(tmp_path: Path) -> None:
-    with Upstream(Script.json({}, 500)) as broken, Upstream(Provider({"m": Answer("hi")})) as good:
+    with (
+        Upstream(Script.json({}, 500)) as broken,
+        Upstream(Provider({"m": FakeAnswer("hi")})) as good,
+    ):
         file = tmp_path / "table.toml"
         file.write_text(f'[a]\nurl = "{broken.url}"\nprefix = "a/"\n[b]\nurl = "{good.url}"\n')
         with Server(tmp_path, upstreams=file) as server:

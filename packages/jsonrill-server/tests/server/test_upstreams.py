@@ -14,14 +14,14 @@ import httpx2
 import openai
 import pytest
 
-from jsonrill.testing import Answer, Cut, Exchange, Script, Step, Upstream
+from jsonrill.testing import Cut, Exchange, FakeAnswer, Script, Step, Upstream
 from support import few
 from support.processes import Server
 
 TEXT = "Hello wörld, it rains."
 STREAM = {"stream": True}
 PATH = "/v1/chat/completions"
-STEPS = [*Answer(TEXT, pace=0).script(PATH, STREAM).steps]
+STEPS = [*FakeAnswer(TEXT, pace=0).script(PATH, STREAM).steps]
 PIECES = [step for step in STEPS if isinstance(step, bytes)]
 BODY = b"".join(PIECES)
 CRLF = BODY.replace(b"\n", b"\r\n")

@@ -14,7 +14,7 @@ import anthropic
 import openai
 import pytest
 
-from jsonrill.testing import Answer, Call, Cut, Exchange, Script, Step, Upstream
+from jsonrill.testing import Call, Cut, Exchange, FakeAnswer, Script, Step, Upstream
 from support import few
 from support.processes import Server
 
@@ -24,9 +24,9 @@ EVENTS = {"content-type": "text/event-stream"}
 JSON = {"content-type": "application/json"}
 
 
-def pieces(api: str, answer: Answer | None = None) -> list[bytes]:
+def pieces(api: str, answer: FakeAnswer | None = None) -> list[bytes]:
     """The events of a complete answer, each as bytes."""
-    answer = answer or Answer(TEXT, pace=0, calls=[Call("show", {"a": [1, {"b": "ü"}]})])
+    answer = answer or FakeAnswer(TEXT, pace=0, calls=[Call("show", {"a": [1, {"b": "ü"}]})])
     steps = answer.script(f"/v1/{api}", {"stream": True}).steps
     return [step for step in steps if isinstance(step, bytes)]
 

@@ -11,7 +11,7 @@ import pytest
 
 from jsonrill import Part, SourceFailed, agent, run_tools, tool
 from jsonrill.agents import state_of
-from jsonrill.testing import Answer, Call
+from jsonrill.testing import Call, FakeAnswer
 
 TARGETS = {
     "openai_chat": "/chat/completions",
@@ -26,7 +26,7 @@ USER = {"role": "user", "content": "Where is it warmest?"}
 class Model:
     """Answers in a row, as a provider sends them; keeps what it was asked."""
 
-    def __init__(self, provider: str, *answers: Answer) -> None:
+    def __init__(self, provider: str, *answers: FakeAnswer) -> None:
         self._target = TARGETS[provider]
         self._answers = list(answers)
         self.asked: list[list[Any]] = []
@@ -47,8 +47,8 @@ async def _sent(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-def calls(*made: Call, text: str = "", reasoning: str = "", **fields: Any) -> Answer:
-    return Answer(text, reasoning, made, pace=0, **fields)
+def calls(*made: Call, text: str = "", reasoning: str = "", **fields: Any) -> FakeAnswer:
+    return FakeAnswer(text, reasoning, made, pace=0, **fields)
 
 
 def weather(city: str) -> dict[str, Any]:
@@ -68,7 +68,7 @@ BYE = calls(text="Rome is warmest.", id="2")
 
 
 def both(
-    provider: str, answers: list[Answer], tools: Any = None, **options: Any
+    provider: str, answers: list[FakeAnswer], tools: Any = None, **options: Any
 ) -> tuple[list[Part], Any, Model]:
     """The parts of a sync agent, the agent and its model; an async one gives the same."""
     tools = TOOLS if tools is None else tools

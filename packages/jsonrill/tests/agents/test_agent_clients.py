@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jsonrill import agent, tool, tool_specs
-from jsonrill.testing import Answer, Call, Upstream
+from jsonrill.testing import Call, FakeAnswer, Upstream
 from support import few
 
 Ask = Callable[[list[Any]], Any]
@@ -77,7 +77,7 @@ def gemini(url: str) -> Iterator[Ask]:
 @pytest.mark.parametrize("connect", [openai_chat, openai_responses, anthropic, gemini])
 def test_a_state_goes_on_with_another_client(connect: Connect) -> None:
     calls = [Call("weather", {"city": "Rome"}, "w1"), Call("book", {"city": "Rome"}, "b1")]
-    first, last = Answer("Look. ", "Hm.", calls, pace=0), Answer("Bye.", pace=0, id="2")
+    first, last = FakeAnswer("Look. ", "Hm.", calls, pace=0), FakeAnswer("Bye.", pace=0, id="2")
     user: dict[str, Any] = {"role": "user", "content": "Hello"}
     if connect is gemini:
         user = {"role": "user", "parts": [{"text": "Hello"}]}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Part, ToolCall, parts, run_tools
-from jsonrill.testing import Answer, Call, Exchange, Upstream
+from jsonrill.testing import Call, Exchange, FakeAnswer, Upstream
 
 anthropic = pytest.importorskip("anthropic")
 genai = pytest.importorskip("google.genai")
@@ -22,7 +22,7 @@ CALLS = [
     Call("search", {"q": 'a "b"\n', "tags": ["x", {"y": None}]}),
     Call("ping", {}),
 ]
-ANSWER = Answer("Let me look: é ☂ 😀.", reasoning="Hm, which?", calls=CALLS, pace=0)
+ANSWER = FakeAnswer("Let me look: é ☂ 😀.", reasoning="Hm, which?", calls=CALLS, pace=0)
 ASKED: list[Any] = [{"role": "user", "content": "hello"}]
 Said = tuple[str, str, list[tuple[str | None, Any]]]
 
@@ -176,9 +176,9 @@ def refused(exchange: Exchange) -> str | None:
     return None
 
 
-def second(exchange: Exchange) -> Answer:
+def second(exchange: Exchange) -> FakeAnswer:
     why = refused(exchange)
-    return Answer("Done.", pace=0) if why is None else Answer(why, status=400)
+    return FakeAnswer("Done.", pace=0) if why is None else FakeAnswer(why, status=400)
 
 
 def tools() -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 import jsonrill
 from jsonrill.continuing import SoFar
-from jsonrill.testing import Answer, Call, Upstream
+from jsonrill.testing import Call, FakeAnswer, Upstream
 from support.provider_streams import call_stream
 
 anthropic = pytest.importorskip("anthropic")
@@ -58,16 +58,16 @@ class CutOff:
     """A provider whose first answer is cut, and which then goes on after what has arrived."""
 
     def __init__(self, ending: Any, after: int) -> None:
-        self.answers = [Answer(TEXT, pace=0, ending=ending, after=after)]
+        self.answers = [FakeAnswer(TEXT, pace=0, ending=ending, after=after)]
         self.reasons: list[str] = []
 
-    def __call__(self, exchange: Any) -> Answer:
+    def __call__(self, exchange: Any) -> FakeAnswer:
         return self.answers[-1]
 
     def goes_on(self, so_far: SoFar | None, *, strips: bool) -> None:
         if so_far is not None:
             known = so_far.text.rstrip() if strips else so_far.text
-            self.answers.append(Answer(TEXT[len(known) :], pace=0))
+            self.answers.append(FakeAnswer(TEXT[len(known) :], pace=0))
             self.reasons.append(so_far.reason)
 
 
@@ -91,8 +91,8 @@ def test_a_text_goes_on(asks: Asks, ending: str) -> None:
 def test_the_arguments_of_a_call_go_on(asks: Asks) -> None:
     call = Call("plan", VALUE)
     answers = [
-        Answer(calls=[call], pace=0),
-        Answer(calls=[call], pace=0, ending="reset", after=4),
+        FakeAnswer(calls=[call], pace=0),
+        FakeAnswer(calls=[call], pace=0, ending="reset", after=4),
     ]
     with Upstream(lambda exchange: answers.pop()) as upstream, ExitStack() as stack:
         source = jsonrill.unbroken(lambda so_far: asks(upstream.url, stack, so_far), backoff=0)

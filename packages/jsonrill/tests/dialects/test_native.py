@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from jsonrill.dialects import NATIVE, Settings
 from jsonrill.dialects.native import ResponseState, response_id, split_response_id
-from jsonrill.testing import Answer, Call
+from jsonrill.testing import Call, FakeAnswer
 
-ANSWER = Answer("Hello wörld", "Hm.", [Call("show", {"a": 1}), Call("other")], pace=0)
+ANSWER = FakeAnswer("Hello wörld", "Hm.", [Call("show", {"a": 1}), Call("other")], pace=0)
 PROBLEM = {"code": "UPSTREAM_LOST", "message": "the upstream ended"}
 
 

@@ -23,7 +23,7 @@ from pydantic import BaseModel
 
 import jsonrill
 from jsonrill.ext.opentelemetry import Tracing
-from jsonrill.testing import Answer, Call
+from jsonrill.testing import Call, FakeAnswer
 
 SECRET = "Xanadu"
 
@@ -71,7 +71,7 @@ def telemetry() -> Iterator[Telemetry]:
     own.meters.shutdown()
 
 
-def sent(answer: Answer, target: str = "/chat/completions") -> Iterator[bytes]:
+def sent(answer: FakeAnswer, target: str = "/chat/completions") -> Iterator[bytes]:
     asked = {"stream": True, "stream_options": {"include_usage": True}}
     steps = answer.script(target, asked).steps
     return iter([step for step in steps if isinstance(step, bytes)])
@@ -103,7 +103,7 @@ FIELDS = ("city", "days[0].title", "never")
 
 def read(tracing: Tracing, *, schema: Any, asynchronous: bool) -> list[Any]:
     answer = jsonrill.Answer()
-    source = sent(Answer(TEXT, pace=0))
+    source = sent(FakeAnswer(TEXT, pace=0))
     if not asynchronous:
         return list(tracing(jsonrill.values(source, schema, sse=True, answer=answer), answer))
 
@@ -154,8 +154,8 @@ def weather(city: str) -> str:
     return f"{SECRET} is warm"
 
 
-ASKS = Answer("Look.", calls=[Call("weather", {"city": it}) for it in ("Rome", "Oslo")], pace=0)
-LAST = Answer(f"{SECRET} is warmest.", pace=0)
+ASKS = FakeAnswer("Look.", calls=[Call("weather", {"city": it}) for it in ("Rome", "Oslo")], pace=0)
+LAST = FakeAnswer(f"{SECRET} is warmest.", pace=0)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -280,7 +280,7 @@ def test_a_loop_that_is_left_ends_the_spans(telemetry: Telemetry) -> None:
         return city
 
     async def ask(messages: list[Any]) -> Any:
-        return later(sent(Answer("", calls=[Call("slow", {"city": "Rome"})], pace=0)))
+        return later(sent(FakeAnswer("", calls=[Call("slow", {"city": "Rome"})], pace=0)))
 
     async def run() -> None:
         async with aclosing(telemetry.tracing()(jsonrill.agent(ask, {"slow": slow}))) as parts:

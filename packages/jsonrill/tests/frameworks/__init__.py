@@ -9,13 +9,13 @@ from collections.abc import AsyncIterable, Iterable
 from typing import Any
 
 from jsonrill import ToolCalls, content, values
-from jsonrill.testing import Answer, Call
+from jsonrill.testing import Call, FakeAnswer
 
 TEXT = '{"title": "Tide é ☂", "rows": [1, {"a": null}, "b"]}'
 WEATHER = Call("weather", {"city": "São Paulo", "days": 3})
 PING = Call("ping", {"n": 1})
-SPOKEN = Answer(TEXT, pace=0)
-CALLED = Answer(calls=[WEATHER, PING], pace=0)
+SPOKEN = FakeAnswer(TEXT, pace=0)
+CALLED = FakeAnswer(calls=[WEATHER, PING], pace=0)
 
 
 def text_of(events: Iterable[Any]) -> str:

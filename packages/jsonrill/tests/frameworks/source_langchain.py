@@ -26,7 +26,7 @@ from frameworks import (
     results_of,
     text_of,
 )
-from jsonrill.testing import Answer, Upstream
+from jsonrill.testing import FakeAnswer, Upstream
 
 
 def model(upstream: Upstream, responses: bool = False) -> ChatOpenAI:
@@ -66,7 +66,7 @@ def test_calls_of_a_chat_model(responses: bool) -> None:
 
 @pytest.mark.parametrize("responses", [False, True])
 @pytest.mark.parametrize("answer", [SPOKEN, CALLED], ids=["text", "calls"])
-def test_astream_events(answer: Answer, responses: bool) -> None:
+def test_astream_events(answer: FakeAnswer, responses: bool) -> None:
     with Upstream(answer) as upstream:
         chain = ChatPromptTemplate.from_template("{q}") | model(upstream, responses)
         if answer is SPOKEN:

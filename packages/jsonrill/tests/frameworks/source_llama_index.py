@@ -17,10 +17,10 @@ from llama_index.core.tools import ToolOutput
 from openai import OpenAI
 
 from frameworks import BOTH, CALLED, SPOKEN, TEXT, calls_of, results_of, text_of
-from jsonrill.testing import Answer, Upstream
+from jsonrill.testing import FakeAnswer, Upstream
 
 
-def chunks(answer: Answer) -> list[Any]:
+def chunks(answer: FakeAnswer) -> list[Any]:
     with Upstream(answer) as upstream:
         with OpenAI(base_url=f"{upstream.url}/v1", api_key="none") as client:
             return [
@@ -30,7 +30,7 @@ def chunks(answer: Answer) -> list[Any]:
             ]
 
 
-def chat(answer: Answer, raw: bool = True) -> list[ChatResponse]:
+def chat(answer: FakeAnswer, raw: bool = True) -> list[ChatResponse]:
     """What `stream_chat` of its OpenAI model yields."""
     made, text = [], ""
     for chunk in chunks(answer):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import jsonrill
-from jsonrill.testing import Answer, Call, Upstream
+from jsonrill.testing import Call, FakeAnswer, Upstream
 from support import few
 from support.streams import collect
 
@@ -194,7 +194,7 @@ def read(client: Any, upstream: Upstream, use: Callable[[Any], Any]) -> tuple[li
 @few(6)
 @every_client
 def test_every_function_reads_the_answer(client: Any) -> None:
-    with Upstream(Answer(TEXT, reasoning="{not this", pace=0)) as upstream:
+    with Upstream(FakeAnswer(TEXT, reasoning="{not this", pace=0)) as upstream:
         values, error = read(client, upstream, jsonrill.values)
         assert error is None and values[-1] == VALUE and len(values) > 8
         texts, error = read(client, upstream, jsonrill.content)
@@ -208,7 +208,7 @@ def test_every_function_reads_the_answer(client: Any) -> None:
 @few(6)
 @every_client
 def test_every_function_reads_the_arguments_of_a_tool(client: Any) -> None:
-    with Upstream(Answer("Looking.", calls=CALLS, pace=0)) as upstream:
+    with Upstream(FakeAnswer("Looking.", calls=CALLS, pace=0)) as upstream:
         values, error = read(client, upstream, lambda it: jsonrill.values(it, tool="weather"))
         assert error is None
         assert values.index({"city": "Zürich"}) < len(values) - 1 and values[-1] == {"city": "Oslo"}
@@ -223,7 +223,7 @@ def test_every_function_reads_the_arguments_of_a_tool(client: Any) -> None:
 @few(6)
 @every_client
 def test_calls_without_text_are_not_silence(client: Any) -> None:
-    with Upstream(Answer(calls=CALLS, pace=0)) as upstream:
+    with Upstream(FakeAnswer(calls=CALLS, pace=0)) as upstream:
         values, error = read(client, upstream, jsonrill.values)
         assert values == [] and type(error) is jsonrill.UnknownSource
         assert "tool='weather'" in str(error)
@@ -232,7 +232,7 @@ def test_calls_without_text_are_not_silence(client: Any) -> None:
 @few(6)
 @every_client
 def test_a_break_closes_the_connection(client: Any) -> None:
-    with Upstream(Answer('["' + "abc " * 500 + '"]')) as upstream:
+    with Upstream(FakeAnswer('["' + "abc " * 500 + '"]')) as upstream:
 
         def first(stream: Any) -> Any:
             values = jsonrill.values(stream)
@@ -264,17 +264,17 @@ def test_a_break_closes_the_connection(client: Any) -> None:
 @every_client
 def test_the_errors_of_a_client_pass_unchanged(client: Any) -> None:
     """A connection that breaks; an error that the provider reports is the client's, too."""
-    with Upstream(Answer(TEXT, ending="reset", after=3, pace=0.02)) as upstream:
+    with Upstream(FakeAnswer(TEXT, ending="reset", after=3, pace=0.02)) as upstream:
         values, error = read(client, upstream, jsonrill.values)
         assert error is not None and not isinstance(error, jsonrill.JsonrillError)
         assert values
-    with Upstream(Answer(TEXT, ending="error", after=3, pace=0.02)) as upstream:
+    with Upstream(FakeAnswer(TEXT, ending="error", after=3, pace=0.02)) as upstream:
         values, error = read(client, upstream, jsonrill.values)
         assert error is not None and not isinstance(error, jsonrill.Truncated)
 
 
 def test_the_text_stream_of_a_helper_is_text() -> None:
-    with Upstream(Answer(TEXT, pace=0)) as upstream:
+    with Upstream(FakeAnswer(TEXT, pace=0)) as upstream:
         with messages_helper(upstream.url) as stream:
             assert list(jsonrill.values(stream.text_stream))[-1] == VALUE
 

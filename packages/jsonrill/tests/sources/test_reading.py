@@ -22,7 +22,7 @@ import pytest
 
 import jsonrill
 from jsonrill import SourceFailed, UnknownSource
-from jsonrill.testing import Answer, Cut, Script, Upstream
+from jsonrill.testing import Cut, FakeAnswer, Script, Upstream
 from support.streams import collect
 
 aiohttp = pytest.importorskip("aiohttp")
@@ -33,7 +33,7 @@ requests = pytest.importorskip("requests")
 TEXT = '{"title": "Storm é", "rows": [1, 2, 3]}'
 VALUE = {"title": "Storm é", "rows": [1, 2, 3]}
 JSON = {"content-type": "application/json"}
-ANSWER = Answer(TEXT, pace=0)
+ANSWER = FakeAnswer(TEXT, pace=0)
 CHAT = json.dumps({"model": "any", "messages": [], "stream": True}).encode()
 
 
@@ -312,7 +312,7 @@ def test_a_body_that_is_cut_off_is_the_clients_error(client: Any, framing: Any) 
 
 @every_client
 def test_a_break_closes_the_connection(client: Any) -> None:
-    with Upstream(Answer('["' + "abc " * 500 + '"]')) as upstream:
+    with Upstream(FakeAnswer('["' + "abc " * 500 + '"]')) as upstream:
 
         def first(response: Any) -> Any:
             values = jsonrill.values(response)

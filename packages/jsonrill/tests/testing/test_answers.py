@@ -18,12 +18,12 @@ from google.genai import errors as google_errors
 from mistralai.client import Mistral
 from mistralai.client.errors import MistralError
 
-from jsonrill.testing import Answer, Call, Script, Upstream
+from jsonrill.testing import Call, FakeAnswer, Script, Upstream
 
 TEXT = "It rains in Zürich, and will until Sunday."
 REASONING = "They ask about the weather, so I look."
 CALLS = [Call("weather", {"city": "Zürich", "days": 3}), Call("ping")]
-ALL = Answer(TEXT, REASONING, CALLS, pace=0)
+ALL = FakeAnswer(TEXT, REASONING, CALLS, pace=0)
 MESSAGES: list[Any] = [{"role": "user", "content": "hello"}]
 # What an answer is: reasoning, text, calls as (name, arguments), and how it ended.
 Seen = tuple[str, str, list[tuple[str, Any]], str]
@@ -198,7 +198,7 @@ def test_clients_read_reasoning_text_and_parallel_calls_streamed_or_not(name: st
 @pytest.mark.parametrize("name", CLIENTS)
 def test_clients_read_a_text_alone(name: str) -> None:
     streamed, at_once, _, said, _ = CLIENTS[name]
-    with Upstream(Answer(TEXT, pace=0)) as upstream:
+    with Upstream(FakeAnswer(TEXT, pace=0)) as upstream:
         assert streamed(upstream.url) == ("", TEXT, [], said)
         assert at_once(upstream.url) == ("", TEXT, [], said)
 
@@ -208,13 +208,13 @@ def test_an_answer_may_be_stopped_at_a_number_of_tokens(name: str) -> None:
     streamed, at_once, *_, stopped = CLIENTS[name]
     if name == "chat":  # its helper raises for this end
         streamed = at_once
-    with Upstream(Answer(TEXT, pace=0, ending="length", after=3)) as upstream:
+    with Upstream(FakeAnswer(TEXT, pace=0, ending="length", after=3)) as upstream:
         assert streamed(upstream.url) == ("", TEXT[:12], [], stopped)
         assert at_once(upstream.url) == ("", TEXT[:12], [], stopped)
 
 
 def test_arguments_may_be_stopped_in_their_middle() -> None:
-    answer = Answer("", calls=CALLS, pace=0, ending="length", after=3)
+    answer = FakeAnswer("", calls=CALLS, pace=0, ending="length", after=3)
     with Upstream(answer) as upstream, an_openai(upstream.url) as client:
         got: Any = client.chat.completions.create(model="m", messages=MESSAGES).choices[0].message
         assert [call.function.arguments for call in got.tool_calls or []] == [CALLS[0].text[:12]]
@@ -225,7 +225,7 @@ def test_arguments_may_be_stopped_in_their_middle() -> None:
 @pytest.mark.parametrize("ending", ["error", "reset"])
 def test_clients_fail_in_the_middle(name: str, ending: Any) -> None:
     streamed, at_once, *_ = CLIENTS[name]
-    with Upstream(Answer(TEXT, pace=0.001, ending=ending, after=3)) as upstream:
+    with Upstream(FakeAnswer(TEXT, pace=0.001, ending=ending, after=3)) as upstream:
         with pytest.raises(ERRORS):
             streamed(upstream.url)
         assert upstream.exchanges[0].tokens == 3
@@ -236,14 +236,14 @@ def test_clients_fail_in_the_middle(name: str, ending: Any) -> None:
 @pytest.mark.parametrize("name", CLIENTS)
 def test_clients_get_an_error_status_with_its_body_and_headers(name: str) -> None:
     for ask in CLIENTS[name][:2]:
-        with Upstream(Answer(status=400, headers={"retry-after": "7"})) as upstream:
+        with Upstream(FakeAnswer(status=400, headers={"retry-after": "7"})) as upstream:
             with pytest.raises(ERRORS) as caught:
                 ask(upstream.url)
             assert "Overloaded" in str(caught.value)
 
 
 def test_a_token_is_one_event_at_the_pace_and_is_counted() -> None:
-    with Upstream(Answer(TEXT, pace=0.02)) as upstream, an_openai(upstream.url) as client:
+    with Upstream(FakeAnswer(TEXT, pace=0.02)) as upstream, an_openai(upstream.url) as client:
         begun = time.monotonic()
         stream = client.chat.completions.create(model="m", messages=MESSAGES, stream=True)
         texts = [chunk.choices[0].delta.content for chunk in stream]
@@ -255,7 +255,7 @@ def test_a_token_is_one_event_at_the_pace_and_is_counted() -> None:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_the_upstream_notices_when_the_client_leaves(asynchronous: bool) -> None:
-    answer = Answer("word " * 2000)
+    answer = FakeAnswer("word " * 2000)
     with Upstream(answer) as upstream:
         if asynchronous:
             asyncio.run(leave(upstream.url))
@@ -279,7 +279,7 @@ async def leave(url: str) -> None:
 
 
 def test_an_answer_that_stalls_sends_its_tokens_and_nothing_more() -> None:
-    with Upstream(Answer(TEXT, pace=0, ending="stall", after=2)) as upstream:
+    with Upstream(FakeAnswer(TEXT, pace=0, ending="stall", after=2)) as upstream:
         with openai.OpenAI(
             api_key="none", base_url=f"{upstream.url}/v1", max_retries=0, timeout=0.5
         ) as client:
@@ -290,8 +290,8 @@ def test_an_answer_that_stalls_sends_its_tokens_and_nothing_more() -> None:
 
 
 def test_each_request_gets_its_reply_and_all_later_ones_the_last() -> None:
-    limited = Answer(status=429, headers={"retry-after": "0"})
-    with Upstream(limited, ALL, Answer("other", pace=0)) as upstream:
+    limited = FakeAnswer(status=429, headers={"retry-after": "0"})
+    with Upstream(limited, ALL, FakeAnswer("other", pace=0)) as upstream:
         with openai.OpenAI(api_key="none", base_url=f"{upstream.url}/v1") as client:
             ask = lambda: client.chat.completions.create(model="m", messages=MESSAGES)  # noqa: E731
             assert ask().choices[0].message.content == TEXT
@@ -300,7 +300,9 @@ def test_each_request_gets_its_reply_and_all_later_ones_the_last() -> None:
 
 
 def test_a_function_chooses_the_reply_by_the_request() -> None:
-    with Upstream(lambda exchange: Answer(f"I am {exchange.json['model']}", pace=0)) as upstream:
+    with Upstream(
+        lambda exchange: FakeAnswer(f"I am {exchange.json['model']}", pace=0)
+    ) as upstream:
         assert chat(upstream.url)[1] == "I am m"
         assert upstream.exchanges[0].headers["authorization"] == "Bearer none"
 
@@ -330,7 +332,7 @@ def test_usage_is_sent_when_it_is_asked_for() -> None:
 
 def test_after_is_for_other_endings() -> None:
     with pytest.raises(ValueError, match="ending"):
-        Answer(TEXT, after=3)
+        FakeAnswer(TEXT, after=3)
 
 
 def test_an_upstream_needs_a_reply() -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from jsonrill.demo.recordings import recorded
 from jsonrill.jsontext import dumps
 from jsonrill.sources.answer import AnswerText
-from jsonrill.testing import Answer, Call, Script
+from jsonrill.testing import Call, FakeAnswer, Script
 from jsonrill.testing.answers import tokens
 from jsonrill.toolcalls import ToolCalls
 
@@ -36,45 +36,45 @@ def reply(target: str, body: Any, agent: str = "") -> Script:
     """The response to a request with this target and JSON body."""
     try:
         asked = read(target.partition("?")[0], body)
-        reply = Answer() if asked is None else answer(asked)
+        reply = FakeAnswer() if asked is None else answer(asked)
     except InvalidRequest as bad:
-        reply = Answer(status=400, message=bad.message, param=bad.param)
+        reply = FakeAnswer(status=400, message=bad.message, param=bad.param)
     except RecursionError:
-        reply = Answer(status=400, message="the request is nested too deeply")
+        reply = FakeAnswer(status=400, message="the request is nested too deeply")
     # Where there is no such path, the script says so.
     return replace(reply, id=secrets.token_hex(12)).script(target, body, agent)
 
 
-def answer(asked: Asked) -> Answer:
+def answer(asked: Asked) -> FakeAnswer:
     """What the model answers; InvalidRequest if a schema is one that nothing can meet."""
     if (model := models().get(asked.model)) is not None:
         reply = _recorded_answer(model)
     else:
-        reply = Answer(**_said(asked), pace=PACE)
+        reply = FakeAnswer(**_said(asked), pace=PACE)
     count = sum(len(tokens(text)) for text in (reply.reasoning, reply.text, *_texts(reply)))
     if asked.limit is not None and asked.limit < count:
         return replace(reply, ending="length", after=asked.limit)
     return reply
 
 
-def _texts(answer: Answer) -> list[str]:
+def _texts(answer: FakeAnswer) -> list[str]:
     return [call.text for call in answer.calls]
 
 
-def _recorded_answer(model: Model) -> Answer:
+def _recorded_answer(model: Model) -> FakeAnswer:
     """What a model of the demo always says: a text, the last snapshot, or what its events say."""
     says, pace = model.says(), 1 / model.pace
     if model.input == "text":
-        return Answer(says, pace=pace)
+        return FakeAnswer(says, pace=pace)
     lines = says.splitlines()
     if model.input == "snapshots":
-        return Answer(lines[-1], pace=pace)
+        return FakeAnswer(lines[-1], pace=pace)
     text, calls = AnswerText("auto"), ToolCalls()
     written = "".join([text.feed(line) for line in lines])
     for line in lines:
         calls.feed(json.loads(line))
     made_calls = [Call(call.name or "", call.raw, call.id or "") for call in calls.calls]
-    return Answer(written, calls=made_calls, pace=pace)
+    return FakeAnswer(written, calls=made_calls, pace=pace)
 
 
 def _said(asked: Asked) -> dict[str, Any]:

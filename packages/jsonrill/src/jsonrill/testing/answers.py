@@ -42,7 +42,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FakeAnswer:
     """What the model answers: reasoning, then text, then tool calls, one token per event.
 
     `pace` is the time before each token in seconds. Without it the buffers of the connection take
@@ -71,7 +71,7 @@ class Answer:
         if self.after is not None and self.ending == "complete":
             raise ValueError("`after` is for an answer whose `ending` is not complete")
 
-    def shortened(self) -> Answer:
+    def shortened(self) -> FakeAnswer:
         """The answer with its first `after` tokens only."""
         if self.after is None:
             return self
@@ -164,7 +164,7 @@ class _Protocol:
     # Whether the last event is [DONE].
     done = False
 
-    def __init__(self, answer: Answer, asked: Mapping[str, Any], stopped: str) -> None:
+    def __init__(self, answer: FakeAnswer, asked: Mapping[str, Any], stopped: str) -> None:
         self.answer = answer
         self.asked = asked
         self.stopped = stopped

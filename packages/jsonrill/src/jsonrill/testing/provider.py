@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from .answers import Answer
+from .answers import FakeAnswer
 from .script import Cut, Script, Step, Token, framed
 from .upstream import Exchange
 
@@ -27,7 +27,7 @@ class Provider:
 
     def __init__(
         self,
-        models: Mapping[str, Answer | Script] | Callable[[str], Answer | Script],
+        models: Mapping[str, FakeAnswer | Script] | Callable[[str], FakeAnswer | Script],
         *,
         names: tuple[str, ...] = (),
         resumes: bool = True,
@@ -42,7 +42,7 @@ class Provider:
         for response in self.responses.values():
             response.breaks += 1
 
-    def __call__(self, exchange: Exchange) -> Script | Answer:
+    def __call__(self, exchange: Exchange) -> Script | FakeAnswer:
         target = urlsplit(exchange.target)
         _, is_response, path = target.path.partition("/responses")
         if exchange.method == "GET" and target.path.endswith("/models"):
@@ -51,11 +51,11 @@ class Provider:
         if is_response and path:
             return self._kept(exchange.method, path, parse_qs(target.query))
         answer = self._answer(asked["model"])
-        if not isinstance(answer, Answer) or answer.status != 200:
+        if not isinstance(answer, FakeAnswer) or answer.status != 200:
             return answer
         return self._begin(answer, asked) if is_response and asked.get("background") else answer
 
-    def _begin(self, answer: Answer, asked: Json) -> Script:
+    def _begin(self, answer: FakeAnswer, asked: Json) -> Script:
         id = f"resp_{len(self.responses) + 1}"
         begun = self.responses[id] = Response(id, answer, asked)
         return Script(begun.stream(0)) if asked.get("stream") else Script.json(begun.value())
@@ -83,7 +83,7 @@ class Provider:
 class Response:
     """A background response: its events, and how many of them are there by now."""
 
-    def __init__(self, id: str, answer: Answer, asked: Json) -> None:
+    def __init__(self, id: str, answer: FakeAnswer, asked: Json) -> None:
         self.id = id
         self.cancelled = threading.Event()
         # How often its connections were broken.

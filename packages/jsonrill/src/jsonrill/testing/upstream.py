@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from .answers import Answer
+from .answers import FakeAnswer
 from .script import Cut, Script, Step, Token
 
-Reply = Script | Answer | Callable[["Exchange"], Script | Answer]
+Reply = Script | FakeAnswer | Callable[["Exchange"], Script | FakeAnswer]
 
 
 class Exchange:
@@ -48,12 +48,12 @@ class Upstream:
     """A server on a free port of loopback, as a context manager.
 
     The first request gets the first reply, the second the second, and all that follow the last one.
-    A reply is a `Script`, an `Answer`, or a function that takes the `Exchange` and returns either.
+    A reply is a `Script`, a `FakeAnswer`, or a function that takes the `Exchange` and returns one.
     """
 
     def __init__(self, *replies: Reply, port: int = 0) -> None:
         if not replies:
-            raise TypeError("Upstream needs a reply: a Script, an Answer, or a function")
+            raise TypeError("Upstream needs a reply: a Script, a FakeAnswer, or a function")
         self.exchanges: list[Exchange] = []
         self.errors: list[Exception] = []
         self.closing = threading.Event()
@@ -89,13 +89,13 @@ class Upstream:
             number = len(self.exchanges)
             self.exchanges.append(exchange)
         reply = self._replies[min(number, len(self._replies) - 1)]
-        if not isinstance(reply, Script | Answer):
+        if not isinstance(reply, Script | FakeAnswer):
             try:
                 reply = reply(exchange)
             except Exception as error:
                 self.errors.append(error)
                 return Script.json({"error": {"message": f"the test failed: {error!r}"}}, 500)
-        if isinstance(reply, Answer):
+        if isinstance(reply, FakeAnswer):
             reply = reply.script(
                 exchange.target, exchange.json, exchange.headers.get("user-agent", "")
             )
