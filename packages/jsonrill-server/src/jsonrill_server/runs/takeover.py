@@ -117,6 +117,8 @@ class RunHub(Hub):
 
     async def _take_over(self, begun: Begun, resume: Resume | None) -> bool | None:
         """Go on with a lost run; None if it has ended, or another process goes on with it."""
+        if self.stopping:
+            return False  # a start that was under way when this process was told to stop
         try:
             claim = await Claim.take(self, begun.name, begun.producer, self.lease)
         except (StreamTaken, LogClosed, UnknownStream):
