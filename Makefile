@@ -31,7 +31,8 @@ SLOW_TESTS := $(addprefix $(TESTS)/,parse/test_costs.py partial_stream/test_part
   providers/test_matrix.py parse/test_json.py parse/test_repair_promises.py \
   chunker/test_chunker_promises.py chunker/test_chunker_flat.py \
   schema/test_schema_cost.py parse/test_near_json.py dialects/test_ui_messages.py \
-  providers/test_models.py providers/test_session_objects.py)
+  providers/test_models.py providers/test_session_objects.py providers/test_repeated.py \
+  dialects/test_composition.py)
 # What looks at the sources alone: `make check` runs it.
 STATIC_TESTS := $(addprefix tests/test_,layers.py functions.py public_names.py reference.py lines.py words.py) \
   $(TESTS)/test_typing.py js/tests/test_types.py
