@@ -196,7 +196,7 @@ LEADS = [
     "1. See [1] and {x}, {{y}}, [z](https://example.org).\n",
     "3 items, not []: ",
     "- [ ] to do\n",
-    "[TOOL] ",
+    "[TOOL]\n",
     "null and void: ",
     "-- ",
     '<think>{"a": [1</think>\nSo: ',

@@ -13,6 +13,7 @@ import {
   BREAKS_PROSE,
   BREAKS_PROSE_OF_MANY,
   BREAKS_TRAILING,
+  CITES,
   DUE,
   EMPTY_OR_ONE,
   ENTRY,
@@ -21,6 +22,7 @@ import {
   IN_FACE,
   IN_LINE,
   IN_SENTENCE,
+  KEY_BEFORE,
   LATER,
   NO_LIST,
   NUMBERS,
@@ -193,7 +195,12 @@ export class Prose {
       const seen = this.seesValue(m, SHAPE.BRACKET, text, pos);
       if (seen === null) return m._hold(text, pos);
       this.inProse = seen && this.isValue(text, pos);
-      if (this.inProse) return this.beginValue(m, text, pos);
+      if (this.inProse) {
+        const end = this.beginValue(m, text, pos);
+        // Any other number after numbers in a sentence makes them doubtful.
+        this.isScalar = endOf(NUMBERS, text, pos) >= 0 && !IN_LINE.test(this.beforeText);
+        return end;
+      }
       const after = pastSpaces(text, pos + 1);
       // {{"a": 1}} of a template is not passed over.
       if (!seen && char === "{" && text[after] === "{") {
@@ -213,8 +220,8 @@ export class Prose {
   /**
    * False for one of two operands, and for numbers, words or nothing in a sentence.
    *
-   * Those are a footnote, an interval or code, unless they are alone in their line. Words and nothing
-   * may come after a colon, too.
+   * Those are a footnote, an interval or code, unless they are alone in their line or come after a
+   * colon; numbers not after that of a list of sources or of a key.
    * @param {string} text
    * @param {number} pos
    */
@@ -224,7 +231,8 @@ export class Prose {
     if (endOf(SCALAR_LIST, text, pos) < 0) return true;
     const numbers = endOf(NUMBERS, text, pos) >= 0;
     if (IN_LINE.test(before)) return !numbers || !before.includes("[]") || before.endsWith(">\n");
-    return !numbers && ANNOUNCES.test(before);
+    if (!ANNOUNCES.test(before)) return false;
+    return !(numbers && (CITES.test(before) || KEY_BEFORE.test(before)));
   }
 
   /**
@@ -443,7 +451,8 @@ export class Prose {
     const due = !LATER.test(this.trailingText) || DUE.test(before);
     const cited = m._sees(SHAPE.CITED, text, pos);
     if (cited === null) return null;
-    if (cited && !due && !this.scalarList && !this.isScalar) return false;
+    const isSource = !due || CITES.test(before);
+    if (cited && isSource && !this.scalarList && !this.isScalar) return false;
     const inLine = cited && !this.trailingText.includes("\n");
     const cut = due && m._last && SHAPE.BRACKET.cut(text, pos) && !IN_FACE.test(before);
     const seen = cut || inLine || m._sees(SHAPE.BRACKET, text, pos);

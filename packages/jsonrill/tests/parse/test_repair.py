@@ -230,6 +230,8 @@ FOUND: list[tuple[str, Any]] = [
     # Otherwise it is prose, up to a fence or to a bracket with JSON in it.
     ("So: {}", {}),
     ("So: []\n", []),
+    ("So: [1]", [1]),
+    ("So [1]: [1, 2]", [1, 2]),
     ("So:\n[1]", [1]),
     ("So:\n[1 2]", [1, 2]),
     ("So {x}: {x: 1}", {"x": 1}),
@@ -247,6 +249,7 @@ FOUND: list[tuple[str, Any]] = [
     ("true story: [null]", [None]),
     ("truly: []", []),
     ("No: {}", {}),
+    ("No: [4, 2]", [4, 2]),
     ("None of [that]:\n[4, 2]", [4, 2]),
     ("`x` and ``y``: ```\n42\n```", 42),
     ("so ```x\ny\n``` and ```\n[1]\n```", [1]),
@@ -278,7 +281,7 @@ def test_the_value_is_found(text: str, value: Any) -> None:
 
 NOT_FOUND = [
     *("", " \n", "So.", "see [1] or {}.", "[1] and more", "42 is it", "nullify", "-", "So: 42"),
-    *("So: [1]", "So [1]: [1, 2]", "So: [[1, 2]]", "No: [4, 2]", "It is {}"),
+    *("Source: [1]", "Domain: [0, 1]", "key: [4, 2]", "It is [4, 2]", "It is {}"),
     *(
         "<think>[1, 2]",
         "```\n",

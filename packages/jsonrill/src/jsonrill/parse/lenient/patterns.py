@@ -46,6 +46,12 @@ TAG: Final = re.compile(r"[<◁\[]")
 IN_SENTENCE: Final = re.compile(r"[\w,;)] \Z")
 # Before a bracket: a colon; or nothing else in its line, but for Markdown and tags.
 ANNOUNCES: Final = re.compile(r"[:：][\s*_`]{0,8}\Z")
+# Before numbers in brackets after a colon: they are sources or an interval.
+CITES: Final = re.compile(
+    r"\w:\Z|(?:\([^()\n]{0,120}|\b(?:sources?|refs?|references?|citations?|footnotes?|notes?|see|cf|quellen?"
+    r"|siehe|vgl|fuentes?|domain|range|intervals?|bounds?|support|ci|出典|来源|источники?)[.*_]{0,3})[:：][\s*_`]{0,8}\Z",
+    re.IGNORECASE,
+)
 IN_LINE: Final = re.compile(
     r"(?:\A|\n)[ \t]{0,40}(?:(?:[-*+•>#`_]{1,3}|\d{1,3}[.)]|<[^<>\n]{1,60}>)[ \t]{0,8}){0,3}\Z"
 )

@@ -164,7 +164,11 @@ class Prose:
                 return m._hold(text, pos)
             self.in_prose = bool(fits) and self.is_value(m, text, pos)
             if self.in_prose:
-                return self.begin_value(m, text, pos)
+                numbers = patterns.NUMBERS.match(text, pos) is not None
+                end = self.begin_value(m, text, pos)
+                # Any other number after numbers in a sentence makes them doubtful.
+                self.is_scalar = numbers and not patterns.IN_LINE.search(self.before_text)
+                return end
             after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
             if not seen and char == "{" and text.startswith("{", after):  # of a template
                 pos += 1
@@ -186,8 +190,9 @@ class Prose:
     def is_value(self, m: Leniency, text: str, pos: int) -> bool:
         """False for one of two operands, and for numbers, words or nothing in a sentence.
 
-        Those are a footnote, an interval or code, unless they are alone in their line. Words and
-        nothing may come after a colon, too, and numbers if a schema asks for a list.
+        Those are a footnote, an interval or code, unless they are alone in their line or come after
+        a colon; numbers not after that of a list of sources or of a key, unless a schema asks for a
+        list.
         """
         if self.is_doubtful or patterns.OPERAND.search(self.before_text):
             return False
@@ -196,8 +201,12 @@ class Prose:
         numbers = patterns.NUMBERS.match(text, pos) is not None
         if patterns.IN_LINE.search(self.before_text):
             return not numbers or "[]" not in self.before_text or self.before_text[-2:] == ">\n"
-        colon = patterns.ANNOUNCES.search(self.before_text) is not None
-        return colon and (not numbers or m.schema.guide is not None)
+        if not patterns.ANNOUNCES.search(self.before_text):
+            return False
+        if not numbers or m.schema.guide is not None:
+            return True
+        before = self.before_text
+        return not (patterns.CITES.search(before) or patterns.KEY_BEFORE.search(before))
 
     def is_code(self, bracket: str) -> bool:
         """True if a bracket after the prose so far is part of something else than an answer."""
@@ -377,7 +386,8 @@ class Prose:
         cited = m._sees(lookahead.CITED, text, pos)
         if cited is None:
             return None
-        if cited and not due and not self.scalar_list and not self.is_scalar:
+        is_source = not due or patterns.CITES.search(before) is not None
+        if cited and is_source and not self.scalar_list and not self.is_scalar:
             return False
         in_line = "\n" not in self.trailing_text
         seen = True if cited and in_line else m._sees(lookahead.BRACKET, text, pos)
