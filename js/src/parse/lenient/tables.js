@@ -53,7 +53,7 @@ export const ASIDE_BEGINS = new RegExp("[\\p{L}\\p{N}_\\\\<$]|(?<=\\[)[{\\[]", "
 export const KEY_BEFORE = new RegExp("(?:^|[\\n,{(])[ \\t]{0,40}(?:[\"'][^\"'\\n]{1,60}[\"']|[a-z_$][\\p{L}\\p{N}_$-]{0,60})[ \\t]{0,8}:[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*$", "u");
 export const NEXT_OBJECT = new RegExp("[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*,[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*\\{", "uy");
 export const ENDS_IN_NUMBER = new RegExp("[\\p{Nd}]$", "u");
-export const LENGTH = new RegExp("(?:[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000(~\u2248]|^(?=[\\p{Nd}]+[./]))(?:[\\p{Nd}]{1,3}['\u2019.,/x\u00d7-]){0,2}[\\p{Nd}]{1,3}$", "u");
+export const LENGTH = new RegExp("(?:[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000(~\u2248]|^(?=[\\p{Nd}]+[./'\u2019]))(?:[\\p{Nd}]{1,3}['\u2019.,/x\u00d7-]){0,2}[\\p{Nd}]{1,3}$", "u");
 export const LABEL = new RegExp("(?<![\\p{L}\\p{N}_])(?!(?:the|and|for|with|about|are|was|has)[ \\t])[^\\P{L}\\p{Nd}_]{3,}[ \\t][\\p{Nd}]+$", "u");
 export const LAST_SCALAR = new RegExp("[ \\t]+(?:-?[0-9][-+.eE0-9]*|[A-Za-z]+)[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*$", "uy");
 export const OPEN_CURLY = new RegExp("[\u201e\u2018][^\u201e\u201c\u201d\u2018\"]*$|(?:^|[\u201c\u201d\u2018\"])[^\u201e\u201c\u201d\u2018\"]*\u201c[^\u201e\u201c\u201d\u2018\"]*$", "u");

@@ -103,7 +103,7 @@ NEXT_OBJECT: Final = re.compile(r"\s*,\s*\{")
 TUPLE_ENDS: Final = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*\)")
 ENDS_IN_NUMBER: Final = re.compile(r"\d\Z")
 # A length, as it may be written: not in `v1.0`, `10:30`, `$5`, `2024`, and no whole number alone.
-LENGTH: Final = re.compile(r"(?:[\s(~≈]|\A(?=\d+[./]))(?:\d{1,3}['’.,/x×-]){0,2}\d{1,3}\Z")
+LENGTH: Final = re.compile(r"(?:[\s(~≈]|\A(?=\d+[./'’]))(?:\d{1,3}['’.,/x×-]){0,2}\d{1,3}\Z")
 # A number that says which one, not how long.
 LABEL: Final = re.compile(
     r"\b(?!(?:the|and|for|with|about|are|was|has)[ \t])[^\W\d_]{3,}[ \t]\d+\Z"
