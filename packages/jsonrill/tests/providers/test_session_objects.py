@@ -10,7 +10,7 @@ from google.genai.types import LiveServerMessage
 from openai.types.realtime import RealtimeServerEvent
 from pydantic import TypeAdapter
 
-from jsonrill import ToolCalls, content
+from jsonrill import SourceFailed, ToolCalls, content
 from support.provider_streams import TWO, in_a_row
 from support.provider_streams import gemini_live as live_calls
 
@@ -51,6 +51,14 @@ def test_realtime_text(name: str) -> None:
     read: TypeAdapter[Any] = TypeAdapter(RealtimeServerEvent)
     events = [read.validate_python(event) for event in SPOKEN[name]]
     assert "".join(content(events)) == "".join(content(SPOKEN[name])) == '{"a": 1}'
+
+
+def test_an_error_while_a_response_is_open_is_told() -> None:
+    """Outside of one it is about a request of the session, not about an answer."""
+    error = {"type": "error", "event_id": "3", "error": {"message": "overloaded"}}
+    with pytest.raises(SourceFailed, match="overloaded"):
+        [*content([*SPOKEN["text"], error])]
+    assert "".join(content([*SPOKEN["audio"], error])) == '{"a": 1}'
 
 
 def test_realtime_calls() -> None:
