@@ -85,7 +85,11 @@ class ValueBuilder(Sink):
     def key(self, key: str, offset: int) -> None:
         if self._steps:
             names = self._names
-            key = names.setdefault(key, key) if len(names) < MANY_NAMES else names.get(key, key)
+            known = names.get(key)
+            if known is not None:
+                key = known
+            elif len(names) < MANY_NAMES:
+                names[key] = key
         self._key = key
 
     def start_string(self, offset: int) -> None:
