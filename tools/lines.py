@@ -45,10 +45,10 @@ class Package(NamedTuple):
 
 
 PACKAGES: Final = {
-    "library": Package("packages/jsonrill/src", 19_000, 29_150),
+    "library": Package("packages/jsonrill/src", 19_000, 28_900),
     "server": Package("packages/jsonrill-server/src", 7_000, 10_850),
     "batch": Package("packages/jsonrill-batch/src", 2_300, 2_900),
-    "js": Package("js/src", 9_000, 12_900),
+    "js": Package("js/src", 9_000, 12_600),
     "page": Package("page", 6_000, 7_900),
 }
 
