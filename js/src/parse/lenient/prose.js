@@ -212,6 +212,8 @@ export class Prose {
       const scalars = seen && endOf(SCALAR_LIST, text, pos) >= 0;
       const mightBe = scalars || endOf(EMPTY_OR_ONE, text, pos) >= 0;
       const first = endOf(ENTRY, text, pos) < 0 && IN_LINE.test(this.beforeText);
+      // After one of two values nothing is the value, least of all what is inside it.
+      if (seen && !scalars) this.isDoubtful = true;
       if (mightBe && (first || ANNOUNCES.test(this.beforeText))) this.isDoubtful = true;
       return this.beginAside(m, pos, mightBe ? "[]" : "[-]");
     }

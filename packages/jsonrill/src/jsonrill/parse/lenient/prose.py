@@ -182,7 +182,9 @@ class Prose:
             first = not patterns.ENTRY.match(text, pos) and patterns.IN_LINE.search(
                 self.before_text
             )
-            self.is_doubtful = self.is_doubtful or bool(might_be and (announced or first))
+            # After one of two values nothing is the value, least of all what is inside it.
+            one_of_two = (fits and not scalars) or (might_be and (announced or first))
+            self.is_doubtful = self.is_doubtful or bool(one_of_two)
             return self.begin_aside(m, pos, "[]" if might_be else "[-]")
         self.before_text = (before + text[max(start, len(text) - _REMEMBERED) :])[-_REMEMBERED:]
         return len(text)
