@@ -28,6 +28,7 @@ from jsonrill_batch import (
 )
 from jsonrill_batch.engines import local
 from jsonrill_batch.engines.engine import Trials
+from jsonrill_batch.engines.task import read_mark
 from jsonrill_batch.output.folder import Folder
 from jsonrill_batch.plan import Shard
 from support import hard
@@ -312,6 +313,29 @@ def test_progress_counts_up_to_the_end(
     assert [found[0] for found in seen] == sorted(found[0] for found in seen)
     # Within a shard, too.
     assert any(0 < found[0] < size and found[2] > 0 for found in seen)
+
+
+MARKING = """
+import itertools, sys
+from jsonrill_batch.engines.task import marked
+with marked(sys.argv[1]) as mark:
+    mark(0, 0)
+    print("marked", flush=True)
+    for count in itertools.count(1):
+        mark(count, count)
+"""
+
+
+def test_a_mark_never_goes_back_while_it_is_read(tmp_path: Path) -> None:
+    path = str(tmp_path / "mark")
+    with subprocess.Popen([sys.executable, "-c", MARKING, path], stdout=subprocess.PIPE) as worker:
+        try:
+            assert worker.stdout is not None and worker.stdout.readline()
+            marks = [read_mark(path) for _ in range(3000)]
+        finally:
+            worker.kill()
+    done = [mark[1] for mark in marks if mark is not None]
+    assert len(done) == len(marks) and done == sorted(done) and done[0] < done[-1]
 
 
 def test_a_folder_belongs_to_one_run(tmp_path: Path) -> None:

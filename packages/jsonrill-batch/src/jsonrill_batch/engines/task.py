@@ -11,7 +11,6 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from mmap import mmap
 from typing import Any, Final
 
@@ -75,7 +74,7 @@ def _do(task: Mapping[str, Any]) -> dict[str, Any]:
     job = Job.from_json(task["job"])
     folder = folder_at(task["out"])
     part, quarantine = files_of(shard.name, task["format"])
-    with _marked(task["mark"]) as mark:
+    with marked(task["mark"]) as mark:
         lines = _lines(segments, job, mark)
         if task["skip"]:
             lines = _skipping(lines, task["skip"])
@@ -125,7 +124,7 @@ def _skipping(lines: Iterator[Line], skip: Mapping[str, str]) -> Iterator[Line]:
 
 
 @contextmanager
-def _marked(path: str | None) -> Iterator[Callable[[int, int], None]]:
+def marked(path: str | None) -> Iterator[Callable[[int, int], None]]:
     """A function that notes line and byte in the mark file, for the case that the process dies."""
     if path is None:
         yield lambda line, done: None
@@ -137,8 +136,13 @@ def _marked(path: str | None) -> Iterator[Callable[[int, int], None]]:
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror or error}") from error
     # Memory that is the file: what is noted stays when the process dies, and needs no system call.
+    # Assigned, because `pack_into` sets zeros first: a reader or a death in between would see them.
     with noted:
-        yield partial(_MARK.pack_into, noted, 0)
+
+        def mark(line: int, done: int) -> None:
+            noted[:] = _MARK.pack(line, done)
+
+        yield mark
 
 
 def bytes_done(marks: Iterable[str | None]) -> int:
