@@ -22,9 +22,9 @@ def seconds_of_children() -> float:
 
 def test_the_compiled_wheel(tmp_path: Path) -> None:
     # Without the folder of earlier builds; `src/jsonrill/build` has the same name.
-    made = shutil.ignore_patterns("*.c", "*.so", "__pycache__", "*.egg-info")
+    not_copied = shutil.ignore_patterns("*.c", "*.so", "__pycache__", "*.egg-info")
     copy = tmp_path / "library"
-    shutil.copytree(LIBRARY / "src", copy / "src", ignore=made)
+    shutil.copytree(LIBRARY / "src", copy / "src", ignore=not_copied)
     for name in ("setup.py", "jsonrill_build.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(LIBRARY / name, copy)
     words = "-m pip -q --disable-pip-version-check wheel --no-deps --no-build-isolation -w".split()

@@ -51,17 +51,17 @@ def correctness_of(
 def test_each_fault_is_seen(
     shown: dict[str, Any], fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = correctness_of("[12]", {"[12]": [12], **shown}, monkeypatch)
+    scores = correctness_of("[12]", {"[12]": [12], **shown}, monkeypatch)
     faults = ("raised", "retracted", "invented", "false number", "wrong at the end")
-    assert [name for name in faults if found[name]] == [fault]
+    assert [name for name in faults if scores[name]] == [fault]
 
 
 def test_jsonrill_shows_nothing_false() -> None:
-    found = prefixes.judge(PureLive())
-    assert found["prefixes"] == sum(map(len, prefixes.TEXTS))
+    scores = prefixes.judge(PureLive())
+    assert scores["prefixes"] == sum(map(len, prefixes.TEXTS))
     counts = ("raised", "retracted", "invented", "false number", "wrong at the end")
-    assert [found[name] for name in counts] == [0] * 5
-    assert (found["open"], found["accepted"], found["refused"]) == (1.0, [], [])
+    assert [scores[name] for name in counts] == [0] * 5
+    assert (scores["open"], scores["accepted"], scores["refused"]) == (1.0, [], [])
 
 
 @pytest.mark.parametrize("shape", shapes.SHAPES)
@@ -87,17 +87,17 @@ class Endless(Contestant):
 
 
 def test_what_takes_too_long_is_stopped_and_says_how_far_it_came() -> None:
-    found = trial(Endless().run, ["a", "b", "c", "d"], cap=0.05)
-    assert found.read == 0.75
-    assert found.as_json(4)["us"] is None
+    timing = trial(Endless().run, ["a", "b", "c", "d"], cap=0.05)
+    assert timing.read == 0.75
+    assert timing.as_json(4)["us"] is None
 
 
 def test_what_fails_is_named() -> None:
     def fail(pieces: Iterable[str]) -> None:
         raise RecursionError
 
-    found = race({"fails": fail}, ["a"], budget=0.01, cap=1)
-    assert found["fails"].failed == "RecursionError"
+    timings = race({"fails": fail}, ["a"], budget=0.01, cap=1)
+    assert timings["fails"].failed == "RecursionError"
 
 
 def sleepless() -> None:
@@ -118,8 +118,8 @@ def test_all_take_turns() -> None:
         return work
 
     works = {"a": noting("a"), "b": noting("b")}
-    found = interleaved(works, budget=0.0, least=3)
-    assert [found[name].samples for name in works] == [3, 3]
+    timings = interleaved(works, budget=0.0, least=3)
+    assert [timings[name].samples for name in works] == [3, 3]
     assert "".join(order).endswith("ababab")
 
 
@@ -146,8 +146,8 @@ def test_a_chart_is_xml_with_every_name_once() -> None:
         chart.Line("left out", "rival", []),
     ]
     tree = ElementTree.fromstring(chart.svg("title", lines))
-    said = [element.text for element in tree.iter() if element.tag.endswith("text")]
-    assert said.count("a < b") == said.count("rival") == 1 and "left out" not in said
+    texts = [element.text for element in tree.iter() if element.tag.endswith("text")]
+    assert texts.count("a < b") == texts.count("rival") == 1 and "left out" not in texts
 
 
 def test_the_page_is_what_the_results_say() -> None:
@@ -158,8 +158,8 @@ def test_the_page_is_what_the_results_say() -> None:
 
 def test_the_readme_says_what_the_results_say() -> None:
     results = json.loads((ROOT / "docs" / "benchmarks" / "results.json").read_text("utf8"))
-    said = " ".join((ROOT / "README.md").read_text("utf8").split())
-    assert " ".join(report.headline(results["results"]).split()) in said
+    readme = " ".join((ROOT / "README.md").read_text("utf8").split())
+    assert " ".join(report.headline(results["results"]).split()) in readme
 
 
 SERVER = {"readers": 300, "versions": {"uvicorn": "1"}}
@@ -167,9 +167,9 @@ SERVER = {"readers": 300, "versions": {"uvicorn": "1"}}
 
 @pytest.mark.parametrize("ours, met", [(90.0, True), (89.0, False)])
 def test_a_target_is_met_or_missed(ours: float, met: bool) -> None:
-    found = {"server": {**SERVER, "rates": {"100": {"jsonrill": ours, "bare": 100.0}}}}
-    assert [row.met for row in targets.targets(found)] == [met]
-    assert (f"{ours:.0f} a second" in report.goals(found)) is not met
+    results = {"server": {**SERVER, "rates": {"100": {"jsonrill": ours, "bare": 100.0}}}}
+    assert [row.met for row in targets.targets(results)] == [met]
+    assert (f"{ours:.0f} a second" in report.goals(results)) is not met
 
 
 def test_the_chunkers_streams_come_out_whole() -> None:

@@ -17,11 +17,11 @@ RUNNER = [sys.executable, str(ROOT / "tools" / "conformance.py")]
 
 
 def test_the_suite_names_every_file_and_the_page_too() -> None:
-    found = {file.name for file in CASES.glob("*.json")} - {"suite.json"} | {"providers/"}
-    assert {entry["file"] for entry in SUITE["files"]} == found
+    names = {file.name for file in CASES.glob("*.json")} - {"suite.json"} | {"providers/"}
+    assert {entry["file"] for entry in SUITE["files"]} == names
     assert all(entry["pins"] and entry["for"] for entry in SUITE["files"])
     page = (ROOT / "docs" / "fragments.md").read_text("utf8")
-    assert all(f"`{name}`" in page for name in found)
+    assert all(f"`{name}`" in page for name in names)
     assert f"suite {SUITE['version']}" in page
 
 

@@ -58,10 +58,10 @@ def compile_only(block: Block, where: str) -> None:
 def run_session(block: Block, where: str, names: dict[str, Any]) -> None:
     test = session(block, where, names)
     assert test.examples, f"{where}, line {block.line}: no >>> in this block"
-    said: list[str] = []
+    failures: list[str] = []
     flags = doctest.ELLIPSIS | doctest.REPORT_NDIFF
-    doctest.DocTestRunner(optionflags=flags).run(test, out=said.append, clear_globs=False)
-    assert not said, "\n" + "".join(said)
+    doctest.DocTestRunner(optionflags=flags).run(test, out=failures.append, clear_globs=False)
+    assert not failures, "\n" + "".join(failures)
     names.update(test.globs)
 
 
@@ -109,18 +109,18 @@ def as_providers(
 ) -> Iterator[dict[str, str]]:
     """Clients without arguments find the server of the demo."""
     monkeypatch.chdir(tmp_path)
-    found = {
+    variables = {
         "OPENAI_BASE_URL": f"{demo}/v1",
         "ANTHROPIC_BASE_URL": demo,
         "GOOGLE_GEMINI_BASE_URL": demo,
         **dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"), "any"),
     }
-    for name, value in found.items():
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with warnings.catch_warnings():
         # The examples leave their clients to the collector.
         warnings.simplefilter("ignore", ResourceWarning)
-        yield found
+        yield variables
         gc.collect()
 
 
@@ -240,8 +240,8 @@ def test_a_broken_link_is_caught(tmp_path: Path) -> None:
         '[e](gone.md) [f](#gone) ![g](there.md#not-a-heading "title") `[h](code.md)`\n'
         "```\n[i](fenced.md)\n```\n"
     )
-    found = [target for target in links(read(text)) if broken(target, here)]
-    assert found == ["gone.md", "#gone", "there.md#not-a-heading"]
+    targets = [target for target in links(read(text)) if broken(target, here)]
+    assert targets == ["gone.md", "#gone", "there.md#not-a-heading"]
 
 
 def test_headings_are_named_as_github_names_them() -> None:

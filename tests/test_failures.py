@@ -46,8 +46,8 @@ def answer(function: str, text: str, reason: str | None = "stop") -> Any:
     if function in ("loads", "partial"):
         return text
     call = {"index": 0, "id": "1", "function": {"name": "f", "arguments": text}}
-    said = {"tool_calls": [call]} if function in OF_CALLS else {"content": text}
-    return [chunk(said), *([] if reason is None else [chunk({}, reason)])]
+    delta = {"tool_calls": [call]} if function in OF_CALLS else {"content": text}
+    return [chunk(delta), *([] if reason is None else [chunk({}, reason)])]
 
 
 def source(cause: str, function: str) -> tuple[Any, dict[str, Any]]:
@@ -77,41 +77,41 @@ PAIRS = [(name, cause) for name in FUNCTIONS for cause in CAUSES if cause in FRO
 
 @pytest.mark.parametrize(("function", "cause"), PAIRS)
 def test_a_function_fails_as_its_table_says(function: str, cause: str) -> None:
-    said = FRONTS[function][cause]
-    given, options = source(cause, function)
+    documented = FRONTS[function][cause]
+    failing, options = source(cause, function)
     if cause == "use":
         with pytest.raises((TypeError, ValueError)):
-            FUNCTIONS[function](given, **options)
+            FUNCTIONS[function](failing, **options)
         return
-    kind = re.search(r"raises `(\w+)`", said)
+    kind = re.search(r"raises `(\w+)`", documented)
     try:
-        found, error = collect(FUNCTIONS[function](given, **options))
+        items, error = collect(FUNCTIONS[function](failing, **options))
     except JsonrillError as raised:
-        found, error = [], raised
+        items, error = [], raised
     if kind is not None:
         assert type(error).__name__ == kind[1]
         return
     assert error is None
-    last = found[-1]
-    code: Any = re.search(r"code `(\w+)`", said)
+    last = items[-1]
+    code: Any = re.search(r"code `(\w+)`", documented)
     if function == "updates":
         assert last.status == "ERROR"
         assert last.error["reason"] == "length" if cause == "cut" else last.error["code"] == code[1]
     elif function in ("content", "arguments"):
         told = Answer()
-        collect(FUNCTIONS[function](given, answer=told))
+        collect(FUNCTIONS[function](failing, answer=told))
         assert told.finish == "length"
     elif function == "partial":
         assert last == {"a": "x"}
     else:
-        call = next(it.call for it in reversed(found) if it.call)
+        call = next(it.call for it in reversed(items) if it.call)
         assert call.status == ("truncated" if cause == "cut" else "error")
         assert code is None or call.error["code"] == code[1]
         if function == "run_tools" and cause in ("schema", "cut"):
-            assert any(it.kind == "result" for it in found) is (cause == "schema")
+            assert any(it.kind == "result" for it in items) is (cause == "schema")
 
 
 def test_a_text_of_parts_that_was_cut() -> None:
     for read in (FUNCTIONS["parts"], FUNCTIONS["run_tools"]):
-        found, error = collect(read(answer("values", '{"a": "x', "length")))
-        assert error is None and not found[-1].complete and "token limit" in found[-1].error
+        parts, error = collect(read(answer("values", '{"a": "x', "length")))
+        assert error is None and not parts[-1].complete and "token limit" in parts[-1].error

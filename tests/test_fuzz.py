@@ -81,9 +81,9 @@ def test_a_finding_is_counted_once_and_told_with_its_seed(
 ) -> None:
     target = SimpleNamespace(__name__="target", TARGET="never fails", run=failing)
     assert loop.fuzz(target, seconds=0.05, start="s") == 1
-    said = capsys.readouterr()
-    assert "1 findings" in said.out and "--seed s" in said.out
-    seed = said.out.split("--seed ")[1].split()[0]
+    printed = capsys.readouterr()
+    assert "1 findings" in printed.out and "--seed s" in printed.out
+    seed = printed.out.split("--seed ")[1].split()[0]
     with pytest.raises(KeyError):
         failing(random.Random(seed))
 

@@ -39,12 +39,12 @@ class Trip(BaseModel):
 
 TRIP = '{"title": "Tide", "stops": [{"name": "Ostia", "nights": 2}]}'
 WRONG = '{"title": "Tide", "pace": "leisurely", "stops": []}'
-MADE = Trip.model_validate_json(TRIP)
-SAID_WRONG = (
+COMPLETE = Trip.model_validate_json(TRIP)
+MESSAGE_WRONG = (
     'no allowed value begins with "l": allowed are "fast", "slow" (literal_error)'
     " at character 26, in root.pace"
 )
-SAID_CUT = "expected the end of the string but the text ended at character 13, in root.title"
+MESSAGE_CUT = "expected the end of the string but the text ended at character 13, in root.title"
 
 
 class End(NamedTuple):
@@ -56,7 +56,7 @@ class End(NamedTuple):
     detail: str = ""
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         return CUTS[self.reason] + self.detail
 
 
@@ -111,17 +111,17 @@ def as_text(events: list[Any]) -> list[bytes]:
 # ---- jobs that raise: 1 to 3, 5, and 7 to 10 ----
 
 RAISING: dict[str, tuple[Callable[[list[Any]], Any], Any, Any]] = {
-    "1. a typed object": (lambda it: jsonrill.values(it, Trip), MADE, "Ti"),
+    "1. a typed object": (lambda it: jsonrill.values(it, Trip), COMPLETE, "Ti"),
     "2. each field": (
         lambda it: jsonrill.fields(it, Trip),
-        ("stops", MADE.stops),
+        ("stops", COMPLETE.stops),
         None,
     ),
     "3. one text field": (lambda it: jsonrill.text(it, "title", read_all=True), "Tide", "Ti"),
-    "5. the elements": (lambda it: jsonrill.select(it, "stops", Stop), MADE.stops[0], None),
-    "8. a response": (lambda it: jsonrill.values(as_text(it), Trip, sse=True), MADE, "Ti"),
-    "9. an async stream": (lambda it: jsonrill.values(later(it), Trip), MADE, "Ti"),
-    "10. cut, with repair": (lambda it: jsonrill.values(it, Trip, repair=True), MADE, "Ti"),
+    "5. the elements": (lambda it: jsonrill.select(it, "stops", Stop), COMPLETE.stops[0], None),
+    "8. a response": (lambda it: jsonrill.values(as_text(it), Trip, sse=True), COMPLETE, "Ti"),
+    "9. an async stream": (lambda it: jsonrill.values(later(it), Trip), COMPLETE, "Ti"),
+    "10. cut, with repair": (lambda it: jsonrill.values(it, Trip, repair=True), COMPLETE, "Ti"),
 }
 
 
@@ -133,35 +133,35 @@ def test_jobs_that_raise(end: End) -> None:
 
 def check_job_that_raises(job: str, end: End) -> None:
     read, complete, begun = RAISING[job]
-    found, error = collect(read(end.events))
+    items, error = collect(read(end.events))
     if end.reason == "complete":
-        assert error is None and found[-1] == complete
+        assert error is None and items[-1] == complete
         return
     if end.reason == "wrong":
-        check_wrong(job, found, error)
+        check_wrong(job, items, error)
         return
     assert isinstance(error, Truncated) and error.reason == end.reason
-    assert str(error) == f"{end.said}; {SAID_CUT}"
+    assert str(error) == f"{end.message}; {MESSAGE_CUT}"
     assert error.text == BEGUN and error.feedback().startswith("Your answer was not accepted: ")
     if begun is None:
-        assert found == []
+        assert items == []
     elif job.startswith("3."):
-        assert "".join(found) == begun and error.value == {"title": "Ti"}
+        assert "".join(items) == begun and error.value == {"title": "Ti"}
     else:
         assert is_partial(error.value) and isinstance(error.value, Trip)
-        assert error.value == found[-1] and error.value.title == begun
+        assert error.value == items[-1] and error.value.title == begun
 
 
-def check_wrong(job: str, found: list[Any], error: Any) -> None:
+def check_wrong(job: str, items: list[Any], error: Any) -> None:
     """A value that is not allowed: jobs without a schema for it do not see it."""
     if job.startswith("3."):
-        assert error is None and "".join(found) == "Tide"
+        assert error is None and "".join(items) == "Tide"
     elif job.startswith("5."):
-        assert error is None and found == []
+        assert error is None and items == []
     else:
         assert isinstance(error, InvalidSchema) and error.path == ("pace",)
-        assert str(error) == SAID_WRONG
-        assert found[-1] in (("title", "Tide"), error.value)
+        assert str(error) == MESSAGE_WRONG
+        assert items[-1] in (("title", "Tide"), error.value)
         assert 'allowed are "fast", "slow"' in error.feedback()
 
 
@@ -170,17 +170,17 @@ def check_wrong(job: str, found: list[Any], error: Any) -> None:
 
 @every_end
 def test_11_updates_for_a_screen(end: End) -> None:
-    found, error = collect(jsonrill.updates(end.events, schema=Trip))
-    last = found[-1]
+    updates, error = collect(jsonrill.updates(end.events, schema=Trip))
+    last = updates[-1]
     assert error is None
     if end.reason == "complete":
-        assert (last.status, last.model) == ("COMPLETED", MADE)
+        assert (last.status, last.model) == ("COMPLETED", COMPLETE)
     elif end.reason == "wrong":
         assert (last.status, last.error["code"]) == ("ERROR", "INVALID_SCHEMA")
-        assert last.error["message"] == SAID_WRONG
+        assert last.error["message"] == MESSAGE_WRONG
     else:
         assert (last.status, last.error["reason"]) == ("ERROR", end.reason)
-        assert last.error["message"] == f"{end.said}; {SAID_CUT}"
+        assert last.error["message"] == f"{end.message}; {MESSAGE_CUT}"
         assert last.data == {"title": "Ti"}
 
 
@@ -188,14 +188,14 @@ def test_11_updates_for_a_screen(end: End) -> None:
 def test_12_the_parts_of_an_answer(end: End) -> None:
     if any(event.get("type") == "result" for event in end.events):
         return  # of Claude Code: its messages have ended before it says how all of it ended
-    found, error = collect(jsonrill.parts(end.events))
-    text = [part for part in found if part.kind == "text"]
+    parts, error = collect(jsonrill.parts(end.events))
+    text = [part for part in parts if part.kind == "text"]
     assert error is None
     if end.reason in ("complete", "wrong"):
         assert text[-1].complete and text[-1].error is None
         assert text[-1].text == (TRIP if end.reason == "complete" else WRONG)
     else:
-        assert not text[-1].complete and text[-1].error == end.said
+        assert not text[-1].complete and text[-1].error == end.message
         assert text[-1].text == BEGUN
 
 
@@ -248,7 +248,7 @@ TOOL_ENDS = [
 @pytest.mark.parametrize(("text", "word", "reason"), TOOL_ENDS, ids=[it[2] for it in TOOL_ENDS])
 def test_4_and_13_tools(provider: str, text: str, word: str | None, reason: str) -> None:
     events = called(text, word)[provider]
-    found, error = collect(jsonrill.values(events, Trip, tool="plan"))
+    values, error = collect(jsonrill.values(events, Trip, tool="plan"))
     started: list[Any] = []
 
     def plan(title: str, pace: Literal["slow", "fast"] = "slow", stops: Any = ()) -> str:
@@ -259,9 +259,9 @@ def test_4_and_13_tools(provider: str, text: str, word: str | None, reason: str)
     [call] = {part.call.id: part.call for part in parts if part.call}.values()
     assert failure is None
     if reason == "complete":
-        assert error is None and found[-1] == MADE and started == ["Tide"]
+        assert error is None and values[-1] == COMPLETE and started == ["Tide"]
     elif reason == "wrong":
-        assert isinstance(error, InvalidSchema) and str(error) == SAID_WRONG and started == []
+        assert isinstance(error, InvalidSchema) and str(error) == MESSAGE_WRONG and started == []
         assert "pace" in next(part.error for part in parts if part.kind == "result")
     else:
         assert isinstance(error, Truncated) and error.reason == reason
@@ -273,27 +273,27 @@ def test_4_and_13_tools(provider: str, text: str, word: str | None, reason: str)
 
 
 @pytest.mark.parametrize(
-    ("text", "word", "said"),
+    ("text", "word", "message"),
     [
         (TRIP, "stop", None),
         (BEGUN, "length", CUTS["length"]),
         (BEGUN, "content_filter", CUTS["filtered"]),
         (BEGUN, "refusal", CUTS["refused"]),
         (BEGUN, None, CUTS["lost"]),
-        (WRONG, "stop", SAID_WRONG),
+        (WRONG, "stop", MESSAGE_WRONG),
     ],
     ids=["complete", "length", "filtered", "refused", "lost", "wrong"],
 )
-def test_6_a_langchain_chain(text: str, word: str | None, said: str | None) -> None:
+def test_6_a_langchain_chain(text: str, word: str | None, message: str | None) -> None:
     metadata = {} if word is None else {"finish_reason": word}
     chunks = [AIMessageChunk(content=text), AIMessageChunk(content="", response_metadata=metadata)]
     parser = JsonOutputParser(pydantic_object=Trip, typed=True)
-    found, error = collect(parser.transform(iter(chunks)))
-    if said is None:
-        assert error is None and found[-1] == MADE
+    values, error = collect(parser.transform(iter(chunks)))
+    if message is None:
+        assert error is None and values[-1] == COMPLETE
     else:
-        assert isinstance(error, OutputParserException) and said in str(error)
-        assert isinstance(error.__cause__, JsonrillError) and found[-1].title.startswith("Ti")
+        assert isinstance(error, OutputParserException) and message in str(error)
+        assert isinstance(error.__cause__, JsonrillError) and values[-1].title.startswith("Ti")
 
 
 # ---- 14: ask again ----
@@ -308,8 +308,8 @@ def test_14_ask_again(end: End) -> None:
         return
     assert isinstance(error, JsonrillError)
     first, good, *rest = error.feedback().split("\n")
-    said = SAID_WRONG if end.reason == "wrong" else end.said
-    assert said in first and good == "Up to there it was good:"
+    message = MESSAGE_WRONG if end.reason == "wrong" else end.message
+    assert message in first and good == "Up to there it was good:"
     assert rest[0] == (WRONG[:26] if end.reason == "wrong" else BEGUN)
     assert "repair" not in error.feedback() and "limits" not in error.feedback()
 
@@ -318,34 +318,34 @@ def test_14_ask_again(end: End) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "said"),
+    ("text", "kind", "message"),
     [
         (TRIP, None, ""),
         (f"```json\n{TRIP[:-1]},}}\n```", None, ""),
-        (BEGUN, Truncated, SAID_CUT),
-        (WRONG, InvalidSchema, SAID_WRONG),
+        (BEGUN, Truncated, MESSAGE_CUT),
+        (WRONG, InvalidSchema, MESSAGE_WRONG),
         ("I cannot help.", InvalidJSON, "the answer is text, not JSON: 'I cannot help.'"),
     ],
     ids=["complete", "nearly JSON", "cut", "wrong", "refused"],
 )
-def test_15_a_whole_text(text: str, kind: type[JsonrillError] | None, said: str) -> None:
+def test_15_a_whole_text(text: str, kind: type[JsonrillError] | None, message: str) -> None:
     if kind is None:
-        assert jsonrill.loads(text, Trip, repair=True) == MADE
+        assert jsonrill.loads(text, Trip, repair=True) == COMPLETE
         return
     with pytest.raises(kind) as caught:
         jsonrill.loads(text, Trip, repair=True)
-    assert str(caught.value) == said and type(caught.value) is kind
+    assert str(caught.value) == message and type(caught.value) is kind
     assert caught.value.text == text
 
 
 def test_5_a_large_file() -> None:
     whole = io.BytesIO(TRIP.encode())
-    assert collect(jsonrill.select(whole, "stops", Stop)) == (MADE.stops, None)
-    found, error = collect(jsonrill.select(io.BytesIO(TRIP[:-2].encode()), "stops", Stop))
-    assert found == MADE.stops and isinstance(error, Truncated) and error.reason == "ended"
+    assert collect(jsonrill.select(whole, "stops", Stop)) == (COMPLETE.stops, None)
+    stops, error = collect(jsonrill.select(io.BytesIO(TRIP[:-2].encode()), "stops", Stop))
+    assert stops == COMPLETE.stops and isinstance(error, Truncated) and error.reason == "ended"
     wrong = TRIP.replace("2}", '2}, {"name": 5}').encode()
-    found, error = collect(jsonrill.select(io.BytesIO(wrong), "stops", Stop))
-    assert found == MADE.stops and isinstance(error, InvalidSchema)
+    stops, error = collect(jsonrill.select(io.BytesIO(wrong), "stops", Stop))
+    assert stops == COMPLETE.stops and isinstance(error, InvalidSchema)
     assert error.path == ("stops", 1, "name")
 
 

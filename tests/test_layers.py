@@ -164,12 +164,12 @@ def children(folder: tuple[str, ...]) -> dict[str, set[str]]:
     for module in files():
         inside = module.split(".")
         if tuple(inside[:depth]) == folder and len(inside) > depth:
-            found = graph.setdefault(inside[depth], set())
+            needed = graph.setdefault(inside[depth], set())
             for other in imports(module):
                 parts = other.name.split(".")
                 if other.ours and tuple(parts[:depth]) == folder and len(parts) > depth:
-                    found.add(parts[depth])
-            found.discard(inside[depth])
+                    needed.add(parts[depth])
+            needed.discard(inside[depth])
     return graph
 
 
@@ -233,15 +233,17 @@ def test_no_import_inside_a_folder_goes_in_a_circle(folder: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize("part", CORE)
 def test_the_core_imports_the_standard_library_alone(part: str) -> None:
-    theirs = {found for found in part_imports(part) if not found.ours}
-    extras = {found for found in theirs if found.name in EXTRAS.get(part, ())}
-    assert {found.name for found in theirs - extras} <= sys.stdlib_module_names
-    assert all(found.in_function for found in extras), "an extra may only be asked for when used"
+    theirs = {imported for imported in part_imports(part) if not imported.ours}
+    extras = {imported for imported in theirs if imported.name in EXTRAS.get(part, ())}
+    assert {imported.name for imported in theirs - extras} <= sys.stdlib_module_names
+    assert all(imported.in_function for imported in extras), (
+        "an extra may only be asked for when used"
+    )
 
 
 @pytest.mark.parametrize("part", CORE)
 def test_the_core_does_no_io(part: str) -> None:
-    theirs = {found.name for found in part_imports(part) if not found.ours}
+    theirs = {imported.name for imported in part_imports(part) if not imported.ours}
     assert not theirs & NO_IO - MAY_DO_IO.get(part, set())
     for module in modules(part):
         for node, _ in walk(parsed(files()[module])):
@@ -299,5 +301,5 @@ def test_imports_are_seen_wherever_they_stand(code: str, expected: set[object]) 
 
 def test_imports_from_inside_a_package_are_seen() -> None:
     code = ast.parse("from ..errors import A\nfrom .machine import B\nfrom . import states")
-    names = {found.name for found in imports_in(code, "jsonrill.parse")}
+    names = {imported.name for imported in imports_in(code, "jsonrill.parse")}
     assert names == {"jsonrill.errors", "jsonrill.parse.machine", "jsonrill.parse.states"}

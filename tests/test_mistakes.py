@@ -52,8 +52,8 @@ def call(arguments: str, reason: str = "tool_calls") -> list[Any]:
     ]
 
 
-def read(source: Any, *given: Any, **options: Any) -> list[Any]:
-    return list(jsonrill.values(source, *given, **options))
+def read(source: Any, *arguments: Any, **options: Any) -> list[Any]:
+    return list(jsonrill.values(source, *arguments, **options))
 
 
 async def coroutine() -> list[Any]:
@@ -491,12 +491,12 @@ def test_there_are_enough() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:coroutine")
-@pytest.mark.parametrize(("name", "mistake", "said"), MISTAKES, ids=[it[0] for it in MISTAKES])
-def test_the_message_of_a_mistake(name: str, mistake: Callable[[], Any], said: str) -> None:
+@pytest.mark.parametrize(("name", "mistake", "expected"), MISTAKES, ids=[it[0] for it in MISTAKES])
+def test_the_message_of_a_mistake(name: str, mistake: Callable[[], Any], expected: str) -> None:
     with pytest.raises(Exception) as caught:
         mistake()
     message = f"{type(caught.value).__name__}: {caught.value}"
-    if said.endswith("…"):
-        assert message.startswith(said[:-1])
+    if expected.endswith("…"):
+        assert message.startswith(expected[:-1])
     else:
-        assert message == said
+        assert message == expected

@@ -160,8 +160,8 @@ def test_what_a_mode_does_not_use_is_refused_with_the_same_words(
     answer = client.post("/v1/streams", json={"mode": mode, **options})
     assert answer.status_code == 422 and words in answer.text
     # A reader who chooses another mode than the publisher has nothing to do with it.
-    made = client.post("/v1/streams", json=options).json()
-    client.post(f"/v1/streams/{made['id']}/close")
-    assert client.get(f"/v1/streams/{made['id']}/events?mode={mode}").status_code == 200
+    stream = client.post("/v1/streams", json=options).json()
+    client.post(f"/v1/streams/{stream['id']}/close")
+    assert client.get(f"/v1/streams/{stream['id']}/events?mode={mode}").status_code == 200
     with pytest.raises(ValueError, match=words):
         Work(Job(kind="updates", mode=mode, **options))

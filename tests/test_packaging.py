@@ -25,8 +25,8 @@ LIBRARY, SERVER, BATCH = (ROOT / "packages" / name for name in PACKAGES)
 # Kinds of data that later parts of the library bring: each must find its way by itself.
 DATA = ("demo/recordings/x.jsonl", "demo/recordings/x.sse")
 FRAMEWORKS = "packages/jsonrill/tests/frameworks/constraints.txt"
-MADE = {".c", ".so", ".pyd", ".pyc"}
-NOT_COPIED = shutil.ignore_patterns(*(f"*{suffix}" for suffix in MADE), "*.egg-info")
+BUILT = {".c", ".so", ".pyd", ".pyc"}
+NOT_COPIED = shutil.ignore_patterns(*(f"*{suffix}" for suffix in BUILT), "*.egg-info")
 
 
 PURE = {**os.environ, "JSONRILL_PURE": "1"}
@@ -106,7 +106,7 @@ def metadata(wheel: ZipFile) -> Message:
 def test_every_file_of_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
     source = LIBRARY / "src"
     files = {file for file in (source / "jsonrill").rglob("*") if file.is_file()}
-    ours = {file.relative_to(source).as_posix() for file in files if file.suffix not in MADE}
+    ours = {file.relative_to(source).as_posix() for file in files if file.suffix not in BUILT}
     assert "jsonrill/py.typed" in ours
     types = {name for name in ours if name.endswith(".pxd")}
     assert ours - types | {f"jsonrill/{name}" for name in DATA} <= set(wheel.namelist())

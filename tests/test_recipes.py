@@ -118,8 +118,8 @@ def test_a_recipe_runs_with_the_demo_and_without_a_key(tmp_path: Path) -> None:
         with urllib.request.urlopen(f"{url}/trip?city=Rome", timeout=20 * SLACK) as response:
             *_, last, close = SSEDecoder().feed(response.read())
     assert close.type == "CLOSE"
-    found = json.loads(last.data)
-    assert found["status"] == "COMPLETED" and found["data"]["city"] == "Rome"
+    update = json.loads(last.data)
+    assert update["status"] == "COMPLETED" and update["data"]["city"] == "Rome"
 
 
 def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:

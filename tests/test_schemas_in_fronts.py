@@ -68,8 +68,8 @@ def of_update(update: dict[str, Any]) -> Verdict:
     return (OK, update["data"]) if error is None else (error["code"], None)
 
 
-def last_update(*given: Any, **options: Any) -> Verdict:
-    return of_update(list(updates(*given, **options))[-1].to_dict())
+def last_update(*arguments: Any, **options: Any) -> Verdict:
+    return of_update(list(updates(*arguments, **options))[-1].to_dict())
 
 
 def call_events(text: str) -> list[Any]:
@@ -139,8 +139,8 @@ def in_library(text: str, member: Any, repair: bool) -> dict[str, Verdict]:
     whole = document_of(member)
     options: dict[str, Any] = {"repair": repair}
 
-    def of_member(found: Verdict) -> Verdict:
-        return found if found[0] != OK else (OK, {"n": found[1]})
+    def of_member(verdict: Verdict) -> Verdict:
+        return verdict if verdict[0] != OK else (OK, {"n": verdict[1]})
 
     return {
         "values": verdict(lambda: list(values(list(text), whole, **options))[-1]),

@@ -71,8 +71,8 @@ def in_library(read: Any, *arguments: Any, **options: Any) -> tuple[list[Any], s
     return results, ""
 
 
-def by_command(*arguments: str, given: str) -> tuple[list[Any], str]:
-    done = CliRunner().invoke(app, list(arguments), input=given)
+def by_command(*arguments: str, stdin: str) -> tuple[list[Any], str]:
+    done = CliRunner().invoke(app, list(arguments), input=stdin)
     assert done.exit_code == (1 if done.stderr else 0), (done.stderr, done.exception)
     shown = [json.loads(line) for line in done.stdout.splitlines()]
     return shown, done.stderr.removeprefix("jsonrill: ").partition(" at character")[0].rstrip("\n")
@@ -88,26 +88,26 @@ def test_commands_read_event_streams_as_the_library_does(
 ) -> None:
     stream = sse(events)
     results, error = in_library(values, stream, sse=True, **options)
-    shown, told = by_command("values", *flags_of(options), given=stream)
+    shown, told = by_command("values", *flags_of(options), stdin=stream)
     # Without --each only the last value of each document is written.
     assert shown[-1:] == results[-1:] and bool(told) == bool(error)
     if "known provider" in error or "tool" in error or "choice" in error:
         assert told == error
     emitted = [it.to_dict() for it in updates(stream, sse=True, **options)] if not error else []
     if not error:
-        assert by_command("updates", *flags_of(options), given=stream) == (emitted, "")
+        assert by_command("updates", *flags_of(options), stdin=stream) == (emitted, "")
         wired = [to_wire(it) for it in fragments(stream, sse=True, **options)]
-        assert by_command("fragments", *flags_of(options), given=stream) == (wired, "")
+        assert by_command("fragments", *flags_of(options), stdin=stream) == (wired, "")
 
 
 def test_lines_of_events_are_read_with_their_provider_or_tool() -> None:
-    given = "\n".join(map(json.dumps, TEXT))
-    assert by_command("values", "--provider", "openai-chat", given=given)[0] == [
+    lines = "\n".join(map(json.dumps, TEXT))
+    assert by_command("values", "--provider", "openai-chat", stdin=lines)[0] == [
         {"a": ["x", 2], "b": 1}
     ]
-    given = "\n".join(map(json.dumps, TWO_CALLS))
-    assert by_command("values", "--tool", "true", given=given)[0] == [{"b": 1}, {"b": 2}]
-    assert by_command("select", "b", "--tool", "g", given=given) == ([2], "")
+    lines = "\n".join(map(json.dumps, TWO_CALLS))
+    assert by_command("values", "--tool", "true", stdin=lines)[0] == [{"b": 1}, {"b": 2}]
+    assert by_command("select", "b", "--tool", "g", stdin=lines) == ([2], "")
     assert list(select(TWO_CALLS, "b", tool="g")) == [2]
 
 
@@ -116,7 +116,7 @@ def test_text_and_repair_read_the_first_call() -> None:
     assert list(text(events, "s", tool="f")) == ["one"]
     done = CliRunner().invoke(app, ["text", "s", "--tool", "f"], input=sse(events))
     assert (done.exit_code, done.stdout) == (0, "one\n")
-    assert by_command("repair", "--tool", "f", given=sse(events)) == ([{"s": "one"}], "")
+    assert by_command("repair", "--tool", "f", stdin=sse(events)) == ([{"s": "one"}], "")
 
 
 ENDS = {
@@ -136,7 +136,7 @@ def test_fronts_agree_on_the_end_of_an_event_stream(stream: str) -> None:
 
     expected = list(values(stream, sse=True))[-1]
     assert expected == {"a": ["x", 2], "b": 1}
-    assert by_command("values", given=stream) == ([expected], "")
+    assert by_command("values", stdin=stream) == ([expected], "")
     headers = {"content-type": "text/event-stream"}
     with TestClient(create_app(), base_url="http://localhost") as client:
         at = '/v1/convert?format=updates&mode=ONE-BY-ONE&options={"input":"events"}'

@@ -75,8 +75,8 @@ class Walk:
                     self.do(step)
 
     def here(self, text: str) -> str:
-        def free(found: re.Match[str]) -> str:
-            return f"{found[1]}{self.ports.setdefault(found[2], free_port())}"
+        def free(address: re.Match[str]) -> str:
+            return f"{address[1]}{self.ports.setdefault(address[2], free_port())}"
 
         return re.sub(r"(127\.0\.0\.1:|--port )(\d+)", free, text)
 

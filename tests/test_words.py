@@ -86,11 +86,11 @@ _FSTRING = getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)
 def test_no_phrase_that_has_a_plain_word(path: Path) -> None:
     allowed = ALLOWED.get(name_of(path), {})
     wrong = [
-        f"{name_of(path)}:{number}: {found.group()!r}; say: {instead}"
+        f"{name_of(path)}:{number}: {match.group()!r}; say: {instead}"
         for number, line in prose(path)
         for phrase, instead in PHRASES.items()
         if phrase not in allowed
-        for found in re.finditer(rf"\b(?:{phrase})", line, re.IGNORECASE)
+        for match in re.finditer(rf"\b(?:{phrase})", line, re.IGNORECASE)
     ]
     assert not wrong, "\n" + "\n".join(wrong)
 

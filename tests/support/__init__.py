@@ -54,10 +54,10 @@ def need_command(command: str, places: str = "") -> str:
 
     `places` is a pattern of folders in which it may be, if it is not on PATH.
     """
-    found = shutil.which(command) or next(iter(sorted(glob(f"{places}/{command}"))[::-1]), None)
-    if found is None:
+    path = shutil.which(command) or next(iter(sorted(glob(f"{places}/{command}"))[::-1]), None)
+    if path is None:
         (pytest.fail if IN_CI else pytest.skip)(f"needs the program {command}")
-    return found
+    return path
 
 
 def examples(count: int) -> settings:
@@ -107,7 +107,7 @@ def cuttings(text: AnyStr) -> Iterator[list[AnyStr]]:
 def pieces(text: AnyStr) -> st.SearchStrategy[list[AnyStr]]:
     """A strategy: any cutting of this text, shrinking towards the whole."""
     places = st.lists(st.integers(0, len(text)), max_size=max(4, len(text) // 2))
-    return places.map(lambda found: at(found, text))
+    return places.map(lambda cuts: at(cuts, text))
 
 
 def numbered(seq: int, producer: str = "p", epoch: int = 0) -> dict[str, str]:

@@ -249,15 +249,15 @@ def _last_delta(events: list[Any]) -> int:
     """The last event that brings something of the answer."""
     marks = ('"content"', "arguments.delta", "output_text.delta", "_delta", '"text"', '"arguments"')
     ends = ("message_delta", ".done", ".completed", ".incomplete")
-    found = -1
+    last = -1
     for at, event in enumerate(events):
-        said = json.dumps(event)
+        text = json.dumps(event)
         kind = event.get("type", "")
-        if any(mark in said for mark in marks) and not any(it in kind for it in ends):
+        if any(mark in text for mark in marks) and not any(it in kind for it in ends):
             choice = (event.get("choices") or event.get("candidates") or [{}])[0]
             if not choice.get("finish_reason") and not choice.get("finishReason"):
-                found = at
-    return found
+                last = at
+    return last
 
 
 @cache

@@ -17,11 +17,11 @@ BASE = [sys.executable, "-m", "jsonrill"]
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
-def call(*args: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def call(*args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """What `jsonrill args` reads, writes and returns, without starting an interpreter for it."""
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
         with tempfile.TemporaryFile() as errors:
-            source.write(given)
+            source.write(stdin)
             source.seek(0)
             streams: dict[str, Any] = {
                 "stdin": io.TextIOWrapper(source, "utf8"),

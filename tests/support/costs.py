@@ -37,12 +37,12 @@ def seconds(work: Work, best_of: int = 3) -> float:
 
 def below(bound: float, ratio: Callable[[], float]) -> None:
     """Fail if none of three tries gives a ratio below `bound`."""
-    found = []
+    ratios = []
     for _ in range(3):
-        found.append(ratio())
-        if found[-1] < bound:
+        ratios.append(ratio())
+        if ratios[-1] < bound:
             return
-    pytest.fail(f"at best {min(found):.1f} times as long, where less than {bound} is promised")
+    pytest.fail(f"at best {min(ratios):.1f} times as long, where less than {bound} is promised")
 
 
 def is_flat(

@@ -177,9 +177,9 @@ class RedisCluster:
     def _wait_until_up(self) -> None:
         until = time.monotonic() + 20 * SLACK
         while time.monotonic() < until:
-            said = [node.ask("CLUSTER INFO").decode() for node in self.nodes]
-            if all(f"cluster_known_nodes:{NODES}" in text for text in said) and all(
-                "cluster_state:ok" in text for text in said
+            answers = [node.ask("CLUSTER INFO").decode() for node in self.nodes]
+            if all(f"cluster_known_nodes:{NODES}" in text for text in answers) and all(
+                "cluster_state:ok" in text for text in answers
             ):
                 return
             time.sleep(0.05)
@@ -244,7 +244,7 @@ class PostgresServer:
         if self.user:
             shutil.chown(self.folder, self.user, self.user)
         data = self.folder / "data"
-        made = subprocess.run(
+        initdb = subprocess.run(
             [
                 Path(self.command).resolve().with_name("initdb"),
                 *("--pgdata", data, "--username", "jsonrill", "--auth", "trust"),
@@ -255,7 +255,7 @@ class PostgresServer:
             capture_output=True,
             text=True,
         )
-        assert made.returncode == 0, made.stderr
+        assert initdb.returncode == 0, initdb.stderr
 
     def url_of(self, user: str = "jsonrill", database: str = "postgres") -> str:
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"

@@ -85,35 +85,35 @@ def number_tokens(draw: st.DrawFn, number: int | float) -> str:
 @st.composite
 def tokens(draw: st.DrawFn, value: Any) -> list[str]:
     """The tokens of one way to write `value`, white space included."""
-    found: list[str] = []
+    written: list[str] = []
 
     def write(value: Any) -> None:
         if isinstance(value, dict):
-            found.append("{")
+            written.append("{")
             for number, (key, item) in enumerate(value.items()):
-                found.extend(["," if number else "", draw(SPACE), draw(string_tokens(key))])
-                found.extend([draw(SPACE), ":", draw(SPACE)])
+                written.extend(["," if number else "", draw(SPACE), draw(string_tokens(key))])
+                written.extend([draw(SPACE), ":", draw(SPACE)])
                 write(item)
-                found.append(draw(SPACE))
-            found.extend([draw(SPACE), "}"])
+                written.append(draw(SPACE))
+            written.extend([draw(SPACE), "}"])
         elif isinstance(value, list):
-            found.append("[")
+            written.append("[")
             for number, item in enumerate(value):
-                found.extend(["," if number else "", draw(SPACE)])
+                written.extend(["," if number else "", draw(SPACE)])
                 write(item)
-                found.append(draw(SPACE))
-            found.extend([draw(SPACE), "]"])
+                written.append(draw(SPACE))
+            written.extend([draw(SPACE), "]"])
         elif isinstance(value, str):
-            found.append(draw(string_tokens(value)))
+            written.append(draw(string_tokens(value)))
         elif value is None or isinstance(value, bool):
-            found.append(json.dumps(value))
+            written.append(json.dumps(value))
         else:
-            found.append(draw(number_tokens(value)))
+            written.append(draw(number_tokens(value)))
 
-    found.append(draw(SPACE))
+    written.append(draw(SPACE))
     write(value)
-    found.append(draw(SPACE))
-    return [token for token in found if token]
+    written.append(draw(SPACE))
+    return [token for token in written if token]
 
 
 @st.composite
@@ -174,14 +174,14 @@ class Merged(NamedTuple):
 
 def merged(fragments: Iterable[Fragment]) -> list[Merged]:
     """Fragments with adjoining PartialStrings joined: what no cutting may change."""
-    found: list[Merged] = []
+    joined: list[Merged] = []
     for fragment in fragments:
         # repr tells 1 from 1.0 and True, which == does not.
         text, value = fragment.text, repr(fragment.value)
-        if fragment.kind == "PartialString" and found and found[-1].kind == "PartialString":
-            text = f"{found.pop().text}{text}"
-        found.append(Merged(fragment.kind, fragment.path, text, value, fragment.offset))
-    return found
+        if fragment.kind == "PartialString" and joined and joined[-1].kind == "PartialString":
+            text = f"{joined.pop().text}{text}"
+        joined.append(Merged(fragment.kind, fragment.path, text, value, fragment.offset))
+    return joined
 
 
 class Outcome(NamedTuple):

@@ -65,8 +65,8 @@ def told(error: InvalidJSON | LimitExceeded) -> list[Any]:
 def report(cut: list[str], options: dict[str, Any]) -> dict[str, Any]:
     """All that Python says of a text, as the peer answers it."""
     limits = {"limits": Limits(**options["limits"])} if "limits" in options else {}
-    given = {**options, **limits}
-    reader, parser = Document(**given), Parser(**given)
+    arguments = {**options, **limits}
+    reader, parser = Document(**arguments), Parser(**arguments)
     values, fragments, error = [], [], None
     for piece in (*cut, None):
         try:
@@ -113,7 +113,7 @@ def spelled(error: list[Any] | None) -> Any:
 def differences(ask: Ask, jobs: list[tuple[list[str], dict[str, Any]]]) -> list[tuple[Any, ...]]:
     """What the two languages do not say alike of these texts."""
     texts = [{"pieces": cut, "options": {**options, "numbers": "exact"}} for cut, options in jobs]
-    found: list[tuple[Any, ...]] = []
+    different: list[tuple[Any, ...]] = []
     for (cut, options), theirs in zip(jobs, ask("repaired", texts=texts), strict=True):
         ours = report(cut, options)
         same = {
@@ -127,8 +127,8 @@ def differences(ask: Ask, jobs: list[tuple[list[str], dict[str, Any]]]) -> list[
         wrong = [name for name, equal in same.items() if not equal]
         if wrong:
             both = {name: (ours[name], theirs[name]) for name in wrong}
-            found.append((cut, options, both))
-    return found
+            different.append((cut, options, both))
+    return different
 
 
 def check_alike(ask: Ask, texts: Iterable[str], **options: bool) -> None:

@@ -77,28 +77,28 @@ def _outdent(line: str, width: int) -> str:
 def _skip_reason(prose: list[str]) -> str | None:
     """The reason in the comment that stands right before a block, if there is one."""
     before = next((line for line in reversed(prose) if line.strip()), "")
-    found = SKIP.fullmatch(before.strip())
-    return found["reason"] if found else None
+    comment = SKIP.fullmatch(before.strip())
+    return comment["reason"] if comment else None
 
 
 def links(page: Page) -> list[str]:
     """Where the page points within the repository: other pages, their headings, files."""
-    targets = [found["target"] for found in LINK.finditer(CODE.sub("", page.prose))]
+    targets = [link["target"] for link in LINK.finditer(CODE.sub("", page.prose))]
     return [target for target in targets if not re.match(r"[a-z][a-z0-9+.-]*:", target)]
 
 
 def anchors(page: Page) -> set[str]:
     """The names of the headings as GitHub makes them; the second of a name gets -1."""
     seen: dict[str, int] = {}
-    found = set()
+    names = set()
     for line in page.prose.splitlines():
         if heading := HEADING.match(line):
             # Of a link only its text counts, of code only what it says.
             title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading["title"]).lower()
             slug = re.sub(r"[^\w\- ]", "", title).replace(" ", "-")
             count = seen[slug] = seen.get(slug, -1) + 1
-            found.add(f"{slug}-{count}" if count else slug)
-    return found
+            names.add(f"{slug}-{count}" if count else slug)
+    return names
 
 
 def broken(target: str, file: Path) -> str | None:
@@ -142,9 +142,9 @@ class Step(NamedTuple):
 
 def pages() -> list[str]:
     """The names of the tutorial's pages in the order of the site."""
-    found = re.findall(r"^ +- .*: tutorial/(\S+)$", (ROOT / "mkdocs.yml").read_text("utf8"), re.M)
-    assert sorted(found) == sorted(it.name for it in TUTORIAL.glob("*.md"))
-    return found
+    listed = re.findall(r"^ +- .*: tutorial/(\S+)$", (ROOT / "mkdocs.yml").read_text("utf8"), re.M)
+    assert sorted(listed) == sorted(it.name for it in TUTORIAL.glob("*.md"))
+    return listed
 
 
 def steps(page: str) -> Iterator[Step]:

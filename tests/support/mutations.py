@@ -81,11 +81,11 @@ def document(random: Random, most: int, depth: int = 0) -> Any:
 
 def tokens(text: str, split_strings: bool) -> list[str]:
     """The tokens of a document; each quote is one if strings are split."""
-    found: list[str] = []
+    sequence: list[str] = []
     for token in _TOKEN.findall(text):
         is_split = split_strings and token[0] == '"'
-        found += [part for part in ('"', token[1:-1], '"') if part] if is_split else [token]
-    return found
+        sequence += [part for part in ('"', token[1:-1], '"') if part] if is_split else [token]
+    return sequence
 
 
 def mutated(random: Random, parts: list[str], kind: str) -> str:
@@ -171,13 +171,15 @@ def run(
     for number, (value, text, broken) in enumerate(cases(Random(seed), kind)):
         if number == texts or (end is not None and monotonic() > end):
             break
-        found = outcome(value, text, broken, [broken])
-        if kind == "second" and found == "original":  # the first of two is as wrong as any other
-            found = "another value"
-        counts[found] += 1
-        if found == "another value":
+        read_as = outcome(value, text, broken, [broken])
+        if kind == "second" and read_as == "original":  # the first of two is as wrong as any other
+            read_as = "another value"
+        counts[read_as] += 1
+        if read_as == "another value":
             wrong.append((text, broken))
-        elif kind != "second" and not number % 16 and outcome(value, text, broken, broken) != found:
+        elif (
+            kind != "second" and not number % 16 and outcome(value, text, broken, broken) != read_as
+        ):
             counts["otherwise by character"] += 1
             wrong.append((text, broken))
     return counts, wrong

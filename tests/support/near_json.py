@@ -260,16 +260,16 @@ def report(pieces: Iterable[str | bytes], **options: Any) -> Report:
     except (InvalidJSON, LimitExceeded) as raised:
         fragments += raised.fragments
         error = described(raised)
-    found: list[tuple[Any, ...]] = []
+    joined: list[tuple[Any, ...]] = []
     for one in fragments:
         text = one.text
         partial = one.kind == "PartialString"
-        if partial and found and found[-1][0] == one.kind:
-            text = f"{found.pop()[2]}{text}"
+        if partial and joined and joined[-1][0] == one.kind:
+            text = f"{joined.pop()[2]}{text}"
         # repr tells 1 from 1.0 and True, which == does not.
-        found.append((one.kind, one.path, text, repr(one.value), one.offset, one.document))
+        joined.append((one.kind, one.path, text, repr(one.value), one.offset, one.document))
     errors = list(map(described, parser.errors))
-    return Report(found, list(parser.repairs), error, errors, parser.document)
+    return Report(joined, list(parser.repairs), error, errors, parser.document)
 
 
 def read(text: str, **options: Any) -> tuple[Any, list[str]]:

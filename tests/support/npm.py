@@ -58,8 +58,8 @@ def installed(source: Path, name: str) -> Path:
                 [npm, *command, *QUIET], cwd=folder, capture_output=True, text=True, timeout=300
             )
             if done.returncode:
-                said = f"npm {command[0]} failed: {done.stderr[-500:]}"
-                (pytest.fail if IN_CI else pytest.skip)(said)
+                message = f"npm {command[0]} failed: {done.stderr[-500:]}"
+                (pytest.fail if IN_CI else pytest.skip)(message)
             stamp.write_text(wanted, "utf8")
     return folder
 

@@ -216,16 +216,16 @@ def check_sloppy(text: str) -> None:
 
 def digest(length: int, most_cuttings: int, sloppy: int) -> tuple[int, str]:
     """Check every text; how many there were, and a digest of what was said of them."""
-    said, count = sha256(), 0
+    hasher, count = sha256(), 0
     for text, good in strict_texts(length):
         check_strict(text, good)
-        said.update(read(text, most_cuttings).encode())
+        hasher.update(read(text, most_cuttings).encode())
         count += 1
     for text in sloppy_texts(sloppy):
         check_sloppy(text)
-        said.update(read(text, sloppy, repair=True).encode())
+        hasher.update(read(text, sloppy, repair=True).encode())
         count += 1
-    return count, said.hexdigest()
+    return count, hasher.hexdigest()
 
 
 if __name__ == "__main__":

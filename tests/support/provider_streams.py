@@ -91,11 +91,11 @@ def openai_chat(calls: list[Made], script: Script, message: str = "chatcmpl-1") 
 def openai_responses(calls: list[Made], script: Script) -> list[Event]:
     events: list[Event] = [{"type": "response.created", "response": {"id": "resp_1"}}]
     for what, number, piece in steps(calls, script):
-        made, where = calls[number], {"output_index": number}
-        item = {"type": "function_call", "id": f"fc_{number}", "call_id": made.id}
-        item |= {"name": made.name, "arguments": "", "status": "in_progress"}
+        call, where = calls[number], {"output_index": number}
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": call.id}
+        item |= {"name": call.name, "arguments": "", "status": "in_progress"}
         named = where | {"item_id": f"fc_{number}"}
-        whole = item | {"arguments": made.text, "status": "completed"}
+        whole = item | {"arguments": call.text, "status": "completed"}
         if what == "start":
             events.append({"type": "response.output_item.added", "item": item} | where)
         elif what == "piece":
@@ -103,7 +103,7 @@ def openai_responses(calls: list[Made], script: Script) -> list[Event]:
             events.append({"type": kind, "delta": piece} | named)
         else:
             kind = "response.function_call_arguments.done"
-            events.append({"type": kind, "arguments": made.text} | named)
+            events.append({"type": kind, "arguments": call.text} | named)
             events.append({"type": "response.output_item.done", "item": whole} | where)
     events.append({"type": "response.completed", "response": {"id": "resp_1"}})
     return [event | {"sequence_number": number} for number, event in enumerate(events)]
@@ -126,9 +126,9 @@ def anthropic(calls: list[Made], script: Script, stop: str = "tool_use") -> list
         {"type": "content_block_stop", "index": 0},
     ]
     for what, number, piece in steps(calls, script):
-        made, where = calls[number], {"index": number + 1}
+        call, where = calls[number], {"index": number + 1}
         if what == "start":
-            block = {"type": "tool_use", "id": made.id, "name": made.name, "input": {}}
+            block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
             events.append({"type": "content_block_start", "content_block": block} | where)
         elif what == "piece":
             delta = {"type": "input_json_delta", "partial_json": piece}
@@ -143,9 +143,9 @@ def anthropic(calls: list[Made], script: Script, stop: str = "tool_use") -> list
 def bedrock(calls: list[Made], script: Script) -> list[Event]:
     events: list[Event] = [{"messageStart": {"role": "assistant"}}]
     for what, number, piece in steps(calls, script):
-        made, where = calls[number], {"contentBlockIndex": number}
+        call, where = calls[number], {"contentBlockIndex": number}
         if what == "start":
-            start = {"toolUse": {"toolUseId": made.id, "name": made.name}}
+            start = {"toolUse": {"toolUseId": call.id, "name": call.name}}
             events.append({"contentBlockStart": {"start": start} | where})
         elif what == "piece":
             delta = {"toolUse": {"input": piece}}
@@ -159,9 +159,9 @@ def bedrock(calls: list[Made], script: Script) -> list[Event]:
 def gemini_interactions(calls: list[Made], script: Script) -> list[Event]:
     events: list[Event] = [{"event_type": "interaction.created", "interaction": {"id": "i1"}}]
     for what, number, piece in steps(calls, script):
-        made, where = calls[number], {"index": number}
+        call, where = calls[number], {"index": number}
         if what == "start":
-            step = {"type": "function_call", "id": made.id, "name": made.name, "arguments": {}}
+            step = {"type": "function_call", "id": call.id, "name": call.name, "arguments": {}}
             events.append({"event_type": "step.start", "step": step} | where)
         elif what == "piece":
             delta = {"type": "arguments_delta", "arguments": piece}
@@ -175,8 +175,8 @@ def gemini_interactions(calls: list[Made], script: Script) -> list[Event]:
 def mistral_chat(calls: list[Made], script: Script) -> list[Event]:
     """Whole calls, all in one chunk."""
     whole = [
-        {"id": made.id, "function": {"name": made.name, "arguments": made.text}, "index": number}
-        for number, made in enumerate(calls)
+        {"id": call.id, "function": {"name": call.name, "arguments": call.text}, "index": number}
+        for number, call in enumerate(calls)
     ]
     first = _chunk({"role": "assistant", "content": ""}, None, "m1")
     return [first, _chunk({"content": "", "tool_calls": whole}, "tool_calls", "m1")]
@@ -185,9 +185,9 @@ def mistral_chat(calls: list[Made], script: Script) -> list[Event]:
 def mistral_conversations(calls: list[Made], script: Script) -> list[Event]:
     events: list[Event] = [{"type": "conversation.response.started", "conversation_id": "c"}]
     for number, piece in script:
-        made = calls[number]
-        event: Event = {"type": "function.call.delta", "id": f"fc{number}", "name": made.name}
-        event |= {"tool_call_id": made.id, "arguments": piece, "output_index": number}
+        call = calls[number]
+        event: Event = {"type": "function.call.delta", "id": f"fc{number}", "name": call.name}
+        event |= {"tool_call_id": call.id, "arguments": piece, "output_index": number}
         events.append(event)
     return [*events, {"type": "conversation.response.done", "usage": {}}]
 
@@ -195,14 +195,14 @@ def mistral_conversations(calls: list[Made], script: Script) -> list[Event]:
 def vercel(calls: list[Made], script: Script) -> list[Event]:
     events: list[Event] = [{"type": "start", "messageId": "m1"}, {"type": "start-step"}]
     for what, number, piece in steps(calls, script):
-        made = calls[number]
-        named = {"toolCallId": made.id}
+        call = calls[number]
+        named = {"toolCallId": call.id}
         if what == "start":
-            events.append({"type": "tool-input-start", "toolName": made.name} | named)
+            events.append({"type": "tool-input-start", "toolName": call.name} | named)
         elif what == "piece":
             events.append({"type": "tool-input-delta", "inputTextDelta": piece} | named)
         else:
-            whole = {"toolName": made.name, "input": json.loads(made.text)}
+            whole = {"toolName": call.name, "input": json.loads(call.text)}
             events.append({"type": "tool-input-available"} | named | whole)
     return [*events, {"type": "finish-step"}, {"type": "finish"}]
 
@@ -210,10 +210,10 @@ def vercel(calls: list[Made], script: Script) -> list[Event]:
 def ag_ui(calls: list[Made], script: Script) -> list[Event]:
     events: list[Event] = [{"type": "RUN_STARTED", "threadId": "t", "runId": "r"}]
     for what, number, piece in steps(calls, script):
-        made = calls[number]
-        named = {"toolCallId": made.id}
+        call = calls[number]
+        named = {"toolCallId": call.id}
         if what == "start":
-            start = {"toolCallName": made.name, "parentMessageId": "m1"}
+            start = {"toolCallName": call.name, "parentMessageId": "m1"}
             events.append({"type": "TOOL_CALL_START"} | named | start)
         elif what == "piece":
             events.append({"type": "TOOL_CALL_ARGS", "delta": piece} | named)
@@ -225,8 +225,8 @@ def ag_ui(calls: list[Made], script: Script) -> list[Event]:
 def gemini_whole(calls: list[Made], script: Script) -> list[Event]:
     """The default of generateContent: whole calls with ids."""
     parts = [
-        {"functionCall": {"id": made.id, "name": made.name, "args": json.loads(made.text)}}
-        for made in calls
+        {"functionCall": {"id": call.id, "name": call.name, "args": json.loads(call.text)}}
+        for call in calls
     ]
     return [candidate(part) for part in parts] + [candidate({"text": ""}, "STOP")]
 
@@ -269,11 +269,11 @@ def _escaped(key: str) -> str:
 def gemini_partial(calls: list[Made], script: Script) -> list[Event]:
     """The values of the calls one after the other, without ids."""
     events = []
-    for made in calls:
-        events.append(candidate({"functionCall": {"name": made.name, "willContinue": True}}))
-        for part in partial_args(json.loads(made.text)):
-            call = {"partialArgs": [part], "willContinue": True}
-            events.append(candidate({"functionCall": call}))
+    for call in calls:
+        events.append(candidate({"functionCall": {"name": call.name, "willContinue": True}}))
+        for part in partial_args(json.loads(call.text)):
+            delta = {"partialArgs": [part], "willContinue": True}
+            events.append(candidate({"functionCall": delta}))
         events.append(candidate({"functionCall": {}}))
     return [*events, candidate({"text": ""}, "STOP")]
 
@@ -283,17 +283,17 @@ def cohere(calls: list[Made], script: Script) -> list[Event]:
     plan = {"message": {"tool_plan": "Look."}}
     events.append({"type": "tool-plan-delta", "delta": plan})
     for what, number, piece in steps(calls, script):
-        made = calls[number]
-        call: Event = {"function": {"arguments": piece}}
+        call = calls[number]
+        delta: Event = {"function": {"arguments": piece}}
         if what == "start":
-            call |= {"id": made.id, "type": "function"}
-            call["function"] |= {"name": made.name}
+            delta |= {"id": call.id, "type": "function"}
+            delta["function"] |= {"name": call.name}
         event: Event = {
             "type": f"tool-call-{'delta' if what == 'piece' else what}",
             "index": number,
         }
         if what != "end":
-            event["delta"] = {"message": {"tool_calls": call}}
+            event["delta"] = {"message": {"tool_calls": delta}}
         events.append(event)
     usage = {"tokens": {"output_tokens": 9}}
     return [
@@ -305,8 +305,8 @@ def cohere(calls: list[Made], script: Script) -> list[Event]:
 def ollama(calls: list[Made], script: Script) -> list[Event]:
     """Complete calls; the second and later ones in one event."""
     written = [
-        {"id": made.id, "function": {"name": made.name, "arguments": json.loads(made.text)}}
-        for made in calls
+        {"id": call.id, "function": {"name": call.name, "arguments": json.loads(call.text)}}
+        for call in calls
     ]
     sent = [written[:1], written[1:]]
     events: list[Event] = [
@@ -336,7 +336,7 @@ def openai_realtime(calls: list[Made], script: Script) -> list[Event]:
 
 
 def gemini_live(calls: list[Made], script: Script) -> list[Event]:
-    written = [{"id": made.id, "name": made.name, "args": json.loads(made.text)} for made in calls]
+    written = [{"id": call.id, "name": call.name, "args": json.loads(call.text)} for call in calls]
     content = {"serverContent": {"turnComplete": True}, "usageMetadata": {"totalTokenCount": 9}}
     sent: list[Event] = [
         {"toolCall": {"functionCalls": some}} for some in (written[:2], written[2:])
@@ -352,16 +352,16 @@ def _message_chunk(chunks: list[Event], **more: Any) -> Event:
 def langchain(calls: list[Made], script: Script) -> list[Event]:
     events = [_message_chunk([], id="resp_l")]
     for what, number, piece in steps(calls, script):
-        call: Event = {"type": "tool_call_chunk", "index": number, "args": piece}
-        call |= {"id": None, "name": None}
+        chunk: Event = {"type": "tool_call_chunk", "index": number, "args": piece}
+        chunk |= {"id": None, "name": None}
         if what == "start":
-            call |= {"id": calls[number].id, "name": calls[number].name, "args": ""}
+            chunk |= {"id": calls[number].id, "name": calls[number].name, "args": ""}
         if what != "end":
-            events.append(_message_chunk([call]))
+            events.append(_message_chunk([chunk]))
     complete: Event = {"type": "ai", "id": "lc_run--1", "content": "", "tool_calls": []}
     complete["tool_calls"] = [
-        {"type": "tool_call", "id": made.id, "name": made.name, "args": json.loads(made.text)}
-        for made in calls
+        {"type": "tool_call", "id": call.id, "name": call.name, "args": json.loads(call.text)}
+        for call in calls
     ]
     last = _message_chunk([], response_metadata={"finish_reason": "tool_calls"})
     return [*events, last, _message_chunk([], chunk_position="last"), complete]
@@ -387,11 +387,11 @@ def llama_index(calls: list[Made], script: Script) -> list[Event]:
     ran = [
         {
             "type": "ToolCall",
-            "tool_id": made.id,
-            "tool_name": made.name,
-            "tool_kwargs": json.loads(made.text),
+            "tool_id": call.id,
+            "tool_name": call.name,
+            "tool_kwargs": json.loads(call.text),
         }
-        for made in calls
+        for call in calls
     ]
     return [*sent, {"type": "AgentOutput", "tool_calls": ran, "current_agent_name": "a"}, *ran]
 
@@ -399,28 +399,28 @@ def llama_index(calls: list[Made], script: Script) -> list[Event]:
 def pydantic_ai(calls: list[Made], script: Script) -> list[Event]:
     events: list[Event] = []
     for what, number, piece in steps(calls, script):
-        made = calls[number]
-        part = {"part_kind": "tool-call", "tool_name": made.name, "tool_call_id": made.id}
+        call = calls[number]
+        part = {"part_kind": "tool-call", "tool_name": call.name, "tool_call_id": call.id}
         if what == "start":
             started = part | {"args": None}
             events.append({"event_kind": "part_start", "index": number, "part": started})
         elif what == "piece":
-            delta = {"part_delta_kind": "tool_call", "args_delta": piece, "tool_call_id": made.id}
+            delta = {"part_delta_kind": "tool_call", "args_delta": piece, "tool_call_id": call.id}
             events.append({"event_kind": "part_delta", "index": number, "delta": delta})
         else:
-            ended = part | {"args": made.text}
+            ended = part | {"args": call.text}
             events.append({"event_kind": "part_end", "index": number, "part": ended})
     called = [
         {
             "event_kind": "function_tool_call",
             "part": {
                 "part_kind": "tool-call",
-                "tool_name": made.name,
-                "tool_call_id": made.id,
-                "args": made.text,
+                "tool_name": call.name,
+                "tool_call_id": call.id,
+                "args": call.text,
             },
         }
-        for made in calls
+        for call in calls
     ]
     return [*events, *called, {"event_kind": "agent_run_result", "result": {}}]
 
@@ -432,9 +432,9 @@ def openai_agents(calls: list[Made], script: Script) -> list[Event]:
     events: list[Event] = [
         {"type": "raw_response_event", "data": event} for event in json.loads(text)
     ]
-    for made in calls:
-        item = {"type": "function_call", "call_id": made.id, "id": "__fake_id__"}
-        item |= {"name": made.name, "arguments": made.text}
+    for call in calls:
+        item = {"type": "function_call", "call_id": call.id, "id": "__fake_id__"}
+        item |= {"name": call.name, "arguments": call.text}
         called = {"type": "tool_call_item", "raw_item": item}
         events.append({"type": "run_item_stream_event", "name": "tool_called", "item": called})
     return [{"type": "agent_updated_stream_event"}, *events]
@@ -446,8 +446,8 @@ def claude_code(calls: list[Made], script: Script) -> list[Event]:
     sent = [{"type": "stream_event", "event": event} | same for event in events]
     blocks: list[Event] = [{"type": "text", "text": "Hm"}]
     blocks += [
-        {"type": "tool_use", "id": made.id, "name": made.name, "input": json.loads(made.text)}
-        for made in calls
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.text)}
+        for call in calls
     ]
     message = {"id": "msg_c", "role": "assistant", "content": blocks}
     first = {"type": "system", "subtype": "init", "session_id": "s"}
@@ -457,8 +457,8 @@ def claude_code(calls: list[Made], script: Script) -> list[Event]:
 
 def google_adk(calls: list[Made], script: Script) -> list[Event]:
     parts = [
-        {"functionCall": {"id": made.id, "name": made.name, "args": json.loads(made.text)}}
-        for made in calls
+        {"functionCall": {"id": call.id, "name": call.name, "args": json.loads(call.text)}}
+        for call in calls
     ]
     same = {"invocationId": "i1", "author": "agent", "id": "e1"}
     content = {"role": "model", "parts": parts}
@@ -512,9 +512,13 @@ def call_stream(
     pieces of random sizes, the calls interleaved where the provider does that. `BUILDERS` has the
     names: one for each form that a provider's events have.
     """
-    given = [call if isinstance(call, Call) else Call(*call) for call in calls]
-    made = [Made(call.id or f"call_{at}", call.name, call.text) for at, call in enumerate(given)]
-    return BUILDERS[provider](made, in_a_row(made, size) if seed is None else shuffled(made, seed))
+    described = [call if isinstance(call, Call) else Call(*call) for call in calls]
+    identified = [
+        Made(call.id or f"call_{at}", call.name, call.text) for at, call in enumerate(described)
+    ]
+    return BUILDERS[provider](
+        identified, in_a_row(identified, size) if seed is None else shuffled(identified, seed)
+    )
 
 
 WEATHER = Made("call_a", "get_weather", '{"city":"S\\u00e3o Paulo","days":3}')

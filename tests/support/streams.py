@@ -32,21 +32,21 @@ sources = pytest.mark.parametrize("source", [as_list, as_generator, as_async])
 
 def collect(stream: Any) -> tuple[list[Any], Exception | None]:
     """All that a stream yields, deep as it was then, and the error that ended it."""
-    found: list[Any] = []
+    items: list[Any] = []
 
     async def drain(stream: AsyncIterable[Any]) -> None:
         async for item in stream:
-            found.append(copy.deepcopy(item))
+            items.append(copy.deepcopy(item))
 
     try:
         if isinstance(stream, AsyncIterable):
             asyncio.run(drain(stream))
         else:
             for item in stream:
-                found.append(copy.deepcopy(item))
+                items.append(copy.deepcopy(item))
     except Exception as error:
-        return found, error
-    return found, None
+        return items, error
+    return items, None
 
 
 async def until(true: Callable[[], object]) -> None:

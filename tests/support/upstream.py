@@ -8,11 +8,11 @@ from jsonrill.testing import Call, FakeAnswer, Provider, Script, Upstream
 PATH = "/v1/chat/completions"
 ARGUMENTS = '{"city": "Zürich", "days": 3, "units": ["c", "f"]}'
 CALLED = FakeAnswer(calls=[Call("get_weather", ARGUMENTS, "call_1")], pace=0.002)
-SAID = FakeAnswer("Hello wörld", pace=0.002)
+TEXT_ANSWER = FakeAnswer("Hello wörld", pace=0.002)
 # Each number is a token.
 NUMBERS = [f"{number:4}" for number in range(200)]
 MODELS: dict[str, FakeAnswer | Script] = {
-    "text": SAID,
+    "text": TEXT_ANSWER,
     "calls": CALLED,
     "slow": FakeAnswer("Hello wörld", pace=0.3),
     "numbers": FakeAnswer("".join(NUMBERS), pace=0.03),

@@ -425,8 +425,8 @@ class World:
             if source.how == "agent":
                 return runs.start(source.key, resume="trip", args={}, replace=replace)
             again = (lambda count: self.pieces(source, count)) if source.resumes else None
-            made = lambda: self.pieces(source)  # noqa: E731
-            return runs.start(source.key, made, resume=again, replace=replace)
+            pieces = lambda: self.pieces(source)  # noqa: E731
+            return runs.start(source.key, pieces, resume=again, replace=replace)
 
         await self.asked(begin, None if elsewhere else source.replica)
 

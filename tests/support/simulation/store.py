@@ -88,14 +88,14 @@ class SharedLog(_OpenStore):
         if any(not row.final for row in rows) and self._world.is_full():
             raise StoreFull("total_bytes", "the store is full")
         old = self._logs.get(stream)
-        found = await super()._swap(stream, before, head, rows, listed)
-        if found.head is head:
+        state = await super()._swap(stream, before, head, rows, listed)
+        if state.head is head:
             if old is not None and self._logs[stream] is not old:
                 self._world.forget(stream, old)
             self._before[stream, head.tail] = head
             if rows:
                 self._world.changed(stream)
-        return found
+        return state
 
     async def _drop(self, stream: str, name: str | None) -> None:
         await super()._drop(stream, name)

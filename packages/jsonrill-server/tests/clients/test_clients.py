@@ -17,7 +17,7 @@ from jsonrill import Rebuilder
 from jsonrill.wire.reader import WireReader
 from support import few, hard, need_command
 from support.processes import Server
-from support.upstream import ARGUMENTS, CALLED, SAID, an_upstream, events_of
+from support.upstream import ARGUMENTS, CALLED, TEXT_ANSWER, an_upstream, events_of
 
 PLAIN = {"content-type": "text/plain"}
 LINES = {"content-type": "application/x-ndjson"}
@@ -50,7 +50,9 @@ def published(http: httpx2.Client, *, closed: bool = True, **options: Any) -> st
     url = f"/v1/streams/{stream}/chunks"
     if options.get("input") == "events":
         http.post(
-            url, content="\n".join([*events_of(SAID)[:-1], *events_of(CALLED)]), headers=LINES
+            url,
+            content="\n".join([*events_of(TEXT_ANSWER)[:-1], *events_of(CALLED)]),
+            headers=LINES,
         )
     else:
         for at in range(0, len(TEXT), 8):

@@ -36,7 +36,7 @@ STREAMS = LIBRARY / "demo" / "recordings"
 
 
 def run(*args: str, given: str | bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return call(*args, given=given.encode() if isinstance(given, str) else given)
+    return call(*args, stdin=given.encode() if isinstance(given, str) else given)
 
 
 def lines(done: subprocess.CompletedProcess[bytes]) -> list[Any]:
