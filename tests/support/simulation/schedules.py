@@ -809,15 +809,20 @@ def _clocks_of(loop: SimulatedLoop) -> Iterator[None]:
             setattr(module, name, old)
 
 
-def with_simulated_store(kind: str, work: Callable[[Store], Awaitable[T]]) -> T:
-    """What `work` returns of a simulated store, if nothing goes wrong."""
-    quiet = Schedule(0, kind, (), 0.0, 0.0, False, (), (), ())
+def in_simulated_time(work: Callable[[SimulatedLoop], Awaitable[T]]) -> T:
+    """What `work(loop)` returns; a store in memory sees the time of the loop, too."""
 
     async def main(loop: SimulatedLoop) -> T:
         with _clocks_of(loop):
-            return await work(SimulatedStore(World(quiet, loop), Process("one")))
+            return await work(loop)
 
     return loops.run(0, main)  # type: ignore[no-any-return]
+
+
+def with_simulated_store(kind: str, work: Callable[[Store], Awaitable[T]]) -> T:
+    """What `work` returns of a simulated store, if nothing goes wrong."""
+    quiet = Schedule(0, kind, (), 0.0, 0.0, False, (), (), ())
+    return in_simulated_time(lambda loop: work(SimulatedStore(World(quiet, loop), Process("one"))))
 
 
 def simulate(schedule: Schedule) -> SimulatedLoop:
