@@ -1,4 +1,4 @@
-"""The compiled wheel, made anew: how large it is, and how much processor time that takes."""
+"""How long `import jsonrill` takes, and what a compiled wheel weighs that is made anew."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from support import ROOT
-from support.costs import COMPILE_SECONDS, COMPILED_MB
+from support.costs import COMPILE_SECONDS, COMPILED_MB, IMPORT_MS
 
 LIBRARY = ROOT / "packages" / "jsonrill"
 
@@ -18,6 +18,22 @@ LIBRARY = ROOT / "packages" / "jsonrill"
 def seconds_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+IMPORT = """
+import time
+began = time.process_time()
+import jsonrill
+print((time.process_time() - began) * 1000)
+"""
+
+
+def test_import_is_quick() -> None:
+    """The least of several processes, in processor time: other programs do not count."""
+    command = [sys.executable, "-c", IMPORT]
+    best = min(float(subprocess.check_output(command)) for _ in range(5))
+    print(f"import jsonrill: {best:.1f} ms")
+    assert best <= IMPORT_MS
 
 
 def test_the_compiled_wheel(tmp_path: Path) -> None:
