@@ -61,8 +61,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Iterator[Client]:
-    with Client(server.url, timeout=60, retry_for=20) as made:
-        yield made
+    with Client(server.url, timeout=60, retry_for=20) as opened:
+        yield opened
 
 
 def published(client: Client, source: Any = None, **options: Any) -> str:

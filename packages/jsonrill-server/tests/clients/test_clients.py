@@ -119,8 +119,8 @@ def test_ag_ui_reads_calls_state_and_errors(npm: Path, http: httpx2.Client) -> N
     first, second, third = node(npm, "ag-ui.mjs", *(f"{url}/ag-ui?fragments=1" for url in urls))
     message = first["messages"][0]
     assert message["content"] == "Hello wörld" and first["error"] is None
-    found = [call for said in first["messages"] for call in said.get("toolCalls", [])]
-    assert json.loads(found[0]["function"]["arguments"]) == json.loads(ARGUMENTS)
+    tool_calls = [call for reply in first["messages"] for call in reply.get("toolCalls", [])]
+    assert json.loads(tool_calls[0]["function"]["arguments"]) == json.loads(ARGUMENTS)
     # A patch that names __proto__ would be refused as a whole by this client.
     expected = json.loads(TEXT)
     del expected["colors"][0]["__proto__"]
@@ -171,14 +171,14 @@ def curl(*arguments: str) -> str:
 def test_curl_converts_publishes_and_resumes(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "in.json"
     file.write_text(TEXT)
-    said = curl(
+    events = curl(
         f"{server.url}/v1/convert?mode=one-by-one&entity=colors",
         *("-H", "content-type: text/plain", "-H", "transfer-encoding: chunked"),
         *("--data-binary", f"@{file}"),
     )
-    assert said.count('"COMPLETED"') == 2 and said.endswith("event: CLOSE\ndata: [DONE]\n\n")
-    made = json.loads(curl("-X", "POST", f"{server.url}/v1/streams"))
-    base = f"{server.url}/v1/streams/{made['id']}"
+    assert events.count('"COMPLETED"') == 2 and events.endswith("event: CLOSE\ndata: [DONE]\n\n")
+    stream = json.loads(curl("-X", "POST", f"{server.url}/v1/streams"))
+    base = f"{server.url}/v1/streams/{stream['id']}"
     curl("-T", str(file), "-X", "POST", "-H", "content-type: text/plain", f"{base}/chunks")
     curl("-X", "POST", f"{base}/close")
     assert '"complete":true' in curl(f"{base}/value")

@@ -51,15 +51,15 @@ def test_these_are_all(seen: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("sdk", SDKS)
 def test_an_answer(seen: dict[str, Any], sdk: str) -> None:
-    found = seen[sdk]
+    answer = seen[sdk]
     meant = [[call.name, call.arguments] for call in CALLS]
-    assert found["content"] == found["parts"]["text"] == ANSWER.text
+    assert answer["content"] == answer["parts"]["text"] == ANSWER.text
     # The AI SDK does not read the reasoning of chat completions.
-    assert found["parts"]["reasoning"] == ("" if sdk.startswith("aiSdk") else ANSWER.reasoning)
-    assert found["parts"]["calls"] == [[*call, "complete"] for call in meant]
-    assert found["calls"] == meant
-    assert found["args"] == CALLS[0].arguments
-    assert found["city"] == CALLS[0].arguments["city"]
+    assert answer["parts"]["reasoning"] == ("" if sdk.startswith("aiSdk") else ANSWER.reasoning)
+    assert answer["parts"]["calls"] == [[*call, "complete"] for call in meant]
+    assert answer["calls"] == meant
+    assert answer["args"] == CALLS[0].arguments
+    assert answer["city"] == CALLS[0].arguments["city"]
 
 
 def test_leaving_the_loop_closes_the_connection(npm: Path) -> None:
@@ -78,7 +78,7 @@ def test_answers_that_end_early(npm: Path, ending: Any) -> None:
     """A call that was cut off is never complete; an error is thrown, the client's own or ours."""
     with Upstream(FakeAnswer(calls=CALLS[:1], ending=ending, after=3, pace=0)) as upstream:
         seen = ran(npm, upstream, "parts")
-    for sdk, found in seen.items():
+    for sdk, answer in seen.items():
         in_one_piece = sdk in ("gemini", "mistral")
-        assert in_one_piece or all(call[2] != "complete" for call in found["calls"]), sdk
-        assert ending == "length" or found["error"] is not None, (sdk, found)
+        assert in_one_piece or all(call[2] != "complete" for call in answer["calls"]), sdk
+        assert ending == "length" or answer["error"] is not None, (sdk, answer)

@@ -35,9 +35,9 @@ def streamed(provider: str, answer: FakeAnswer) -> list[Any]:
             from anthropic import Anthropic
 
             with Anthropic(base_url=upstream.url, api_key="none") as messages:
-                said: list[Any] = [{"role": "user", "content": "hi"}]
+                prompt: list[Any] = [{"role": "user", "content": "hi"}]
                 return [
-                    *messages.messages.create(model="m", max_tokens=9, messages=said, stream=True)
+                    *messages.messages.create(model="m", max_tokens=9, messages=prompt, stream=True)
                 ]
         from google import genai
 
@@ -86,9 +86,9 @@ def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> No
     # What is stored is what the client built.
     assert ai_sdk_message(to_ai_sdk(events), message["id"])["parts"] == message["parts"]
 
-    said = {one["role"]: one for one in seen["agUi"]["messages"]}
+    by_role = {one["role"]: one for one in seen["agUi"]["messages"]}
     texts = [one["content"] for one in seen["agUi"]["messages"] if one.get("content")]
-    assert ANSWER.text in texts and "assistant" in said
+    assert ANSWER.text in texts and "assistant" in by_role
     called = [call for one in seen["agUi"]["messages"] for call in one.get("toolCalls", [])]
     assert [json.loads(call["function"]["arguments"]) for call in called] == [ARGUMENTS]
     assert seen["agUi"]["state"] == {"kept": 1, "city": ARGUMENTS["city"]}
@@ -136,9 +136,9 @@ def test_the_clients_of_others_read_the_parts_of_an_agent(npm: Path) -> None:
     assert [role for role, _ in sent] == ["assistant", "tool", "assistant"]
     assert sent[0][1][-1] == "tool-call" and sent[1][1] == ["tool-result"]
 
-    said = seen["agUi"]["messages"]
-    assert [one["role"] for one in said if one["role"] != "reasoning"].count("tool") == 1
-    assert said[-1]["content"] == "It rains." and seen["agUi"]["seen"][-1] == "RUN_FINISHED"
+    messages = seen["agUi"]["messages"]
+    assert [one["role"] for one in messages if one["role"] != "reasoning"].count("tool") == 1
+    assert messages[-1]["content"] == "It rains." and seen["agUi"]["seen"][-1] == "RUN_FINISHED"
 
     chat = seen["openAi"]
     assert chat["message"]["content"] == f"{ANSWER.text}It rains."

@@ -81,17 +81,17 @@ class Everything(BaseModel):
 def test_what_is_written_for_a_type_is_valid_and_the_same_each_time(type_: Any) -> None:
     adapter = TypeAdapter(type_)
     schema = adapter.json_schema()
-    found = example(schema)
-    adapter.validate_json(json.dumps(found))
-    assert example(schema) == found
+    value = example(schema)
+    adapter.validate_json(json.dumps(value))
+    assert example(schema) == value
 
 
 def test_values_follow_the_names_of_properties_and_of_the_prompt() -> None:
-    found = example(Everything.model_json_schema(), ["Rome"])
-    assert found["city"] == "Rome" and found["stops"][0] == {"name": "Lisbon", "nights": 3}
-    assert found["unit"] == "celsius" and found["optional"] == 1
-    assert [pet["kind"] for pet in found["pets"]] == ["cat", "dog"]
-    assert found["node"]["children"][0]["children"] == []
+    value = example(Everything.model_json_schema(), ["Rome"])
+    assert value["city"] == "Rome" and value["stops"][0] == {"name": "Lisbon", "nights": 3}
+    assert value["unit"] == "celsius" and value["optional"] == 1
+    assert [pet["kind"] for pet in value["pets"]] == ["cat", "dog"]
+    assert value["node"]["children"][0]["children"] == []
     schema = {"type": "array", "items": Stop.model_json_schema(), "title": "stops"}
     listed = {"type": "object", "properties": {"cities": schema}}
     assert [it["name"] for it in example(listed, ["Lima", "Oslo"])["cities"]] == ["Lima", "Oslo"]
@@ -146,7 +146,7 @@ def test_a_schema_that_nothing_meets_is_refused(schema: Any) -> None:
 def test_whatever_the_schema_a_value_is_valid_or_refused(seed: int) -> None:
     schema = SchemaMaker(Random(seed)).make()
     try:
-        found = example(schema)
+        value = example(schema)
     except NoExample:
         return
-    assert jsonschema_rs.validator_for(schema).is_valid(found)
+    assert jsonschema_rs.validator_for(schema).is_valid(value)

@@ -93,18 +93,18 @@ def test_models_are_listed_for_both_clients(
 
 def test_text_streamed_and_not(oai: openai.OpenAI, claude: anthropic.Anthropic) -> None:
     hello: list[Any] = [{"role": "user", "content": "hello"}]
-    said = oai.chat.completions.create(model="any", messages=hello).choices[0].message.content
-    assert said is not None and said.startswith("You said: hello.")
+    text = oai.chat.completions.create(model="any", messages=hello).choices[0].message.content
+    assert text is not None and text.startswith("You said: hello.")
     stream = oai.chat.completions.create(model="any", messages=hello, stream=True)
     pieces = [*jsonrill.content(stream)]
-    assert "".join(pieces) == said and len(pieces) > 10
-    assert oai.responses.create(model="any", input="hello").output_text == said
+    assert "".join(pieces) == text and len(pieces) > 10
+    assert oai.responses.create(model="any", input="hello").output_text == text
     events = oai.responses.create(model="any", input="hello", stream=True)
-    assert "".join(jsonrill.content(events)) == said
+    assert "".join(jsonrill.content(events)) == text
     message = claude.messages.create(model="any", max_tokens=999, messages=hello)
-    assert [block.text for block in message.content if block.type == "text"] == [said]
+    assert [block.text for block in message.content if block.type == "text"] == [text]
     with claude.messages.stream(model="any", max_tokens=999, messages=hello) as live:
-        assert "".join(live.text_stream) == said
+        assert "".join(live.text_stream) == text
 
 
 def test_json_by_a_schema_with_the_helpers_of_openai(oai: openai.OpenAI) -> None:
@@ -225,8 +225,8 @@ def test_an_agent_takes_two_turns_in_each_api(
             "rain in Lima",
             "rain in Oslo",
         ]
-        said = "".join(jsonrill.content(ask(turn.messages())))
-        assert "get_weather says rain in Lima; get_weather says rain in Oslo" in said
+        text = "".join(jsonrill.content(ask(turn.messages())))
+        assert "get_weather says rain in Lima; get_weather says rain in Oslo" in text
 
 
 def test_a_limit_of_tokens_cuts_the_answer(oai: openai.OpenAI, claude: anthropic.Anthropic) -> None:
@@ -253,14 +253,14 @@ def test_several_choices_are_streamed(oai: openai.OpenAI) -> None:
 def test_a_model_of_the_demo_says_what_it_always_says(name: str) -> None:
     """Whatever is asked."""
     model = models()[name]
-    said = answer(Asked(name, tools={"get_weather": {}}, choice="required"))
-    assert said.pace == 1 / model.pace
+    reply = answer(Asked(name, tools={"get_weather": {}}, choice="required"))
+    assert reply.pace == 1 / model.pace
     if model.input == "events":
-        assert len(said.calls) == 2
-        assert all(f'"{call.name}"' in model.says() and call.text for call in said.calls)
+        assert len(reply.calls) == 2
+        assert all(f'"{call.name}"' in model.says() and call.text for call in reply.calls)
     else:
         lines = model.says().splitlines()
-        assert said.text == (lines[-1] if model.input == "snapshots" else model.says())
+        assert reply.text == (lines[-1] if model.input == "snapshots" else model.says())
 
 
 def test_a_model_of_the_demo_is_asked_by_its_name(oai: openai.OpenAI) -> None:
@@ -300,17 +300,17 @@ def test_gemini_and_mistral(url: str) -> None:
             model="any", contents="Plan a trip to Rome.", config=config
         )
         *_, last = jsonrill.values(stream, Trip)
-        said = gemini.models.generate_content(
+        calls = gemini.models.generate_content(
             model="any", contents=WEATHER[0]["content"], config=tools
         ).function_calls
     assert last == TRIP
-    assert said is not None and [(it.name, it.args) for it in said] == CALLED
+    assert calls is not None and [(it.name, it.args) for it in calls] == CALLED
     with Mistral(api_key="any", server_url=url) as mistral:
-        found = jsonrill.tool_calls(
+        updates = jsonrill.tool_calls(
             mistral.chat.stream(model="any", messages=WEATHER, tools=CHAT_TOOLS),
             provider="mistral",
         )
-        assert [(it.call.name, it.call.args) for it in found if it.status == "complete"] == CALLED
+        assert [(it.call.name, it.call.args) for it in updates if it.status == "complete"] == CALLED
 
 
 BAD: list[tuple[str, Any, str]] = [
@@ -377,15 +377,15 @@ BAD: list[tuple[str, Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path, body, said", BAD)
+@pytest.mark.parametrize("path, body, message", BAD)
 def test_a_wrong_request_gets_the_error_of_its_api(
-    url: str, path: str, body: Any, said: str
+    url: str, path: str, body: Any, message: str
 ) -> None:
     response = httpx2.post(f"{url}/v1/{path}", json=body, trust_env=False)
-    found = response.json()
-    assert response.status_code == 400 and said in found["error"]["message"]
-    assert found["error"]["type"] == "invalid_request_error"
-    assert (found.get("type") == "error") == (path == "messages")
+    refusal = response.json()
+    assert response.status_code == 400 and message in refusal["error"]["message"]
+    assert refusal["error"]["type"] == "invalid_request_error"
+    assert (refusal.get("type") == "error") == (path == "messages")
 
 
 def test_bodies_that_are_no_requests(url: str) -> None:

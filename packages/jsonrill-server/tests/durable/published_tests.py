@@ -38,18 +38,18 @@ def outcomes(npm: Path, folder: Path, **settings: Any) -> dict[str, list[str]]:
             },
         )
     assert result.exists(), done.stdout + done.stderr
-    found: dict[str, list[str]] = {}
+    by_outcome: dict[str, list[str]] = {}
     for file in json.loads(result.read_text("utf8"))["testResults"]:
         for test in file["assertionResults"]:
             message = "".join(test.get("failureMessages") or [])[:500]
             name = test["fullName"] + (f": {message}" if message else "")
-            found.setdefault(test["status"], []).append(name)
-    return found
+            by_outcome.setdefault(test["status"], []).append(name)
+    return by_outcome
 
 
-def check(found: dict[str, list[str]]) -> None:
+def check(by_outcome: dict[str, list[str]]) -> None:
     """All 250 tests pass that are not about forks or subscriptions, an extension of its own."""
-    assert not found.get("failed"), "\n".join(found["failed"])
-    assert len(found["passed"]) == 250
-    left_out = [name for name in found["skipped"] if not name.startswith("Fork - ")]
+    assert not by_outcome.get("failed"), "\n".join(by_outcome["failed"])
+    assert len(by_outcome["passed"]) == 250
+    left_out = [name for name in by_outcome["skipped"] if not name.startswith("Fork - ")]
     assert all(name.startswith("Reserved subscription APIs") for name in left_out)

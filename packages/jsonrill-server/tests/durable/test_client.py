@@ -25,11 +25,11 @@ def begin(npm: Path, url: str) -> subprocess.Popen[str]:
 
 
 def check(running: subprocess.Popen[str]) -> None:
-    out, said = running.communicate(timeout=120 * SLACK)
-    assert running.returncode == 0, said
-    found: dict[str, Any] = json.loads(out)
+    out, errors = running.communicate(timeout=120 * SLACK)
+    assert running.returncode == 0, errors
+    seen: dict[str, Any] = json.loads(out)
     numbers = list(range(COUNT))
-    assert found == {"errors": [], "live": [numbers, numbers], "again": numbers}
+    assert seen == {"errors": [], "live": [numbers, numbers], "again": numbers}
 
 
 def length(url: str) -> int:

@@ -65,10 +65,10 @@ async def come_back(
         last = f"Last-Event-ID: {position}\r\n" if position else ""
         request = f"GET {path} HTTP/1.1\r\nHost: {url.netloc}\r\n{last}\r\n".encode()
         reader = Returning(request)
-        await loop.create_connection(lambda made=reader: made, "127.0.0.1", url.port or 0)  # type: ignore[misc]
+        await loop.create_connection(lambda reader=reader: reader, "127.0.0.1", url.port or 0)  # type: ignore[misc]
         readers.append(reader)
-    found = await asyncio.gather(*(reader.done for reader in readers))
+    counts = await asyncio.gather(*(reader.done for reader in readers))
     took = time.monotonic() - begun
     for reader in readers:
         reader.transport.abort()
-    return took, found
+    return took, counts

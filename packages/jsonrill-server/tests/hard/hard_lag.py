@@ -29,16 +29,16 @@ def test_the_loop_is_never_late(name: str) -> None:
     late = []
     for view in (*HOSTILE[name].views, None):
         try:
-            found = asyncio.run(lag_of(options, records, view))
+            lag = asyncio.run(lag_of(options, records, view))
         except BadOption:
             continue
         print(
-            f"\n{name}, {view}: {found.worst * 1000:.0f} ms late, took {found.took:.1f} s,"
-            f" {found.bytes / 1e6:.1f} MB",
+            f"\n{name}, {view}: {lag.worst * 1000:.0f} ms late, took {lag.took:.1f} s,"
+            f" {lag.bytes / 1e6:.1f} MB",
             end="",
         )
-        if found.worst >= LAG * SLACK:
-            late.append((view, found))
+        if lag.worst >= LAG * SLACK:
+            late.append((view, lag))
     assert not late
 
 
@@ -59,8 +59,8 @@ def test_300_readers_catch_up_together(
         stream = asyncio.run(publish(server, 5000, 20))
         server.kill()
         server.start()
-        took, found = asyncio.run(come_back(server, stream, query, positions))
+        took, counts = asyncio.run(come_back(server, stream, query, positions))
         print(f"\n{store}, {query}: {took:.2f} s", end="")
         assert took < 2 * SLACK
         if query == "format=chunks":
-            assert found == [5000 - position for position in positions]
+            assert counts == [5000 - position for position in positions]

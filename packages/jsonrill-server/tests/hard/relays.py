@@ -89,8 +89,8 @@ class Relays:
         text, last = "", ""
         async with self._openai() as client:
             try:
-                made = client.responses.create(model=model, input="hi", stream=True)
-                async for event in await made:
+                stream = client.responses.create(model=model, input="hi", stream=True)
+                async for event in await stream:
                     text += event.delta if event.type == "response.output_text.delta" else ""
                     last = event.type
                 done = last == "response.completed" and text == text_of(model)
@@ -105,13 +105,13 @@ class Relays:
         url = self._replica().url
         async with anthropic.AsyncAnthropic(base_url=url, api_key="x", max_retries=0) as client:
             try:
-                made = client.messages.create(
+                stream = client.messages.create(
                     model=model,
                     max_tokens=9,
                     messages=[{"role": "user", "content": "hi"}],
                     stream=True,
                 )
-                async for event in await made:
+                async for event in await stream:
                     if event.type == "content_block_delta" and event.delta.type == "text_delta":
                         text += event.delta.text
                     last = event.type
@@ -129,14 +129,14 @@ class Relays:
             async with self._openai() as client:
                 try:
                     if id:
-                        made: Any = client.responses.retrieve(
+                        stream: Any = client.responses.retrieve(
                             id, stream=True, starting_after=number
                         )
                     else:
-                        made = client.responses.create(
+                        stream = client.responses.create(
                             model=model, input="hi", stream=True, background=True
                         )
-                    async for event in await made:
+                    async for event in await stream:
                         id = event.response.id if number < 0 else id
                         if event.sequence_number != number + 1:
                             self.outcomes["background", "wrong"] += 1
@@ -199,8 +199,8 @@ class Relays:
             async with httpx2.AsyncClient(timeout=60, trust_env=False) as http:
                 async with http.stream("POST", url) as answer:
                     async for data in answer.aiter_bytes():
-                        found = [event.data for event in decoder.feed(data)]
-                        events += [json.loads(it) for it in found if it != "[DONE]"]
+                        texts = [event.data for event in decoder.feed(data)]
+                        events += [json.loads(it) for it in texts if it != "[DONE]"]
         except (httpx2.HTTPError, OSError):
             broken = True
         self.outcomes[format, self._outcome(format, events, broken, text_of(model))] += 1
@@ -208,9 +208,9 @@ class Relays:
     def _outcome(
         self, format: str, events: list[dict[str, Any]], broken: bool, expected: str
     ) -> str:
-        said, complete, failed = FORMATS[format]
+        delta, complete, failed = FORMATS[format]
         kinds = [event.get("type") for event in events]
-        text = "".join(event["delta"] for event in events if event.get("type") == said)
+        text = "".join(event["delta"] for event in events if event.get("type") == delta)
         if not expected.startswith(text):
             return "wrong"
         if failed in kinds or broken or not events:

@@ -26,11 +26,11 @@ def chunk(finish: str | None = None, **delta: Any) -> Event:
 
 
 def calling(*calls: tuple[str, str, str]) -> list[Event]:
-    made = [
+    tool_calls = [
         {"index": at, "id": id, "function": {"name": name, "arguments": arguments}}
         for at, (id, name, arguments) in enumerate(calls)
     ]
-    return [chunk(content="I try."), chunk(tool_calls=made), chunk("tool_calls")]
+    return [chunk(content="I try."), chunk(tool_calls=tool_calls), chunk("tool_calls")]
 
 
 BOOK = ("b1", "book", '{"city": "Rome"}')
@@ -279,8 +279,8 @@ def test_a_start_is_in_the_log_before_the_tool_runs(url: str, threads: bool) -> 
         def pay(sum: int) -> list[str]:
             async def logged() -> list[Any]:
                 status = await runs._hub.store.status("run:a")
-                found = await runs._hub.store.peek("run:a", status.last - 1)
-                return [json.loads(it.data[1:]) for it in found.entries]
+                peeked = await runs._hub.store.peek("run:a", status.last - 1)
+                return [json.loads(it.data[1:]) for it in peeked.entries]
 
             [last] = asyncio.run_coroutine_threadsafe(logged(), loop).result(30 * SLACK)
             return [last["kind"], last["status"], last["call"]["id"]]

@@ -121,12 +121,12 @@ def run(name: str, work: Callable[[Runs, str], Awaitable[None]], **settings: Any
 
 
 async def some(events: Events, count: int) -> list[Any]:
-    found: list[Any] = []
+    taken: list[Any] = []
     async for event in events:
-        found.append(event)
-        if len(found) == count:
+        taken.append(event)
+        if len(taken) == count:
             break
-    return found
+    return taken
 
 
 @pytest.mark.parametrize("name", APPS)
@@ -275,15 +275,15 @@ def test_a_run_whose_process_is_killed_ends_with_an_error(tmp_path: Path, shared
         async with asyncio.timeout(60 * SLACK), httpx2.AsyncClient(trust_env=False) as http:
             await http.post(f"{apps[0].url}/runs/{key}")
             async with Events(f"{apps[1].url}/runs/{key}") as events:
-                found = await some(events, 10)
+                received = await some(events, 10)
                 await asyncio.to_thread(apps[0].kill)
                 killed = time.monotonic()
-                found += [event async for event in events]
+                received += [event async for event in events]
             assert time.monotonic() - killed < (1 + 5) * SLACK
-        data = [json.loads(event.data) for event in found[:-2]]
+        data = [json.loads(event.data) for event in received[:-2]]
         assert data == logged(key, 1000)[: len(data)]
-        assert json.loads(found[-2].data)["error"]["code"] == "PRODUCER_LOST"
-        assert found[-1].type == "CLOSE"
+        assert json.loads(received[-2].data)["error"]["code"] == "PRODUCER_LOST"
+        assert received[-1].type == "CLOSE"
 
     with App(tmp_path, shared) as one, App(tmp_path, shared) as two:
         asyncio.run(work([one, two]))
@@ -328,10 +328,10 @@ def test_a_run_whose_process_is_killed_goes_on_elsewhere_exactly_once(
             await asyncio.sleep(0.5)
             await asyncio.to_thread(apps[0].kill)
             for at, task in enumerate(reading):
-                *found, close = await task
+                *received, close = await task
                 assert close.type == "CLOSE"
                 expected = logged(keys[at // 2], 120)
-                assert [json.loads(event.data) for event in found] == expected
+                assert [json.loads(event.data) for event in received] == expected
 
     settings = {"RESUME": "1"}
     with (

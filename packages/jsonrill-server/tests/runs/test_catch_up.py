@@ -33,37 +33,37 @@ async def filled(hub: Hub) -> str:
 
 async def read(hub: Hub, stream: str, position: int, pause: float = 0.0) -> tuple[list[int], int]:
     """The numbers that a reader gets until the last one, and how often it read the log alone."""
-    decoder, found = SSEDecoder(), []
+    decoder, numbers = SSEDecoder(), []
     status = await hub.status(stream)
     async with hub.reader(stream, status, VIEW, Position(position)) as reader:
         async for chunk in reader.chunks():
-            found += [
+            numbers += [
                 int(json.loads(event.data)) for event in decoder.feed(chunk) if event.data[0] == '"'
             ]
             await asyncio.sleep(pause)
             pause = 0.0
-            if found and found[-1] == RECORDS - 1:
+            if numbers and numbers[-1] == RECORDS - 1:
                 break
-        return found, reader.replays
+        return numbers, reader.replays
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[View]:
+def views(monkeypatch: pytest.MonkeyPatch) -> list[View]:
     """The views that were made."""
-    views: list[View] = []
+    counted: list[View] = []
 
     class Counted(View):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
-            views.append(self)
+            counted.append(self)
 
     monkeypatch.setattr(hub_module, "View", Counted)
-    return views
+    return counted
 
 
 @hard
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
-def test_readers_who_come_together_share_few_renderings(closed: bool, made: list[View]) -> None:
+def test_readers_who_come_together_share_few_renderings(closed: bool, views: list[View]) -> None:
     async def main() -> None:
         hub, chance = Hub(Settings(), MemoryStore()), random.Random(1)
         await hub.open()
@@ -78,13 +78,13 @@ def test_readers_who_come_together_share_few_renderings(closed: bool, made: list
         async with asyncio.timeout(20 * SLACK):
             for position, task in zip(positions, reading, strict=True):
                 assert await task == ([*range(position, RECORDS)], 0)
-        assert len(made) <= 6
+        assert len(views) <= 6
         await hub.close()
 
     asyncio.run(main())
 
 
-def test_a_slow_reader_does_not_delay_the_others(made: list[View]) -> None:
+def test_a_slow_reader_does_not_delay_the_others(views: list[View]) -> None:
     async def main() -> None:
         hub = Hub(Settings(), MemoryStore())
         await hub.open()
@@ -93,7 +93,7 @@ def test_a_slow_reader_does_not_delay_the_others(made: list[View]) -> None:
         await asyncio.sleep(0)
         async with asyncio.timeout(3 * SLACK):
             quick = await asyncio.gather(*(read(hub, stream, 0) for _ in range(5)))
-        assert all(found == [*range(RECORDS)] for found, _ in quick)
+        assert all(numbers == [*range(RECORDS)] for numbers, _ in quick)
         async with asyncio.timeout(30 * SLACK):
             assert (await slow)[0] == [*range(RECORDS)]
         await hub.close()

@@ -59,12 +59,17 @@ EVENT_VIEWS = [
 VIEWS = [("text", view) for view in TEXT_VIEWS] + [("events", view) for view in EVENT_VIEWS]
 
 
-def shown(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    named = {"send": given.send, "wire": given.wire, "every": given.every, "size": given.size}
+def shown(parameter: Any) -> str:
+    if isinstance(parameter, str):
+        return parameter
+    named = {
+        "send": parameter.send,
+        "wire": parameter.wire,
+        "every": parameter.every,
+        "size": parameter.size,
+    }
     more = [str(value) for value in named.values() if value not in (0, "data", "full")]
-    return "-".join([given.format, *more])
+    return "-".join([parameter.format, *more])
 
 
 class Places:
@@ -111,11 +116,11 @@ class _Kept:
 
 @asynccontextmanager
 async def places(url: str) -> AsyncIterator[Places]:
-    made = Places(url)
+    processes = Places(url)
     try:
-        yield made
+        yield processes
     finally:
-        for hub in made.hubs:
+        for hub in processes.hubs:
             await hub.close()
 
 
@@ -185,9 +190,9 @@ async def check_closed(
 ) -> None:
     """Come back with the ids of events of a stream that has ended."""
     chance = random.Random(str(view))
-    async with places(url) as made:
+    async with places(url) as processes:
         rings(patch, LARGE, LARGE)
-        hub = await made.hub()
+        hub = await processes.hub()
         stream = await publish(hub, input)
         await hub.end(stream)
         whole = await read(hub, stream, view, START)
@@ -196,7 +201,7 @@ async def check_closed(
             if chance.random() < share:
                 at = has_id[which]
                 rings(patch, *ring)
-                hub = await made.after(how, hub)
+                hub = await processes.after(how, hub)
                 async with asyncio.timeout(3 * SLACK):
                     rest = await read(hub, stream, view, position_of(whole[at]))
                 assert knows(view, rest) == knows(view, whole[at + 1 :]), (ring, at, how)
@@ -207,8 +212,8 @@ async def check_open(
 ) -> None:
     """Come back after records of a stream that ends a moment later."""
     chance = random.Random(str(view))
-    async with places(url) as made:
-        hub = await made.hub()
+    async with places(url) as processes:
+        hub = await processes.hub()
         for ring, which, how in product([(3, LARGE), (20, LARGE), (LARGE, 500)], range(5), HOWS):
             if chance.random() >= share:
                 continue
@@ -216,7 +221,7 @@ async def check_open(
             entries = await anext(hub.store.read(stream))
             entry = entries[some_of(len(entries))[which]]
             rings(patch, *ring)
-            hub = await made.after(how, hub)
+            hub = await processes.after(how, hub)
             position = Position(entry.seq, mark=entry.mark)
             reading = asyncio.create_task(read(hub, stream, view, position))
             await asyncio.sleep(0.002)
@@ -224,7 +229,7 @@ async def check_open(
             async with asyncio.timeout(3 * SLACK):
                 rest = await reading
             rings(patch, LARGE, LARGE)
-            hub = await made.after("dropped view", hub)
+            hub = await processes.after("dropped view", hub)
             after = await read(hub, stream, view, position)
             assert knows(view, rest) == knows(view, after), (ring, entry.seq, how)
 

@@ -75,8 +75,8 @@ class Ends(list[Run]):
         while not self:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
-        [found] = self
-        return found
+        [run] = self
+        return run
 
 
 EXPECTED = [chunk("0 "), chunk("1 "), chunk("2 "), chunk("3 "), chunk("4 "), chunk("", "stop")]
@@ -87,10 +87,10 @@ def test_a_run_goes_on_without_a_reader_and_is_read_from_anywhere(url: str) -> N
         ends = Ends()
         assert await runs.start("chat/1 é", answer(pause=0.01), on_end=ends)
         assert await runs.active("chat/1 é")
-        found = await ends.one()
-        assert (found.key, found.status, found.error) == ("chat/1 é", "complete", None)
-        assert found.events == EXPECTED and found.text == "0 1 2 3 4 "
-        assert found.messages() == [{"role": "assistant", "content": "0 1 2 3 4 "}]
+        run = await ends.one()
+        assert (run.key, run.status, run.error) == ("chat/1 é", "complete", None)
+        assert run.events == EXPECTED and run.text == "0 1 2 3 4 "
+        assert run.messages() == [{"role": "assistant", "content": "0 1 2 3 4 "}]
         assert not await runs.active("chat/1 é")
         events = [event async for event in runs.read("chat/1 é")]
         assert [event.data for event in events] == EXPECTED
@@ -227,9 +227,9 @@ def test_a_cancelled_run_closes_its_source_and_ends_once(url: str) -> None:
         assert [await runs.cancel("k"), await runs.cancel("k")] == [True, False]
         async with asyncio.timeout(1 * SLACK):
             await closed.wait()
-        found = await ends.one()
-        assert (found.status, found.error and found.error["code"]) == ("stopped", "CANCELLED")
-        assert found.text == "x" * len(found.events)
+        run = await ends.one()
+        assert (run.status, run.error and run.error["code"]) == ("stopped", "CANCELLED")
+        assert run.text == "x" * len(run.events)
         with pytest.raises(RunFailed, match="cancelled"):
             await all_of(runs, "k", format="ai-sdk")
 
@@ -296,9 +296,9 @@ def test_a_source_that_raises_ends_the_run_and_says_nothing_secret(url: str) -> 
             raise OSError("the password is x")
 
         await runs.start("k", stream, on_end=ends)
-        found = await ends.one()
-        assert (found.status, found.text) == ("error", '{"a": 1')
-        assert found.error == {"code": "SOURCE_FAILED", "message": "the source failed"}
+        run = await ends.one()
+        assert (run.status, run.text) == ("error", '{"a": 1')
+        assert run.error == {"code": "SOURCE_FAILED", "message": "the source failed"}
         with pytest.raises(RunFailed) as failed:
             await all_of(runs, "k")
         assert failed.value.code == "SOURCE_FAILED"
@@ -430,12 +430,12 @@ def test_any_json_event_is_logged_as_it_is(url: str) -> None:
 
     async def work(runs: Runs) -> None:
         await runs.start("k", iter(events))
-        found = await all_of(runs, "k")
-        assert found[:8] == events[:8]
-        assert found[8] == {"kind": "progress", "when": "2026-01-02", "done": 3}
-        assert found[9]["name"] == "s"
-        assert found[10] == {"bytes": "AQ==", "day": "2026-01-02", "set": [1]}
-        assert found[11]["data"] == {"a": 1}
+        logged = await all_of(runs, "k")
+        assert logged[:8] == events[:8]
+        assert logged[8] == {"kind": "progress", "when": "2026-01-02", "done": 3}
+        assert logged[9]["name"] == "s"
+        assert logged[10] == {"bytes": "AQ==", "day": "2026-01-02", "set": [1]}
+        assert logged[11]["data"] == {"a": 1}
 
     run(work, url)
 
@@ -465,9 +465,9 @@ def test_what_is_not_a_number_in_json_is_null(number: float) -> None:
 
     async def work(runs: Runs) -> None:
         await runs.start("k", events)
-        found = await all_of(runs, "k")
-        assert [it["value"] for it in found[:6]] == [None] * 6
-        assert found[6:] == [[{"deep": [None]}], None]
+        logged = await all_of(runs, "k")
+        assert [it["value"] for it in logged[:6]] == [None] * 6
+        assert logged[6:] == [[{"deep": [None]}], None]
 
     run(work)
 
@@ -551,7 +551,7 @@ def test_what_has_no_content_is_refused_not_logged_as_nothing(
 
 
 @pytest.mark.parametrize(
-    "given, said",
+    "settings, message",
     [
         ({"on_end": 5}, "on_end is a function, not 5"),
         ({"resume": "again"}, "resume is a function, not 'again'"),
@@ -565,9 +565,9 @@ def test_what_has_no_content_is_refused_not_logged_as_nothing(
     ],
     ids=lambda it: it if isinstance(it, str) else next(iter(it)),
 )
-def test_a_wrong_setting_is_refused_at_once(given: dict[str, Any], said: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=re.escape(said)):
-        Runs("memory:", **given)
+def test_a_wrong_setting_is_refused_at_once(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        Runs("memory:", **settings)
 
 
 def test_a_wrong_argument_is_refused_at_once() -> None:
@@ -726,11 +726,11 @@ OF_TEXT = ['{"a": ', "1}"]
 def test_every_source_can_be_a_run(source: Any, expected: list[Any]) -> None:
     async def work(runs: Runs) -> None:
         await runs.start("k", source)
-        found = await all_of(runs, "k")
+        items = await all_of(runs, "k")
         if all(isinstance(it, str) for it in expected):
-            assert "".join(found) == "".join(expected)
+            assert "".join(items) == "".join(expected)
         else:
-            assert found == expected
+            assert items == expected
 
     run(work)
 
@@ -887,8 +887,8 @@ def test_a_lost_run_ends_with_an_error_and_is_told_to_the_one_that_closed_it() -
             await all_of(runs, "k")
         assert failed.value.code == "PRODUCER_LOST"
         assert time.monotonic() - gone < 5.5 * SLACK
-        found = await ends.one()
-        assert (found.key, found.status) == ("k", "error") and found.text.startswith("0 1 ")
+        run = await ends.one()
+        assert (run.key, run.status) == ("k", "error") and run.text.startswith("0 1 ")
         assert await runs.start("k", ["new"]) and await all_of(runs, "k") == ["new"]
 
     run(work, store, on_end=ends)
@@ -1009,10 +1009,10 @@ def test_a_process_that_is_closed_tells_on_end_or_hands_its_runs_on(shared: str)
             under_way.clear()
             await other.start("b", numbers(0, 0.05), resume=numbers, on_end=ends)
             await under_way.wait()
-        found = await ends.one()
-        assert (found.key, found.status) == ("a", "error")
-        assert found.error and found.error["code"] == "PRODUCER_STOPPED"
-        assert 1 < len(found.events) < 40
+        run = await ends.one()
+        assert (run.key, run.status) == ("a", "error")
+        assert run.error and run.error["code"] == "PRODUCER_STOPPED"
+        assert 1 < len(run.events) < 40
         with pytest.raises(RunFailed) as failed:
             await all_of(runs, "a")
         assert failed.value.code == "PRODUCER_STOPPED"

@@ -55,7 +55,7 @@ def test_parts_of_a_record_give_the_same_updates(name: str, monkeypatch: Any) ->
     options, records = HOSTILE[name].make(200 if name == "any of" else 2000)
     stream = StreamOptions(**options)
     for view in HOSTILE[name].views:
-        found = []
+        outputs = []
         for part in (7, 1 << 30):
             monkeypatch.setattr("jsonrill_server.runs.render.PART", part)
             monkeypatch.setattr("jsonrill.dialects.ai_sdk.AISDK.part", part)
@@ -65,8 +65,8 @@ def test_parts_of_a_record_give_the_same_updates(name: str, monkeypatch: Any) ->
             except BadOption:
                 continue
             events = [work.feed([Record(stream.input, record)]) for record in records]
-            found.append([*events, work.end(CLOSED)])
-        assert found[:1] == found[1:]
+            outputs.append([*events, work.end(CLOSED)])
+        assert outputs[:1] == outputs[1:]
 
 
 @examples(60)
@@ -77,10 +77,10 @@ def test_a_piece_in_parts_gives_the_updates_of_the_piece(data: st.DataObject) ->
     entity = data.draw(st.sampled_from([None, "[*]", "*"]))
     whole, parts = (PartialStream(mode, entity=entity, send="both") for _ in range(2))
     size = data.draw(st.integers(1, 10))
-    found = []
+    updates = []
     for at in range(0, len(text), size):
-        found += parts.feed(text[at : at + size], more=at + size < len(text))
-    assert found == whole.feed(text)
+        updates += parts.feed(text[at : at + size], more=at + size < len(text))
+    assert updates == whole.feed(text)
     assert parts.flush() == whole.flush()
 
 
@@ -92,8 +92,8 @@ def test_a_value_written_in_parts_is_the_same_text(at_once: int, monkeypatch: An
     def value(depth: int) -> Any:
         if depth == 0:
             return chance.choice([1, -2.5, "é\ud83d", "", None, True, 1e400, {}, []])
-        made = [value(chance.randrange(depth)) for _ in range(chance.randrange(12))]
-        return made if chance.random() < 0.5 else {f'"{at}': item for at, item in enumerate(made)}
+        items = [value(chance.randrange(depth)) for _ in range(chance.randrange(12))]
+        return items if chance.random() < 0.5 else {f'"{at}': item for at, item in enumerate(items)}
 
     for _ in range(200):
         some = value(5)

@@ -20,8 +20,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=server.url, timeout=60, trust_env=False) as made:
-        yield made
+    with httpx2.Client(base_url=server.url, timeout=60, trust_env=False) as http:
+        yield http
 
 
 @pytest.fixture(scope="module")

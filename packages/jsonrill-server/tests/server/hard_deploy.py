@@ -22,13 +22,13 @@ TOKEN = "0123456789abcdef"
 def instructions() -> list[tuple[str, str]]:
     text = (ROOT / "deploy" / "Dockerfile").read_text().replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    found = [line.partition(" ") for line in lines]
-    return [(word, rest.strip()) for word, _, rest in found]
+    split = [line.partition(" ") for line in lines]
+    return [(word, rest.strip()) for word, _, rest in split]
 
 
 def one(word: str) -> str:
-    (found,) = [rest for name, rest in instructions() if name == word]
-    return found
+    (argument,) = [rest for name, rest in instructions() if name == word]
+    return argument
 
 
 def copy_installed(folder: Path) -> None:

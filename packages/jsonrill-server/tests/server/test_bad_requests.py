@@ -199,7 +199,7 @@ def test_bytes_that_are_no_request(server: Server, data: bytes) -> None:
 @settings(max_examples=tries(80), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     body=st.binary(max_size=200) | st.text(max_size=200).map(str.encode),
-    media=st.sampled_from([found["content-type"] for found in (PLAIN, LINES, SSE, JSON)]),
+    media=st.sampled_from([headers["content-type"] for headers in (PLAIN, LINES, SSE, JSON)]),
     input=st.sampled_from(["text", "snapshots", "events"]),
     format=st.sampled_from(FORMATS),
 )

@@ -41,9 +41,9 @@ def test_it_starts_answers_and_ends_quietly() -> None:
         url = process.stdout.readline().split()[-1]
         assert httpx2.get(f"{url}/healthz", trust_env=False).json() == {"status": "ok"}
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode in (0, -signal.SIGINT, 130)
-    assert "Traceback" not in said
+    assert "Traceback" not in errors
 
 
 def served(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -58,7 +58,7 @@ def served(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @few(1)
 @pytest.mark.parametrize(
-    "store, said, workers",
+    "store, message, workers",
     [
         ("sqlite:////no/such/folder/x.db", "No such file or directory", "2"),
         ("sqlite:////proc/x.db", "x.db", "1"),
@@ -66,11 +66,11 @@ def served(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("postgresql://user:secret@127.0.0.1:1/x", "127.0.0.1:1", "1"),
     ],
 )
-def test_a_store_that_cannot_be_opened_is_one_line(store: str, said: str, workers: str) -> None:
+def test_a_store_that_cannot_be_opened_is_one_line(store: str, message: str, workers: str) -> None:
     done = served("--store", store, "--workers", workers)
     assert (done.returncode, done.stdout) == (1, "")
     [line] = done.stderr.splitlines()
-    assert "cannot be opened" in line and said in line and "secret" not in line
+    assert "cannot be opened" in line and message in line and "secret" not in line
 
 
 def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
@@ -88,19 +88,19 @@ def test_a_store_that_is_none_says_what_to_write(store: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ("[a]\nurl = 'http://x'\nkey = 'secret'", "[a] has no field key; fields are url, models"),
         ("[a]\nurl = 'http://x'\n[b]\nurl = 'secret'", "[b]: url is the base URL of a server"),
     ],
 )
-def test_a_wrong_table_of_upstreams_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_a_wrong_table_of_upstreams_is_one_line(tmp_path: Path, text: str, message: str) -> None:
     """It names table and field, and shows no value, which may be a key."""
     (tmp_path / "upstreams.toml").write_text(text)
     done = served("--upstreams", f"{tmp_path}/upstreams.toml")
     assert (done.returncode, done.stdout) == (2, "")
     [line] = done.stderr.splitlines()
-    assert line.startswith(f"jsonrill: upstreams: {said}") and "secret" not in line
+    assert line.startswith(f"jsonrill: upstreams: {message}") and "secret" not in line
 
 
 @few(1)

@@ -108,14 +108,14 @@ def test_readers_of_every_dialect_are_told_that_the_connection_ends(
         async with httpx2.AsyncClient(
             base_url=server.url, headers=headers, trust_env=False, timeout=60
         ) as http:
-            made = (await http.post("/v1/streams", json={"input": "events"})).json()["id"]
+            stream = (await http.post("/v1/streams", json={"input": "events"})).json()["id"]
             event = '{"choices":[{"index":0,"delta":{"content":"Hel"}}]}'
             lines = {"content-type": "application/x-ndjson"}
-            await http.post(f"/v1/streams/{made}/chunks", content=event, headers=lines)
+            await http.post(f"/v1/streams/{stream}/chunks", content=event, headers=lines)
 
             async def read(name: str) -> str:
                 url = {"openai": "events?format=openai"}.get(name, name)
-                async with http.stream("GET", f"/v1/streams/{made}/{url}") as answer:
+                async with http.stream("GET", f"/v1/streams/{stream}/{url}") as answer:
                     return "".join([text async for text in answer.aiter_text()])
 
             reading = {name: asyncio.create_task(read(name)) for name in DIALECTS}
@@ -138,10 +138,10 @@ def test_readers_of_every_dialect_are_told_that_the_connection_ends(
 def test_readers_that_can_resume_are_not_told_of_an_error(tmp_path: Path) -> None:
     with Server(tmp_path, max_connection=1) as server:
         with httpx2.Client(base_url=server.url, trust_env=False, timeout=60) as http:
-            made = http.post("/v1/streams", json={}).json()["id"]
+            stream = http.post("/v1/streams", json={}).json()["id"]
             plain = {"content-type": "text/plain"}
-            http.post(f"/v1/streams/{made}/chunks", content='{"a": 1,', headers=plain)
-            text = http.get(f"/v1/streams/{made}/events").text
+            http.post(f"/v1/streams/{stream}/chunks", content='{"a": 1,', headers=plain)
+            text = http.get(f"/v1/streams/{stream}/events").text
     assert "id: 1" in text and "ERROR" not in text and "CLOSE" not in text
 
 

@@ -23,22 +23,22 @@ def settings_of(text: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "jsonrill.service"])
 def test_settings_in_deploy_exist(name: str) -> None:
-    found = settings_of((DEPLOY / name).read_text())
-    assert found
-    Config.from_environment(found)
+    settings = settings_of((DEPLOY / name).read_text())
+    assert settings
+    Config.from_environment(settings)
 
 
 def test_the_compose_file_is_complete() -> None:
     yaml: Any = pytest.importorskip("yaml")
-    found = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-    replicas = found["services"]["jsonrill"]
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    replicas = compose["services"]["jsonrill"]
     assert replicas["deploy"]["replicas"] == 3
     assert (DEPLOY / replicas["build"]["context"] / replicas["build"]["dockerfile"]).exists()
-    (mount,) = found["services"]["nginx"]["volumes"]
+    (mount,) = compose["services"]["nginx"]["volumes"]
     assert (DEPLOY / mount.partition(":")[0]).exists()
     config = Config.from_environment(replicas["environment"])
     assert float(replicas["stop_grace_period"][:-1]) > config.drain + config.grace
-    command = shlex.split(found["services"]["redis"]["command"])
+    command = shlex.split(compose["services"]["redis"]["command"])
     assert command[command.index("--maxmemory-policy") + 1] == "noeviction"
 
 

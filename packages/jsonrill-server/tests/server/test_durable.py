@@ -482,11 +482,11 @@ def all_records(body: bytes, settings: DurableSettings, limit: int = 1 << 20) ->
 def test_messages_are_kept_as_they_are_written(value: Any, indent: Any, window: int) -> None:
     text = json.dumps(value, indent=indent)
     with patch.object(durable, "WINDOW", window):
-        found = [record[1:].decode() for record in all_records(text.encode(), AS_JSON)]
-    assert [json.loads(message) for message in found] == (
+        messages = [record[1:].decode() for record in all_records(text.encode(), AS_JSON)]
+    assert [json.loads(message) for message in messages] == (
         value if isinstance(value, list) else [value]
     )
-    assert all(message in text for message in found)
+    assert all(message in text for message in messages)
 
 
 def test_numbers_keep_all_their_digits() -> None:
@@ -521,20 +521,22 @@ def test_what_is_not_json_is_called_so_at_any_size(body: str, size: int) -> None
 def test_limits_are_kept_while_a_body_is_read(body: str, limit: int, most: int, read: int) -> None:
     """Not when all of it was read: `[{},{},…` of 16 MiB held up all other requests for 10 s."""
     parts = records_of(body.encode(), AS_JSON, limit, most)
-    found = 0
+    count = 0
     with pytest.raises(OverflowError):
         for part in parts:
-            found += len(part)
-    assert found == read
+            count += len(part)
+    assert count == read
 
 
 @settings(max_examples=tries(200), deadline=None)
 @given(st.text(max_size=60), st.integers(4, 9))
 def test_a_long_text_is_cut_between_characters(text: str, limit: int) -> None:
-    found = all_records(text.encode("utf-8", "surrogatepass"), DurableSettings("text/plain"), limit)
-    assert b"".join(record[1:] for record in found) == text.encode("utf-8", "surrogatepass")
+    records = all_records(
+        text.encode("utf-8", "surrogatepass"), DurableSettings("text/plain"), limit
+    )
+    assert b"".join(record[1:] for record in records) == text.encode("utf-8", "surrogatepass")
     if text.isprintable():
-        assert all(record[:1] == b"t" and len(record) <= limit + 1 for record in found)
+        assert all(record[:1] == b"t" and len(record) <= limit + 1 for record in records)
 
 
 @settings(max_examples=tries(200), deadline=None)
@@ -542,9 +544,9 @@ def test_a_long_text_is_cut_between_characters(text: str, limit: int) -> None:
 def test_a_text_arrives_in_an_event_as_it_was_but_for_line_ends(texts: list[str]) -> None:
     entries = [Entry(at, b"t" + text.encode()) for at, text in enumerate(texts, 1)]
     decoder = SSEDecoder()
-    found = decoder.feed(data_event(entries, DurableSettings("text/plain")) + b"data: x\n\n")
+    events = decoder.feed(data_event(entries, DurableSettings("text/plain")) + b"data: x\n\n")
     text = "".join(texts).replace("\r\n", "\n").replace("\r", "\n")
-    assert [event.data for event in found] == [text, "x"] or not text
+    assert [event.data for event in events] == [text, "x"] or not text
 
 
 def test_offsets_sort_as_positions_do() -> None:
@@ -573,15 +575,17 @@ def test_cursors_never_go_back() -> None:
 
 def test_a_reader_with_a_later_cursor_keeps_it() -> None:
     """Only cursors of control events are replaced, not what looks like one in the data."""
-    said = b'e{"streamCursor":"1"}\nevent: control\ndata:{"streamNextOffset":"0","streamCursor":"1'
-    page = Page.of([Entry(1, said)], up_to_date=True)
+    record = (
+        b'e{"streamCursor":"1"}\nevent: control\ndata:{"streamNextOffset":"0","streamCursor":"1'
+    )
+    page = Page.of([Entry(1, record)], up_to_date=True)
     events = page.events(DurableSettings("text/plain"), cursor(None))
     assert with_cursor(events, None) == with_cursor(events, "5") == events
     later = int(cursor(None)) + 1000
-    found = SSEDecoder().feed(with_cursor(events, str(later)))
-    assert [event.type for event in found] == ["data", "control"]
-    assert found[0].data.encode() == said[1:]
-    assert int(json.loads(found[1].data)["streamCursor"]) > later
+    received = SSEDecoder().feed(with_cursor(events, str(later)))
+    assert [event.type for event in received] == ["data", "control"]
+    assert received[0].data.encode() == record[1:]
+    assert int(json.loads(received[1].data)["streamCursor"]) > later
 
 
 @few(1)
@@ -620,7 +624,7 @@ def test_each_message_reaches_readers_that_come_and_go() -> None:
             await http.post(PATH, headers={"stream-closed": "true"})
 
         async def read(live: str) -> list[int]:
-            found: list[int] = []
+            numbers: list[int] = []
             after, closed = "-1", False
             while not closed:
                 query = {"offset": after, **({"live": live} if live else {})}
@@ -628,17 +632,17 @@ def test_each_message_reaches_readers_that_come_and_go() -> None:
                 if live == "sse":
                     events = SSEDecoder().feed(answer.content)
                     for event in events:
-                        said = json.loads(event.data)
+                        body = json.loads(event.data)
                         if event.type == "data":
-                            found += said
+                            numbers += body
                         else:
-                            after, closed = said["streamNextOffset"], "streamClosed" in said
+                            after, closed = body["streamNextOffset"], "streamClosed" in body
                 else:
-                    found += answer.json() if answer.status_code == 200 else []
+                    numbers += answer.json() if answer.status_code == 200 else []
                     after = answer.headers["stream-next-offset"]
                     closed = "stream-closed" in answer.headers
                     await asyncio.sleep(0)
-            return found
+            return numbers
 
         readers = [asyncio.create_task(read(live)) for live in ("", "long-poll", "sse", "sse")]
         await write()

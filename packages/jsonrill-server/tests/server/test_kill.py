@@ -114,8 +114,8 @@ async def _numbers(server: Server, stream: str) -> tuple[list[int], str]:
     """What an endless generation counted, and how its stream ended."""
     url = f"{server.url}/v1/streams/{stream}/events?format=raw"
     async with Events(url) as events:
-        found = [event async for event in events]
-    assert found[-1].type == "CLOSE"
-    bodies = [json.loads(event.data) for event in found[:-1]]
+        received = [event async for event in events]
+    assert received[-1].type == "CLOSE"
+    bodies = [json.loads(event.data) for event in received[:-1]]
     texts = [body["choices"][0]["delta"].get("content") for body in bodies[:-1]]
     return [int(text) for text in texts if text], bodies[-1]["error"]["code"]

@@ -43,13 +43,13 @@ def test_mounted_it_works_without_its_lifespan() -> None:
     app = Starlette(routes=[Mount("/rill", inner)])
 
     async def work(http: httpx2.AsyncClient) -> None:
-        made = (await http.post("/rill/v1/streams", json={})).json()
-        assert made["urls"]["events"].startswith("/rill/v1/streams/")
+        stream = (await http.post("/rill/v1/streams", json={})).json()
+        assert stream["urls"]["events"].startswith("/rill/v1/streams/")
         await http.post(
-            made["urls"]["chunks"], content="[1]", headers={"content-type": "text/plain"}
+            stream["urls"]["chunks"], content="[1]", headers={"content-type": "text/plain"}
         )
-        await http.post(made["urls"]["close"])
-        text = (await http.get(made["urls"]["events"])).text
+        await http.post(stream["urls"]["close"])
+        text = (await http.get(stream["urls"]["events"])).text
         events = SSEDecoder().feed(text)
         assert json.loads(events[0].data)["data"] == 1 and events[-1].type == "CLOSE"
         document = (await http.get("/rill/openapi.json")).json()

@@ -46,7 +46,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "environ, said",
+    "environ, message",
     [
         ({"JSONRILL_TOKENS": "team:"}, "token 1 is empty"),
         ({"JSONRILL_TOKENS": ""}, "JSONRILL_TOKENS is empty"),
@@ -71,8 +71,8 @@ def bearer(token: str) -> dict[str, str]:
         ({"JSONRILL_SECRET": "x", "JSONRILL_SECRET_FILE": "/y"}, "secret or secret_file"),
     ],
 )
-def test_settings_that_cannot_be_meant_are_refused(environ: dict[str, str], said: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(said)):
+def test_settings_that_cannot_be_meant_are_refused(environ: dict[str, str], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
         Config.from_environment(environ)
 
 
@@ -336,8 +336,8 @@ def test_a_pass_outlives_the_longest_connection_and_ends_with_its_token(
         async with asyncio.timeout(60), Events(url, headers=headers) as events:
             async for _ in events.chunks():
                 pass
-            given = events.answer.get("set-cookie", "").partition(";")[0]
-            return events.status, given, time.monotonic() - begun
+            set_cookie = events.answer.get("set-cookie", "").partition(";")[0]
+            return events.status, set_cookie, time.monotonic() - begun
 
     async def connect_again_and_again() -> None:
         _, cookie, _ = await connect(stream, f"?ticket={ticket(stream, OLD)}")
@@ -501,8 +501,8 @@ def test_another_server_ends_while_somebody_reads(name: str) -> None:
                         pass  # and then it ends properly: the last chunk comes
 
         asyncio.run(main())
-        _, said = process.communicate(timeout=60)
-    assert process.returncode in (0, -signal.SIGTERM) and "Traceback" not in said
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode in (0, -signal.SIGTERM) and "Traceback" not in errors
 
 
 @hard
@@ -526,15 +526,15 @@ def test_lines_have_a_time_and_the_request_they_belong_to(tmp_path: Path) -> Non
     with Server(tmp_path, access_log=True) as server:
         with httpx2.Client(base_url=server.url, trust_env=False) as http:
             own = http.get("/livez", headers={"x-request-id": "abc-1"})
-            made = http.get("/livez", headers={"x-request-id": 'no "id"'})
+            generated = http.get("/livez", headers={"x-request-id": 'no "id"'})
         assert own.headers["x-request-id"] == "abc-1"
-        assert re.fullmatch(r"[0-9a-f]{16}", made.headers["x-request-id"])
+        assert re.fullmatch(r"[0-9a-f]{16}", generated.headers["x-request-id"])
     # A request is logged after its answer was sent: the log is complete when the server has ended.
     lines = [json.loads(line) for line in server.log().splitlines()]
     for line in lines:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"])
-    found = [line["request"] for line in lines if line["logger"] == "jsonrill_server.access"]
-    assert found == ["abc-1", made.headers["x-request-id"]]
+    requests = [line["request"] for line in lines if line["logger"] == "jsonrill_server.access"]
+    assert requests == ["abc-1", generated.headers["x-request-id"]]
 
 
 class Failing(MemoryStore):
@@ -572,8 +572,8 @@ def test_failures_of_the_upstream_are_logged_and_counted(tmp_path: Path) -> None
         text = http.get("/metrics").text
         lines = [json.loads(line) for line in server.log().splitlines()]
     assert 'jsonrill_upstream_errors_total{error="upstream_unreachable"} 1' in text
-    (found,) = [line for line in lines if line.get("request") == "mine"]
-    assert found["level"] == "warning" and "could not be reached" in found["message"]
+    (warning,) = [line for line in lines if line.get("request") == "mine"]
+    assert warning["level"] == "warning" and "could not be reached" in warning["message"]
 
 
 def test_numbers_have_all_their_digits() -> None:

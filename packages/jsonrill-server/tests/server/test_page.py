@@ -154,9 +154,9 @@ def test_the_large_model_has_ten_thousand_values() -> None:
 
 
 def start(server: Server, **order: Any) -> str:
-    made = httpx2.post(f"{server.url}/demo/streams", json=order, trust_env=False)
-    assert made.status_code == 201, made.text
-    return server.url + str(made.json()["urls"]["events"])
+    answer = httpx2.post(f"{server.url}/demo/streams", json=order, trust_env=False)
+    assert answer.status_code == 201, answer.text
+    return server.url + str(answer.json()["urls"]["events"])
 
 
 def test_a_generation_is_an_ordinary_stream(tmp_path: Path) -> None:
@@ -208,26 +208,26 @@ BROKEN = (
 BRACKETS = {"StartObject": "{", "EndObject": "}", "StartArray": "[", "EndArray": "]"}
 
 
-@pytest.mark.parametrize("text, said", BROKEN)
+@pytest.mark.parametrize("text, expected", BROKEN)
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_of_many_documents_each_error_stands_where_it_happened(
-    text: str, said: list[str], size: int
+    text: str, expected: list[str], size: int
 ) -> None:
     work = rendering(StreamOptions(many=True), ViewOptions(format="fragments"))
     events: list[str] = []
     for at in range(0, len(text), size):
         events += work.feed([Record("text", text[at : at + size])])
-    assert brackets(events + work.end(CLOSED)) == "".join(said)
+    assert brackets(events + work.end(CLOSED)) == "".join(expected)
 
 
 def brackets(events: list[str]) -> str:
-    found = []
+    shown = []
     for event in map(json.loads, events):
         if isinstance(event, list):
-            found += [BRACKETS.get(fragment["kind"], "") for fragment in event]
+            shown += [BRACKETS.get(fragment["kind"], "") for fragment in event]
         else:
             assert event["status"] == "ERROR"
-            found.append(
+            shown.append(
                 "error " + event["error"]["message"].split(" at character ")[1].split(",")[0]
             )
-    return "".join(found)
+    return "".join(shown)

@@ -57,15 +57,15 @@ async def filled(text: str, seed: int, stream: StreamOptions) -> MemoryStore:
 @asynccontextmanager
 async def viewed(store: MemoryStore, options: ViewOptions) -> AsyncIterator[Views]:
     """The views of the stream, as a hub has them."""
-    made: list[View] = []
+    views: list[View] = []
 
     def make(position: Position, shared: bool) -> View:
         work = rendering(StreamOptions(), options)
-        made.append(View(store, "s", work, options, position, shared=shared))
-        return made[-1]
+        views.append(View(store, "s", work, options, position, shared=shared))
+        return views[-1]
 
     yield Views(make, bool)
-    for view in made:
+    for view in views:
         await view.close()
 
 
@@ -99,19 +99,19 @@ def test_from_every_id_exactly_the_rest(options: ViewOptions, value: Any) -> Non
 
 def outcome(options: ViewOptions, events: list[SSEEvent]) -> Any:
     """What a client knows at the end: does not depend on what was put together."""
-    found = [json.loads(event.data) for event in events if event.type != "CLOSE"]
+    bodies = [json.loads(event.data) for event in events if event.type != "CLOSE"]
     if options.format == "chunks":
-        return "".join(found)
+        return "".join(bodies)
     if options.format == "fragments":
         from jsonrill import Rebuilder
         from jsonrill.wire.reader import WireReader
 
         rebuilder, reader = Rebuilder(), WireReader()
-        for batch in found:
+        for batch in bodies:
             rebuilder.feed([it for item in batch if (it := reader.read(item)) is not None])
         return rebuilder.value, rebuilder.complete
     state: dict[Any, Any] = {}
-    for update in found:
+    for update in bodies:
         key = (update.get("entity"), update.get("index"))
         if "delta" in update:
             state[key] = apply_delta(state.get(key), update["delta"])

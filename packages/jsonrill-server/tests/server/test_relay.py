@@ -39,8 +39,8 @@ def relay(tmp_path_factory: pytest.TempPathFactory, upstream: Upstream) -> Itera
 
 @pytest.fixture
 def client(relay: Server) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{relay.url}/v1", api_key="mine", max_retries=0) as made:
-        yield made
+    with openai.OpenAI(base_url=f"{relay.url}/v1", api_key="mine", max_retries=0) as sdk:
+        yield sdk
 
 
 def test_openai_reads_text(client: openai.OpenAI) -> None:

@@ -66,8 +66,8 @@ def key(request: pytest.FixtureRequest) -> str:
 
 
 def body_of(api: str, model: str, stream: bool, **more: Any) -> dict[str, Any]:
-    said: Any = [{"role": "user", "content": "hi"}]
-    asked = {"input": said} if api == "responses" else {"messages": said}
+    messages: Any = [{"role": "user", "content": "hi"}]
+    asked = {"input": messages} if api == "responses" else {"messages": messages}
     return {"model": model, **asked, "stream": stream, **more}
 
 
@@ -211,17 +211,17 @@ def test_a_key_that_is_too_long_is_refused(relay: Server, key: str) -> None:
 
 def test_the_clients_send_the_key(relay: Server, upstream: Upstream) -> None:
     before = len(upstream.exchanges)
-    given: dict[str, Any] = {"api_key": TOKENS["anne"], "max_retries": 0}
+    settings: dict[str, Any] = {"api_key": TOKENS["anne"], "max_retries": 0}
     headers = {"Idempotency-Key": "theirs"}
     messages: Any = [{"role": "user", "content": "hi"}]
-    with openai.OpenAI(base_url=f"{relay.url}/v1", **given) as client:
+    with openai.OpenAI(base_url=f"{relay.url}/v1", **settings) as client:
         for _ in range(2):
             chunks = client.chat.completions.create(
                 model="m", messages=messages, stream=True, extra_headers=headers
             )
             assert "".join(it.choices[0].delta.content or "" for it in chunks) == WORDS
     headers = {"Idempotency-Key": "others"}
-    with anthropic.Anthropic(base_url=relay.url, **given) as other:
+    with anthropic.Anthropic(base_url=relay.url, **settings) as other:
         for _ in range(2):
             with other.messages.stream(
                 model="m", max_tokens=9, messages=messages, extra_headers=headers
@@ -235,7 +235,7 @@ def test_a_relay_that_was_halted_before_the_first_event_does_not_take_itself_for
     monkeypatch: pytest.MonkeyPatch, stream: bool
 ) -> None:
     """Its lease is over when the request is repeated; the repeated one gets the same answer."""
-    monkeypatch.setattr(Hub, "_renew", lambda *given: asyncio.sleep(3600))
+    monkeypatch.setattr(Hub, "_renew", lambda *arguments: asyncio.sleep(3600))
     answering = threading.Event()
 
     def slowly(exchange: Exchange) -> FakeAnswer:
@@ -254,10 +254,10 @@ def test_a_relay_that_was_halted_before_the_first_event_does_not_take_itself_for
             second = asyncio.create_task(http.post("/v1/chat/completions", **asked))
             await asyncio.sleep(0.2)
             answering.set()
-            found = await asyncio.gather(first, second)
+            answers = await asyncio.gather(first, second)
         await app.state.hub.close()
         await app.state.upstreams.close()
-        return found
+        return answers
 
     with Upstream(slowly) as upstream:
         first, second = asyncio.run(work(upstream))

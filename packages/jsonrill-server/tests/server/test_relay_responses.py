@@ -38,9 +38,9 @@ class Relay:
         self.provider = Provider(MODELS, resumes=resumes)
         self.upstream = Upstream(self.provider)
         tokens = ",".join(f"{name}:{token}" for name, token in TOKENS.items())
-        given = {"tokens": tokens, "store": f"sqlite:///{folder}/relay.db", "heartbeat": 0.2}
+        defaults = {"tokens": tokens, "store": f"sqlite:///{folder}/relay.db", "heartbeat": 0.2}
         url = f"{self.upstream.url}/v1"
-        self.server = Server(folder, upstream=url, upstream_key="secret-key", **given | settings)
+        self.server = Server(folder, upstream=url, upstream_key="secret-key", **defaults | settings)
 
     def __enter__(self) -> Relay:
         self.upstream.__enter__()
@@ -69,8 +69,8 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Relay]:
 
 @pytest.fixture
 def client(relay: Relay) -> Iterator[openai.OpenAI]:
-    with relay.client() as made:
-        yield made
+    with relay.client() as sdk:
+        yield sdk
 
 
 def text_of(events: list[Any]) -> str:
@@ -94,26 +94,26 @@ def test_events_are_numbered_and_complete(client: openai.OpenAI) -> None:
 
 def test_the_helper_of_the_client_reads_the_stream(client: openai.OpenAI) -> None:
     with client.responses.stream(model="calls", input="hi") as stream:
-        found = stream.get_final_response()
-    assert [item.type for item in found.output] == ["message", "function_call", "function_call"]
+        response = stream.get_final_response()
+    assert [item.type for item in response.output] == ["message", "function_call", "function_call"]
 
 
 def test_an_answer_at_once_can_be_retrieved(client: openai.OpenAI, relay: Relay) -> None:
-    made = client.responses.create(model="text", input="hi")
-    assert made.output_text == "Hello wörld"
+    response = client.responses.create(model="text", input="hi")
+    assert response.output_text == "Hello wörld"
     seen = relay.upstream.exchanges[-1]
     assert seen.headers["authorization"] == "Bearer secret-key" and "stream" not in seen.json
-    again = client.responses.retrieve(made.id)
-    assert again.output == made.output and again.status == "completed"
-    [event] = client.responses.retrieve(made.id, stream=True)
+    again = client.responses.retrieve(response.id)
+    assert again.output == response.output and again.status == "completed"
+    [event] = client.responses.retrieve(response.id, stream=True)
     assert event.type == "response.completed"
 
 
 def test_what_shall_not_be_stored_is_not_kept(client: openai.OpenAI) -> None:
-    made = client.responses.create(model="text", input="hi", store=False)
-    assert made.output_text == "Hello wörld"
+    response = client.responses.create(model="text", input="hi", store=False)
+    assert response.output_text == "Hello wörld"
     with pytest.raises(openai.NotFoundError):
-        client.responses.retrieve(made.id)
+        client.responses.retrieve(response.id)
 
 
 def test_a_streamed_response_can_be_resumed_after_each_event(client: openai.OpenAI) -> None:
@@ -128,10 +128,10 @@ def test_a_streamed_response_can_be_resumed_after_each_event(client: openai.Open
 
 @hard
 def test_a_background_response_grows(client: openai.OpenAI) -> None:
-    made = client.responses.create(model="slowly", input="hi", background=True)
-    assert made.status in ("queued", "in_progress") and WORDS.startswith(made.output_text)
+    response = client.responses.create(model="slowly", input="hi", background=True)
+    assert response.status in ("queued", "in_progress") and WORDS.startswith(response.output_text)
     seen = ""
-    while (now := client.responses.retrieve(made.id)).status == "in_progress":
+    while (now := client.responses.retrieve(response.id)).status == "in_progress":
         assert now.output_text.startswith(seen)
         seen = now.output_text
         time.sleep(0.05)
@@ -153,8 +153,8 @@ def test_a_background_response_is_streamed_to_several_readers(client: openai.Ope
 def test_a_response_that_was_stopped_is_incomplete(client: openai.OpenAI) -> None:
     [*_, last] = client.responses.create(model="length", input="hi", stream=True)
     assert last.type == "response.incomplete"
-    made = client.responses.retrieve(last.response.id)
-    assert made.status == "incomplete" and made.output_text == WORDS[:20]
+    response = client.responses.retrieve(last.response.id)
+    assert response.status == "incomplete" and response.output_text == WORDS[:20]
 
 
 def test_the_upstream_gets_its_own_id_of_the_response_before(
@@ -190,14 +190,14 @@ def _check_that_bob_cannot_refer(
         {"conversation": {"id": "conv_1"}, "input": "what?"},
         {"input": [{"type": "item_reference", "id": "msg_1"}]},
     ]
-    for given in references:
+    for reference in references:
         with pytest.raises(openai.BadRequestError):
-            bob.responses.create(model="text", stream=stream, **given)
+            bob.responses.create(model="text", stream=stream, **reference)
     assert len(relay.upstream.exchanges) == before
-    made: Any = bob.responses.create(
+    answer: Any = bob.responses.create(
         model="text", input="and?", previous_response_id=his, stream=stream
     )
-    assert [*made] if stream else made.output_text
+    assert [*answer] if stream else answer.output_text
 
 
 def test_a_single_owner_refers_to_whatever_the_upstream_has(tmp_path: Path) -> None:
@@ -218,8 +218,8 @@ def test_cancel_stops_the_upstream(client: openai.OpenAI, relay: Relay, backgrou
     )
     first: Any = next(stream)
     exchange = relay.upstream.exchanges[-1]
-    made = client.responses.cancel(first.response.id)
-    assert made.status == "cancelled"
+    response = client.responses.cancel(first.response.id)
+    assert response.status == "cancelled"
     with pytest.raises(openai.APIError) as caught:
         for _ in stream:
             pass
@@ -228,15 +228,15 @@ def test_cancel_stops_the_upstream(client: openai.OpenAI, relay: Relay, backgrou
     if background:
         assert relay.provider.responses[first.response.id.partition(".")[0]].cancelled.is_set()
     again = client.responses.cancel(first.response.id)
-    assert again.status == "cancelled" and again.output == made.output
+    assert again.status == "cancelled" and again.output == response.output
     assert client.responses.retrieve(first.response.id).status == "cancelled"
 
 
 def test_cancelling_the_stream_cancels_the_response_at_the_upstream(
     client: openai.OpenAI, relay: Relay
 ) -> None:
-    made = client.responses.create(model="endless", input="hi", background=True)
-    own, _, stream = made.id.partition(".")
+    response = client.responses.create(model="endless", input="hi", background=True)
+    own, _, stream = response.id.partition(".")
     headers = {"authorization": f"Bearer {TOKENS['anne']}"}
     url = f"{relay.server.url}/v1/streams/{stream}/cancel"
     assert httpx2.post(url, headers=headers, trust_env=False).status_code == 200
@@ -250,18 +250,18 @@ def test_a_deleted_response_is_gone_here_and_at_the_upstream(
     background = how in ("background", "growing")
     model = "endless" if how == "growing" else "text"
     ask = {"model": model, "input": "hi", "background": background, "stream": how == "streamed"}
-    made: Any = client.responses.create(**ask)  # type: ignore[call-overload]
+    response: Any = client.responses.create(**ask)  # type: ignore[call-overload]
     if how == "streamed":
-        made = list(made)[-1].response
-    own = made.id.partition(".")[0]
+        response = list(response)[-1].response
+    own = response.id.partition(".")[0]
     if how == "background":
-        until(lambda: client.responses.retrieve(made.id).status == "completed")
-    client.responses.delete(made.id)
+        until(lambda: client.responses.retrieve(response.id).status == "completed")
+    client.responses.delete(response.id)
     assert "DELETE" in [it.method for it in relay.asked(f"/responses/{own}")]
     assert own not in relay.provider.responses
     for ask_again in (client.responses.retrieve, client.responses.cancel, client.responses.delete):
         with pytest.raises(openai.NotFoundError):
-            ask_again(made.id)
+            ask_again(response.id)
 
 
 @pytest.mark.parametrize("status", [401, 409, 500])
@@ -272,49 +272,49 @@ def test_a_response_stays_if_the_upstream_does_not_delete_it(
         refusal = Script.json({"error": {"message": "no", "type": "refused"}}, status)
         monkeypatch.setattr(relay.provider, "_kept", lambda *_: refusal)
 
-    made = client.responses.create(model="text", input="hi")
+    response = client.responses.create(model="text", input="hi")
     refuse(status)
     with pytest.raises(openai.InternalServerError) as caught:
-        client.responses.delete(made.id)
+        client.responses.delete(response.id)
     assert caught.value.status_code == 502 and str(status) in caught.value.message
-    assert client.responses.retrieve(made.id).output_text == "Hello wörld"
+    assert client.responses.retrieve(response.id).output_text == "Hello wörld"
     refuse(405)  # an upstream that keeps no responses
-    client.responses.delete(made.id)
+    client.responses.delete(response.id)
     with pytest.raises(openai.NotFoundError):
-        client.responses.retrieve(made.id)
+        client.responses.retrieve(response.id)
 
 
 def test_only_its_owner_deletes_a_response(client: openai.OpenAI, relay: Relay) -> None:
-    made = client.responses.create(model="text", input="hi")
+    response = client.responses.create(model="text", input="hi")
     with relay.client("bob") as other, pytest.raises(openai.NotFoundError):
-        other.responses.delete(made.id)
-    assert client.responses.retrieve(made.id).status == "completed"
+        other.responses.delete(response.id)
+    assert client.responses.retrieve(response.id).status == "completed"
 
 
 @pytest.mark.parametrize("background", [True, False])
 def test_a_response_says_whether_it_is_in_the_background(
     client: openai.OpenAI, background: bool
 ) -> None:
-    made = client.responses.create(model="text", input="hi", background=background)
-    assert made.background is background
-    assert client.responses.retrieve(made.id).background is background
+    response = client.responses.create(model="text", input="hi", background=background)
+    assert response.background is background
+    assert client.responses.retrieve(response.id).background is background
 
 
 def test_a_complete_response_is_not_cancelled(client: openai.OpenAI) -> None:
-    made = client.responses.create(model="text", input="hi")
-    assert client.responses.cancel(made.id).status == "completed"
+    response = client.responses.create(model="text", input="hi")
+    assert client.responses.cancel(response.id).status == "completed"
 
 
 def test_a_response_belongs_to_its_owner(client: openai.OpenAI, relay: Relay) -> None:
-    made = client.responses.create(model="endless", input="hi", background=True)
+    response = client.responses.create(model="endless", input="hi", background=True)
     with relay.client("bob") as other:
         for ask in (other.responses.retrieve, other.responses.cancel):
             with pytest.raises(openai.NotFoundError):
-                ask(made.id)
+                ask(response.id)
         with pytest.raises(openai.NotFoundError):
-            other.responses.retrieve(made.id, stream=True)
-    assert client.responses.retrieve(made.id).status == "in_progress"
-    client.responses.cancel(made.id)
+            other.responses.retrieve(response.id, stream=True)
+    assert client.responses.retrieve(response.id).status == "in_progress"
+    client.responses.cancel(response.id)
 
 
 @pytest.mark.parametrize("id", ["resp_1", "resp_1.x", "resp_1." + "A" * 24, "a b.c", "é.ü"])
@@ -333,9 +333,9 @@ def test_a_stream_that_is_no_response_is_not_one(client: openai.OpenAI) -> None:
 
 @pytest.mark.parametrize("after", ["-1", "x", "1.5", "99", "1" * 30])
 def test_a_wrong_position_is_refused(client: openai.OpenAI, after: str) -> None:
-    made = client.responses.create(model="text", input="hi")
+    response = client.responses.create(model="text", input="hi")
     with pytest.raises(openai.BadRequestError):
-        client.responses.retrieve(made.id, stream=True, extra_query={"starting_after": after})
+        client.responses.retrieve(response.id, stream=True, extra_query={"starting_after": after})
 
 
 def test_a_wrong_token_is_refused_in_the_form_of_the_api(relay: Relay) -> None:
@@ -451,6 +451,6 @@ def test_what_cannot_go_on_after_a_kill_fails_visibly(tmp_path: Path, background
                 events.append(event)
         assert caught.value.code == ("UPSTREAM_LOST" if background else "PRODUCER_LOST")
         assert (WORDS * 100).startswith(text_of(events))
-        found = client.responses.retrieve(id)
-        assert found.status == "failed" and found.error is not None
-        assert found.output_text == text_of(events)
+        response = client.responses.retrieve(id)
+        assert response.status == "failed" and response.error is not None
+        assert response.output_text == text_of(events)

@@ -58,22 +58,22 @@ class Relay:
 def relay(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Server, list[Upstream]]]:
-    made = Relay(tmp_path_factory.mktemp("relay"))
-    first, second, third = made.upstreams
+    setup = Relay(tmp_path_factory.mktemp("relay"))
+    first, second, third = setup.upstreams
     with pytest.MonkeyPatch.context() as patch, first, second, third:
         patch.setenv("RELAY_TEST_KEY", "first-key")
-        with Server(made.folder, upstreams=made.table(), access_log=True) as server:
-            yield server, made.upstreams
+        with Server(setup.folder, upstreams=setup.table(), access_log=True) as server:
+            yield server, setup.upstreams
             # Keys are in no log.
             assert "first-key" not in server.log() and "second-key" not in server.log()
 
 
 @pytest.fixture
 def clients(relay: tuple[Server, Any]) -> Iterator[tuple[openai.OpenAI, anthropic.Anthropic]]:
-    given: dict[str, Any] = {"api_key": "mine", "max_retries": 0}
+    settings: dict[str, Any] = {"api_key": "mine", "max_retries": 0}
     url = relay[0].url
-    with openai.OpenAI(base_url=f"{url}/v1", **given) as one:
-        with anthropic.Anthropic(base_url=url, **given) as other:
+    with openai.OpenAI(base_url=f"{url}/v1", **settings) as one:
+        with anthropic.Anthropic(base_url=url, **settings) as other:
             yield one, other
 
 
@@ -99,8 +99,8 @@ def test_the_model_chooses_the_upstream(
     stream: bool,
 ) -> None:
     one, other = clients
-    found = one.chat.completions.create(model=model, messages=[], stream=stream)
-    answers: Any = list(found) if stream else [found]  # type: ignore[call-overload]
+    answer = one.chat.completions.create(model=model, messages=[], stream=stream)
+    answers: Any = list(answer) if stream else [answer]  # type: ignore[call-overload]
     exchange = relay[1][number].exchanges[-1]
     assert exchange.json["model"] == sent and answers[0].model == sent
     keys = [{"authorization": "Bearer first-key"}, {"x-api-key": "second-key"}, {}][number]
@@ -111,10 +111,10 @@ def test_the_model_chooses_the_upstream(
     assert f"{number} {sent}" == one.responses.create(model=model, input="hi").output_text
     messages: Any = [{"role": "user", "content": "hi"}]
     version = {"anthropic-version": "2030-01-01"}
-    said: Any = other.messages.create(
+    block: Any = other.messages.create(
         model=model, max_tokens=9, messages=messages, extra_headers=version
     ).content[0]
-    assert said.text == f"{number} {sent}"
+    assert block.text == f"{number} {sent}"
     seen = relay[1][number].exchanges[-1]
     assert seen.headers["anthropic-version"] == "2030-01-01" and seen.target == "/v1/messages"
     assert seen.headers.get("x-api-key") == ["first-key", "second-key", None][number]
@@ -157,8 +157,8 @@ def test_an_upstream_that_has_no_list_is_left_out(tmp_path: Path) -> None:
         file = tmp_path / "table.toml"
         file.write_text(f'[a]\nurl = "{broken.url}"\nprefix = "a/"\n[b]\nurl = "{good.url}"\n')
         with Server(tmp_path, upstreams=file) as server:
-            found = httpx2.get(f"{server.url}/v1/models", trust_env=False)
-            assert [it["id"] for it in found.json()["data"]] == ["m"]
+            answer = httpx2.get(f"{server.url}/v1/models", trust_env=False)
+            assert [it["id"] for it in answer.json()["data"]] == ["m"]
             assert "[a]" in server.log()
         file.write_text(f'[a]\nurl = "{broken.url}"\n')
         with Server(tmp_path, upstreams=file) as server:
@@ -173,7 +173,7 @@ def test_without_an_upstream_there_are_no_models(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ("", "no table"),
         ("[a", "cannot be read"),
@@ -194,10 +194,10 @@ def test_without_an_upstream_there_are_no_models(tmp_path: Path) -> None:
         ("[a]\nurl = 'http://x'\nkey_env = 'HOME'\nkey_file = 'x'", "not both"),
     ],
 )
-def test_a_table_that_is_wrong_stops_the_start(tmp_path: Path, text: str, said: str) -> None:
+def test_a_table_that_is_wrong_stops_the_start(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "table.toml"
     file.write_text(text)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         read_table(Config(upstreams=str(file)))
 
 

@@ -108,9 +108,9 @@ def test_a_ticket_opens_one_stream_once_and_a_pass_lets_one_back(http: httpx2.Cl
     stream, other = make(http), make(http)
     http.post(f"/v1/streams/{stream}/chunks", content="[1]", headers={**ANNE, **PLAIN})
     http.post(f"/v1/streams/{stream}/close", headers=ANNE)
-    made = http.post("/v1/tickets", json={"stream": stream}, headers=ANNE).json()
-    url = f"/v1/streams/{stream}/events?ticket={made['ticket']}"
-    assert http.get(f"/v1/streams/{other}/events?ticket={made['ticket']}").status_code == 401
+    issued = http.post("/v1/tickets", json={"stream": stream}, headers=ANNE).json()
+    url = f"/v1/streams/{stream}/events?ticket={issued['ticket']}"
+    assert http.get(f"/v1/streams/{other}/events?ticket={issued['ticket']}").status_code == 401
     answer = http.get(url)
     assert answer.status_code == 200 and '"data":1' in answer.text
     cookie = answer.headers["set-cookie"].lower()
@@ -131,8 +131,8 @@ def test_a_ticket_cannot_be_made_up() -> None:
     key, mark = b"k" * 32, "a mark"
     good = issue(key, "ticket", "s", mark, 60)
 
-    def keys(given: str) -> list[bytes]:
-        return [key] if given == mark else []
+    def keys(asked: str) -> list[bytes]:
+        return [key] if asked == mark else []
 
     assert read(keys, good, "ticket", "s") is not None
     payload, signature = good.split(".")
@@ -324,7 +324,7 @@ def test_wrong_settings_are_told_in_one_line(tmp_path: Path) -> None:
 
     from support import HARDER, PYTHONPATH
 
-    for arguments, said in [
+    for arguments, message in [
         (["--host", "0.0.0.0", "--port", "0"], "can be reached by others"),
         (["--store", "ftp://x"], "a store is"),
         (["--heartbeat", "soon"], "heartbeat cannot be"),
@@ -333,5 +333,5 @@ def test_wrong_settings_are_told_in_one_line(tmp_path: Path) -> None:
         done = subprocess.run(
             command, env={"PYTHONPATH": PYTHONPATH}, capture_output=True, text=True, timeout=60
         )
-        assert done.returncode == 2 and said in done.stderr
+        assert done.returncode == 2 and message in done.stderr
         assert len(done.stderr.splitlines()) == 1

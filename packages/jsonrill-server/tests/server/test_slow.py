@@ -104,12 +104,12 @@ def test_a_slow_reader_gets_everything(tmp_path: Path) -> None:
                 await fill(http, stream, 3900)  # more than the buffers of the connection hold
                 await http.post(f"/v1/streams/{stream}/close")
                 assert await quick == 3902
-                found = [first]
+                received = [first]
                 async for event in coming:
-                    found.append(event)
-                    if len(found) % 100 == 0:
+                    received.append(event)
+                    if len(received) % 100 == 0:
                         await asyncio.sleep(0.02)
-            texts = [json.loads(event.data) for event in found[:-1]]
+            texts = [json.loads(event.data) for event in received[:-1]]
             assert texts == ["[", *[RECORD] * 3900]
             # It lost its place; a second time if it came back to the others and fell behind again.
             await until(server, "readers", 0, 5)
@@ -169,8 +169,8 @@ def test_the_kernel_watches_over_clients_that_vanish() -> None:
     with listener, socket.create_connection(listener.getsockname()[:2]):
         accepted, _ = listener.accept()
         with accepted:
-            found = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-    assert found == 7000
+            timeout = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    assert timeout == 7000
 
 
 def test_a_shutdown_lets_readers_go_without_an_end(tmp_path: Path) -> None:

@@ -122,9 +122,9 @@ def test_a_pause_of_redis_ends_no_relay(tmp_path: Path, pause: str) -> None:
                 await asyncio.to_thread(_pause, server, pause, 3.0)
                 texts += [line async for line in lines]
             for text in ("\n".join(texts), (await other).text):
-                found = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
-                assert found[-1] == "[DONE]"
-                deltas = [json.loads(data)["choices"][0]["delta"] for data in found[:-1]]
+                data_lines = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
+                assert data_lines[-1] == "[DONE]"
+                deltas = [json.loads(data)["choices"][0]["delta"] for data in data_lines[:-1]]
                 contents = [delta["content"] for delta in deltas if delta.get("content")]
                 assert contents == NUMBERS
 

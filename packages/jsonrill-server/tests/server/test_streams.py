@@ -65,15 +65,15 @@ def test_a_stream_is_read_while_it_is_written(server: Server, client: httpx2.Cli
             assert events.answer["cache-control"] == "no-store, no-transform"
             assert events.answer["x-accel-buffering"] == "no"
             assert "connection" not in events.answer
-            found = []
+            received = []
             coming = aiter(events)
             for piece in ('{"colors":[{"name":"r', "ed"):
                 url = f"/v1/streams/{stream}/chunks"
                 await writer.post(url, content=piece, headers=PLAIN)
-                found.append(await anext(coming))
+                received.append(await anext(coming))
             await writer.post(url, content='"}]}', headers=PLAIN)
             await writer.post(f"/v1/streams/{stream}/close")
-            return [*found, *[event async for event in coming]]
+            return [*received, *[event async for event in coming]]
 
     events = asyncio.run(both())
     assert [update["data"] for update in datas(events)] == [
@@ -107,7 +107,9 @@ def test_formats_agree(server: Server, client: httpx2.Client) -> None:
     for wire in ("full", "compact"):
         rebuilder, reader = Rebuilder(), WireReader()
         for batch in datas(read(server, stream, f"format=fragments&wire={wire}")):
-            rebuilder.feed([found for item in batch if (found := reader.read(item)) is not None])
+            rebuilder.feed(
+                [fragment for item in batch if (fragment := reader.read(item)) is not None]
+            )
         assert rebuilder.value == json.loads(TEXT)
     answer = client.get(f"/v1/streams/{stream}/value")
     assert answer.json()["value"] == json.loads(TEXT)
@@ -342,7 +344,9 @@ def test_coalescing_sends_less_and_the_last_always(server: Server, client: httpx
     assert len(by_time) < 5 * seconds + 5 and len(by_size) < 101
     for event in by_size[1:-1:7]:
         rest = read(server, stream, "size=64&format=chunks", last_event_id=event.id)
-        before = "".join(json.loads(found.data) for found in by_size[: by_size.index(event) + 1])
+        before = "".join(
+            json.loads(earlier.data) for earlier in by_size[: by_size.index(event) + 1]
+        )
         assert before + "".join(datas(rest)) == whole
 
 

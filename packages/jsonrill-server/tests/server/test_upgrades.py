@@ -63,8 +63,12 @@ def test_a_stream_with_options_of_a_later_version_goes_on(
 
 
 def test_what_is_known_beside_such_an_option_is_kept() -> None:
-    given = {"zero_values": True, "repair": ["a-later-rule"], "document_schema": {"type": "object"}}
-    stored = StreamOptions.from_bytes(json.dumps({**given, "notes": {"kept": 1}}).encode())
+    options = {
+        "zero_values": True,
+        "repair": ["a-later-rule"],
+        "document_schema": {"type": "object"},
+    }
+    stored = StreamOptions.from_bytes(json.dumps({**options, "notes": {"kept": 1}}).encode())
     known = usable(stored)
     assert known.given == {"zero_values": True, "document_schema": {"type": "object"}}
     assert known.notes == {"kept": 1}

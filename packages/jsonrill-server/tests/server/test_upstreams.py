@@ -46,16 +46,16 @@ def framed(value: Any, event: str = "") -> bytes:
 def spaced(data: bytes) -> bytes:
     """The events with other white space in their JSON."""
     events = data.decode().split("\n\n")[:-2]
-    found = [json.loads(event.removeprefix("data: ")) for event in events]
-    texts = [json.dumps(event, separators=(" ,\t", " :  ")) for event in found]
+    bodies = [json.loads(event.removeprefix("data: ")) for event in events]
+    texts = [json.dumps(event, separators=(" ,\t", " :  ")) for event in bodies]
     return "".join(f"data: {text}\n\n" for text in texts).encode()
 
 
 def in_lines(data: bytes) -> bytes:
     """The events with each line of their indented JSON in a data field of its own."""
     events = data.decode().split("\n\n")[:-2]
-    found = [json.loads(event.removeprefix("data: ")) for event in events]
-    texts = [json.dumps(event, indent=1).replace("\n", "\ndata: ") for event in found]
+    bodies = [json.loads(event.removeprefix("data: ")) for event in events]
+    texts = [json.dumps(event, indent=1).replace("\n", "\ndata: ") for event in bodies]
     return "".join(f"data: {text}\n\n" for text in texts).encode()
 
 
@@ -212,8 +212,8 @@ REFUSED: dict[str, tuple[Script, int, str]] = {
 
 def script_of(name: str) -> Script:
     for table in (COMPLETE, FAILS, REFUSED):
-        if (found := table.get(name)) is not None:  # type: ignore[attr-defined]
-            return found if isinstance(found, Script) else found[0]
+        if (entry := table.get(name)) is not None:  # type: ignore[attr-defined]
+            return entry if isinstance(entry, Script) else entry[0]
     raise KeyError(name)
 
 
@@ -235,8 +235,8 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def client(relay: Server) -> Iterator[openai.OpenAI]:
     with openai.OpenAI(
         base_url=f"{relay.url}/v1", api_key="mine", max_retries=0, timeout=60
-    ) as made:
-        yield made
+    ) as sdk:
+        yield sdk
 
 
 def asked(client: openai.OpenAI, name: str) -> Any:
@@ -246,8 +246,8 @@ def asked(client: openai.OpenAI, name: str) -> Any:
 
 
 def text_of(chunks: list[Any]) -> str:
-    said = [choice for chunk in chunks for choice in chunk.choices if choice.index == 0]
-    return "".join(choice.delta.content or "" for choice in said)
+    choices = [choice for chunk in chunks for choice in chunk.choices if choice.index == 0]
+    return "".join(choice.delta.content or "" for choice in choices)
 
 
 def test_the_table_has_enough_behaviours() -> None:
@@ -257,8 +257,8 @@ def test_the_table_has_enough_behaviours() -> None:
 @few(13)
 @pytest.mark.parametrize("name", COMPLETE)
 def test_a_complete_answer_is_relayed(client: openai.OpenAI, name: str) -> None:
-    found = COMPLETE[name]
-    expected = TEXT if isinstance(found, Script) else found[1]
+    entry = COMPLETE[name]
+    expected = TEXT if isinstance(entry, Script) else entry[1]
     assert text_of([*asked(client, name)]) == expected
 
 

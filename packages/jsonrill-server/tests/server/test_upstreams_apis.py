@@ -33,26 +33,26 @@ def pieces(api: str, answer: FakeAnswer | None = None) -> list[bytes]:
 
 def written(data: bytes, *, name: bool = True, kind: bool = True, **how: Any) -> bytes:
     """The events with their JSON written in another way, and without their name or their type."""
-    found = b""
+    rewritten = b""
     for event in data.decode().split("\n\n")[:-1]:
         value = json.loads(event.partition("data: ")[2])
         head = f"event: {value['type']}\n" if name else ""
         if not kind:
             del value["type"]
         text = json.dumps(value, **how).replace("\n", "\ndata: ")
-        found += f"{head}data: {text}\n\n".encode()
-    return found
+        rewritten += f"{head}data: {text}\n\n".encode()
+    return rewritten
 
 
 def numbered(data: bytes, number: Any) -> bytes:
     """The events of a response, each with this number, or with none."""
-    found = b""
+    rewritten = b""
     for event in data.decode().split("\n\n")[:-1]:
         value = json.loads(event.partition("data: ")[2])
         value.pop("sequence_number", None)
         value |= {} if number is None else {"sequence_number": number}
-        found += f"event: {value['type']}\ndata: {json.dumps(value)}\n\n".encode()
-    return found
+        rewritten += f"event: {value['type']}\ndata: {json.dumps(value)}\n\n".encode()
+    return rewritten
 
 
 ERRORS: dict[str, Any] = {
@@ -71,7 +71,7 @@ def complete(api: str) -> dict[str, Script]:
     body = b"".join(parts)
     last = parts[-1]
     waiting: list[Step] = [b": wait\n", 0.4]
-    found = {
+    scripts = {
         "plain": Script([body]),
         "byte by byte": Script([body[at : at + 1] for at in range(len(body))]),
         "CRLF": Script([body.replace(b"\n", b"\r\n")]),
@@ -102,13 +102,13 @@ def complete(api: str) -> dict[str, Script]:
         "unknown events": Script([framed({"type": "response.new_thing", "x": 1}) + body]),
     }
     if api == "responses":
-        found["no numbers"] = Script([numbered(body, None)])
-        found["the same number everywhere"] = Script([numbered(body, 0)])
-        found["numbers that are none"] = Script([numbered(body, "x")])
+        scripts["no numbers"] = Script([numbered(body, None)])
+        scripts["the same number everywhere"] = Script([numbered(body, 0)])
+        scripts["numbers that are none"] = Script([numbered(body, "x")])
     else:
-        found["ping"] = Script([framed({"type": "ping"}) + body])
-        found["no message_stop"] = Script([body[: -len(last)]])
-    return found
+        scripts["ping"] = Script([framed({"type": "ping"}) + body])
+        scripts["no message_stop"] = Script([body[: -len(last)]])
+    return scripts
 
 
 def failing(api: str) -> dict[str, tuple[Script, str]]:
@@ -173,9 +173,9 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def clients(relay: Server) -> Iterator[dict[str, Any]]:
-    given: dict[str, Any] = {"api_key": "mine", "max_retries": 0, "timeout": 20}
-    with openai.OpenAI(base_url=f"{relay.url}/v1", **given) as one:
-        with anthropic.Anthropic(base_url=relay.url, **given) as other:
+    settings: dict[str, Any] = {"api_key": "mine", "max_retries": 0, "timeout": 20}
+    with openai.OpenAI(base_url=f"{relay.url}/v1", **settings) as one:
+        with anthropic.Anthropic(base_url=relay.url, **settings) as other:
             yield {"responses": one, "messages": other}
 
 
@@ -192,14 +192,14 @@ def test_a_complete_answer_is_relayed(clients: dict[str, Any], api: str, name: s
     events = [*asked(clients, api, name)]
     if api == "responses":
         assert [event.sequence_number for event in events] == [*range(len(events))]
-        said = [event.delta for event in events if event.type == "response.output_text.delta"]
+        texts = [event.delta for event in events if event.type == "response.output_text.delta"]
         assert events[-1].response.output[1].arguments == '{"a":[1,{"b":"ü"}]}'
         assert len({event.response.id for event in events if hasattr(event, "response")}) == 1
     else:
         deltas = [event.delta for event in events if event.type == "content_block_delta"]
-        said = [delta.text for delta in deltas if delta.type == "text_delta"]
+        texts = [delta.text for delta in deltas if delta.type == "text_delta"]
         assert events[-1].type == "message_stop"
-    assert "".join(said) == TEXT
+    assert "".join(texts) == TEXT
 
 
 @pytest.mark.parametrize("api, name", [(api, name) for api in APIS for name in failing(api)])

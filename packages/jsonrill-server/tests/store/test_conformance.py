@@ -115,8 +115,8 @@ def test_records_are_numbered_from_one_and_bytes_stay_as_they_are(url: str) -> N
         assert await store.append("s", "p", records[2:]) == 4
         assert await store.finalize("s", b"end")
         expected = [(at, data, False) for at, data in enumerate(records, 1)]
-        found = await all_of(store)
-        assert [entry[:3] for entry in found] == [*expected, (5, b"end", True)]
+        entries = await all_of(store)
+        assert [entry[:3] for entry in entries] == [*expected, (5, b"end", True)]
         assert (await store.status("s")).size == sum(map(len, records)) + 3
 
     run(work, url)
@@ -141,9 +141,9 @@ def test_more_than_one_batch_is_read_in_order(url: str) -> None:
         for part in range(3):
             await store.append("s", "p", [b"%d" % at for at in range(part * 700, part * 700 + 700)])
         await store.finalize("s", b"end")
-        found = await all_of(store)
-        assert [entry.data for entry in found[:-1]] == [b"%d" % at for at in range(2100)]
-        assert [entry.seq for entry in found] == list(range(1, 2102))
+        entries = await all_of(store)
+        assert [entry.data for entry in entries[:-1]] == [b"%d" % at for at in range(2100)]
+        assert [entry.seq for entry in entries] == list(range(1, 2102))
 
     run(work, url)
 
@@ -209,9 +209,9 @@ def test_many_at_once_lose_and_repeat_nothing(url: str) -> None:
         await make(store)
         await asyncio.gather(*(store.append("s", "p", [b"%d" % at]) for at in range(100)))
         await store.finalize("s", b"end")
-        found = await all_of(store)
-        assert [entry.seq for entry in found] == list(range(1, 102))
-        assert sorted(int(entry.data) for entry in found[:-1]) == list(range(100))
+        entries = await all_of(store)
+        assert [entry.seq for entry in entries] == list(range(1, 102))
+        assert sorted(int(entry.data) for entry in entries[:-1]) == list(range(100))
 
     run(work, url)
 
@@ -455,9 +455,9 @@ def test_a_reader_that_falls_far_behind_misses_nothing(url: str) -> None:
             await store.append("s", "p", [b"%d" % at for at in range(part * 100, part * 100 + 100)])
         await store.finalize("s", b"end")
         await asyncio.sleep(0.1)
-        found = [*(await waiting), *[entry async for batch in reading for entry in batch]]
-        assert [entry.seq for entry in found] == list(range(2, 3003))
-        assert [int(entry.data) for entry in found[:-1]] == list(range(3000))
+        entries = [*(await waiting), *[entry async for batch in reading for entry in batch]]
+        assert [entry.seq for entry in entries] == list(range(2, 3003))
+        assert [int(entry.data) for entry in entries[:-1]] == list(range(3000))
 
     run(work, url)
 
@@ -593,7 +593,7 @@ def test_marks_tell_logs_apart(url: str) -> None:
     """Two logs have the same mark only where all records up to there are the same ones."""
 
     async def work(store: Store) -> None:
-        found = []
+        logs = []
         for data in (b"1", b"1", b"0"):
             await make(store)
             await store.append("s", "p", [data, b"2"])
@@ -602,10 +602,10 @@ def test_marks_tell_logs_apart(url: str) -> None:
                 entry.mark async for entry in _until(store, 3)
             ][-1]
             await store.finalize("s", b"end")
-            found.append(await marks(store))
-            assert (await store.status("s")).mark == found[-1][-1]
+            logs.append(await marks(store))
+            assert (await store.status("s")).mark == logs[-1][-1]
             await store.delete("s")
-        assert len({mark for log in found for mark in log}) == 12
+        assert len({mark for log in logs for mark in log}) == 12
 
     run(work, url)
 
@@ -625,8 +625,8 @@ def test_a_reader_that_comes_back_is_told_that_the_log_is_another(url: str) -> N
         mark = (await store.status("s")).mark
         await store.append("s", "p", [b"3"])
         await store.finalize("s", b"end")
-        found = [entry async for batch in store.read("s", 2, mark) for entry in batch]
-        assert [entry.data for entry in found] == [b"3", b"end"]
+        entries = [entry async for batch in store.read("s", 2, mark) for entry in batch]
+        assert [entry.data for entry in entries] == [b"3", b"end"]
         await store.delete("s")
         await make(store)
         await store.append("s", "p", [b"1"])
@@ -714,15 +714,15 @@ def test_a_request_that_is_sent_many_times_at_once_is_written_once(url: str) -> 
                 try:
                     await store.write("s", "", [b"%d" % seq], turn=Turn("a", 0, seq))
                     return 1
-                except TurnRefused as found:
-                    if seq <= found.seq:
+                except TurnRefused as refusal:
+                    if seq <= refusal.seq:
                         return 0
                 await asyncio.sleep(0)
 
         done = await asyncio.gather(*(send(seq) for seq in range(10) for _ in range(4)))
         assert sum(done) == 10
-        found = [entry.data async for entry in _until(store, 10)]
-        assert found == [b"%d" % seq for seq in range(10)]
+        written = [entry.data async for entry in _until(store, 10)]
+        assert written == [b"%d" % seq for seq in range(10)]
 
     run(work, url)
 
@@ -772,8 +772,8 @@ def test_a_closed_stream_still_knows_its_producers(url: str) -> None:
             await store.write("s", "", [b"3"], turn=Turn("a", 1, 1))
         with pytest.raises(LogClosed):
             await store.write("s", "", [b"3"], turn=Turn("b", 0, 0))
-        found = await all_of(store)
-        assert [(entry.data, entry.final) for entry in found] == [
+        entries = await all_of(store)
+        assert [(entry.data, entry.final) for entry in entries] == [
             (b"1", False),
             (b"2", False),
             (b"end", True),

@@ -71,13 +71,13 @@ def test_a_stream_is_on_one_node_and_streams_are_on_all(url: str, cluster: Redis
                 await store.append(f"s{at}", "p", [b"1"])
 
     asyncio.run(main())
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for node in cluster.nodes:
         keys = {line for line in node.ask("KEYS *:s*:*").decode().split() if line[0] == "j"}
         streams = {key.rpartition(":")[0] for key in keys}
         assert keys == {f"{stream}:{part}" for stream in streams for part in ("head", "log")}
-        found[node.port] = len(streams)
-    assert sum(found.values()) == 60 and min(found.values()) > 5, found
+        counts[node.port] = len(streams)
+    assert sum(counts.values()) == 60 and min(counts.values()) > 5, counts
 
 
 @hard

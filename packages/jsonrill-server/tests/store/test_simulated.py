@@ -60,13 +60,20 @@ def _call(store: Store, draw: random.Random) -> tuple[str, Callable[[], Awaitabl
         return "lost"
 
     async def status() -> object:
-        found = await store.status(stream)
-        return (found.meta, found.last, found.size, found.closed, found.producer, found.lost)
+        current = await store.status(stream)
+        return (
+            current.meta,
+            current.last,
+            current.size,
+            current.closed,
+            current.producer,
+            current.lost,
+        )
 
     async def peek() -> object:
-        found = await store.peek(stream, after)
-        entries = [(entry.seq, entry.data, entry.final) for entry in found.entries]
-        return (found.last, found.closed, entries)
+        peeked = await store.peek(stream, after)
+        entries = [(entry.seq, entry.data, entry.final) for entry in peeked.entries]
+        return (peeked.last, peeked.closed, entries)
 
     calls: list[tuple[str, int, Callable[[], Awaitable[Any]]]] = [
         ("create", 3, create),

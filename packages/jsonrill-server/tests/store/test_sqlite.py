@@ -47,15 +47,15 @@ class Disturbed(sqlite3.Connection):
     undisturbed = True
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        found = super().execute(*arguments)
+        cursor = super().execute(*arguments)
         if not self.undisturbed or not arguments[0].startswith("SELECT"):
-            return found
+            return cursor
         self.undisturbed = False
         with sqlite3.connect(self.path) as db:
             db.execute("UPDATE changes SET number = number + 1")
             db.execute("UPDATE streams SET changed = (SELECT number FROM changes)")
         db.close()
-        return found
+        return cursor
 
 
 def test_what_changes_while_changes_are_looked_for_is_found_later(tmp_path: Path) -> None:
