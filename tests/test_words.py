@@ -253,7 +253,10 @@ def variables_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.id
 
 
-@pytest.mark.parametrize("path", [*MODULES, *SCRIPTS], ids=name_of)
+LIBRARY_TESTS = [path for path in CODE if path.is_relative_to(ROOT / "packages/jsonrill/tests")]
+
+
+@pytest.mark.parametrize("path", [*MODULES, *SCRIPTS, *LIBRARY_TESTS], ids=name_of)
 def test_a_variable_is_named_after_what_it_holds(path: Path) -> None:
     text = path.read_text("utf8")
     names = variables_in(ast.parse(text)) if path.suffix == ".py" else names_in_script(text)

@@ -75,7 +75,7 @@ def test_the_tree_is_tested_whole() -> None:
 
 def errors(text: str, **options: Any) -> list[Any]:
     """The errors of the updates, the same for every cutting, as `str` or as bytes."""
-    found = []
+    by_cutting = []
     for cut in cuttings(text):
         for pieces in (cut, [piece.encode("utf8", "surrogatepass") for piece in cut]):
             stream = PartialStream("REALTIME", **options)
@@ -83,9 +83,9 @@ def errors(text: str, **options: Any) -> list[Any]:
             for piece in pieces:
                 updates += stream.feed(piece)
             updates += stream.flush()
-            found.append([update.error for update in updates if update.error is not None])
-    assert all(one == found[0] for one in found)
-    return found[0]
+            by_cutting.append([update.error for update in updates if update.error is not None])
+    assert all(one == by_cutting[0] for one in by_cutting)
+    return by_cutting[0]
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_the_place_of_an_error_does_not_depend_on_the_cutting(
 
 def test_a_number_that_is_refused_has_begun_all_the_same() -> None:
     text = '{"n": 1e99999999999999999999}'
-    found = errors(text, schema=SCHEMA, parse_float=Decimal)
-    assert found[0]["code"] == "INVALID_SCHEMA" and found[0]["rule"] == "type"
+    all_errors = errors(text, schema=SCHEMA, parse_float=Decimal)
+    assert all_errors[0]["code"] == "INVALID_SCHEMA" and all_errors[0]["rule"] == "type"
     parser = Parser(parse_float=Decimal)
     with pytest.raises(InvalidJSON):
         parser.feed(text)

@@ -86,11 +86,11 @@ def test_each_stage_is_compared() -> None:
 @IN_PYTHON_ALONE
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_signature_of_a_stage_is_what_the_table_says(stage: Stage) -> None:
-    made, typed = STAGES[stage]
-    parameters = dict(inspect.signature(made).parameters)
+    stage_class, typed = STAGES[stage]
+    parameters = dict(inspect.signature(stage_class).parameters)
     for name in FIELDS.get(stage, ()):
         del parameters[name]
-    hints = get_type_hints(made.__init__)  # type: ignore[misc]
+    hints = get_type_hints(stage_class.__init__)  # type: ignore[misc]
     handed_on: set[str] = set()
     if parameters.pop("options", None) is not None:
         assert typed is not None and get_args(hints["options"]) == (typed,)
@@ -120,18 +120,18 @@ TEXT = [stage for stage in STAGES if stage in TEXT_STAGES]
 
 @pytest.mark.parametrize("stage", TEXT)
 def test_a_class_refuses_an_unknown_option_with_the_nearest_name(stage: Stage) -> None:
-    made = STAGES[stage][0]
+    stage_class = STAGES[stage][0]
     with pytest.raises(TypeError, match="unknown option: duplicate; did you mean duplicates?"):
-        made(*FIELDS.get(stage, ()), duplicate="error")
+        stage_class(*FIELDS.get(stage, ()), duplicate="error")
 
 
 @pytest.mark.parametrize("stage", TEXT)
 def test_each_class_that_reads_text_hands_its_options_on(stage: Stage) -> None:
     """An option that a constructor names, it could also forget: the two that refuse text tell."""
-    made = STAGES[stage][0]
+    stage_class = STAGES[stage][0]
     refused = 0
     for options in ({"duplicates": "error"}, {"limits": Limits(depth=1)}):
-        reader = made(*FIELDS.get(stage, ()), **options)
+        reader = stage_class(*FIELDS.get(stage, ()), **options)
         try:
             for step in (reader.feed('{"a": [[1]], "a": 2}'), reader.flush()):
                 updates = step if not isinstance(step, bool) else ()
@@ -157,7 +157,7 @@ def test_a_function_takes_the_options_of_its_stage_as_typed_keywords(
     function: Callable[..., Any],
 ) -> None:
     stage, kind, own = FUNCTIONS[function]
-    given, *parameters = inspect.signature(function).parameters.values()
+    source, *parameters = inspect.signature(function).parameters.values()
     assert {it.name for it in parameters} == {*own, *FIELDS.get(function, ()), "options"}
     hint = get_type_hints(function)["options"]
     assert get_args(hint) == (kind,)
@@ -190,10 +190,10 @@ def test_an_unknown_keyword_is_refused_at_the_call_with_the_nearest_name(
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_refuses_a_value_of_another_type_by_name(stage: Stage) -> None:
-    made = STAGES[stage][0]
+    stage_class = STAGES[stage][0]
     for option in taken_by(stage):
         with pytest.raises((TypeError, ValueError), match=option.name.rpartition("_")[2]):
-            made(*FIELDS.get(stage, ()), **{option.name: object()})
+            stage_class(*FIELDS.get(stage, ()), **{option.name: object()})
 
 
 @pytest.mark.parametrize("value", [1, [1], [["fences"]], {"fences": True}, b"fences"])
@@ -419,8 +419,8 @@ def converted(create_app: Callable[..., Any], lines: str, repair: bool) -> list[
         assert answer.status_code == 200, answer.text
         return answer.text
 
-    found = [line[6:] for line in asyncio.run(ask()).splitlines() if line.startswith("data: {")]
-    calls: list[dict[str, Any]] = json.loads(found[-1])["tool_calls"]
+    events = [line[6:] for line in asyncio.run(ask()).splitlines() if line.startswith("data: {")]
+    calls: list[dict[str, Any]] = json.loads(events[-1])["tool_calls"]
     return calls
 
 

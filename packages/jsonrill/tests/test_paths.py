@@ -204,9 +204,9 @@ def test_the_pointers_of_rfc_6901_section_5(pointer: str, path: Path) -> None:
     ],
 )
 def test_a_token_is_an_index_only_in_an_array(pointer: str, value: Any, path: Path) -> None:
-    found = from_pointer(pointer, value)
-    assert found == path
-    assert [type(step) for step in found] == [type(step) for step in path]
+    parsed = from_pointer(pointer, value)
+    assert parsed == path
+    assert [type(step) for step in parsed] == [type(step) for step in path]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,10 @@ def all_paths(value: Any, path: Path = ()) -> list[Path]:
         items = list(value.items())
     elif isinstance(value, list):
         items = list(enumerate(value))
-    return [path, *(found for key, item in items for found in all_paths(item, (*path, key)))]
+    return [
+        path,
+        *(inner_path for key, item in items for inner_path in all_paths(item, (*path, key))),
+    ]
 
 
 @given(json_values)
@@ -321,12 +324,12 @@ def test_what_is_no_pattern_is_a_value_error(text: str) -> None:
 
 @given(json_values)
 def test_the_paths_of_fragments_are_those_of_the_value(value: Any) -> None:
-    found = {
+    paths = {
         fragment.path
         for fragment in Parser().feed(json.dumps(value) + " ")
         if fragment.kind not in ("Key", "EndObject", "EndArray", "JsonComplete")
     }
-    assert found == set(all_paths(value))
+    assert paths == set(all_paths(value))
 
 
 @pytest.mark.parametrize(

@@ -40,14 +40,14 @@ class Closable(list[Any]):
 TABLE = cases("fields.json")["cases"]
 
 
-def joined(found: list[Any], kind: str) -> list[Any]:
+def joined(items: list[Any], kind: str) -> list[Any]:
     """The pieces of each string as one, in the order in which the strings begin."""
     if kind == "text":
-        return ["".join(found)] if found else []
+        return ["".join(items)] if items else []
     if kind == "select":
-        return found
+        return items
     whole: dict[str, str] = {}
-    for path, piece in found:
+    for path, piece in items:
         name = format_path(path)
         whole[name] = whole.get(name, "") + piece
     return [[name, piece] for name, piece in whole.items()]
@@ -66,8 +66,8 @@ def test_the_cases_for_every_language(case: dict[str, Any]) -> None:
     sources = [*cuttings(case["text"]), *cuttings(case["text"].encode())]
     errors = set()
     for source in sources:
-        found, error = collect(getattr(jsonrill, kind)(source, *fields, **options_of(case)))
-        assert joined(found, kind) == case["out"], source
+        items, error = collect(getattr(jsonrill, kind)(source, *fields, **options_of(case)))
+        assert joined(items, kind) == case["out"], source
         assert getattr(error, "code", None) == case.get("error")
         errors.add(str(error))
     assert len(errors) == 1
@@ -114,7 +114,7 @@ def test_async_sources() -> None:
     async def main() -> None:
         assert [value async for value in select(source(), "a")] == [1, {"b": "xy"}]
         assert [piece async for piece in text(source(), "a[1].b")] == ["x", "y"]
-        assert [found async for found in texts(source(), "a[*].b")] == [
+        assert [pair async for pair in texts(source(), "a[*].b")] == [
             (("a", 1, "b"), "x"),
             (("a", 1, "b"), "y"),
         ]
@@ -167,7 +167,7 @@ def test_options_of_the_parser() -> None:
     assert list(select("```json\n{'a': [1, 2,]}\n```", "a", repair=True)) == [1, 2]
     assert list(text("{a: 'x", "a", repair=True)) == ["x"]
     for function in (select, text, texts):
-        found, error = collect(function('{"b": 1, "b": 2}', "a", duplicates="error"))  # type: ignore[operator]
+        _, error = collect(function('{"b": 1, "b": 2}', "a", duplicates="error"))  # type: ignore[operator]
         assert type(error) is jsonrill.InvalidJSON
         with pytest.raises(TypeError, match="did you mean repair"):
             cast(Any, function)("{}", "a", repiar=True)
@@ -186,11 +186,11 @@ def test_a_selected_value_is_what_the_whole_text_has_there(data: st.DataObject) 
     seconds = [
         [*item, None][1] if isinstance(item, list) and len(item) > 1 else None for item in items
     ]
-    found, _ = collect(select(cut, "a.items[*][1]"))
+    selected, _ = collect(select(cut, "a.items[*][1]"))
     want: list[Any] = []
     for second in seconds:
         want += second if isinstance(second, list) else [] if second is None else [second]
-    assert found == want
+    assert selected == want
 
 
 @given(st.data())
@@ -199,14 +199,14 @@ def test_the_texts_of_all_strings_are_in_the_value(data: st.DataObject) -> None:
         st.lists(st.dictionaries(st.sampled_from("abc"), values, max_size=3), max_size=3)
     )
     cut = data.draw(pieces("".join(data.draw(tokens({"items": items})))))
-    found, _ = collect(texts(cut, "items[*].a", "items[*].b"))
+    pairs, _ = collect(texts(cut, "items[*].a", "items[*].b"))
     want = [
         [format_path(("items", at, key)), item[key]]
         for at, item in enumerate(items)
         for key in item
         if key in "ab" and isinstance(item[key], str) and item[key]
     ]
-    assert joined(found, "texts") == want
+    assert joined(pairs, "texts") == want
 
 
 ELEMENTS = [
@@ -236,8 +236,8 @@ def test_elements_that_are_searched_in_one_go_give_what_walking_gives(
     text = f'{{"a": {text}}}'
     want = collect(select(by(1, text), field))
     for cut in ([text], data.draw(pieces(text))):
-        found, error = collect(select(cut, field))
-        assert found == want[0] and str(error) == str(want[1])
+        selected, error = collect(select(cut, field))
+        assert selected == want[0] and str(error) == str(want[1])
 
 
 def test_a_list_that_is_searched_in_one_go_is_taken_in_any_cutting() -> None:
@@ -257,8 +257,8 @@ def test_a_run_of_elements_gives_what_walking_gives(odd: list[str], data: st.Dat
     field = data.draw(st.sampled_from(["a[*].id", "a[*].id.id", "a", "a[1].id", "a[*].more[*].x"]))
     want = collect(select(by(1, text), field))
     for cut in ([text], data.draw(pieces(text))):
-        found, error = collect(select(cut, field))
-        assert found == want[0] and str(error) == str(want[1])
+        selected, error = collect(select(cut, field))
+        assert selected == want[0] and str(error) == str(want[1])
 
 
 # ---- limits ----
@@ -272,8 +272,8 @@ def test_a_run_of_elements_gives_what_walking_gives(odd: list[str], data: st.Dat
 ])  # fmt: skip
 def test_the_limit_of_keys_counts_for_each_object(text: str) -> None:
     def last(cut: list[str]) -> tuple[Any, str]:
-        found, error = collect(jsonrill.values(cut, limits=Limits(keys=3)))
-        return found[-1:] if error is None else None, str(error)
+        all_values, error = collect(jsonrill.values(cut, limits=Limits(keys=3)))
+        return all_values[-1:] if error is None else None, str(error)
 
     assert last([text]) == last(by(1, text)) == last(by(100, text))
 
@@ -298,8 +298,8 @@ def test_the_limit_of_the_text_counts_for_each_value() -> None:
     document = json.dumps({"skip": "x" * 500, "rows": [row] * 100 + [["z" * 60]]})
     errors = set()
     for cut in (by(1, document), by(7, document), by(64, document), [document]):
-        found, error = collect(select(cut, "rows", limits=Limits(text=54)))
-        assert found == [row] * 100
+        selected, error = collect(select(cut, "rows", limits=Limits(text=54)))
+        assert selected == [row] * 100
         assert isinstance(error, LimitExceeded) and error.limit == "text"
         errors.add(str(error))
     assert len(errors) == 1 and "in root.rows[100][0]: pass limits=" in errors.pop()
@@ -308,8 +308,8 @@ def test_the_limit_of_the_text_counts_for_each_value() -> None:
 def test_a_string_may_be_as_long_as_its_own_limit_in_what_is_skipped_too() -> None:
     source = '{"skip": "' + "x" * 30 + '", "a": ["y"]}'
     assert list(select(source, "a", limits=Limits(text=5))) == ["y"]
-    found, error = collect(select(source, "a", limits=Limits(string=20)))
-    assert found == [] and isinstance(error, LimitExceeded) and error.limit == "string"
+    selected, error = collect(select(source, "a", limits=Limits(string=20)))
+    assert selected == [] and isinstance(error, LimitExceeded) and error.limit == "string"
 
 
 @pytest.mark.parametrize(
@@ -318,11 +318,11 @@ def test_a_string_may_be_as_long_as_its_own_limit_in_what_is_skipped_too() -> No
 def test_a_number_in_a_value_that_is_read_at_once_keeps_its_limit(number: str) -> None:
     for at in range(0, 402, 67):
         document = json.dumps({"rows": [{"pad": "x" * at, "n": [1]}]}).replace("[1]", number)
-        found, error = collect(select(document, "rows"))
-        assert found == [] and isinstance(error, LimitExceeded) and error.limit == "number"
+        selected, error = collect(select(document, "rows"))
+        assert selected == [] and isinstance(error, LimitExceeded) and error.limit == "number"
         document = document.replace(number, number[:-1])
-        found, error = collect(select(document, "rows"))
-        assert len(found) == 1 and error is None
+        selected, error = collect(select(document, "rows"))
+        assert len(selected) == 1 and error is None
 
 
 def test_long_runs_of_digits_in_strings_are_no_numbers() -> None:
@@ -348,8 +348,8 @@ def test_nothing_else_is_kept() -> None:
 
     tracemalloc.start()
     try:
-        found = select(source(), "rows", limits=Limits(text=2000))
-        assert sum(value["id"] for value in found) == 2001
+        selected = select(source(), "rows", limits=Limits(text=2000))
+        assert sum(value["id"] for value in selected) == 2001
         assert sum(1 for _ in texts(source(), "rows[*].text", limits=Limits(text=10**8))) > 2000
         _, most = tracemalloc.get_traced_memory()
     finally:
@@ -369,8 +369,8 @@ def test_a_schema_gives_typed_values() -> None:
 
     source = '{"rows": [{"id": 1, "price": "2.5"}, {"id": 2}, {"id": "x"}, {"id": 4}]}'
     for cut in cuttings(source):
-        found, error = collect(select(cut, "rows", Row))
-        assert found == [Row(id=1, price=Decimal("2.5")), Row(id=2)]
+        selected, error = collect(select(cut, "rows", Row))
+        assert selected == [Row(id=1, price=Decimal("2.5")), Row(id=2)]
         assert isinstance(error, InvalidSchema)
         assert error.path == ("rows", 2, "id") and error.offset == source.index('{"id": "x"')
 
@@ -379,8 +379,8 @@ def test_a_json_schema_refuses_with_the_path() -> None:
     pytest.importorskip("jsonschema_rs")
     schema = {"type": "object", "required": ["id"]}
     source = '{"rows": [{"id": 1}, {"a": {"id": 2}}]}'
-    found, error = collect(select(source, "rows[*]", schema=schema))
-    assert found == [{"id": 1}]
+    selected, error = collect(select(source, "rows[*]", schema=schema))
+    assert selected == [{"id": 1}]
     assert isinstance(error, InvalidSchema) and error.path == ("rows", 1)
     assert error.rule == "required"
 
@@ -396,5 +396,5 @@ def test_the_source_is_closed_after_a_violation() -> None:
         finally:
             closed.append("closed")
 
-    found, error = collect(select(source(), "root", {"type": "integer"}))
-    assert (found, type(error), closed) == ([1], InvalidSchema, ["closed"])
+    selected, error = collect(select(source(), "root", {"type": "integer"}))
+    assert (selected, type(error), closed) == ([1], InvalidSchema, ["closed"])

@@ -58,9 +58,9 @@ def test_an_empty_source_is_close_alone(source: Any) -> None:
 @sources
 def test_close_comes_once_if_the_source_has_it(source: Any) -> None:
     encoder = SSEEncoder()
-    given = [encoder.feed({"a": 1}), encoder.flush()]
-    assert collect(sse(source(given))) == (given, None)
-    assert collect(sse(sse(source([{"a": 1}]))))[0] == given
+    frames = [encoder.feed({"a": 1}), encoder.flush()]
+    assert collect(sse(source(frames))) == (frames, None)
+    assert collect(sse(sse(source([{"a": 1}]))))[0] == frames
 
 
 @sources

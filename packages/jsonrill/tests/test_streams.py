@@ -39,8 +39,8 @@ Source = Callable[[Iterable[Any]], Any]
 @sources
 def test_values_yields_after_each_piece_that_changed_the_value(source: Source) -> None:
     text = ['{"a', '": ', '"x', "", 'y"', ', "b": 1', "2", "}", " "]
-    found = [{}, {"a": "x"}, {"a": "xy"}, {"a": "xy", "b": 12}]
-    assert collect(values_of(source(text))) == (found, None)
+    expected = [{}, {"a": "x"}, {"a": "xy"}, {"a": "xy", "b": 12}]
+    assert collect(values_of(source(text))) == (expected, None)
 
 
 @sources
@@ -60,16 +60,16 @@ def test_text_yields_what_is_new_of_one_string(source: Source) -> None:
 @sources
 def test_a_number_at_the_root_comes_with_the_end(source: Source) -> None:
     assert collect(values_of(source(["1", "2"]))) == ([12], None)
-    found, error = collect(fragments(source(["1", "2"])))
-    assert [fragment.kind for fragment in found] == ["CompleteNumber", "JsonComplete"]
+    all_fragments, error = collect(fragments(source(["1", "2"])))
+    assert [fragment.kind for fragment in all_fragments] == ["CompleteNumber", "JsonComplete"]
     assert error is None
 
 
 @sources
 def test_an_empty_source_is_truncated(source: Source) -> None:
     for stream in (values_of(source([])), fragments(source([])), text_of(source([]), "a")):
-        found, error = collect(stream)
-        assert found == [] and type(error) is Truncated
+        items, error = collect(stream)
+        assert items == [] and type(error) is Truncated
 
 
 @pytest.mark.parametrize("one", ['{"a": [1]}', b'{"a": [1]}', bytearray(b'{"a": [1]}')])
@@ -102,10 +102,10 @@ def test_options_are_passed_on() -> None:
 def test_the_kept_values_end_in_the_value_of_the_text(data: st.DataObject) -> None:
     value = data.draw(values)
     text = "".join(data.draw(tokens(value)))
-    found = list(values_of(data.draw(pieces(text))))
-    assert same(found[-1], value)
-    assert all(is_prefix(part, value) for part in found)
-    assert all(not same(one, other) for one, other in zip(found, found[1:], strict=False))
+    all_values = list(values_of(data.draw(pieces(text))))
+    assert same(all_values[-1], value)
+    assert all(is_prefix(part, value) for part in all_values)
+    assert all(not same(one, other) for one, other in zip(all_values, all_values[1:], strict=False))
 
 
 @given(texts(), st.data())
@@ -130,9 +130,9 @@ def test_the_texts_joined_are_the_field(data: st.DataObject) -> None:
     field = data.draw(st.text())
     value = {"n": data.draw(values), "a": {"b": [0, field]}, "z": "tail"}
     text = "".join(data.draw(tokens(value)))
-    found = list(text_of(data.draw(pieces(text)), "a.b[1]"))
-    assert "".join(found) == field
-    assert "" not in found
+    texts = list(text_of(data.draw(pieces(text)), "a.b[1]"))
+    assert "".join(texts) == field
+    assert "" not in texts
 
 
 def test_the_text_at_the_root() -> None:
@@ -354,10 +354,10 @@ def test_the_error_of_a_source_passes_and_nothing_is_flushed(stream: Any, kind: 
         for piece in failing():
             yield piece
 
-    found, error = collect(stream(failing() if kind == "sync" else failing_async()))
+    items, error = collect(stream(failing() if kind == "sync" else failing_async()))
     assert type(error) is ConnectionError and error.args == ("gone",)
     assert error.__cause__ is None and error.__context__ is None
-    assert len(found) > 0
+    assert len(items) > 0
 
 
 @sources
@@ -366,38 +366,40 @@ def test_a_root_number_is_not_shown_when_its_source_fails(source: Source) -> Non
         yield "12"
         raise ConnectionError
 
-    found, error = collect(values_of(source(failing()) if source is not as_list else failing()))
-    assert (found, type(error)) == ([], ConnectionError)
+    all_values, error = collect(
+        values_of(source(failing()) if source is not as_list else failing())
+    )
+    assert (all_values, type(error)) == ([], ConnectionError)
 
 
 @sources
 def test_what_is_good_comes_before_the_error(source: Source) -> None:
     text = ["[1, ", "2, 3, x", "]"]
-    found, error = collect(values_of(source(text)))
-    assert (found, type(error)) == ([[1], [1, 2, 3]], InvalidJSON)
-    found, error = collect(fragments(source(text)))
-    assert [fragment.value for fragment in found] == [None, 1, 2, 3]
+    items, error = collect(values_of(source(text)))
+    assert (items, type(error)) == ([[1], [1, 2, 3]], InvalidJSON)
+    items, error = collect(fragments(source(text)))
+    assert [fragment.value for fragment in items] == [None, 1, 2, 3]
     assert type(error) is InvalidJSON
-    found, error = collect(text_of(source(['["a', "bc\x00", "d"]), "[0]"))
-    assert (found, type(error)) == (["a", "bc"], InvalidJSON)
+    items, error = collect(text_of(source(['["a', "bc\x00", "d"]), "[0]"))
+    assert (items, type(error)) == (["a", "bc"], InvalidJSON)
 
 
 @sources
 def test_an_error_without_news_yields_nothing_more(source: Source) -> None:
-    found, error = collect(values_of(source(["[1, ", "x"])))
-    assert (found, type(error)) == ([[1]], InvalidJSON)
+    all_values, error = collect(values_of(source(["[1, ", "x"])))
+    assert (all_values, type(error)) == ([[1]], InvalidJSON)
 
 
 @sources
 def test_the_value_of_a_truncated_text_comes_before_the_error(source: Source) -> None:
-    found, error = collect(values_of(source(['{"a": [1, 2', '5, "x'])))
-    assert (found[-1], type(error)) == ({"a": [1, 25, "x"]}, Truncated)
+    all_values, error = collect(values_of(source(['{"a": [1, 2', '5, "x'])))
+    assert (all_values[-1], type(error)) == ({"a": [1, 25, "x"]}, Truncated)
 
 
 @sources
 def test_limits_are_errors_like_others(source: Source) -> None:
-    found, error = collect(values_of(source(["[1, ", "[2, [3"]), limits=Limits(depth=2)))
-    assert (found, type(error)) == ([[1], [1, [2]]], LimitExceeded)
+    all_values, error = collect(values_of(source(["[1, ", "[2, [3"]), limits=Limits(depth=2)))
+    assert (all_values, type(error)) == ([[1], [1, [2]]], LimitExceeded)
 
 
 @pytest.mark.parametrize("stream", STREAMS)

@@ -51,8 +51,8 @@ def live() -> Any:
 
 def fragments() -> Any:
     rebuilder = jsonrill.Rebuilder()
-    for found in jsonrill.fragments(iter(PIECES)):
-        rebuilder.feed([found])
+    for fragment in jsonrill.fragments(iter(PIECES)):
+        rebuilder.feed([fragment])
     return rebuilder.value
 
 

@@ -34,18 +34,18 @@ def plain(kind: str) -> str:
 
 
 @cache
-def said() -> list[tuple[str, int, str, str]]:
+def messages() -> list[tuple[str, int, str, str]]:
     """What mypy says, in one run: file, line, kind and message."""
     files = sorted(map(str, PROGRAMS.glob("*.py")))
     command = [sys.executable, "-m", "mypy", "--no-error-summary", *files]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=ENV)
     assert done.returncode in (0, 1), done.stderr
-    found = re.findall(r"^\S*?(\w+\.py):(\d+): (\w+): (.*)$", done.stdout, re.MULTILINE)
-    return [(file, int(line), kind, message) for file, line, kind, message in found]
+    reports = re.findall(r"^\S*?(\w+\.py):(\d+): (\w+): (.*)$", done.stdout, re.MULTILINE)
+    return [(file, int(line), kind, message) for file, line, kind, message in reports]
 
 
 def test_right_programs_have_the_types_that_they_should() -> None:
-    lines = [(line, kind, text) for file, line, kind, text in said() if file == "accepted.py"]
+    lines = [(line, kind, text) for file, line, kind, text in messages() if file == "accepted.py"]
     assert [text for _, kind, text in lines if kind == "error"] == []
     shown = {line: re.sub(r"[\w.]+\.(?=\w)", "", text) for line, _, text in lines}
     shown = {line: re.sub(r"TypedDict\((\w+), .*?\)", r"\1", text) for line, text in shown.items()}
@@ -57,7 +57,7 @@ def test_right_programs_have_the_types_that_they_should() -> None:
 
 def test_wrong_programs_are_refused() -> None:
     codes: dict[int, str] = {}
-    for file, line, kind, text in said():
+    for file, line, kind, text in messages():
         if file == "refused.py" and kind == "error":
             codes[line] = text.rpartition("[")[2].rstrip("]")
     assert codes == expected(PROGRAMS / "refused.py")

@@ -25,8 +25,8 @@ TEXT = '[{"name": "abcdef", "n": 12}, {"name": "x"}]'
 @sources
 def test_the_same_as_by_hand(source: Any) -> None:
     for mode in ("BATCH", "ONE-BY-ONE", "REALTIME"):
-        found, error = collect(updates(source(by(3, TEXT)), mode, send="both"))
-        assert error is None and found == run(by(3, TEXT), mode, send="both")
+        all_updates, error = collect(updates(source(by(3, TEXT)), mode, send="both"))
+        assert error is None and all_updates == run(by(3, TEXT), mode, send="both")
 
 
 def test_a_single_text_is_one_piece() -> None:
@@ -38,8 +38,8 @@ def test_a_single_text_is_one_piece() -> None:
 @sources
 def test_nothing_is_raised_for_bad_text(source: Any, every: float | None) -> None:
     for text in ("", "[1, x", '{"a": "x'):
-        found, error = collect(updates(source(by(2, text)), "REALTIME", every=every))
-        assert error is None and found[-1].status == "ERROR"
+        all_updates, error = collect(updates(source(by(2, text)), "REALTIME", every=every))
+        assert error is None and all_updates[-1].status == "ERROR"
 
 
 class Watched:
@@ -72,8 +72,8 @@ class Watched:
 @pytest.mark.parametrize("every", [None, 5])
 def test_after_an_error_of_the_stream_the_source_is_closed_and_not_read_on(every: Any) -> None:
     source = Watched(["[1, ", "x", ", 2]", "..."])
-    found = list(updates(iter_only(source), "ONE-BY-ONE", every=every))
-    assert [update.status for update in found] == ["COMPLETED", "ERROR"]
+    all_updates = list(updates(iter_only(source), "ONE-BY-ONE", every=every))
+    assert [update.status for update in all_updates] == ["COMPLETED", "ERROR"]
     assert (source.read, source.closed) == (2, 1)
 
 
@@ -159,11 +159,11 @@ def test_a_source_that_fails_loses_nothing_that_was_held(error: BaseException) -
     async def main() -> None:
         source = Slow()
         source.put('{"a": "x', "y", error)
-        found: list[Update] = []
+        all_updates: list[Update] = []
         with pytest.raises(type(error)):
             async for update in updates(source, "REALTIME", every=60):
-                found.append(update)
-        assert [update.data for update in found] == [{"a": "x"}, {"a": "xy"}]
+                all_updates.append(update)
+        assert [update.data for update in all_updates] == [{"a": "x"}, {"a": "xy"}]
         assert source.closed
 
     asyncio.run(main())
@@ -171,11 +171,11 @@ def test_a_source_that_fails_loses_nothing_that_was_held(error: BaseException) -
 
 def test_a_sync_source_that_fails_loses_nothing_that_was_held() -> None:
     source = Watched(['{"a": "x', "y"], fails=True)
-    found: list[Update] = []
+    all_updates: list[Update] = []
     with pytest.raises(OSError, match="dead"):
         for update in updates(iter_only(source), "REALTIME", every=60):
-            found.append(update)
-    assert [update.data for update in found] == [{"a": "x"}, {"a": "xy"}]
+            all_updates.append(update)
+    assert [update.data for update in all_updates] == [{"a": "x"}, {"a": "xy"}]
 
 
 def test_nothing_is_read_before_it_is_asked_for() -> None:
@@ -222,12 +222,12 @@ class Clock:
 def test_held_back_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     steps = [(0, '{"a": "x'), (1, "1"), (1, "2"), (1, "3"), (1, "4"), (0, "5"), (9, " "), (0, '"')]
-    found = [
+    timed = [
         (clock.now - 100, update.data["a"], update.delta)
         for update in updates(clock.source(*steps, (0, "}")), "REALTIME", every=3, send="both")
     ]
     append = [{"op": "append", "path": "/a"}]
-    assert found == [
+    assert timed == [
         (0, "x", [{"op": "add", "path": "", "value": {"a": "x"}}]),
         (3, "x123", [{**append[0], "value": "123"}]),
         (13, "x12345 ", [{**append[0], "value": "45 "}]),
@@ -240,15 +240,15 @@ def test_only_partials_are_held_and_an_end_tells_what_they_would_have(
 ) -> None:
     clock = Clock(monkeypatch)
     steps = [(0.0, piece) for piece in ('[{"a": "x', "y", 'z"}, {"b": 1', "2", "3}, 4, [5", "?")]
-    found = list(updates(clock.source(*steps), "REALTIME", every=3, send="both"))
-    assert short(found) == [
+    all_updates = list(updates(clock.source(*steps), "REALTIME", every=3, send="both"))
+    assert short(all_updates) == [
         (0, "PARTIAL", {"a": "x"}),
         (0, "COMPLETED", {"a": "xyz"}),
         (1, "COMPLETED", {"b": 123}),
         (2, "COMPLETED", 4),
         (3, "ERROR", []),
     ]
-    check_law(found)
+    check_law(all_updates)
 
 
 @examples(100)
@@ -259,13 +259,13 @@ def test_coalesced_updates_keep_the_law(text: str, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         clock = Clock(monkeypatch)
         source = clock.source(*zip(map(float, waits), parts, strict=True))
-        found = list(updates(source, "REALTIME", every=3, send="both", early_literals=True))
-    check_law(found)
+        all_updates = list(updates(source, "REALTIME", every=3, send="both", early_literals=True))
+    check_law(all_updates)
     by_hand = run(parts, "REALTIME", early_literals=True)
-    data_only = [{k: v for k, v in end.items() if k != "delta"} for end in finals(found)]
+    data_only = [{k: v for k, v in end.items() if k != "delta"} for end in finals(all_updates)]
     assert repr(data_only) == repr(finals(by_hand))
     sent = iter([update.data for update in by_hand])
-    assert all(update.data in sent for update in found), "not a selection of what there was"
+    assert all(update.data in sent for update in all_updates), "not a selection of what there was"
 
 
 def test_what_is_no_number_of_seconds() -> None:

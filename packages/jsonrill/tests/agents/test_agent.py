@@ -47,8 +47,8 @@ async def _sent(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-def calls(*made: Call, text: str = "", reasoning: str = "", **fields: Any) -> FakeAnswer:
-    return FakeAnswer(text, reasoning, made, pace=0, **fields)
+def calls(*called: Call, text: str = "", reasoning: str = "", **fields: Any) -> FakeAnswer:
+    return FakeAnswer(text, reasoning, called, pace=0, **fields)
 
 
 def weather(city: str) -> dict[str, Any]:
@@ -214,8 +214,8 @@ def test_a_state_continues_the_turn(provider: str, decision: Any, saved: str) ->
     if decision is True or isinstance(decision, dict):
         nights = 2 if decision is True else 3
         assert results == {"b1": f"booked Rome for {nights}"}
-        made = BOOK if decision is True else Call("book", decision, "b1")
-        straight = Model(provider, calls(ROME, made, text="I look it up.", reasoning="Hm."), BYE)
+        booking = BOOK if decision is True else Call("book", decision, "b1")
+        straight = Model(provider, calls(ROME, booking, text="I look it up.", reasoning="Hm."), BYE)
         list(agent(straight, without_approval(), messages=[USER]))
         assert model.asked == straight.asked[1:]
     else:

@@ -81,7 +81,7 @@ _CALLS = (("weather", '{"city":"Rome"}'), ("book", '{"city":"Rome"}'), ("pay", '
 
 def anthropic() -> list[Event]:
     delta, start, stop = "content_block_delta", "content_block_start", "content_block_stop"
-    found = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+    search_result = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
     thinking = {"type": "thinking", "thinking": "", "signature": ""}
     blocks: list[tuple[Event, list[Event]]] = [
         (
@@ -96,7 +96,7 @@ def anthropic() -> list[Event]:
             {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
             [{"type": "input_json_delta", "partial_json": '{"query":"x"}'}],
         ),
-        (found, []),
+        (search_result, []),
         ({"type": "text", "text": ""}, [{"type": "text_delta", "text": "One."}]),
         ({"type": "text", "text": ""}, [{"type": "text_delta", "text": "Two."}]),
     ]
@@ -106,7 +106,7 @@ def anthropic() -> list[Event]:
     events: list[Event] = [{"type": "message_start", "message": {"id": "m", "usage": {}}}]
     for index, (block, deltas) in enumerate(blocks):
         events.append({"type": start, "index": index, "content_block": block})
-        events += [{"type": delta, "index": index, "delta": said} for said in deltas]
+        events += [{"type": delta, "index": index, "delta": block_delta} for block_delta in deltas]
         events.append({"type": stop, "index": index})
     return [
         *events,
@@ -199,8 +199,8 @@ def accepts(provider: str) -> TypeAdapter[Any]:
 
 def logged(parts: list[Part]) -> list[Event]:
     """The parts as a log keeps them."""
-    found: list[Event] = json.loads(json.dumps([part.to_dict(state=True) for part in parts]))
-    return found
+    log: list[Event] = json.loads(json.dumps([part.to_dict(state=True) for part in parts]))
+    return log
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -46,7 +46,7 @@ async def sent(events: list[Event]) -> AsyncIterator[Event]:
 def run(events: list[Event], tools: dict[str, Any], **options: Any) -> tuple[list[Part], Any]:
     """The parts of a sync run, and the run; an async run gives the same results and messages."""
     running = run_tools(events, tools, **options)
-    found = list(running)
+    sync_parts = list(running)
 
     async def main() -> tuple[list[Part], Any]:
         beside = run_tools(sent(events), tools, **options)
@@ -54,15 +54,15 @@ def run(events: list[Event], tools: dict[str, Any], **options: Any) -> tuple[lis
 
     parts, beside = asyncio.run(main())
     assert beside.messages() == running.messages()
-    assert outcomes(parts) == outcomes(found)
-    return found, running
+    assert outcomes(parts) == outcomes(sync_parts)
+    return sync_parts, running
 
 
-def outcomes(found: list[Part]) -> dict[str, Any]:
+def outcomes(parts: list[Part]) -> dict[str, Any]:
     """What became of each call: its result, or its error."""
     return {
         part.call.id: part.result if part.error is None else f"! {part.error}"
-        for part in found
+        for part in parts
         if part.kind == "result" and part.call is not None
     }
 
@@ -76,8 +76,8 @@ def test_async_and_sync_functions() -> None:
         return a + b
 
     events = [call(0, "weather", '{"city":"Rome"}'), call(1, "add", '{"a":1}'), END]
-    found, running = run(events, {"weather": weather, "add": add})
-    assert outcomes(found) == {"call-0": "sun in Rome", "call-1": 3}
+    parts, running = run(events, {"weather": weather, "add": add})
+    assert outcomes(parts) == {"call-0": "sun in Rome", "call-1": 3}
     assert [one.result for one in running.calls] == ["sun in Rome", 3]
     assert running.outcome == "calls"
 
@@ -157,15 +157,15 @@ def test_a_violation_never_runs_and_is_told_to_the_model() -> None:
         '{"city":1}',
         "[1]",
     ):
-        found, running = run([call(0, "weather", text), END], {"weather": weather})
-        assert outcomes(found)["call-0"].startswith("! ")
+        parts, running = run([call(0, "weather", text), END], {"weather": weather})
+        assert outcomes(parts)["call-0"].startswith("! ")
         if text != "[1]":
             assert running.messages()[1]["content"]
 
 
 def test_broken_arguments_never_run_and_are_told_to_the_model() -> None:
-    found, running = run([call(0, "t", '{"n":1,}'), END], {"t": _async_none})
-    error = outcomes(found)["call-0"].removeprefix("! ")
+    parts, running = run([call(0, "t", '{"n":1,}'), END], {"t": _async_none})
+    error = outcomes(parts)["call-0"].removeprefix("! ")
     assert error.endswith('; the arguments were: {"n":1,}')
     assert running.calls[0].status == "error"
     asked, told = running.messages()
@@ -177,13 +177,13 @@ def test_broken_arguments_never_run_and_are_told_to_the_model() -> None:
 
 def test_a_call_that_was_cut_off_never_runs() -> None:
     for events in ([call(0, "t", '{"n":1')], [call(0, "t", '{"n":1'), chunk("length")]):
-        found, running = run(events, {"t": _async_none})
-        assert outcomes(found) == {} and running.messages() == []
+        parts, running = run(events, {"t": _async_none})
+        assert outcomes(parts) == {} and running.messages() == []
 
 
 def test_an_unknown_name_is_an_error_result() -> None:
-    found, _ = run([call(0, "nope", '{"n":1}'), END], {"t": _async_none})
-    assert outcomes(found) == {"call-0": "! there is no tool named 'nope'; there are: t"}
+    parts, _ = run([call(0, "nope", '{"n":1}'), END], {"t": _async_none})
+    assert outcomes(parts) == {"call-0": "! there is no tool named 'nope'; there are: t"}
 
 
 def test_a_tool_of_the_provider_is_left_to_it() -> None:
@@ -193,16 +193,16 @@ def test_a_tool_of_the_provider_is_left_to_it() -> None:
         {"type": "content_block_stop", "index": 0},
         {"type": "message_stop"},
     ]
-    found, _ = run(events, {})
-    assert outcomes(found) == {}
+    parts, _ = run(events, {})
+    assert outcomes(parts) == {}
 
 
 def test_a_provider_may_say_late_that_it_runs_a_call() -> None:
-    given = {"toolCallId": "s", "toolName": "web_search"}
+    identity = {"toolCallId": "s", "toolName": "web_search"}
     events: list[Event] = [
-        {"type": "tool-input-start", **given},
+        {"type": "tool-input-start", **identity},
         {"type": "tool-input-delta", "toolCallId": "s", "inputTextDelta": '{"q":"x"}'},
-        {"type": "tool-input-available", **given, "input": {"q": "x"}, "providerExecuted": True},
+        {"type": "tool-input-available", **identity, "input": {"q": "x"}, "providerExecuted": True},
         {"type": "finish"},
     ]
     assert outcomes(list(run_tools(events, {}))) == {}
@@ -210,30 +210,30 @@ def test_a_provider_may_say_late_that_it_runs_a_call() -> None:
 
 def test_empty_arguments_wait_for_the_next_part_or_the_close() -> None:
     """`{}` may be a placeholder, and the real arguments follow."""
-    given: list[dict[str, int]] = []
+    received: list[dict[str, int]] = []
 
     def t(**named: int) -> None:
-        given.append(named)
+        received.append(named)
 
     list(run_tools([call(0, "t", "{}"), more(0, '{"n":1}'), END], {"t": t}))
-    assert given == [{"n": 1}]
-    given.clear()
+    assert received == [{"n": 1}]
+    received.clear()
     running = run_tools([call(0, "t", "{}"), chunk(content="x"), chunk(content="y"), END], {"t": t})
-    assert next(running).complete and not given
+    assert next(running).complete and not received
     assert [part.kind for part in running].count("result") == 1
-    assert given == [{}]
+    assert received == [{}]
 
 
 def test_empty_arguments_are_complete_if_only_token_counts_follow() -> None:
     counts = {**chunk(content=""), "usage": {"total_tokens": 3}}
-    found, running = run([call(0, "now", "{}"), counts], {"now": lambda: "noon"})
-    assert outcomes(found) == {"call-0": "noon"}
+    parts, running = run([call(0, "now", "{}"), counts], {"now": lambda: "noon"})
+    assert outcomes(parts) == {"call-0": "noon"}
     assert running.messages()
     # Counts that come with the call itself do not tell that it is over.
     with_counts = {**call(0, "now", "{}"), "usage": {"total_tokens": 1}}
-    found, _ = run([with_counts], {"now": lambda: "noon"})
-    assert outcomes(found) == {}
-    assert found[-1].call is not None and found[-1].call.status == "truncated"
+    parts, _ = run([with_counts], {"now": lambda: "noon"})
+    assert outcomes(parts) == {}
+    assert parts[-1].call is not None and parts[-1].call.status == "truncated"
 
 
 def test_a_call_that_goes_wrong_after_its_start_is_reported() -> None:
@@ -245,8 +245,8 @@ def test_a_call_that_goes_wrong_after_its_start_is_reported() -> None:
         {**delta, "delta": '{"n":1}'},
         {**done, "arguments": '{"n":2}'},
     ]
-    found, running = run(events, {"t": _async_none})
-    assert "started, and then went wrong" in outcomes(found)["k"]
+    parts, running = run(events, {"t": _async_none})
+    assert "started, and then went wrong" in outcomes(parts)["k"]
     assert running.calls[0].status == "error"
 
 
@@ -265,7 +265,7 @@ def keeper(name: str, ran: list[tuple[str, Any]]) -> Callable[..., None]:
 def test_cut_anywhere_no_tool_gets_anything_but_its_arguments(provider: str, seed: int) -> None:
     script = shuffled(THREE, seed) if seed else in_a_row(THREE)
     events = BUILDERS[provider](THREE, script)
-    meant = {made.name: json.loads(made.text) for made in THREE}
+    meant = {call.name: json.loads(call.text) for call in THREE}
     for cut in range(len(events) + 1):
         ran: list[tuple[str, Any]] = []
         running = run_tools(events[:cut], {name: keeper(name, ran) for name in meant})
@@ -305,8 +305,8 @@ def test_an_exception_is_an_error_result() -> None:
         raise KeyError
 
     events = [call(0, "a", "{}"), call(1, "b", "{}"), END]
-    found, running = run(events, {"a": fails, "b": fails_too})
-    assert outcomes(found) == {"call-0": "! LookupError: no such city", "call-1": "! KeyError"}
+    parts, running = run(events, {"a": fails, "b": fails_too})
+    assert outcomes(parts) == {"call-0": "! LookupError: no such city", "call-1": "! KeyError"}
     assert [one.result_is_error for one in running.calls] == [True, True]
 
 
@@ -314,9 +314,13 @@ def test_positional_parameters_keep_their_places() -> None:
     def f(a: int = 1, b: int = 2, /, c: int = 3) -> list[int]:
         return [a, b, c]
 
-    for given, expected in (({"b": 5}, [1, 5, 3]), ({"a": 5}, [5, 2, 3]), ({"c": 5}, [1, 2, 5])):
-        found, _ = run([call(0, "f", json.dumps(given)), END], {"f": f})
-        assert outcomes(found) == {"call-0": expected}
+    for arguments, expected in (
+        ({"b": 5}, [1, 5, 3]),
+        ({"a": 5}, [5, 2, 3]),
+        ({"c": 5}, [1, 2, 5]),
+    ):
+        parts, _ = run([call(0, "f", json.dumps(arguments)), END], {"f": f})
+        assert outcomes(parts) == {"call-0": expected}
 
 
 class Odd:
@@ -355,8 +359,8 @@ def test_a_tool_that_exits_or_is_cancelled_is_an_error_result() -> None:
     tools = {"leave": leave, "cancelled": cancelled}
     events = call_stream("openai_chat", [("leave", {}), ("cancelled", {})])
     errors = [part.error for part in run_tools(events, tools) if part.kind == "result"]
-    for found in (errors, asyncio.run(asynchronously(events))):
-        assert sorted(str(error) for error in found) == ["CancelledError", "SystemExit: 3"]
+    for run_errors in (errors, asyncio.run(asynchronously(events))):
+        assert sorted(str(error) for error in run_errors) == ["CancelledError", "SystemExit: 3"]
 
 
 def test_a_time_limit() -> None:
@@ -367,17 +371,17 @@ def test_a_time_limit() -> None:
         time.sleep(1)
 
     events = [call(0, "a", "{}"), call(1, "b", "{}"), END]
-    found, _ = run(events, {"a": never, "b": sleeps}, timeout=0.05)
-    assert all("within 0.05 seconds" in error for error in outcomes(found).values())
-    assert len(outcomes(found)) == 2
+    parts, _ = run(events, {"a": never, "b": sleeps}, timeout=0.05)
+    assert all("within 0.05 seconds" in error for error in outcomes(parts).values())
+    assert len(outcomes(parts)) == 2
 
 
 def test_a_timeout_that_the_tool_raises_itself_is_its_own() -> None:
     async def fails() -> None:
         raise TimeoutError("upstream")
 
-    found, _ = run([call(0, "a", "{}"), END], {"a": fails}, timeout=60)
-    assert outcomes(found) == {"call-0": "! TimeoutError: upstream"}
+    parts, _ = run([call(0, "a", "{}"), END], {"a": fails}, timeout=60)
+    assert outcomes(parts) == {"call-0": "! TimeoutError: upstream"}
 
 
 def test_bounded_concurrency() -> None:
@@ -400,8 +404,8 @@ def test_bounded_concurrency() -> None:
     events = [*(call(at, "t", "{}") for at in range(9)), END]
     for function in (tool, in_a_thread):
         most = running_now = 0
-        found, _ = run(events, {"t": function}, concurrency=3)
-        assert len(outcomes(found)) == 9 and 1 < most <= 3
+        parts, _ = run(events, {"t": function}, concurrency=3)
+        assert len(outcomes(parts)) == 9 and 1 < most <= 3
 
 
 def test_leaving_the_loop_cancels_and_closes() -> None:
@@ -463,10 +467,10 @@ def test_a_source_that_fails_is_raised_after_what_was_started() -> None:
         for event in events():
             yield event
 
-    found: list[Part] = []
+    parts: list[Part] = []
     running = run_tools(events(), {"t": _async_none})
     with pytest.raises(ConnectionError):
-        found.extend(running)
+        parts.extend(running)
     assert running.calls[0].answered and running.calls[1].status == "truncated"
 
     async def main() -> None:
@@ -492,8 +496,8 @@ def test_arguments_are_converted_as_the_signature_says() -> None:
         return [type(trip).__name__, trip.days, tags, factor, note]
 
     text = '{"trip":{"city":"Rome","days":"3"},"tags":["a"],"factor":2}'
-    found, _ = run([call(0, "plan", text), END], {"plan": plan})
-    assert outcomes(found) == {"call-0": ["Trip", 3, ["a"], 2.0, None]}
+    parts, _ = run([call(0, "plan", text), END], {"plan": plan})
+    assert outcomes(parts) == {"call-0": ["Trip", 3, ["a"], 2.0, None]}
 
 
 def test_a_schema_goes_before_the_signature() -> None:
@@ -502,10 +506,10 @@ def test_a_schema_goes_before_the_signature() -> None:
 
     schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 3}}}
     events = [call(0, "t", '{"n":3}'), call(1, "t", '{"n":4}'), END]
-    found, _ = run(events, {"t": tool}, schemas={"t": schema})
-    assert outcomes(found)["call-0"] == {"n": 3} and outcomes(found)["call-1"].startswith("! ")
-    found, _ = run([call(0, "t", '{"city":"Rome"}'), END], {"t": tool}, schemas={"t": Trip})
-    assert outcomes(found) == {"call-0": {"city": "Rome"}}
+    parts, _ = run(events, {"t": tool}, schemas={"t": schema})
+    assert outcomes(parts)["call-0"] == {"n": 3} and outcomes(parts)["call-1"].startswith("! ")
+    parts, _ = run([call(0, "t", '{"city":"Rome"}'), END], {"t": tool}, schemas={"t": Trip})
+    assert outcomes(parts) == {"call-0": {"city": "Rome"}}
 
 
 def test_methods_partials_and_callables() -> None:
@@ -525,14 +529,14 @@ def test_methods_partials_and_callables() -> None:
         "partial": functools.partial(joined, "in "),
     }
     events = [call(at, name, '{"city":"Rome"}') for at, name in enumerate(tools)]
-    found, _ = run([*events, END], tools)
-    assert outcomes(found) == {"call-0": "Rome", "call-1": "ROME", "call-2": "in Rome"}
+    parts, _ = run([*events, END], tools)
+    assert outcomes(parts) == {"call-0": "Rome", "call-1": "ROME", "call-2": "in Rome"}
 
 
 def test_a_tool_that_takes_free_text() -> None:
     custom = {"index": 0, "id": "k", "type": "custom", "custom": {"name": "code", "input": "x=1"}}
-    found, running = run([chunk(tool_calls=[custom]), END], {"code": lambda text: len(text)})
-    assert outcomes(found) == {"k": 3}
+    parts, running = run([chunk(tool_calls=[custom]), END], {"code": lambda text: len(text)})
+    assert outcomes(parts) == {"k": 3}
     assert running.messages()[0]["tool_calls"][0]["custom"] == {"name": "code", "input": "x=1"}
 
 

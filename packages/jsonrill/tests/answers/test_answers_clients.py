@@ -24,7 +24,7 @@ CALLS = [
 ]
 ANSWER = FakeAnswer("Let me look: é ☂ 😀.", reasoning="Hm, which?", calls=CALLS, pace=0)
 ASKED: list[Any] = [{"role": "user", "content": "hello"}]
-Said = tuple[str, str, list[tuple[str | None, Any]]]
+Joined = tuple[str, str, list[tuple[str | None, Any]]]
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def upstream() -> Iterator[Upstream]:
         yield running
 
 
-def joined(found: list[Part]) -> Said:
+def joined(all_parts: list[Part]) -> Joined:
     """Text, reasoning and calls of an answer, each joined from its deltas."""
 
     def deltas(kind: str) -> str:
-        return "".join(part.delta for part in found if part.kind == kind)
+        return "".join(part.delta for part in all_parts if part.kind == kind)
 
-    calls: dict[str, ToolCall] = {part.call.id: part.call for part in found if part.call}
+    calls: dict[str, ToolCall] = {part.call.id: part.call for part in all_parts if part.call}
     assert all(call.status == "complete" for call in calls.values())
     return deltas("text"), deltas("reasoning"), [(it.name, it.args) for it in calls.values()]
 
@@ -51,46 +51,46 @@ def chat(client: Any) -> dict[str, Any]:
 def test_openai_chat(upstream: Upstream) -> None:
     with openai.OpenAI(base_url=f"{upstream.url}/v1", api_key="none") as client:
         asked = chat(client)
-        said = joined([*parts(client.chat.completions.create(**asked, stream=True))])
+        streamed = joined([*parts(client.chat.completions.create(**asked, stream=True))])
         with client.chat.completions.stream(**asked) as stream:
             helper = [*parts(stream)]
             whole = stream.get_final_completion().choices[0].message
         plain = client.chat.completions.create(**asked).choices[0].message
-    assert joined(helper) == said
+    assert joined(helper) == streamed
     for message in (whole, plain):
         calls = [(it.function.name, json.loads(it.function.arguments)) for it in message.tool_calls]
-        assert said[0] == message.content and said[2] == calls
+        assert streamed[0] == message.content and streamed[2] == calls
 
 
 def test_openai_responses(upstream: Upstream) -> None:
     with openai.OpenAI(base_url=f"{upstream.url}/v1", api_key="none") as client:
         asked: dict[str, Any] = {"model": "any", "input": ASKED}
-        said = joined([*parts(client.responses.create(**asked, stream=True))])
+        streamed = joined([*parts(client.responses.create(**asked, stream=True))])
         with client.responses.stream(**asked) as stream:
             helper = [*parts(stream)]
             whole = stream.get_final_response()
         plain = client.responses.create(**asked)
-    assert joined(helper) == said
+    assert joined(helper) == streamed
     for response in (whole, plain):
         items = [it for it in response.output if it.type == "function_call"]
-        assert said[0] == response.output_text
-        assert said[2] == [(it.name, json.loads(it.arguments)) for it in items]
+        assert streamed[0] == response.output_text
+        assert streamed[2] == [(it.name, json.loads(it.arguments)) for it in items]
 
 
 def test_anthropic(upstream: Upstream) -> None:
     with anthropic.Anthropic(base_url=upstream.url, api_key="none") as client:
         asked = {**chat(client), "max_tokens": 9}
-        said = joined([*parts(client.messages.create(**asked, stream=True))])
+        streamed = joined([*parts(client.messages.create(**asked, stream=True))])
         with client.messages.stream(**asked) as stream:
             helper = [*parts(stream)]
             whole = stream.get_final_message()
         plain = client.messages.create(**asked)
-    assert joined(helper) == said
+    assert joined(helper) == streamed
     for message in (whole, plain):
         by_kind: dict[str, list[Any]] = {}
         for block in message.content:
             by_kind.setdefault(block.type, []).append(block)
-        assert said == (
+        assert streamed == (
             "".join(block.text for block in by_kind["text"]),
             "".join(block.thinking for block in by_kind["thinking"]),
             [(block.name, block.input) for block in by_kind["tool_use"]],
@@ -100,9 +100,9 @@ def test_anthropic(upstream: Upstream) -> None:
 def test_gemini(upstream: Upstream) -> None:
     asked: dict[str, Any] = {"model": "any", "contents": "hello"}
     with genai.Client(api_key="none", http_options={"base_url": upstream.url}) as client:
-        said = joined([*parts(client.models.generate_content_stream(**asked))])
+        streamed = joined([*parts(client.models.generate_content_stream(**asked))])
         plain = client.models.generate_content(**asked).candidates[0].content.parts
-    assert said == (
+    assert streamed == (
         "".join(part.text for part in plain if part.text and not part.thought),
         "".join(part.text for part in plain if part.thought),
         [
@@ -116,26 +116,26 @@ def test_gemini(upstream: Upstream) -> None:
 def test_mistral(upstream: Upstream) -> None:
     with mistral.Mistral(api_key="none", server_url=upstream.url) as client:
         with client.chat.stream(**chat(client)) as stream:
-            said = joined([*parts(stream)])
+            streamed = joined([*parts(stream)])
         message = client.chat.complete(**chat(client)).choices[0].message
     calls = [(it.function.name, it.function.arguments) for it in message.tool_calls]
-    assert said[2] == [(name, json.loads(text)) for name, text in calls]
+    assert streamed[2] == [(name, json.loads(text)) for name, text in calls]
     text = message.content
     if not isinstance(text, str):
         text = "".join(chunk.text for chunk in text if chunk.type == "text")
-    assert said[0] == text
+    assert streamed[0] == text
 
 
 def test_async_clients(upstream: Upstream) -> None:
-    async def main() -> list[Said]:
-        found = []
+    async def main() -> list[Joined]:
+        answers = []
         async with openai.AsyncOpenAI(base_url=f"{upstream.url}/v1", api_key="none") as client:
             stream = await client.chat.completions.create(**chat(client), stream=True)
-            found.append(joined([part async for part in parts(stream)]))
+            answers.append(joined([part async for part in parts(stream)]))
         async with anthropic.AsyncAnthropic(base_url=upstream.url, api_key="none") as client:
             async with client.messages.stream(**chat(client), max_tokens=9) as stream:
-                found.append(joined([part async for part in parts(stream)]))
-        return found
+                answers.append(joined([part async for part in parts(stream)]))
+        return answers
 
     assert asyncio.run(main()) == [(ANSWER.text, ANSWER.reasoning, _MEANT)] * 2
 
@@ -168,9 +168,9 @@ def refused(exchange: Exchange) -> str | None:
         if any(b["type"] == "thinking" and not b.get("signature") for b in blocks):
             return "thinking without its signature"
     else:
-        found = [part for content in body["contents"] for part in content["parts"]]
-        called = [p["functionCall"]["name"] for p in found if "functionCall" in p]
-        answered = [p["functionResponse"]["name"] for p in found if "functionResponse" in p]
+        content_parts = [part for content in body["contents"] for part in content["parts"]]
+        called = [p["functionCall"]["name"] for p in content_parts if "functionCall" in p]
+        answered = [p["functionResponse"]["name"] for p in content_parts if "functionResponse" in p]
     if called != answered or not called:
         return f"called {called}, answered {answered}"
     return None
@@ -199,8 +199,8 @@ def finished(running: Any) -> list[Any]:
     return turn  # type: ignore[no-any-return]
 
 
-def text_of(found: Any) -> str:
-    return "".join(part.delta for part in found if part.kind == "text")
+def text_of(all_parts: Any) -> str:
+    return "".join(part.delta for part in all_parts if part.kind == "text")
 
 
 def test_the_next_turn_is_accepted() -> None:

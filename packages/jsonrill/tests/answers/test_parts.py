@@ -17,8 +17,8 @@ def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
     return {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
-def shown(found: list[Part]) -> list[tuple[str, int, str, bool]]:
-    return [(part.kind, part.index, part.delta, part.complete) for part in found]
+def shown(all_parts: list[Part]) -> list[tuple[str, int, str, bool]]:
+    return [(part.kind, part.index, part.delta, part.complete) for part in all_parts]
 
 
 def call(index: int, text: str, **named: str) -> dict[str, Any]:
@@ -50,25 +50,29 @@ def test_the_parts_come_in_order_as_they_grow() -> None:
 
 
 def test_each_part_keeps_the_text_it_had() -> None:
-    found = list(parts([chunk(content="a"), chunk(content="b"), chunk("stop")]))
-    assert [(part.text, part.value) for part in found] == [("a", "a"), ("ab", "ab"), ("ab", "ab")]
+    all_parts = list(parts([chunk(content="a"), chunk(content="b"), chunk("stop")]))
+    assert [(part.text, part.value) for part in all_parts] == [
+        ("a", "a"),
+        ("ab", "ab"),
+        ("ab", "ab"),
+    ]
 
 
 def test_a_call_has_its_arguments() -> None:
-    found = list(parts([chunk(tool_calls=[call(0, '{"city":"Ro', id="a", name="weather")])]))
-    assert found[0].call is not None
-    assert found[0].text == '{"city":"Ro' and found[0].value == {"city": "Ro"}
-    assert found[-1].call is found[0].call and found[0].call.status == "truncated"
-    assert not any(part.complete for part in found)
+    all_parts = list(parts([chunk(tool_calls=[call(0, '{"city":"Ro', id="a", name="weather")])]))
+    assert all_parts[0].call is not None
+    assert all_parts[0].text == '{"city":"Ro' and all_parts[0].value == {"city": "Ro"}
+    assert all_parts[-1].call is all_parts[0].call and all_parts[0].call.status == "truncated"
+    assert not any(part.complete for part in all_parts)
 
 
 def test_blocks_are_parts_of_their_own() -> None:
     def delta(index: int, text: str) -> dict[str, Any]:
-        said = {"type": "text_delta", "text": text}
-        return {"type": "content_block_delta", "index": index, "delta": said}
+        text_delta = {"type": "text_delta", "text": text}
+        return {"type": "content_block_delta", "index": index, "delta": text_delta}
 
-    found = list(parts([delta(0, "a"), delta(1, "b"), {"type": "message_stop"}]))
-    assert shown(found) == [
+    all_parts = list(parts([delta(0, "a"), delta(1, "b"), {"type": "message_stop"}]))
+    assert shown(all_parts) == [
         ("text", 0, "a", False),
         ("text", 0, "", True),
         ("text", 1, "b", False),
@@ -109,9 +113,9 @@ def test_a_provider_that_runs_a_tool_itself_tells_its_result() -> None:
 
 def test_an_error_of_the_provider_is_raised_at_the_end() -> None:
     events = [chunk(content="half"), {"error": {"message": "overloaded"}}]
-    found: list[Part] = []
+    all_parts: list[Part] = []
     with pytest.raises(SourceFailed, match="overloaded"):
-        found.extend(parts(events))
+        all_parts.extend(parts(events))
     reading = Parts()
     by_hand = [part for event in events for part in reading.feed(event)] + reading.flush()
     assert (reading.outcome, reading.error, reading.text) == ("error", "overloaded", "half")
@@ -123,14 +127,14 @@ def test_joined_the_parts_are_the_answer(name: str) -> None:
     """For every provider, complete, cut off or failed: sync, async and by hand."""
     answer = ANSWERS[name]
     reading = Parts()
-    found = [part for event in answer.events for part in reading.feed(event)] + reading.flush()
-    assert "".join(part.delta for part in found if part.kind == "text") == answer.text
+    all_parts = [part for event in answer.events for part in reading.feed(event)] + reading.flush()
+    assert "".join(part.delta for part in all_parts if part.kind == "text") == answer.text
     assert reading.text == answer.text
     assert reading.outcome == answer.end
     assert [(call.name, call.args, call.status) for call in reading.calls] == answer.calls
     for one in reading.calls:
-        assert "".join(part.delta for part in found if part.call is one) in (one.raw, "")
-    first = {part.index: at for at, part in reversed([*enumerate(found)])}
+        assert "".join(part.delta for part in all_parts if part.call is one) in (one.raw, "")
+    first = {part.index: at for at, part in reversed([*enumerate(all_parts)])}
     assert sorted(first) == [*range(len(first))] == sorted(first, key=lambda index: first[index])
 
     async def events() -> AsyncIterator[Any]:
@@ -146,7 +150,7 @@ def test_joined_the_parts_are_the_answer(name: str) -> None:
             assert answer.end == "error"
         return kept
 
-    assert shown(asyncio.run(read())) == shown(found)
+    assert shown(asyncio.run(read())) == shown(all_parts)
 
 
 @pytest.mark.parametrize("provider", BUILDERS)

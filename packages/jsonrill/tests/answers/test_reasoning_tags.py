@@ -18,5 +18,5 @@ PAIRS = [
 def test_both_know_every_tag(begin: str, end: str) -> None:
     text = f'{begin}{{"a": 1}} or so{end}\n{{"b": 2}}'
     assert [*values(text, repair=True)][-1] == {"b": 2}
-    found = [(part.kind, part.delta) for part in parts(text, split=True) if part.delta]
-    assert found == [("reasoning", '{"a": 1} or so'), ("text", '\n{"b": 2}')]
+    deltas = [(part.kind, part.delta) for part in parts(text, split=True) if part.delta]
+    assert deltas == [("reasoning", '{"a": 1} or so'), ("text", '\n{"b": 2}')]

@@ -24,7 +24,7 @@ def read(text: list[str], split: Any = True, repair: bool = False) -> list[Part]
     return list(parts(text, split=split, repair=repair))
 
 
-def found(seen: list[Part]) -> list[list[Any]]:
+def summaries(seen: list[Part]) -> list[list[Any]]:
     """Kind and content of each part: the value of JSON, name, arguments and status of a call."""
     last = {part.index: part for part in seen}
     listed = []
@@ -46,7 +46,7 @@ def options(case: dict[str, Any]) -> Any:
 def test_the_parts_of_a_text(case: dict[str, Any]) -> None:
     for cut in (*cuttings(case["text"]), [case["text"].encode()]):
         seen = read(cut, *options(case))  # type: ignore[arg-type]
-        assert found(seen) == case["parts"], cut
+        assert summaries(seen) == case["parts"], cut
         assert "".join(part.raw for part in seen) == case["text"]
         if "raw" in case:
             assert raws(seen) == case["raw"]
@@ -70,7 +70,7 @@ def raws(seen: list[Part]) -> list[str]:
 def test_cut_in_every_place(case: dict[str, Any]) -> None:
     text = case["text"]
     for at in range(1, len(text)):
-        assert found(read([text[:at], text[at:]], *options(case))) == case["parts"], at
+        assert summaries(read([text[:at], text[at:]], *options(case))) == case["parts"], at
 
 
 @few(10)
@@ -84,7 +84,7 @@ def test_what_has_come_is_shown_and_nothing_else_raised(case: dict[str, Any]) ->
         whole = [
             part[1:3] for part in case["parts"] if part[0] == "call" and part[3] != "truncated"
         ]
-        for part in found(seen):
+        for part in summaries(seen):
             if part[0] == "call" and part[3] == "complete":
                 assert part[1:3] in whole
 
@@ -94,7 +94,7 @@ def test_several_texts_in_one_piece(case: dict[str, Any]) -> None:
     """One piece with several tags, which is where parsers made by hand fail."""
     if options(case) != (True, False) or case.get("open"):
         return
-    twice = found(read([f"{case['text']}\nand\n{case['text']}\n"]))
+    twice = summaries(read([f"{case['text']}\nand\n{case['text']}\n"]))
     called = [part[1:3] for part in case["parts"] if part[0] == "call"]
     assert [part[1:3] for part in twice if part[0] == "call"] == called * 2
 
@@ -107,8 +107,8 @@ def test_the_split_text_of_a_provider() -> None:
     ]
     events.append({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     seen = list(parts(events, split=True))
-    assert found(seen) == [["text", "So."], ["call", "f", {"a": 1}, "complete"]]
-    assert found(list(parts(events))) == [["text", text]]
+    assert summaries(seen) == [["text", "So."], ["call", "f", {"a": 1}, "complete"]]
+    assert summaries(list(parts(events))) == [["text", text]]
     running = run_tools(events, {"f": lambda a: a + 1}, split=True)
     assert [part.result for part in running if part.kind == "result"] == [2]
     assert running.messages()[0]["tool_calls"][0]["function"]["name"] == "f"
@@ -136,9 +136,9 @@ def test_the_events_of_a_provider_are_not_the_text(form: str) -> None:
     for read_with in (parts, functools.partial(run_tools, tools={})):
         stream, named = source()
         read: Any = read_with
-        found = [*read(stream, split=True, **named)]
-        said = [(part.kind, part.text) for part in found if part.complete]
-        assert said == [("reasoning", "a"), ("text", "b")]
+        all_parts = [*read(stream, split=True, **named)]
+        texts = [(part.kind, part.text) for part in all_parts if part.complete]
+        assert texts == [("reasoning", "a"), ("text", "b")]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_the_closing_tag_is_no_part_of_the_arguments(repair: bool) -> None:
     for cut in cuttings(text):
         *_, last = parts(cut, split=True, repair=repair)
         assert last.text == '{"a": "x"}' and last.complete
-        assert found([last]) == [["call", "f", {"a": "x"}, "complete"]]
+        assert summaries([last]) == [["call", "f", {"a": "x"}, "complete"]]
 
 
 def test_only_a_possible_beginning_is_held_back() -> None:
@@ -190,7 +190,7 @@ def test_a_long_string_argument_comes_live() -> None:
 def test_a_broken_json_block_says_so() -> None:
     seen = read(['```json\n{"a": nope}\n```'])
     assert seen[-1].error and not any(part.complete for part in seen)
-    assert found(read(["```json\n{'a': 1,}\n```"], True))[0][0] == "json"
+    assert summaries(read(["```json\n{'a': 1,}\n```"], True))[0][0] == "json"
     repaired = list(parts(["```json\n{'a': 1,}\n```"], split=True, repair=True))
     assert repaired[-1].complete and repaired[-1].value == {"a": 1}
 
@@ -209,8 +209,8 @@ def test_names_are_checked() -> None:
     with pytest.raises(ValueError, match="hermes"):
         Splitter({"hermess"})
     assert "pythonic" in NAMES
-    assert found(read(["[f(a=1)]"])) == [["text", "[f(a=1)]"]]
-    assert found(read(["[f(a=1)]"], "pythonic")) == [["call", "f", {"a": 1}, "complete"]]
+    assert summaries(read(["[f(a=1)]"])) == [["text", "[f(a=1)]"]]
+    assert summaries(read(["[f(a=1)]"], "pythonic")) == [["call", "f", {"a": 1}, "complete"]]
 
 
 TAGS = st.sampled_from(
@@ -225,7 +225,7 @@ def test_any_text_in_any_cutting(text: str, data: Any) -> None:
     for split in (True, set(NAMES)):
         seen, whole = read(cut, split), read([text], split)
         assert "".join(part.raw for part in seen) == text
-        assert found(seen) == found(whole)
+        assert summaries(seen) == summaries(whole)
         for part in seen:
             json.dumps(part.value)
 

@@ -28,8 +28,8 @@ def tools() -> dict[str, Any]:
     return {"get_weather": get_weather, "search": search, "ping": ping}
 
 
-def turn(events: list[Event], given: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    running = run_tools(events, tools() if given is None else given)
+def turn(events: list[Event]) -> list[dict[str, Any]]:
+    running = run_tools(events, tools())
     for _ in running:
         pass
     return running.messages()
@@ -46,9 +46,9 @@ def test_openai_chat() -> None:
     messages = turn(BUILDERS["openai_chat"](THREE, in_a_row(THREE)))
     accepts(messages, types.ChatCompletionMessageParam)
     assistant, *results = messages
-    assert [call["id"] for call in assistant["tool_calls"]] == [made.id for made in THREE]
+    assert [call["id"] for call in assistant["tool_calls"]] == [expected.id for expected in THREE]
     assert [call["function"]["arguments"] for call in assistant["tool_calls"]] == [
-        made.text for made in THREE
+        expected.text for expected in THREE
     ]
     assert [(it["tool_call_id"], it["content"]) for it in results] == [
         ("call_a", '{"city":"São Paulo","days":3}'),
@@ -128,7 +128,7 @@ def test_anthropic_sends_signatures_and_redacted_thoughts_back() -> None:
     redacted = {"type": "redacted_thinking", "data": "opaque"}
     use = {"type": "tool_use", "id": "t", "name": "get_weather", "input": {}}
     server = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
-    found = {
+    search_result = {
         "type": "web_search_tool_result",
         "tool_use_id": "s",
         "content": [
@@ -155,14 +155,14 @@ def test_anthropic_sends_signatures_and_redacted_thoughts_back() -> None:
         (redacted, []),
         (thinking, [{"type": "signature_delta", "signature": "sig-2"}]),
         (server, [{"type": "input_json_delta", "partial_json": '{"query":"x"}'}]),
-        (found, []),
+        (search_result, []),
         (text, [{"type": "text_delta", "text": "I look."}]),
         (use, [{"type": "input_json_delta", "partial_json": '{"city":"Rome","days":1}'}]),
     ]
     events: list[Event] = [{"type": "message_start", "message": {"id": "m", "usage": {}}}]
     for index, (block, deltas) in enumerate(blocks):
         events.append({"type": start, "index": index, "content_block": block})
-        events += [{"type": delta, "index": index, "delta": said} for said in deltas]
+        events += [{"type": delta, "index": index, "delta": block_delta} for block_delta in deltas]
         events.append({"type": stop, "index": index})
     events += [
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}},
@@ -177,7 +177,7 @@ def test_anthropic_sends_signatures_and_redacted_thoughts_back() -> None:
             redacted,
             {"type": "thinking", "thinking": "", "signature": "sig-2"},
             {**server, "input": {"query": "x"}},
-            found,
+            search_result,
             {"type": "text", "text": "I look."},
             {**use, "input": {"city": "Rome", "days": 1}},
         ],
@@ -273,14 +273,14 @@ def test_openai_responses_leaves_reasoning_out_with_the_call_that_it_led_to() ->
 
     thought = {"type": "reasoning", "id": "rs_1", "summary": []}
     called = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": ""}
-    found = {"type": "web_search_call", "id": "ws_1", "status": "in_progress"}
+    search = {"type": "web_search_call", "id": "ws_1", "status": "in_progress"}
     delta = {
         "type": "response.function_call_arguments.delta",
         "output_index": 1,
         "item_id": "fc_1",
         "delta": '{"a":',
     }
-    for rest in ([], [added(1, called), delta], [added(1, found)]):
+    for rest in ([], [added(1, called), delta], [added(1, search)]):
         running = run_tools([added(0, thought), added(0, thought, "done"), *rest], {"f": dict})
         assert list(running) is not None and running.messages() == []
 

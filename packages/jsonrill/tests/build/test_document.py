@@ -28,7 +28,10 @@ def all_paths(value: Any, path: Path = ()) -> list[Path]:
         items = list(value.items())
     elif isinstance(value, list):
         items = list(enumerate(value))
-    return [path, *(found for key, item in items for found in all_paths(item, (*path, key)))]
+    return [
+        path,
+        *(inner_path for key, item in items for inner_path in all_paths(item, (*path, key))),
+    ]
 
 
 # ---- what shows, against the specification in documents.py ----
@@ -325,15 +328,15 @@ LONG = "x" * 100
 def test_limits_hold_for_documents_in_any_cutting(limits: Limits, text: str, value: Any) -> None:
     if value is ...:
         value = [{"a": 1, "b": LONG}, {"a": 1, "b": 2}]
-    found = set()
+    errors = set()
     for cut in [*cuttings(text), by(70, text)]:
         document = Document(limits=limits)
         with pytest.raises(LimitExceeded) as caught:
             for piece in cut:
                 document.feed(piece)
         assert document.value == value
-        found.add((str(caught.value), caught.value.limit, caught.value.line, caught.value.column))
-    assert len(found) == 1
+        errors.add((str(caught.value), caught.value.limit, caught.value.line, caught.value.column))
+    assert len(errors) == 1
 
 
 RECORD = '{"id": 12, "note": "[{:", "tags": [1, 2.5]}'

@@ -58,8 +58,8 @@ def test_what_shows_after_each_feed(case: dict[str, Any]) -> None:
             rebuilder.feed(feed)
         assert same(rebuilder.value, value)
         assert same(rebuilder.live, value)
-        found = rebuilder.open_path
-        assert (None if found is None else format_path(found)) == path
+        open_path = rebuilder.open_path
+        assert (None if open_path is None else format_path(open_path)) == path
     assert rebuilder.complete is case["complete"]
 
 
@@ -238,13 +238,13 @@ class Juf:
 
 def leaked(source: str) -> str:
     """A backslash and the character after it are in no partial text, the digits of \\u are."""
-    found, skip = "", False
+    text, skip = "", False
     for char in source[1:-1]:
         if skip or char == "\\":
             skip = not skip
         else:
-            found += char
-    return found
+            text += char
+    return text
 
 
 keys = st.text('ab.[]\n"é', max_size=3)

@@ -90,11 +90,11 @@ class Prefix:
             self.at += 1
 
     def string(self) -> tuple[str, bool]:
-        found = _STRING.match(self.text, self.at)
-        assert found is not None
-        done = self.text[found.end() : found.end() + 1] == '"'
-        self.at = found.end() + 1 if done else len(self.text)
-        body = json.loads(f'"{found[1]}"')
+        match = _STRING.match(self.text, self.at)
+        assert match is not None
+        done = self.text[match.end() : match.end() + 1] == '"'
+        self.at = match.end() + 1 if done else len(self.text)
+        body = json.loads(f'"{match[1]}"')
         if not done and body and "\ud800" <= body[-1] <= "\udbff":
             body = body[:-1]
         return body, done

@@ -52,9 +52,9 @@ def test_case_as_bytes_and_with_another_loads(name: str) -> None:
 
 
 def test_walkthrough() -> None:
-    given = cases("walkthrough.json")["cases"]
-    assert len(given) >= 15
-    for case in given:
+    walkthroughs = cases("walkthrough.json")["cases"]
+    assert len(walkthroughs) >= 15
+    for case in walkthroughs:
         assert run(case["snapshots"]) == case["chunks"], case["name"]
 
 

@@ -31,16 +31,16 @@ def flat() -> Any:
 
 
 def texts(chunker: Any, snapshots: list[str]) -> list[str]:
-    found = []
+    chunks = []
     for snapshot in snapshots:
         try:
-            found.append(chunker.feed(snapshot))
+            chunks.append(chunker.feed(snapshot))
         except RevisionError:
-            found.append(REFUSED)
+            chunks.append(REFUSED)
     try:
-        return [*found, chunker.flush()]
+        return [*chunks, chunker.flush()]
     except RevisionError:
-        return [*found, REFUSED]
+        return [*chunks, REFUSED]
 
 
 def written_in_one_go(rng: random.Random) -> list[str]:

@@ -27,21 +27,23 @@ MUTANTS = (
 )
 
 
-def made(chance: random.Random, depth: int = 0) -> Any:
+def random_value(chance: random.Random, depth: int = 0) -> Any:
     kind = chance.random()
     if depth < 4 and kind < 0.3:
         keys = [
             chance.choice(KEYS) + str(chance.randint(0, 3)) for _ in range(chance.randint(0, 4))
         ]
-        return {key: made(chance, depth + 1) for key in keys}
+        return {key: random_value(chance, depth + 1) for key in keys}
     if depth < 4 and kind < 0.5:
-        return [made(chance, depth + 1) for _ in range(chance.randint(0, 4))]
+        return [random_value(chance, depth + 1) for _ in range(chance.randint(0, 4))]
     return chance.choice(SCALARS)
 
 
 def growing(chance: random.Random) -> Iterator[str]:
     """The texts of a value that grows, written in one of several ways; some are broken."""
-    text = json.dumps({"long": LONG, "r": made(chance), "s": [made(chance), made(chance)]})
+    text = json.dumps(
+        {"long": LONG, "r": random_value(chance), "s": [random_value(chance), random_value(chance)]}
+    )
     style: dict[str, Any] = {
         "ensure_ascii": chance.random() < 0.5,
         "indent": chance.choice((None, None, 1)),
@@ -129,8 +131,8 @@ def test_a_chunker_that_reads_prefixes_writes_what_one_that_decodes_does() -> No
         one, other = Chunker(on_revision="keep"), Chunker(on_revision="keep")
         for number, text in enumerate(growing(random.Random(seed))):
             # White space before a text makes it begin differently.
-            said = [_fed(one, text), _fed(other, " " * (number % 7) + text)]
-            assert said[0] == said[1], (seed, text)
+            chunks = [_fed(one, text), _fed(other, " " * (number % 7) + text)]
+            assert chunks[0] == chunks[1], (seed, text)
         assert one.flush() == other.flush()
 
 

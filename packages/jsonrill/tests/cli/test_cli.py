@@ -35,8 +35,8 @@ EMPTY += [["values", "--many"], ["fragments", "--many"], ["updates", "--many"]]
 STREAMS = LIBRARY / "demo" / "recordings"
 
 
-def run(*args: str, given: str | bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return call(*args, stdin=given.encode() if isinstance(given, str) else given)
+def run(*args: str, stdin: str | bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return call(*args, stdin=stdin.encode() if isinstance(stdin, str) else stdin)
 
 
 def lines(done: subprocess.CompletedProcess[bytes]) -> list[Any]:
@@ -45,7 +45,7 @@ def lines(done: subprocess.CompletedProcess[bytes]) -> list[Any]:
 
 
 def test_values_are_shown_after_each_piece_that_changed_them() -> None:
-    done = run("values", "--each", "--tokens", "4", given='{"a": "xyz", "b": [1, 2]}')
+    done = run("values", "--each", "--tokens", "4", stdin='{"a": "xyz", "b": [1, 2]}')
     shown = lines(done)
     assert shown[-1] == {"a": "xyz", "b": [1, 2]}
     assert {"a": "x"} in shown and len(shown) > 3
@@ -54,34 +54,34 @@ def test_values_are_shown_after_each_piece_that_changed_them() -> None:
 @pytest.mark.parametrize("cut", [[], ["--tokens", "1"], ["--tokens", "4"], ["--tokens", "9"]])
 def test_in_a_pipe_each_document_is_written_once(cut: list[str]) -> None:
     text = '{"a": "xyz", "b": [1, 2]}'
-    assert lines(run("values", *cut, given=text)) == [json.loads(text)]
+    assert lines(run("values", *cut, stdin=text)) == [json.loads(text)]
     several = '{"a": 1} {"a": 1}\n"s" "st" "st" 12 3\n[] {}'
-    shown = lines(run("values", "--many", *cut, given=several))
+    shown = lines(run("values", "--many", *cut, stdin=several))
     assert shown == [{"a": 1}, {"a": 1}, "s", "st", "st", 12, 3, [], {}]
 
 
 def test_what_came_before_an_error_is_written_too() -> None:
-    done = run("values", "--tokens", "3", given='{"a": 1, "b": [2, x]}')
+    done = run("values", "--tokens", "3", stdin='{"a": 1, "b": [2, x]}')
     assert (done.returncode, done.stdout) == (1, b'{"a":1,"b":[2]}\n')
-    done = run("values", given="")
+    done = run("values", stdin="")
     assert (done.returncode, done.stdout) == (1, b"")
 
 
 def test_an_event_stream_follows_the_value() -> None:
-    done = run("values", "--sse-out", "--tokens", "4", given='{"a": "xy"}')
+    done = run("values", "--sse-out", "--tokens", "4", stdin='{"a": "xy"}')
     assert done.stdout.count(b"data: {") > 1
-    done = run("values", "--sse-out", "--no-each", "--tokens", "4", given='{"a": "xy"}')
+    done = run("values", "--sse-out", "--no-each", "--tokens", "4", stdin='{"a": "xy"}')
     assert done.stdout.count(b"data: {") == 1
 
 
 def test_selected_values_are_written_one_a_line() -> None:
-    given = '{"total": 2, "results": [{"id": 1}, {"id": 2}], "x": 1}'
-    assert lines(run("select", "results", given=given)) == [{"id": 1}, {"id": 2}]
-    assert lines(run("select", "results[*].id", "--tokens", "3", given=given)) == [1, 2]
-    done = run("select", "rows", given=given)
+    document = '{"total": 2, "results": [{"id": 1}, {"id": 2}], "x": 1}'
+    assert lines(run("select", "results", stdin=document)) == [{"id": 1}, {"id": 2}]
+    assert lines(run("select", "results[*].id", "--tokens", "3", stdin=document)) == [1, 2]
+    done = run("select", "rows", stdin=document)
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr == b"jsonrill: the field rows never came\n"
-    done = run("select", "a[", given=given)
+    done = run("select", "a[", stdin=document)
     assert done.returncode == 2 and b"not a path" in done.stderr
 
 
@@ -89,64 +89,64 @@ def test_selected_values_are_validated(tmp_path: Path) -> None:
     pytest.importorskip("jsonschema_rs")
     schema = tmp_path / "schema.json"
     schema.write_text('{"type": "object"}')
-    done = run("select", "results", "--schema", str(schema), given='{"results": [{}, 1]}')
+    done = run("select", "results", "--schema", str(schema), stdin='{"results": [{}, 1]}')
     assert (done.returncode, done.stdout) == (1, b"{}\n")
     assert b"root.results[1]" in done.stderr
 
 
 def test_a_text_is_written_as_plain_text() -> None:
-    given = '{"answer": "It is \\u00e9\\n\\ud800.", "n": 1}'
-    done = run("text", "answer", given=given)
+    document = '{"answer": "It is \\u00e9\\n\\ud800.", "n": 1}'
+    done = run("text", "answer", stdin=document)
     assert (done.returncode, done.stdout) == (0, "It is é\n\\ud800.\n".encode())
-    done = run("text", "answer", "--sse-out", "--tokens", "14", given='{"answer": "It is four"}')
+    done = run("text", "answer", "--sse-out", "--tokens", "14", stdin='{"answer": "It is four"}')
     assert done.stdout.decode() == (
         'data: "It"\n\ndata: " is four"\n\nevent: CLOSE\ndata: [DONE]\n\n'
     )
-    done = run("text", "n", given=given)
+    done = run("text", "n", stdin=document)
     assert done.returncode == 1 and b"the field n is a number, not a string" in done.stderr
 
 
 def test_calls_recognise_an_event_stream() -> None:
     event = (STREAMS / "calls.jsonl").read_text("utf8").splitlines()[0]
-    expected = run("calls", given=event)
+    expected = run("calls", stdin=event)
     for begin in ("data: ", "\n\n: comment\n\nid: 1\ndata:", "\ufeffevent: message\ndata: "):
-        assert run("calls", given=f"{begin}{event}\n\n").stdout == expected.stdout != b""
+        assert run("calls", stdin=f"{begin}{event}\n\n").stdout == expected.stdout != b""
 
 
 def test_events_of_no_known_provider_are_an_error() -> None:
-    for given in ('{"type": "unheard-of"}', "[1]"):
-        done = run("calls", given=given)
+    for event in ('{"type": "unheard-of"}', "[1]"):
+        done = run("calls", stdin=event)
         assert done.returncode == 1 and not done.stdout
         with pytest.raises(jsonrill.UnknownSource) as error:
-            list(jsonrill.tool_calls([json.loads(given)]))
+            list(jsonrill.tool_calls([json.loads(event)]))
         assert done.stderr.decode() == f"jsonrill: {error.value}\n"
 
 
 @few(12)
-@pytest.mark.parametrize("given", ["", " \n\n", "\ufeff"])
+@pytest.mark.parametrize("stdin", ["", " \n\n", "\ufeff"])
 @pytest.mark.parametrize("args", EMPTY, ids=" ".join)
-def test_empty_input_is_exit_1(args: list[str], given: str) -> None:
-    done = run(*args, given=given)
+def test_empty_input_is_exit_1(args: list[str], stdin: str) -> None:
+    done = run(*args, stdin=stdin)
     assert (done.returncode, done.stdout) == (1, b""), done
     assert done.stderr == b"jsonrill: the input is empty\n"
 
 
 def test_an_event_stream_without_events_is_exit_1() -> None:
     for command in FILTERS:
-        done = run(command, given="data: [DONE]\n\n")
+        done = run(command, stdin="data: [DONE]\n\n")
         assert done.returncode == 1 and done.stderr.count(b"\n") == 1, command
         assert (b'"status":"ERROR"' in done.stdout) == (command == "updates")
 
 
 def test_a_line_that_is_nested_too_deeply_is_one_line_of_error() -> None:
-    done = run("calls", given="[" * 100_000)
+    done = run("calls", stdin="[" * 100_000)
     assert done.returncode == 1
     assert done.stderr.decode() == "jsonrill: item 1: nested too deeply\n"
 
 
 def test_updates_in_a_mode_of_declared_entities() -> None:
     done = run(
-        "updates", "--mode", "one_by_one", "--entity", "c", given='{"c": [{"x": 1}, {"x": 2}]}'
+        "updates", "--mode", "one_by_one", "--entity", "c", stdin='{"c": [{"x": 1}, {"x": 2}]}'
     )
     assert lines(done) == [
         {"index": 0, "status": "COMPLETED", "data": {"x": 1}, "entity": "c"},
@@ -156,7 +156,7 @@ def test_updates_in_a_mode_of_declared_entities() -> None:
 
 def test_entities_may_be_named() -> None:
     text = '{"days": [{"todo": [1, 2]}, {"todo": [3]}]}'
-    done = run("updates", "--mode", "ONE-BY-ONE", "--entity", "item=days[*].todo", given=text)
+    done = run("updates", "--mode", "ONE-BY-ONE", "--entity", "item=days[*].todo", stdin=text)
     assert [(u["entity"], u["data"]) for u in lines(done)] == [
         ("item", 1),
         ("item", 2),
@@ -167,22 +167,22 @@ def test_entities_may_be_named() -> None:
 @pytest.mark.parametrize("form", [[], ["--compact"]])
 def test_fragments_and_rebuild_are_inverse(form: list[str]) -> None:
     text = '{"a": [1, "x\\n", null], "b": {"": true}}'
-    sent = run("fragments", "--tokens", "3", *form, given=text)
-    assert lines(run("rebuild", given=sent.stdout))[-1] == json.loads(text)
+    sent = run("fragments", "--tokens", "3", *form, stdin=text)
+    assert lines(run("rebuild", stdin=sent.stdout))[-1] == json.loads(text)
 
 
 def test_chunks_join_to_the_last_snapshot() -> None:
     snapshots = (STREAMS / "snapshots.jsonl").read_text("utf8")
-    joined = "".join(map(str, lines(run("chunks", given=snapshots))))
+    joined = "".join(map(str, lines(run("chunks", stdin=snapshots))))
     assert json.loads(joined) == json.loads(snapshots.splitlines()[-1])
-    assert run("chunks", "--text", given=snapshots).stdout.decode() == joined + "\n"
+    assert run("chunks", "--text", stdin=snapshots).stdout.decode() == joined + "\n"
 
 
 def test_calls_from_lines_and_from_an_event_stream_as_it_came() -> None:
     events = (STREAMS / "calls.jsonl").read_text("utf8").splitlines()
     stream = "".join(f"data: {event}\n\n" for event in events) + "data: [DONE]\n\n"
-    from_lines = lines(run("calls", given="\n".join(events)))
-    assert from_lines == lines(run("calls", "--sse-in", given=stream))
+    from_lines = lines(run("calls", stdin="\n".join(events)))
+    assert from_lines == lines(run("calls", "--sse-in", stdin=stream))
     assert from_lines[-1]["status"] == "complete"
 
 
@@ -190,7 +190,7 @@ def test_a_provider_log_is_input_of_updates() -> None:
     texts = ['{"title": "Sto', 'rm"}']
     events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in texts]
     log = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
-    shown = lines(run("updates", "--sse-in", given=log))
+    shown = lines(run("updates", "--sse-in", stdin=log))
     assert [update["data"] for update in shown] == [
         {"title": "Sto"},
         {"title": "Storm"},
@@ -198,14 +198,14 @@ def test_a_provider_log_is_input_of_updates() -> None:
 
 
 def test_an_event_stream_is_written_with_its_end() -> None:
-    done = run("updates", "--sse-out", given='{"a": 1}')
+    done = run("updates", "--sse-out", stdin='{"a": 1}')
     assert done.stdout.decode() == (
         'data: {"index":0,"status":"COMPLETED","data":{"a":1}}\n\nevent: CLOSE\ndata: [DONE]\n\n'
     )
 
 
 def test_repairs_are_reported_on_standard_error() -> None:
-    done = run("values", "--repair", "--report", given="Sure: {'a': True,}")
+    done = run("values", "--repair", "--report", stdin="Sure: {'a': True,}")
     assert lines(done) == [{"a": True}]
     rules = re.findall(
         r"repaired ([\w-]+) at character \d+ \(line \d+, column \d+\)", done.stderr.decode()
@@ -214,14 +214,14 @@ def test_repairs_are_reported_on_standard_error() -> None:
 
 
 def test_only_some_repairs() -> None:
-    assert lines(run("values", "--rules", "trailing-commas", given="[1,]")) == [[1]]
-    assert run("values", "--rules", "trailing-commas", given="[True]").returncode == 1
-    wrong = run("values", "--rules", "magic", given="[]")
+    assert lines(run("values", "--rules", "trailing-commas", stdin="[1,]")) == [[1]]
+    assert run("values", "--rules", "trailing-commas", stdin="[True]").returncode == 1
+    wrong = run("values", "--rules", "magic", stdin="[]")
     assert wrong.returncode == 2 and next(iter(RULES)) in wrong.stderr.decode()
 
 
 def test_many_documents_and_an_error_in_one_of_them() -> None:
-    done = run("values", "--many", given='{"a": 1}\n{"b" 2}\n{"c": 3}\n')
+    done = run("values", "--many", stdin='{"a": 1}\n{"b" 2}\n{"c": 3}\n')
     assert [json.loads(line) for line in done.stdout.splitlines()] == [{"a": 1}, {}, {"c": 3}]
     assert done.returncode == 1 and b"character 14" in done.stderr
 
@@ -238,8 +238,8 @@ BAD = {
 
 @pytest.mark.parametrize("command", FILTERS)
 def test_bad_input_is_one_line_and_exit_1(command: str) -> None:
-    given, where = BAD[command]
-    done = run(command, given=given)
+    stdin, where = BAD[command]
+    done = run(command, stdin=stdin)
     assert done.returncode == 1
     assert done.stderr.count(b"\n") == 1
     assert done.stderr.startswith(b"jsonrill: ") and where in done.stderr.decode()
@@ -247,7 +247,7 @@ def test_bad_input_is_one_line_and_exit_1(command: str) -> None:
 
 @pytest.mark.parametrize("command", FILTERS)
 def test_bytes_that_are_no_text_are_bad_input(command: str) -> None:
-    done = run(command, given=b'{"a": "\xff"}\n')
+    done = run(command, stdin=b'{"a": "\xff"}\n')
     assert done.returncode == 1 and done.stderr.count(b"\n") == 1
 
 
@@ -255,13 +255,13 @@ def test_errors_name_the_file_and_the_others_are_read(tmp_path: Path) -> None:
     for name, text in (("a", "[1]"), ("b", "[1 2]"), ("c", ""), ("d", "[4]")):
         (tmp_path / name).write_text(text)
     files = [str(tmp_path / name) for name in ("a", "b", "gone", "c", "d")]
-    done = run("values", *files, "-", given="[,")
+    done = run("values", *files, "-", stdin="[,")
     assert done.returncode == 1
     assert done.stdout.splitlines() == [b"[1]", b"[1]", b"[4]", b"[]"]
-    said = done.stderr.decode().splitlines()
-    assert [line.split(": ")[1] for line in said] == [*files[1:4], "standard input"]
-    assert "expected ',' or ']'" in said[0] and said[1].endswith("No such file or directory")
-    assert said[2].endswith("the input is empty")
+    errors = done.stderr.decode().splitlines()
+    assert [line.split(": ")[1] for line in errors] == [*files[1:4], "standard input"]
+    assert "expected ',' or ']'" in errors[0] and errors[1].endswith("No such file or directory")
+    assert errors[2].endswith("the input is empty")
 
 
 def zstd(content: bytes) -> bytes:
@@ -273,13 +273,13 @@ def test_compressed_input_is_read_from_files_and_pipes(pack: Any, tmp_path: Path
     text = json.dumps({"a": list(range(30_000))}).encode()
     packed = pack(text[:5000]) + pack(text[5000:])
     (tmp_path / "a.json").write_bytes(packed)
-    for args, given in ((["values", str(tmp_path / "a.json")], b""), (["values"], packed)):
-        assert lines(run(*args, given=given)) == [json.loads(text)]
+    for args, stdin in ((["values", str(tmp_path / "a.json")], b""), (["values"], packed)):
+        assert lines(run(*args, stdin=stdin)) == [json.loads(text)]
     events = (STREAMS / "calls.jsonl").read_bytes()
-    assert run("calls", given=pack(events)).stdout == run("calls", given=events).stdout
+    assert run("calls", stdin=pack(events)).stdout == run("calls", stdin=events).stdout
     snapshots = (STREAMS / "snapshots.jsonl").read_bytes()
-    assert run("chunks", given=pack(snapshots)).stdout == run("chunks", given=snapshots).stdout
-    done = run("values", given=packed[:-9])
+    assert run("chunks", stdin=pack(snapshots)).stdout == run("chunks", stdin=snapshots).stdout
+    done = run("values", stdin=packed[:-9])
     assert done.returncode == 1 and b"data is damaged: the file is cut off" in done.stderr
 
 
@@ -290,23 +290,23 @@ def test_an_event_stream_is_recognised_by_every_command(tmp_path: Path) -> None:
     (tmp_path / "answer.sse").write_text(log)
     for begin in ("", "\ufeff", "\r\n: comment\n\n", "event: x\n", "retry: 10\n"):
         for args in (["values"], ["repair"], ["values", "--repair"]):
-            assert lines(run(*args, given=begin + log)) == [{"title": "Storm"}]
+            assert lines(run(*args, stdin=begin + log)) == [{"title": "Storm"}]
     assert run("text", "title", str(tmp_path / "answer.sse")).stdout == b"Storm\n"
     assert lines(run("select", "title", str(tmp_path / "answer.sse"))) == ["Storm"]
-    assert run("values", "--no-sse-in", given=log).returncode == 1
-    assert run("values", given="d").returncode == 1
+    assert run("values", "--no-sse-in", stdin=log).returncode == 1
+    assert run("values", stdin="d").returncode == 1
 
 
 def test_limits_are_flags() -> None:
     deep = '{"a": {"b": [1]}}'
-    assert lines(run("values", "--max-depth", "3", given=deep)) == [json.loads(deep)]
-    done = run("values", "--max-depth", "2", given=deep)
+    assert lines(run("values", "--max-depth", "3", stdin=deep)) == [json.loads(deep)]
+    done = run("values", "--max-depth", "2", stdin=deep)
     assert done.returncode == 1 and b"--max-depth N" in done.stderr
     for flag, text in (("text", '"abcdef"'), ("string", '"abcdef"'), ("keys", '{"a":1,"b":2}')):
-        assert run("select", "a", f"--max-{flag}", "1", given=text).returncode == 1
-        assert run("updates", f"--max-{flag}", "1k", given=text).returncode == 0
-    assert run("values", "--max-depth", "x", given=deep).returncode == 2
-    assert run("values", "--max-text", "0", given=deep).returncode == 2
+        assert run("select", "a", f"--max-{flag}", "1", stdin=text).returncode == 1
+        assert run("updates", f"--max-{flag}", "1k", stdin=text).returncode == 0
+    assert run("values", "--max-depth", "x", stdin=deep).returncode == 2
+    assert run("values", "--max-text", "0", stdin=deep).returncode == 2
 
 
 def test_the_shell_can_complete() -> None:
@@ -351,9 +351,9 @@ def test_bad_usage_is_exit_2(args: list[str]) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_an_example_that_runs(command: str, tmp_path: Path) -> None:
     help_text = " ".join(run(command, "--help").stdout.decode().split())
-    found = re.search(r"Example: (.*?) (?:Arguments|Options|Commands):", help_text)
-    assert found, help_text
-    example = found.group(1)
+    match = re.search(r"Example: (.*?) (?:Arguments|Options|Commands):", help_text)
+    assert match, help_text
+    example = match.group(1)
     if command == "calls":
         (tmp_path / "log").write_text("data: [DONE]\n\n")
         example = example.replace("curl -sN ...", "cat log")
@@ -401,7 +401,7 @@ def test_a_broken_pipe_is_quiet(tmp_path: Path) -> None:
     assert len(done.stdout.splitlines()) == 1
 
 
-def on_a_terminal(*args: str, given: bytes) -> bytes:
+def on_a_terminal(*args: str, stdin: bytes) -> bytes:
     """What the command writes when standard output is a terminal."""
     outer, inner = pty.openpty()
     child = subprocess.Popen(
@@ -409,7 +409,7 @@ def on_a_terminal(*args: str, given: bytes) -> bytes:
     )
     os.close(inner)
     assert child.stdin and child.stderr
-    child.stdin.write(given)
+    child.stdin.write(stdin)
     child.stdin.close()
     written = b""
     deadline = time.monotonic() + 30
@@ -427,7 +427,7 @@ def on_a_terminal(*args: str, given: bytes) -> bytes:
 
 def test_a_terminal_gets_colours_and_no_control_characters() -> None:
     hostile = '{"a": "\\u001b[2J \u009b31m \u202e"}'.encode()
-    shown = on_a_terminal("values", given=hostile).decode()
+    shown = on_a_terminal("values", stdin=hostile).decode()
     assert "\x1b[36m" in shown
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     assert "\x1b" not in plain and "\x9b" not in plain and "\u202e" not in plain
@@ -435,15 +435,15 @@ def test_a_terminal_gets_colours_and_no_control_characters() -> None:
 
 
 def test_colours_can_be_refused_and_asked_for() -> None:
-    assert b"\x1b" not in on_a_terminal("values", "--no-color", given=b"[1]")
-    assert b"\x1b[33m1" in run("values", "--color", given="[1]").stdout
+    assert b"\x1b" not in on_a_terminal("values", "--no-color", stdin=b"[1]")
+    assert b"\x1b[33m1" in run("values", "--color", stdin="[1]").stdout
 
 
 def test_of_a_value_that_breaks_its_schema_what_was_allowed_is_written(tmp_path: Path) -> None:
     pytest.importorskip("jsonschema_rs")
     schema = tmp_path / "schema.json"
     schema.write_text('{"properties": {"b": {"type": "string"}}}')
-    done = run("values", "--schema", str(schema), given='{"a": 1, "b": {"c": 2}}')
+    done = run("values", "--schema", str(schema), stdin='{"a": 1, "b": {"c": 2}}')
     assert (done.returncode, json.loads(done.stdout)) == (1, {"a": 1})
 
 
@@ -454,7 +454,7 @@ def test_watch_shows_the_document_growing(tmp_path: Path, schema: str | None) ->
     checked = [] if schema is None else ["--schema", str(tmp_path / "schema.json")]
     (tmp_path / "schema.json").write_text(schema or "")
     watch = ("values", "--watch", "--tokens", "4", *checked)
-    shown = on_a_terminal(*watch, given=b'{"a": "xyz", "b": [1]}')
+    shown = on_a_terminal(*watch, stdin=b'{"a": "xyz", "b": [1]}')
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert "▌" in text
     assert '"b": [' in text and text.rstrip().endswith("}")
@@ -491,7 +491,7 @@ def test_the_commands_of_the_readme_run_as_written(command: str) -> None:
 
 def test_the_options_of_updates_reach_the_library() -> None:
     text = '{"n": 12, "b": tr'
-    shown = run("updates", "--no-partial-numbers", "--early-literals", "--tokens", "4", given=text)
+    shown = run("updates", "--no-partial-numbers", "--early-literals", "--tokens", "4", stdin=text)
     data = [json.loads(line)["data"] for line in shown.stdout.splitlines()]
     assert {"n": 1} not in data and {"n": 12, "b": True} in data
 
@@ -511,9 +511,9 @@ def test_a_closed_stream_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, stream: str
 ) -> None:
     """`<&-` and `>&-` in a shell; Python has None there."""
-    given = io.TextIOWrapper(io.BytesIO(b'{"a": 1}'), "utf8")
+    stdin = io.TextIOWrapper(io.BytesIO(b'{"a": 1}'), "utf8")
     monkeypatch.setattr(sys, "argv", ["jsonrill", name])
-    monkeypatch.setattr(sys, "stdin", given)
+    monkeypatch.setattr(sys, "stdin", stdin)
     monkeypatch.setattr(sys, stream, None)
     with pytest.raises(SystemExit) as end:
         main()
@@ -527,8 +527,8 @@ def test_a_closed_stream_is_one_line(
 def test_a_pipe_gets_utf8_whatever_the_locale(name: list[str]) -> None:
     env = {**ENV, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     env |= {"PYTHONIOENCODING": "latin-1"}
-    given = '{"a": "é→😀"}'.encode()
-    done = subprocess.run([*BASE, *name], input=given, capture_output=True, env=env, check=False)
+    stdin = '{"a": "é→😀"}'.encode()
+    done = subprocess.run([*BASE, *name], input=stdin, capture_output=True, env=env, check=False)
     assert done.returncode == 0, done.stderr
     assert "é→😀" in done.stdout.decode()
 
@@ -540,11 +540,11 @@ def test_a_mark_before_the_first_line_is_no_part_of_it(
     """Editors on Windows write the mark of UTF-8 before a text."""
     monkeypatch.setattr("jsonrill.cli.input.PIECE", size)
     mark = b"\xef\xbb\xbf"
-    fragments = run("fragments", given='{"a": [1, "é"]}').stdout
-    assert lines(run("rebuild", given=mark + fragments)) == [{"a": [1, "é"]}]
-    assert run("chunks", given=mark + b'{"a": 1}\n').stdout == b'"{\\"a\\":1"\n"}"\n'
-    assert lines(run("calls", given=mark + CALL))[-1]["args"] == {"a": 1}
-    assert run("chunks", given=mark).stderr == b"jsonrill: the input is empty\n"
+    fragments = run("fragments", stdin='{"a": [1, "é"]}').stdout
+    assert lines(run("rebuild", stdin=mark + fragments)) == [{"a": [1, "é"]}]
+    assert run("chunks", stdin=mark + b'{"a": 1}\n').stdout == b'"{\\"a\\":1"\n"}"\n'
+    assert lines(run("calls", stdin=mark + CALL))[-1]["args"] == {"a": 1}
+    assert run("chunks", stdin=mark).stderr == b"jsonrill: the input is empty\n"
 
 
 CALL = json.dumps(
@@ -604,23 +604,23 @@ ANSWERS = {
 @pytest.mark.parametrize("provider", ANSWERS)
 def test_calls_of_a_complete_answer_are_not_lost(provider: str) -> None:
     """What `curl` gets without `"stream": true`."""
-    [*_, call] = lines(run("calls", given=ANSWERS[provider]))
+    [*_, call] = lines(run("calls", stdin=ANSWERS[provider]))
     assert (call["name"], call["status"], call["args"]) == ("f", "complete", {"a": 1})
 
 
 def test_errors_say_which_snapshot_and_which_line() -> None:
-    done = run("chunks", given='{"a": "x"}\n\n{"a": "xy"}\n{"a": \n')
+    done = run("chunks", stdin='{"a": "x"}\n\n{"a": "xy"}\n{"a": \n')
     assert done.returncode == 1
     [complaint] = done.stderr.decode().splitlines()
     assert complaint.startswith("jsonrill: item 3: the snapshot is not JSON: ")
-    done = run("updates", given='{"a": 1,\n "b": x}')
+    done = run("updates", stdin='{"a": 1,\n "b": x}')
     assert done.stderr.decode().endswith("(line 2, column 7)\n")
 
 
 def test_a_long_line_in_many_pieces_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jsonrill.cli.input.PIECE", 1000)
     text = json.dumps({"a": "x" * 3_000_000})
-    assert lines(run("chunks", "--text", given=f"{text}\n{text}")) == [json.loads(text)]
+    assert lines(run("chunks", "--text", stdin=f"{text}\n{text}")) == [json.loads(text)]
 
 
 def test_the_demo_stops_quietly_when_its_reader_leaves() -> None:

@@ -108,8 +108,8 @@ def test_asynchronous_files() -> None:
 
 
 def test_options_and_sources() -> None:
-    made = list(ijson.items(TEXT.decode(), "n", map_type=OrderedDict))[0]
-    assert type(made) is OrderedDict and type(made["l"]) is OrderedDict
+    mapping = list(ijson.items(TEXT.decode(), "n", map_type=OrderedDict))[0]
+    assert type(mapping) is OrderedDict and type(mapping["l"]) is OrderedDict
     assert list(ijson.items(b"1 [2] 3", "", multiple_values=True)) == [1, [2], 3]
     assert list(ijson.items(io.StringIO("[1, 2]"), "item")) == [1, 2]
     with pytest.raises(ValueError, match="Unknown source type"):

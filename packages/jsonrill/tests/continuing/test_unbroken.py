@@ -506,8 +506,8 @@ def test_the_log_of_another_source_is_refused(other: Any) -> None:
 
 
 def call_events(provider: str, *calls: Call, cut: int | None = None) -> list[Any]:
-    found = call_stream(provider, calls, size=5)
-    return found if cut is None else found[:cut]
+    events = call_stream(provider, calls, size=5)
+    return events if cut is None else events[:cut]
 
 
 @pytest.mark.parametrize("provider", ["openai_chat", "openai_responses", "anthropic"])

@@ -153,14 +153,16 @@ def test_a_view_of_an_mcp_app_gets_only_its_tool(form: Any) -> None:
 
 @every_form
 def test_parts_of_many_turns_are_numbered_over_all(form: Any) -> None:
-    found = [*parts(form(agent()))]
-    assert [(it.index, it.turn, it.kind) for it in found if it.complete and it.kind != "call"] == [
+    all_parts = [*parts(form(agent()))]
+    assert [
+        (it.index, it.turn, it.kind) for it in all_parts if it.complete and it.kind != "call"
+    ] == [
         (0, 0, "reasoning"),
         (1, 0, "text"),
         (3, 0, "result"),
         (4, 1, "text"),
     ]
-    assert [it.to_dict() for it in parts(found)] == [it.to_dict() for it in parts(agent())]
+    assert [it.to_dict() for it in parts(all_parts)] == [it.to_dict() for it in parts(agent())]
 
 
 @every_function
@@ -193,8 +195,8 @@ def test_a_call_has_an_id_of_its_own_in_each_turn() -> None:
 
 def test_a_turn_that_says_the_same_again_is_another_one() -> None:
     texts = [[chunk(content="Yes."), chunk("stop")]] * 3
-    found = [*parts(agent(*texts))]
-    assert [(it.index, it.turn, it.text) for it in found if it.complete] == [
+    all_parts = [*parts(agent(*texts))]
+    assert [(it.index, it.turn, it.text) for it in all_parts if it.complete] == [
         (0, 0, "Yes."),
         (1, 1, "Yes."),
         (2, 2, "Yes."),

@@ -34,17 +34,17 @@ def of_json(name: str, *pieces: str, **settings: Any) -> list[Event]:
 def test_what_a_dialect_writes_its_page_reads(name: str, answer: str) -> None:
     reader, calls, text = Reader(), ToolCalls(), ""
     for event in told(name, ANSWERS[answer].events):
-        said = reader.feed(event)
-        text += text_in(said)
-        calls.read(said)
+        statements = reader.feed(event)
+        text += text_in(statements)
+        calls.read(statements)
     assert text == ANSWERS[answer].text
-    found = [(call.name, call.args) for call in calls.calls]
+    read_calls = [(call.name, call.args) for call in calls.calls]
     wanted = [(called, args) for called, args, _ in ANSWERS[answer].calls]
     if name == "openai":
         hosted = HOSTED.get(answer, [])
         every = answer.startswith("claude_code")
         wanted = [call for call in wanted if not every and call[0] not in hosted]
-    assert found == wanted
+    assert read_calls == wanted
 
 
 def test_a_dialect_shows_the_first_of_several_choices() -> None:

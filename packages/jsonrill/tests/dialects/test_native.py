@@ -19,8 +19,8 @@ PROBLEM = {"code": "UPSTREAM_LOST", "message": "the upstream ended"}
 
 def events(path: str) -> list[Any]:
     steps = ANSWER.script(path, {"stream": True}).steps
-    found = [step for step in steps if isinstance(step, bytes)]
-    return [json.loads(it.partition(b"data: ")[2]) for it in found]
+    frames = [step for step in steps if isinstance(step, bytes)]
+    return [json.loads(it.partition(b"data: ")[2]) for it in frames]
 
 
 RESPONSE = events("/v1/responses")
@@ -109,14 +109,14 @@ ODD = st.dictionaries(
 
 
 @given(st.lists(ODD, max_size=12), st.sampled_from([*NATIVE]))
-def test_no_event_is_too_odd(found: list[Any], name: str) -> None:
+def test_no_event_is_too_odd(odd_events: list[Any], name: str) -> None:
     """Each event passes, and the end is one."""
     stage = NATIVE[name](Settings(run="run"))
-    for event in found:
+    for event in odd_events:
         assert len(stage.feed(json.dumps(event))) == 1
     for last in stage.flush(PROBLEM):
         json.dumps(last)
     state = ResponseState()
-    for event in found:
+    for event in odd_events:
         state.feed(event)
     json.dumps(state.value()), json.dumps(state.failed(PROBLEM))

@@ -34,9 +34,9 @@ def test_every_provider_is_written_for_every_client(function: Any, name: str) ->
     calls = ToolCalls()
     for _ in tool_calls(events, calls=calls):
         pass
-    found = [(call.name, call.args) for call in calls.calls]
+    read_calls = [(call.name, call.args) for call in calls.calls]
     wanted = [(called, args) for called, args, _ in ANSWERS[name].calls]
-    assert found == wanted or (function is to_openai and len(found) <= len(wanted))
+    assert read_calls == wanted or (function is to_openai and len(read_calls) <= len(wanted))
 
 
 @every_function
@@ -56,9 +56,9 @@ def test_an_async_source_gives_the_same(function: Any, name: str) -> None:
 def test_reasoning_is_kept_apart(function: Any) -> None:
     reader = Reader()
     events = [chunk(reasoning_content="Hm."), chunk(content="Yes"), chunk("stop")]
-    said = [one for event in function(events) for one in reader.feed(event)]
-    assert "".join(one.text for one in said if isinstance(one, Reasoning)) == "Hm."
-    assert text_in(said) == "Yes"
+    statements = [one for event in function(events) for one in reader.feed(event)]
+    assert "".join(one.text for one in statements if isinstance(one, Reasoning)) == "Hm."
+    assert text_in(statements) == "Yes"
 
 
 @every_function
@@ -240,7 +240,7 @@ def test_the_message_of_ai_sdk_chunks() -> None:
     step, text, *tools = message["parts"]
     assert step == {"type": "step-start"}
     assert text == {"type": "text", "text": "Hm", "state": "done"}
-    assert [tool["input"] for tool in tools] == [json.loads(made.text) for made in THREE]
+    assert [tool["input"] for tool in tools] == [json.loads(call.text) for call in THREE]
     assert {tool["state"] for tool in tools} == {"input-available"}
 
 

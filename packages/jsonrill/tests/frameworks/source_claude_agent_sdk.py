@@ -10,17 +10,17 @@ from claude_agent_sdk._internal.message_parser import parse_message
 from frameworks import BOTH, TEXT, calls_of, results_of, text_of
 from support.provider_streams import Made, anthropic, claude_code, in_a_row
 
-MADE = [Made(f"toolu_{name}", name, json.dumps(args)) for name, args, _ in BOTH]
+CALLS = [Made(f"toolu_{name}", name, json.dumps(args)) for name, args, _ in BOTH]
 
 
 def lines(partial: bool) -> list[dict[str, Any]]:
     """What Claude Code writes: two turns, with the results of the tools between them."""
     same = {"session_id": "s", "parent_tool_use_id": None, "uuid": "u"}
-    sent = [line | same for line in claude_code(MADE, in_a_row(MADE))[1:-1]]
+    sent = [line | same for line in claude_code(CALLS, in_a_row(CALLS))[1:-1]]
     for line in sent:
         if line["type"] == "assistant":
             line["message"] |= {"model": "m"}
-    results = [{"type": "tool_result", "tool_use_id": made.id, "content": "ok"} for made in MADE]
+    results = [{"type": "tool_result", "tool_use_id": call.id, "content": "ok"} for call in CALLS]
     sent.append({"type": "user", "message": {"role": "user", "content": results}} | same)
     block = {"type": "text", "text": TEXT}
     start = {

@@ -11,14 +11,14 @@ from jsonrill.testing import Script, Upstream
 from support import provider_streams
 from support.provider_streams import ANSWERS, Made, in_a_row
 
-MADE = [Made(f"{name}_1", name, json.dumps(args)) for name, args, _ in BOTH]
+CALLS = [Made(f"{name}_1", name, json.dumps(args)) for name, args, _ in BOTH]
 
 
 def test_chat() -> None:
     answer = ANSWERS["cohere-complete"]
-    said = Script.events(answer.events)
-    called = Script.events(provider_streams.cohere(MADE, in_a_row(MADE)))
-    with Upstream(said, called) as upstream:
+    text_script = Script.events(answer.events)
+    called = Script.events(provider_streams.cohere(CALLS, in_a_row(CALLS)))
+    with Upstream(text_script, called) as upstream:
         client = cohere.ClientV2("none", base_url=upstream.url)
         message = cohere.UserChatMessageV2(content="hi")
         assert text_of(client.chat_stream(model="any", messages=[message])) == answer.text

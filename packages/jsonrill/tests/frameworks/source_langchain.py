@@ -91,8 +91,8 @@ def agent(upstream: Upstream) -> Any:
 
     def run(state: MessagesState) -> dict[str, Any]:
         calls = state["messages"][-1].tool_calls  # type: ignore[union-attr]
-        made = [ToolMessage(f"did {call['name']}", tool_call_id=call["id"]) for call in calls]
-        return {"messages": made}
+        messages = [ToolMessage(f"did {call['name']}", tool_call_id=call["id"]) for call in calls]
+        return {"messages": messages}
 
     graph = StateGraph(MessagesState)
     graph.add_node("ask", ask)

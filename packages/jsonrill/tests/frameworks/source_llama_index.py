@@ -32,13 +32,13 @@ def chunks(answer: FakeAnswer) -> list[Any]:
 
 def chat(answer: FakeAnswer, raw: bool = True) -> list[ChatResponse]:
     """What `stream_chat` of its OpenAI model yields."""
-    made, text = [], ""
+    responses, text = [], ""
     for chunk in chunks(answer):
         delta = chunk.choices[0].delta.content or "" if chunk.choices else ""
         text += delta
         message = ChatMessage(role=MessageRole.ASSISTANT, content=text)
-        made.append(ChatResponse(message=message, delta=delta, raw=chunk if raw else None))
-    return made
+        responses.append(ChatResponse(message=message, delta=delta, raw=chunk if raw else None))
+    return responses
 
 
 def test_chat() -> None:

@@ -11,7 +11,7 @@ from frameworks import BOTH, calls_of, last_value, text_of
 from jsonrill.testing import Script, Upstream
 from support.provider_streams import ANSWERS, Made, in_a_row, ollama
 
-MADE = [Made("", name, json.dumps(args)) for name, args, _ in BOTH]
+CALLS = [Made("", name, json.dumps(args)) for name, args, _ in BOTH]
 
 
 def lines(events: list[Any]) -> Script:
@@ -32,7 +32,7 @@ def test_chat() -> None:
     events = [
         event | {"message": {"role": "assistant", **event["message"]}} for event in answer.events
     ]
-    calls = ollama(MADE, in_a_row(MADE))
+    calls = ollama(CALLS, in_a_row(CALLS))
     with Upstream(lines(events), lines(calls)) as upstream:
         client = Client(upstream.url)
         assert text_of(client.chat("any", [], stream=True)) == answer.text

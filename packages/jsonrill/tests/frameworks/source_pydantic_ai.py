@@ -17,17 +17,17 @@ from jsonrill.testing import Upstream
 
 
 def agent(model: Any) -> Agent:
-    made = Agent(model)
+    assistant = Agent(model)
 
-    @made.tool_plain
+    @assistant.tool_plain
     def weather(city: str, days: int) -> str:
         return f"rain in {city}"
 
-    @made.tool_plain
+    @assistant.tool_plain
     def ping(n: int) -> str:
         return "pong"
 
-    return made
+    return assistant
 
 
 async def run(upstream: Upstream, kind: Any) -> list[Any]:

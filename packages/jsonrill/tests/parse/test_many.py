@@ -33,8 +33,8 @@ def documents(cut: list[Any], **options: Any) -> tuple[dict[int, Any], list[str]
     """The value of each document that has begun, by its number; and the errors."""
     parser = Parser(many=True, **options)
     rebuilders: dict[int, Rebuilder] = {}
-    for found in [*map(parser.feed, cut), parser.flush()]:
-        for fragment in found:
+    for new_fragments in [*map(parser.feed, cut), parser.flush()]:
+        for fragment in new_fragments:
             rebuilders.setdefault(fragment.document, Rebuilder()).feed([fragment])
     errors = [str(error) for error in parser.errors]
     return {number: one.value for number, one in rebuilders.items()}, errors
@@ -67,8 +67,8 @@ TEXTS: list[tuple[str, list[Any]]] = [
 @pytest.mark.parametrize("text, expected", TEXTS)
 def test_documents_in_a_row(text: str, expected: list[Any], repair: bool) -> None:
     for cut in cuttings_of(text):
-        found, errors = documents(cut, repair=repair)
-        assert same(found, dict(enumerate(expected)))
+        by_number, errors = documents(cut, repair=repair)
+        assert same(by_number, dict(enumerate(expected)))
         assert not errors
 
 
@@ -139,9 +139,9 @@ def test_an_error_ends_that_document_only(
     text: str, expected: dict[int, Any], messages: list[str]
 ) -> None:
     for cut in cuttings_of(text):
-        found, errors = documents(cut)
+        by_number, errors = documents(cut)
         assert errors == messages
-        assert same(found, expected)
+        assert same(by_number, expected)
 
 
 def test_errors_say_what_and_where() -> None:
@@ -157,8 +157,8 @@ def test_errors_say_what_and_where() -> None:
 def test_bad_bytes_end_their_document_only() -> None:
     text = b'["\xff\xff\xfe"]\n[1]\n\xff[2]\n[3]\n["\xe2\x28"]\n[4]\n["\xe2'
     for cut in cuttings(text):
-        found, errors = documents(cut)
-        assert same(found, {0: [""], 1: [1], 3: [3], 4: [""], 5: [4], 6: [""]})
+        by_number, errors = documents(cut)
+        assert same(by_number, {0: [""], 1: [1], 3: [3], 4: [""], 5: [4], 6: [""]})
         assert errors == [
             "expected UTF-8 but got byte 0xff at character 2, in root[0]",
             "expected UTF-8 but got byte 0xff at character 12, in root",
@@ -178,16 +178,16 @@ def test_thousands_of_bad_bytes_are_no_trouble() -> None:
 def test_limits_are_for_each_document() -> None:
     text = '[1, 2, 3]\n["abc", "def", "ghi"]\n[4, 5, 6]\n'
     for cut in cuttings(text):
-        found, errors = documents(cut, limits=Limits(text=12))
-        assert same(found, {0: [1, 2, 3], 1: ["abc", "def"], 2: [4, 5, 6]})
+        by_number, errors = documents(cut, limits=Limits(text=12))
+        assert same(by_number, {0: [1, 2, 3], 1: ["abc", "def"], 2: [4, 5, 6]})
         assert errors[0].startswith("more than 12 (text) at character 22, in root[1]: pass limits=")
 
 
 def test_many_small_documents_are_no_large_text() -> None:
     text = "[1, 2]\n" * 100 + " " * 100 + "[3]" + "x" * 100 + "\n[4]"
     for cut in cuttings(text):
-        found, errors = documents(cut, limits=Limits(text=10))
-        assert len(found) == 102 and found[100] == [3] and found[102] == [4]
+        by_number, errors = documents(cut, limits=Limits(text=10))
+        assert len(by_number) == 102 and by_number[100] == [3] and by_number[102] == [4]
         assert len(errors) == 1
 
 
@@ -217,8 +217,8 @@ def test_ndjson_is_read_line_by_line(
 ) -> None:
     lines = [json.dumps(json.loads(part)) for part in parts]
     text = "".join(f"\x1e{line}\n" if separated else f"{line}\n" for line in lines)
-    found, errors = documents(data.draw(pieces(text)), repair=repair)
-    assert same(found, dict(enumerate(map(json.loads, lines))))
+    by_number, errors = documents(data.draw(pieces(text)), repair=repair)
+    assert same(by_number, dict(enumerate(map(json.loads, lines))))
     assert not errors
 
 
@@ -229,8 +229,8 @@ def test_a_bad_line_does_not_lose_the_good_ones(parts: list[str], data: Any) -> 
     good = [json.dumps({"good": number}) for number in range(len(parts) + 1)]
     bad = ["] " + part.replace("\n", " ").replace("\r", " ").replace("\x1e", " ") for part in parts]
     lines = [line for pair in zip(good, [*bad, ""], strict=True) for line in pair]
-    found, errors = documents(data.draw(pieces("\n".join(lines))))
-    assert [value["good"] for value in found.values()] == list(range(len(good)))
+    by_number, errors = documents(data.draw(pieces("\n".join(lines))))
+    assert [value["good"] for value in by_number.values()] == list(range(len(good)))
     assert len(errors) == len(bad)
 
 
@@ -245,8 +245,8 @@ def test_document_shows_the_last_one(parts: list[str], data: Any) -> None:
     whole = report([text], many=True)
     assert document.document == whole.document
     assert list(map(described, document.errors)) == whole.errors
-    found, _ = documents([text])
-    assert same(document.value, found.get(document.document))
+    by_number, _ = documents([text])
+    assert same(document.value, by_number.get(document.document))
 
 
 # ---- many, and near-JSON ----
@@ -281,8 +281,8 @@ def test_near_json_in_a_row(
     text: str, expected: dict[int, Any], repairs: list[tuple[str, int]]
 ) -> None:
     for cut in cuttings(text):
-        found, errors = documents(cut, repair=True)
-        assert same(found, expected)
+        by_number, errors = documents(cut, repair=True)
+        assert same(by_number, expected)
         assert not errors
         noted = [(one.rule, one.document) for one in report(cut, repair=True, many=True).repairs]
         assert [one for one in noted if one[0] != "cut-off"] == repairs
@@ -291,8 +291,8 @@ def test_near_json_in_a_row(
 def test_a_line_end_in_a_string_is_the_end_of_its_document_even_with_repair() -> None:
     text = '{"a": "cut off\n{"a": "x\ty"}\n'
     for cut in cuttings(text):
-        found, errors = documents(cut, repair=True)
-        assert same(found, {0: {"a": "cut off"}, 1: {"a": "x\ty"}})
+        by_number, errors = documents(cut, repair=True)
+        assert same(by_number, {0: {"a": "cut off"}, 1: {"a": "x\ty"}})
         assert len(errors) == 1
 
 
@@ -310,18 +310,18 @@ def test_values_yields_each_and_raises_the_first_error_at_the_end() -> None:
 
 
 def test_fragments_have_their_document() -> None:
-    found = [one.document for one in fragments("[1]\n2\n\x1e{}", many=True)]
-    assert found == [0, 0, 0, 0, 1, 1, 2, 2, 2]
+    numbers = [one.document for one in fragments("[1]\n2\n\x1e{}", many=True)]
+    assert numbers == [0, 0, 0, 0, 1, 1, 2, 2, 2]
 
 
 def test_updates_have_their_document_and_an_error_ends_one_only() -> None:
     text = '[{"a": 1}, {"a": 2}]\n[{"a": 3}, {"a": x}]\n[{"a": 5}]\n'
     for cut in cuttings(text):
-        found = [
+        summaries = [
             (one.document, one.index, one.status, one.data)
             for one in updates(cut, "ONE-BY-ONE", many=True)
         ]
-        assert found == [
+        assert summaries == [
             (0, 0, "COMPLETED", {"a": 1}),
             (0, 1, "COMPLETED", {"a": 2}),
             (1, 2, "COMPLETED", {"a": 3}),
@@ -377,39 +377,39 @@ def test_small_limits_are_linear() -> None:
 
 
 def test_a_limit_over_and_over() -> None:
-    found, errors = documents(["[1, 2, 3, 4]\n" * 3], limits=Limits(text=4))
-    assert len(found) == len(errors) == 3
+    by_number, errors = documents(["[1, 2, 3, 4]\n" * 3], limits=Limits(text=4))
+    assert len(by_number) == len(errors) == 3
     with pytest.raises(LimitExceeded):
         list(values("[1, 2]", many=True, limits=Limits(depth=0)))
 
 
 def test_repairs_are_limited_for_each_document() -> None:
     for cut in cuttings("[True,]\n" * 5):
-        found, errors = documents(cut, repair=True, limits=Limits(repairs=2))
-        assert same(found, dict.fromkeys(range(5), [True])) and not errors
-        found, errors = documents(cut, repair=True, limits=Limits(repairs=1))
+        by_number, errors = documents(cut, repair=True, limits=Limits(repairs=2))
+        assert same(by_number, dict.fromkeys(range(5), [True])) and not errors
+        by_number, errors = documents(cut, repair=True, limits=Limits(repairs=1))
         assert len(errors) == 5
 
 
 def test_prose_does_not_count_for_the_document_after_it() -> None:
     text = "so " * 300 + '["' + "a" * 600 + '"]\n'
     for cut in cuttings(text * 2):
-        found, errors = documents(cut, repair=True, limits=Limits(text=1_100))
-        assert same(found, dict.fromkeys(range(2), ["a" * 600])) and not errors
+        by_number, errors = documents(cut, repair=True, limits=Limits(text=1_100))
+        assert same(by_number, dict.fromkeys(range(2), ["a" * 600])) and not errors
 
 
 def test_a_bad_byte_between_documents_is_the_fault_of_the_next() -> None:
     for cut in cuttings(b"[0, 1]\nso \xff [2]\n[3]"):
-        found, errors = documents(cut, repair=True)
-        assert same(found, {0: [0, 1], 2: [3]})
+        by_number, errors = documents(cut, repair=True)
+        assert same(by_number, {0: [0, 1], 2: [3]})
         assert errors == ["expected UTF-8 but got byte 0xff at character 10, in root"]
 
 
 def test_a_string_in_odd_quotes_is_a_document_too() -> None:
     text = "'" + "a" * 3_000 + "'\n'b'"
     for cut in cuttings(text):
-        found, errors = documents(cut, repair=True, limits=Limits(text=2_000))
-        assert same(found, {0: "a" * 1_999, 1: "b"})
+        by_number, errors = documents(cut, repair=True, limits=Limits(text=2_000))
+        assert same(by_number, {0: "a" * 1_999, 1: "b"})
         assert errors[0].startswith(
             "more than 2000 (text) at character 2000, in root: pass limits="
         )

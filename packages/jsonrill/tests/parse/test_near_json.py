@@ -143,8 +143,8 @@ def test_a_number_that_is_none_is_not_in_the_value(repair: bool) -> None:
             for piece in cut:
                 document.feed(piece)
         assert document.value == {"n": 1}
-    found = list(updates(by_character('{"n": 1, "when": 2024-05-01}'), repair=repair))
-    assert found[-1].status == "ERROR" and found[-1].data == {"n": 1}
+    all_updates = list(updates(by_character('{"n": 1, "when": 2024-05-01}'), repair=repair))
+    assert all_updates[-1].status == "ERROR" and all_updates[-1].data == {"n": 1}
 
 
 # ---- options ----
@@ -244,8 +244,8 @@ def test_with_a_schema_the_reading_that_fits_is_taken(near_json: str, value: Any
         assert same(last, value)
         assert bool(seen) == (near_json != json.dumps(value))
         if near_json.startswith("{"):
-            found = list(updates(cut, schema=SCHEMA, repair=True))
-            assert found[-1].status == "COMPLETED" and same(found[-1].data, value)
+            all_updates = list(updates(cut, schema=SCHEMA, repair=True))
+            assert all_updates[-1].status == "COMPLETED" and same(all_updates[-1].data, value)
 
 
 @pytest.mark.parametrize(

@@ -90,8 +90,8 @@ def test_p1_holds_for_bytes(source: str, noise: bytes, data: Any) -> None:
 @given(any_text, small, st.data())
 def test_p1_holds_for_documents(text: str, limits: Limits, data: Any) -> None:
     for options in ({}, {"limits": limits}):
-        found = [settled(cut, **options) for cut in [*cuttings(text), data.draw(pieces(text))]]
-        assert all(other == found[0] for other in found)
+        endings = [settled(cut, **options) for cut in [*cuttings(text), data.draw(pieces(text))]]
+        assert all(other == endings[0] for other in endings)
 
 
 def settled(cut: list[Any], **options: Any) -> tuple[str, str]:
@@ -195,18 +195,18 @@ def through(items: list[Any]) -> Any:
 @given(texts(), st.data())
 def test_p4_fragments_survive_the_wire(text: str, data: Any) -> None:
     parser, encoder = Parser(), CompactEncoder()
-    made: list[Fragment] = []
+    parsed: list[Fragment] = []
     full: list[Fragment] = []
     compact: list[Fragment | None] = []
     reader = WireReader()
     for piece in [*data.draw(pieces(text)), None]:
         fragments = parser.flush() if piece is None else parser.feed(piece)
-        made += fragments
+        parsed += fragments
         full += [from_wire(wire) for wire in through([to_wire(f) for f in fragments])]
         compact += [reader.read(item) for item in through(encoder.feed(fragments))]
-    assert full == made
-    assert compact == made
-    want = [fields._replace(offset=0) for fields in merged(made)]
+    assert full == parsed
+    assert compact == parsed
+    want = [fields._replace(offset=0) for fields in merged(parsed)]
     assert merged(full) == want
     assert merged(compact) == want  # type: ignore[arg-type]
 

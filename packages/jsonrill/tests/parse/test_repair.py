@@ -143,9 +143,9 @@ def test_a_beginning_of_what_a_shape_sees_is_cut(name: str) -> None:
     shape = SHAPES[name]
     for text in (case["text"] for case in CORPUS):
         for at in range(len(text)):
-            found = shape.whole.match(text, at)
-            if found:
-                shorter = [text[:end] for end in range(at, found.end())]
+            match = shape.whole.match(text, at)
+            if match:
+                shorter = [text[:end] for end in range(at, match.end())]
                 assert all(shape.whole.match(it, at) or shape.cut.match(it, at) for it in shorter)
 
 
@@ -180,9 +180,9 @@ def test_a_broken_answer_is_read_as_it_was_meant(case: Any) -> None:
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["name"])
 def test_what_cannot_be_told_is_refused(case: Any) -> None:
     for cut in cuttings(case["text"]):
-        found = report(cut, repair=True)
-        assert found.error is not None and found.error[1] == case["refused"]
-        assert [list(repair[:2]) for repair in found.repairs] == case["repairs"]
+        outcome = report(cut, repair=True)
+        assert outcome.error is not None and outcome.error[1] == case["refused"]
+        assert [list(repair[:2]) for repair in outcome.repairs] == case["repairs"]
 
 
 @pytest.mark.parametrize("case", CORPUS, ids=lambda case: case["name"])
@@ -201,7 +201,7 @@ def test_every_beginning_of_an_answer_is_read_or_refused(case: Any) -> None:
 
 # ---- around the value ----
 
-FOUND: list[tuple[str, Any]] = [
+WITH_VALUE: list[tuple[str, Any]] = [
     # Text that begins like a value is one.
     ("42", 42),
     ("-1.5e3 \n", -1500.0),
@@ -269,7 +269,7 @@ FOUND: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("text, value", FOUND)
+@pytest.mark.parametrize("text, value", WITH_VALUE)
 def test_the_value_is_found(text: str, value: Any) -> None:
     for cut in cuttings(text):
         document = Document(repair=True)
@@ -279,7 +279,7 @@ def test_the_value_is_found(text: str, value: Any) -> None:
         assert same(document.value, value)
 
 
-NOT_FOUND = [
+WITHOUT_VALUE = [
     *("", " \n", "So.", "see [1] or {}.", "[1] and more", "42 is it", "nullify", "-", "So: 42"),
     *("Source: [1]", "Domain: [0, 1]", "key: [4, 2]", "It is [4, 2]", "It is {}"),
     *(
@@ -298,7 +298,7 @@ NOT_FOUND = [
 ]
 
 
-@pytest.mark.parametrize("text", NOT_FOUND)
+@pytest.mark.parametrize("text", WITHOUT_VALUE)
 def test_text_without_a_value_is_not_json(text: str) -> None:
     error = refusal(text)
     # Only where nothing came, or the value was still to come, has the text stopped early.
@@ -327,8 +327,8 @@ def test_what_follows_the_value_is_reported_not_parsed(
     text: str, value: Any, rules: list[str]
 ) -> None:
     for cut in cuttings(text):
-        found = report(cut, repair=True)
-        assert [repair.rule for repair in found.repairs] == rules
+        outcome = report(cut, repair=True)
+        assert [repair.rule for repair in outcome.repairs] == rules
     assert read(text) == (value, rules)
 
 
@@ -337,8 +337,8 @@ def test_what_follows_the_value_is_reported_not_parsed(
 def test_a_rule_that_is_off_leaves_text_to_the_strict_machine(text: str, rules: str) -> None:
     strict = report([text])
     for cut in cuttings(text):
-        found = report(cut, repair=rules)
-        assert found.repairs or found == strict
+        outcome = report(cut, repair=rules)
+        assert outcome.repairs or outcome == strict
 
 
 # ---- in the value ----
@@ -531,8 +531,8 @@ REFUSALS = [
 @pytest.mark.parametrize("text, message", REFUSALS)
 def test_no_value_and_no_name_is_invented(text: str, message: str) -> None:
     for cut in cuttings(text):
-        found = report(cut, repair=True)
-        assert found.error is not None and found.error[1] == message
+        outcome = report(cut, repair=True)
+        assert outcome.error is not None and outcome.error[1] == message
 
 
 # ---- reports, limits, layers ----
@@ -556,18 +556,18 @@ def test_a_repair_has_its_place() -> None:
 @pytest.mark.parametrize("text", ["[,,,]", "['a' 'b']", "{a:1,b:2,c:3}", "[\\\\\\"])
 def test_more_repairs_than_allowed_end_it(text: str) -> None:
     for cut in cuttings(text):
-        found = report(cut, repair=True, limits=Limits(repairs=2))
-        if found.error is not None and found.error[0] == "LimitExceeded":
-            assert found.error[2] == "repairs"
-            assert len(found.repairs) == 2
+        outcome = report(cut, repair=True, limits=Limits(repairs=2))
+        if outcome.error is not None and outcome.error[0] == "LimitExceeded":
+            assert outcome.error[2] == "repairs"
+            assert len(outcome.repairs) == 2
 
 
 @pytest.mark.parametrize("text", ["['abc']", "{abc: 1}", "{'abc': 1}", '["a 5" b"]', "['a\\'b']"])
 def test_odd_strings_keep_to_the_limit(text: str) -> None:
     assert read(text, limits=Limits(string=6))
     for cut in cuttings(text):
-        found = report(cut, repair=True, limits=Limits(string=1))
-        assert found.error is not None and found.error[:3:2] == ("LimitExceeded", "string")
+        outcome = report(cut, repair=True, limits=Limits(string=1))
+        assert outcome.error is not None and outcome.error[:3:2] == ("LimitExceeded", "string")
 
 
 def test_duplicates_and_depth_are_checked_as_ever() -> None:
@@ -607,8 +607,10 @@ def test_through_the_short_ways() -> None:
 
 def test_updates_carry_the_repairs() -> None:
     text = "So: [{a: 1}, {b: 'x"
-    found = list(updates([text[:12], text[12:]], "ONE-BY-ONE", repair=True))
-    assert [(one.status, one.data, [repair.rule for repair in one.repairs]) for one in found] == [
+    all_updates = list(updates([text[:12], text[12:]], "ONE-BY-ONE", repair=True))
+    assert [
+        (one.status, one.data, [repair.rule for repair in one.repairs]) for one in all_updates
+    ] == [
         ("COMPLETED", {"a": 1}, ["leading-text", "bare-keys"]),
         (
             "COMPLETED",

@@ -104,14 +104,14 @@ def test_p2_every_value_shown_is_a_prefix_of_the_last(text: str, rules: Any) -> 
 
 def run(stage: Document | Parser, cut: list[str]) -> tuple[list[Any], str | None]:
     """What each call gave, and the error that it all ended in."""
-    given: list[Any] = []
+    returned: list[Any] = []
     try:
         for piece in cut:
-            given.append(stage.feed(piece))
-        given.append(stage.flush())
+            returned.append(stage.feed(piece))
+        returned.append(stage.flush())
     except (InvalidJSON, LimitExceeded) as error:
-        return [*given, error.fragments], str(error)
-    return given, None
+        return [*returned, error.fragments], str(error)
+    return returned, None
 
 
 @examples(80)
@@ -119,10 +119,10 @@ def run(stage: Document | Parser, cut: list[str]) -> tuple[list[Any], str | None
 def test_p3_rebuilder_and_document_agree(text: str, options: Any, data: Any) -> None:
     document, parser, rebuilder = Document(**options), Parser(**options), Rebuilder()
     _, end = run(document, data.draw(pieces(text)))
-    given, other = run(parser, data.draw(pieces(text)))
+    returned, other = run(parser, data.draw(pieces(text)))
     assert (end, document.repairs) == (other, parser.repairs)
     # Of many documents the last: the others have passed.
-    fragments = [one for ones in given for one in ones if one.document == parser.document]
+    fragments = [one for ones in returned for one in ones if one.document == parser.document]
     rebuilder.feed(fragments)
     assert same(rebuilder.value, document.value)
     assert rebuilder.complete == document.complete
@@ -158,13 +158,13 @@ def test_valid_json_by_hand_is_never_touched(text: str) -> None:
 def test_a_schema_raises_no_false_alarm(sloppy_text: Sloppy, data: Any) -> None:
     pytest.importorskip("jsonschema_rs")
     stream = PartialStream("REALTIME", schema={"const": sloppy_text.value}, repair=True)
-    found = [
+    all_updates = [
         update for piece in data.draw(pieces(sloppy_text.text)) for update in stream.feed(piece)
     ]
-    found += stream.flush()
-    assert {update.status for update in found} <= {"PARTIAL", "COMPLETED"}
-    assert same(found[-1].data, sloppy_text.value)
-    assert {repair.rule for repair in found[-1].repairs} <= sloppy_text.rules
+    all_updates += stream.flush()
+    assert {update.status for update in all_updates} <= {"PARTIAL", "COMPLETED"}
+    assert same(all_updates[-1].data, sloppy_text.value)
+    assert {repair.rule for repair in all_updates[-1].repairs} <= sloppy_text.rules
 
 
 @examples(60)
@@ -172,9 +172,9 @@ def test_a_schema_raises_no_false_alarm(sloppy_text: Sloppy, data: Any) -> None:
 def test_p1_holds_for_updates(text: str, mode: Mode, options: Any, data: Any) -> None:
     def ends(cut: list[str]) -> list[Any]:
         stream = PartialStream(mode, **options)
-        found = [update for piece in cut for update in stream.feed(piece)] + stream.flush()
+        all_updates = [update for piece in cut for update in stream.feed(piece)] + stream.flush()
         fields = ("document", "repairs")
-        return [one.to_json(*fields) for one in found if one.status != "PARTIAL"]
+        return [one.to_json(*fields) for one in all_updates if one.status != "PARTIAL"]
 
     # A COMPLETED has the repairs up to its last character; those after it are the next one's.
     assert ends(data.draw(pieces(text))) == ends([text])

@@ -42,14 +42,14 @@ TRIP = '{"title": "t", "days": [{"id": 1}, {"id": 2}]}'
 
 def ends(text: str, **options: Any) -> list[dict[str, Any]]:
     """What is not PARTIAL, the same however the text is cut."""
-    found = []
+    by_cutting = []
     for cut in cuttings(text):
         ended = [
             one.to_dict() for one in run(cut, "REALTIME", **options) if one.status != "PARTIAL"
         ]
-        found.append(ended)
-    assert all(one == found[0] for one in found)
-    return found[0]
+        by_cutting.append(ended)
+    assert all(one == by_cutting[0] for one in by_cutting)
+    return by_cutting[0]
 
 
 def statuses(text: str, **options: Any) -> list[tuple[Any, str]]:
@@ -79,8 +79,8 @@ def test_a_list_or_an_object() -> None:
     assert statuses('{"error": "x"}', schema=either) == [(0, "COMPLETED")]
     assert statuses('[{"id": 1}, {"id": "x"}]', schema=either)[-1] == (1, "ERROR")
     assert statuses('{"error": 5}', schema=either) == [(0, "ERROR")]
-    found: Any = updates('[{"id": 1}]', "ONE-BY-ONE", schema=either)  # type: ignore[call-overload]
-    models = [one.model for one in found]
+    stream: Any = updates('[{"id": 1}]', "ONE-BY-ONE", schema=either)  # type: ignore[call-overload]
+    models = [one.model for one in stream]
     assert models == [Day(id=1)]
 
 
@@ -111,7 +111,7 @@ def test_the_document_outside_its_entities(
 ) -> None:
     stream = PartialStream("ONE-BY-ONE", entity=entity, document_schema=Trip)
     fed = [stream.feed(char) for char in text[:seen]]
-    assert not any(update.status == "ERROR" for found in fed[:-1] for update in found)
+    assert not any(update.status == "ERROR" for new_updates in fed[:-1] for update in new_updates)
     error = fed[-1][-1]
     assert (error.status, error.error and error.error["rule"]) == ("ERROR", rule)
     assert stream.ended or error.index is not None
@@ -119,45 +119,45 @@ def test_the_document_outside_its_entities(
 
 
 def test_a_valid_document_brings_no_error() -> None:
-    found = statuses(TRIP, entity="days", document_schema=Trip)
-    assert found == [(0, "COMPLETED"), (1, "COMPLETED")]
+    ended = statuses(TRIP, entity="days", document_schema=Trip)
+    assert ended == [(0, "COMPLETED"), (1, "COMPLETED")]
     assert statuses(TRIP, document_schema=Trip) == [(0, "COMPLETED")]
-    found = statuses('{"title": "one", "days": [{"id": 1}]}', entity="days", document_schema=Trip)
-    assert found == [(0, "COMPLETED")]
+    ended = statuses('{"title": "one", "days": [{"id": 1}]}', entity="days", document_schema=Trip)
+    assert ended == [(0, "COMPLETED")]
 
 
 def test_an_entity_that_is_refused_is_the_only_error() -> None:
     text = '{"title": "t", "days": [{"id": "x"}, {"id": 2}], "note": 5}'
-    found = statuses(text, entity="days", document_schema=Trip)
-    assert found == [(0, "ERROR"), (1, "COMPLETED")]
+    ended = statuses(text, entity="days", document_schema=Trip)
+    assert ended == [(0, "ERROR"), (1, "COMPLETED")]
 
 
 def test_after_the_error_of_a_document_nothing_more_comes() -> None:
     stream = PartialStream("ONE-BY-ONE", entity="days", document_schema=Trip)
-    found = stream.feed('{"title": 5, "days": [{"id": 1}], bad')
-    assert [(update.index, update.status) for update in found] == [(None, "ERROR")]
+    new_updates = stream.feed('{"title": 5, "days": [{"id": 1}], bad')
+    assert [(update.index, update.status) for update in new_updates] == [(None, "ERROR")]
     assert stream.ended and stream.feed("x") == stream.flush() == []
 
 
 def test_with_many_the_next_document_goes_on() -> None:
     text = '{"title": 5, "days": [{"id": 1}]}\n' + TRIP + '\n{"days": []}\n[]\n'
-    found = ends(text, entity="days", document_schema=Trip, many=True)
-    assert [(one.get("index"), one["status"]) for one in found] == [
+    ended = ends(text, entity="days", document_schema=Trip, many=True)
+    assert [(one.get("index"), one["status"]) for one in ended] == [
         (None, "ERROR"), (0, "COMPLETED"), (1, "COMPLETED"), (None, "ERROR"), (None, "ERROR"),
     ]  # fmt: skip
-    assert [one["error"]["line"] for one in found if "error" in one] == [1, 3, 4]
+    assert [one["error"]["line"] for one in ended if "error" in one] == [1, 3, 4]
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_was_complete_before_the_error_of_a_document_is_kept(mode: Any) -> None:
     schema = {"type": "array", "items": {"type": "integer"}, "maxItems": 2}
-    found = [one for one in run(list("[1, 2, 3]"), mode, schema=schema) if one.status != "PARTIAL"]
-    error = found[-1]
+    ended = [one for one in run(list("[1, 2, 3]"), mode, schema=schema) if one.status != "PARTIAL"]
+    error = ended[-1]
     assert (error.status, error.index) == ("ERROR", None)
     if mode == "BATCH":
-        assert (len(found), error.data) == (1, [1, 2])
+        assert (len(ended), error.data) == (1, [1, 2])
     else:
-        assert [one.data for one in found[:-1]] == [1, 2]
+        assert [one.data for one in ended[:-1]] == [1, 2]
 
 
 def test_lines_and_columns_of_the_error_of_a_document() -> None:
@@ -170,8 +170,8 @@ def test_lines_and_columns_of_the_error_of_a_document() -> None:
 
 def test_repaired_text_is_validated_like_json() -> None:
     text = "{title: 'one', days: [{id: 1}, {id: 2},],}"
-    found = run([text], "ONE-BY-ONE", entity="days", document_schema=Trip, repair=True)
-    assert [one.status for one in found] == ["COMPLETED", "COMPLETED", "ERROR"]
+    all_updates = run([text], "ONE-BY-ONE", entity="days", document_schema=Trip, repair=True)
+    assert [one.status for one in all_updates] == ["COMPLETED", "COMPLETED", "ERROR"]
 
 
 def test_an_element_of_a_list_schema_decides_between_two_readings() -> None:
@@ -180,8 +180,8 @@ def test_an_element_of_a_list_schema_decides_between_two_readings() -> None:
     schema = {"type": "array", "items": element}
     text = '[{"a": "{}"}, {b: word}]'
     for cut in cuttings(text):
-        found = run(cut, "ONE-BY-ONE", schema=schema, repair=True)
-        assert [one.data for one in found] == [{"a": {}}, {"b": "word"}]
+        all_updates = run(cut, "ONE-BY-ONE", schema=schema, repair=True)
+        assert [one.data for one in all_updates] == [{"a": {}}, {"b": "word"}]
 
 
 ELEMENTS = st.lists(st.sampled_from([0, 1, 1.0, "a", "b", None, [], [1], {"a": 1}, {"b": 2}]))
@@ -207,9 +207,9 @@ def test_a_root_array_is_refused_if_and_only_if_its_validator_refuses_it(
 ) -> None:
     schema = {"allOf" if both else "anyOf": [one, two]}
     text = json.dumps(value)
-    found = run(data.draw(pieces(text)), "ONE-BY-ONE", schema=schema)
+    all_updates = run(data.draw(pieces(text)), "ONE-BY-ONE", schema=schema)
     good = Schema(schema).check().close(value) is None
-    assert (not any(update.status == "ERROR" for update in found)) == good
+    assert (not any(update.status == "ERROR" for update in all_updates)) == good
 
 
 @given(
@@ -223,13 +223,13 @@ def test_a_document_is_refused_if_and_only_if_pydantic_refuses_it(
     title: Any, days: Any, key: str, data: Any
 ) -> None:
     text = json.dumps({key: title, "days": days})
-    found = run(data.draw(pieces(text)), "ONE-BY-ONE", entity="days", document_schema=Trip)
+    all_updates = run(data.draw(pieces(text)), "ONE-BY-ONE", entity="days", document_schema=Trip)
     try:
         TypeAdapter(Trip).validate_json(text)
         good = True
     except ValueError:
         good = False
-    assert (not any(update.status == "ERROR" for update in found)) == good
+    assert (not any(update.status == "ERROR" for update in all_updates)) == good
 
 
 def test_formats_are_checked_if_asked_for() -> None:
@@ -240,10 +240,10 @@ def test_formats_are_checked_if_asked_for() -> None:
     assert statuses('{"d": "2024-02-30"}', schema=schema, check_formats=True) == [(0, "ERROR")]
     assert statuses('{"d": "2024-02-29"}', schema=schema, check_formats=True) == [(0, "COMPLETED")]
     by_name = {"d": {"format": "email"}}
-    found = statuses(text, entity=["d"], schema=by_name, check_formats=True)
-    assert found == [(0, "ERROR")]
-    found = statuses(text, entity=["d"], document_schema=schema, check_formats=True)
-    assert found == [(0, "ERROR")]
+    ended = statuses(text, entity=["d"], schema=by_name, check_formats=True)
+    assert ended == [(0, "ERROR")]
+    ended = statuses(text, entity=["d"], document_schema=schema, check_formats=True)
+    assert ended == [(0, "ERROR")]
 
 
 @hard

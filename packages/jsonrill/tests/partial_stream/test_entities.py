@@ -15,7 +15,7 @@ from support.streams import run
 COLORS = '{"title": "t", "colors": [{"hex": 1}, {"hex": [2, {"x": 3}]}], "n": [{"hex": 9}]}'
 
 
-def found(text: str, entity: Any, mode: Mode = "ONE-BY-ONE") -> list[tuple[Any, ...]]:
+def entities(text: str, entity: Any, mode: Mode = "ONE-BY-ONE") -> list[tuple[Any, ...]]:
     results = [
         [(u.entity, u.index, u.path, u.data) for u in run(pieces, mode, entity=entity)]
         for pieces in cuttings(text)
@@ -38,12 +38,12 @@ def found(text: str, entity: Any, mode: Mode = "ONE-BY-ONE") -> list[tuple[Any, 
     ],
 )  # fmt: skip
 def test_nothing_declared(text: str, expected: Any) -> None:
-    assert found(text, None) == expected
-    assert found(text, "root") == expected
+    assert entities(text, None) == expected
+    assert entities(text, "root") == expected
 
 
 def test_a_name_means_the_elements_of_the_array_at_that_key() -> None:
-    assert found(COLORS, "colors") == [
+    assert entities(COLORS, "colors") == [
         ("colors", 0, ("colors", 0), {"hex": 1}),
         ("colors", 1, ("colors", 1), {"hex": [2, {"x": 3}]}),
     ]
@@ -52,7 +52,7 @@ def test_a_name_means_the_elements_of_the_array_at_that_key() -> None:
 @pytest.mark.parametrize("value", [{"hex": [1]}, "red", 3, None, {}])
 def test_a_name_whose_key_holds_no_array_means_its_value(value: Any) -> None:
     text = json.dumps({"a": 1, "colors": value, "b": [2]})
-    assert found(text, "colors") == [("colors", 0, ("colors",), value)]
+    assert entities(text, "colors") == [("colors", 0, ("colors",), value)]
 
 
 @pytest.mark.parametrize("mode", ["ONE-BY-ONE", "REALTIME"])
@@ -65,18 +65,18 @@ def test_a_number_beside_entities_counts_once_however_it_was_cut(mode: Mode) -> 
 
 
 def test_a_name_and_a_root_array() -> None:
-    assert found('[{"colors": 1}, 2]', "colors") == [
+    assert entities('[{"colors": 1}, 2]', "colors") == [
         ("colors", 0, (0,), {"colors": 1}),
         ("colors", 1, (1,), 2),
     ]
-    assert found("[1]", {"color": "colors"}) == [("color", 0, (0,), 1)]
+    assert entities("[1]", {"color": "colors"}) == [("color", 0, (0,), 1)]
     # Not where it would have to be guessed which of them is meant.
-    assert found("[1]", ["colors", "shapes"]) == []
-    assert found("[1]", "colors[*]") == []
+    assert entities("[1]", ["colors", "shapes"]) == []
+    assert entities("[1]", "colors[*]") == []
 
 
 def test_the_key_counts_at_the_root_only() -> None:
-    assert found('{"a": {"colors": [1]}, "b": [{"colors": [2]}]}', "colors") == []
+    assert entities('{"a": {"colors": [1]}, "b": [{"colors": [2]}]}', "colors") == []
 
 
 @pytest.mark.parametrize(
@@ -100,27 +100,27 @@ def test_the_key_counts_at_the_root_only() -> None:
     ],
 )  # fmt: skip
 def test_patterns(pattern: str, expected: Any) -> None:
-    assert [one[:3] for one in found(COLORS, pattern)] == expected
+    assert [one[:3] for one in entities(COLORS, pattern)] == expected
 
 
 def test_a_pattern_that_ends_in_a_star_means_those_elements_whatever_they_are() -> None:
     text = '{"m": [[1, 2], [3]], "k": {"x": 1}}'
-    assert [one[2:] for one in found(text, "m[*]")] == [(("m", 0), [1, 2]), (("m", 1), [3])]
-    assert [one[2:] for one in found(text, "m[0]")] == [(("m", 0, 0), 1), (("m", 0, 1), 2)]
-    assert found(text, "k[*]") == []
+    assert [one[2:] for one in entities(text, "m[*]")] == [(("m", 0), [1, 2]), (("m", 1), [3])]
+    assert [one[2:] for one in entities(text, "m[0]")] == [(("m", 0, 0), 1), (("m", 0, 1), 2)]
+    assert entities(text, "k[*]") == []
 
 
 def test_several_at_once() -> None:
     text = '{"shapes": [1], "colors": ["a", "b"], "x": [0], "shape": 2}'
-    assert found(text, ["colors", "shapes"]) == [
+    assert entities(text, ["colors", "shapes"]) == [
         ("shapes", 0, ("shapes", 0), 1),
         ("colors", 0, ("colors", 0), "a"),
         ("colors", 1, ("colors", 1), "b"),
     ]
     named = {"c": "colors[*]", "s": "shapes"}
-    assert [one[:2] for one in found(text, named)] == [("s", 0), ("c", 0), ("c", 1)]
+    assert [one[:2] for one in entities(text, named)] == [("s", 0), ("c", 0), ("c", 1)]
     # One name for two places: one count.
-    assert [one[:3] for one in found('{"a": {"t": [1]}, "b": {"t": [2]}}', ["a.t", "b.t"])] == [
+    assert [one[:3] for one in entities('{"a": {"t": [1]}, "b": {"t": [2]}}', ["a.t", "b.t"])] == [
         ("t", 0, ("a", "t", 0)),
         ("t", 1, ("b", "t", 0)),
     ]
@@ -153,7 +153,7 @@ def test_text_outside_entities_makes_no_updates() -> None:
 
 @pytest.mark.parametrize("key", ["my-colors", "Farben 2", "résumé", "a/b", "~", "$ref"])
 def test_a_name_may_be_any_key_without_pattern_signs(key: str) -> None:
-    assert found(json.dumps({key: [1]}), key) == [(key, 0, (key, 0), 1)]
+    assert entities(json.dumps({key: [1]}), key) == [(key, 0, (key, 0), 1)]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_declarations_that_are_refused(
 
 
 def test_the_same_key_twice_brings_more_entities() -> None:
-    assert [one[1:] for one in found('{"a": [1], "a": [2], "a": 3}', "a")] == [
+    assert [one[1:] for one in entities('{"a": [1], "a": [2], "a": 3}', "a")] == [
         (0, ("a", 0), 1), (1, ("a", 0), 2), (2, ("a",), 3),
     ]  # fmt: skip
 

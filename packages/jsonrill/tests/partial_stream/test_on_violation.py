@@ -21,14 +21,16 @@ ROWS = '[{"n": 1}, {"n": "x"}, {"n": 3}, {"n": "y"}, {"n": 5}]'
 
 def ends(text: str, mode: Mode = "ONE-BY-ONE", **options: Any) -> list[tuple[Any, ...]]:
     """Status, index and data of the updates but PARTIAL, the same for every cutting."""
-    found = []
+    by_cutting = []
     for cut in cuttings(text):
         stream = PartialStream(mode, **options)
         all_of_them = [update for piece in cut for update in stream.feed(piece)] + stream.flush()
         assert stream.ended
-        found.append([(it.status, it.index, it.data) for it in all_of_them if it.status[0] != "P"])
-    assert all(repr(one) == repr(found[0]) for one in found)
-    return found[0]
+        by_cutting.append(
+            [(it.status, it.index, it.data) for it in all_of_them if it.status[0] != "P"]
+        )
+    assert all(repr(one) == repr(by_cutting[0]) for one in by_cutting)
+    return by_cutting[0]
 
 
 class Tokens:
@@ -73,15 +75,15 @@ def test_it_closes_the_source(every: float | None) -> None:
     async def main() -> None:
         source = AsyncTokens(text)
         stream: Any = updates(source, schema=ROW, every=every)
-        found = [update async for update in stream]
-        assert found[-1].status == "ERROR" and source.closed and source.read <= 5
+        all_updates = [update async for update in stream]
+        assert all_updates[-1].status == "ERROR" and source.closed and source.read <= 5
 
     asyncio.run(main())
 
 
 def test_a_violation_of_another_entity_ends_that_entity() -> None:
-    found = ends(ROWS, schema=ROW)
-    assert [(status, index) for status, index, _ in found] == [
+    ended = ends(ROWS, schema=ROW)
+    assert [(status, index) for status, index, _ in ended] == [
         *[("COMPLETED", 0), ("ERROR", 1), ("COMPLETED", 2), ("ERROR", 3), ("COMPLETED", 4)]
     ]
     source = Tokens(ROWS)
@@ -90,8 +92,8 @@ def test_a_violation_of_another_entity_ends_that_entity() -> None:
 
 
 def test_stop_ends_the_stream_at_any_entity() -> None:
-    found = ends(ROWS, schema=ROW, on_violation="stop")
-    assert found == [("COMPLETED", 0, {"n": 1}), ("ERROR", 1, {})]
+    ended = ends(ROWS, schema=ROW, on_violation="stop")
+    assert ended == [("COMPLETED", 0, {"n": 1}), ("ERROR", 1, {})]
     source = Tokens(ROWS)
     list(updates(source, schema=ROW, on_violation="stop"))
     assert source.closed and source.read < 6
@@ -106,17 +108,17 @@ def test_stop_loses_nothing_that_is_complete() -> None:
 
 def test_next_reads_on_after_the_root() -> None:
     source = Tokens('{"n": "x", "m": [1, 2, 3, 4, 5, 6]}')
-    found = list(updates(source, schema=ROW, on_violation="next"))
-    assert [update.status for update in found if update.status != "PARTIAL"] == ["ERROR"]
+    all_updates = list(updates(source, schema=ROW, on_violation="next"))
+    assert [update.status for update in all_updates if update.status != "PARTIAL"] == ["ERROR"]
     assert not source.closed and source.read == 9
 
 
 def test_of_many_documents_the_others_are_read() -> None:
     text = '{"n": 1}\n{"n": "x"}\n{"n": 3}\n'
-    found = ends(text, schema=ROW, many=True)
-    assert [status for status, *_ in found] == ["COMPLETED", "ERROR", "COMPLETED"]
-    found = ends(text + "oops\n", schema=ROW, many=True, on_violation="stop")
-    assert [status for status, *_ in found] == ["COMPLETED", "ERROR"]
+    ended = ends(text, schema=ROW, many=True)
+    assert [status for status, *_ in ended] == ["COMPLETED", "ERROR", "COMPLETED"]
+    ended = ends(text + "oops\n", schema=ROW, many=True, on_violation="stop")
+    assert [status for status, *_ in ended] == ["COMPLETED", "ERROR"]
 
 
 def test_a_violation_outside_of_entities_ends_the_stream() -> None:
@@ -125,8 +127,8 @@ def test_a_violation_outside_of_entities_ends_the_stream() -> None:
         "properties": {"title": {"type": "string"}, "rows": {"type": "array", "items": ROW}},
     }
     text = '{"rows": [{"n": 1}], "title": 5, "rest": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}'
-    found = ends(text, entity="rows", document_schema=schema)
-    assert [status for status, *_ in found] == ["COMPLETED", "ERROR"]
+    ended = ends(text, entity="rows", document_schema=schema)
+    assert [status for status, *_ in ended] == ["COMPLETED", "ERROR"]
     source = Tokens(text)
     list(updates(source, "ONE-BY-ONE", entity="rows", document_schema=schema))
     assert source.closed and source.read < 10

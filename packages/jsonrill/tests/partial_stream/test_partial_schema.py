@@ -99,8 +99,8 @@ ROWS = '[{"name": "a"}, {"name": 1, "x": [{}]}, {"name": "b", "n": 7}, {"n": "c"
 
 def test_it_ends_that_entity_only() -> None:
     for mode in ("ONE-BY-ONE", "PROGRESSIVE", "REALTIME"):
-        found = [(e["index"], e["status"], e["data"]) for e in same_ends(ROWS, mode, schema=SCHEMA)]
-        assert found == [
+        ended = [(e["index"], e["status"], e["data"]) for e in same_ends(ROWS, mode, schema=SCHEMA)]
+        assert ended == [
             (0, "COMPLETED", {"name": "a"}),
             (1, "ERROR", {}),
             (2, "COMPLETED", {"name": "b", "n": 7}),
@@ -128,13 +128,13 @@ def test_it_is_sent_at_once_where_the_others_wait() -> None:
 
 
 def test_scalars_as_entities() -> None:
-    found = same_ends('[1, "a", 23, true, -5, []]', "REALTIME", schema={"type": "integer"})
-    assert [(e["index"], e["status"], e["data"]) for e in found] == [
+    ended = same_ends('[1, "a", 23, true, -5, []]', "REALTIME", schema={"type": "integer"})
+    assert [(e["index"], e["status"], e["data"]) for e in ended] == [
         (0, "COMPLETED", 1), (1, "ERROR", None), (2, "COMPLETED", 23), (3, "ERROR", None),
         (4, "COMPLETED", -5), (5, "ERROR", None),
     ]  # fmt: skip
-    found = same_ends('["abc", "abcd", "x"]', "REALTIME", schema={"maxLength": 3})
-    assert [(e["status"], e["data"]) for e in found] == [
+    ended = same_ends('["abc", "abcd", "x"]', "REALTIME", schema={"maxLength": 3})
+    assert [(e["status"], e["data"]) for e in ended] == [
         ("COMPLETED", "abc"), ("ERROR", None), ("COMPLETED", "x"),
     ]  # fmt: skip
 
@@ -149,11 +149,11 @@ def test_a_violation_and_then_bad_json() -> None:
 
 def test_a_violation_and_then_a_limit() -> None:
     for size in range(11, 15):
-        found = same_ends('[{"name": true}]', "ONE-BY-ONE", schema=SCHEMA, limits=Limits(text=size))
-        assert [(e.get("index"), e["error"]["code"]) for e in found] == [
+        ended = same_ends('[{"name": true}]', "ONE-BY-ONE", schema=SCHEMA, limits=Limits(text=size))
+        assert [(e.get("index"), e["error"]["code"]) for e in ended] == [
             (0, "INVALID_SCHEMA"), (None, "LIMIT_EXCEEDED"),
         ]  # fmt: skip
-        assert "character 10" in found[0]["error"]["message"]
+        assert "character 10" in ended[0]["error"]["message"]
 
 
 VIOLATES = '{"colors": [{"hex": "#1", "size": 2}, {"hex": "#2", "size": {}}]}'
@@ -243,8 +243,8 @@ def test_the_schema_of_an_array_and_a_root_that_is_none() -> None:
 
 def test_of_a_declared_entity_the_schema_is_its_own() -> None:
     text = '{"colors": [{"hex": "x"}, [{"hex": "y"}]]}'
-    found = same_ends(text, "ONE-BY-ONE", schema=list[Color], entity="colors")
-    assert [e["status"] for e in found] == ["ERROR", "COMPLETED"]
+    ended = same_ends(text, "ONE-BY-ONE", schema=list[Color], entity="colors")
+    assert [e["status"] for e in ended] == ["ERROR", "COMPLETED"]
 
 
 def test_what_is_open_where_a_value_was_left_out() -> None:
@@ -258,21 +258,21 @@ def test_one_schema_for_each_name() -> None:
     text = '{"colors": [{"hex": "a"}, {"hex": 1}], "shapes": [1, "x"], "other": [true]}'
     schema = {"colors": Color, "shapes": {"type": "string"}}
     entity = ["colors", "shapes", "other"]
-    found = same_ends(text, "ONE-BY-ONE", schema=schema, entity=entity)
-    assert [(e["entity"], e["index"], e["status"]) for e in found] == [
+    ended = same_ends(text, "ONE-BY-ONE", schema=schema, entity=entity)
+    assert [(e["entity"], e["index"], e["status"]) for e in ended] == [
         ("colors", 0, "COMPLETED"), ("colors", 1, "ERROR"), ("shapes", 0, "ERROR"),
         ("shapes", 1, "COMPLETED"), ("other", 0, "COMPLETED"),
     ]  # fmt: skip
     # A JSON Schema is one, whatever the names are.
-    found = same_ends('{"type": [1, "x"]}', "ONE-BY-ONE", entity="type", schema={"type": "string"})
-    assert [e["status"] for e in found] == ["ERROR", "COMPLETED"]
+    ended = same_ends('{"type": [1, "x"]}', "ONE-BY-ONE", entity="type", schema={"type": "string"})
+    assert [e["status"] for e in ended] == ["ERROR", "COMPLETED"]
 
 
 def test_the_schema_of_the_whole_document() -> None:
     text = '{"title": "5", "colors": [{"hex": "a"}, {"hex": 1}]}'
-    found = same_ends(text, "REALTIME", document_schema=Palette, entity="colors")
-    assert [(e["index"], e["status"]) for e in found] == [(0, "COMPLETED"), (1, "ERROR")]
-    assert "root.colors[1].hex" in found[1]["error"]["message"]
+    ended = same_ends(text, "REALTIME", document_schema=Palette, entity="colors")
+    assert [(e["index"], e["status"]) for e in ended] == [(0, "COMPLETED"), (1, "ERROR")]
+    assert "root.colors[1].hex" in ended[1]["error"]["message"]
     [whole] = same_ends(text, "REALTIME", document_schema=Palette)
     assert (whole["status"], whole["data"]) == (
         "ERROR",
@@ -282,18 +282,18 @@ def test_the_schema_of_the_whole_document() -> None:
     assert updates[0].model == Color(hex="a")
     # Of what nothing is said, nothing is asked.
     text = '{"colors": [{"hex": "a"}], "extra": [1]}'
-    found = same_ends(text, "ONE-BY-ONE", document_schema=Palette, entity=["colors", "extra"])
-    assert [e["status"] for e in found] == ["COMPLETED"] * 2
-    found = same_ends('[{"hex": "a"}, 1]', "ONE-BY-ONE", document_schema=list[Color])
-    assert [e["status"] for e in found] == ["COMPLETED", "ERROR"]
+    ended = same_ends(text, "ONE-BY-ONE", document_schema=Palette, entity=["colors", "extra"])
+    assert [e["status"] for e in ended] == ["COMPLETED"] * 2
+    ended = same_ends('[{"hex": "a"}, 1]', "ONE-BY-ONE", document_schema=list[Color])
+    assert [e["status"] for e in ended] == ["COMPLETED", "ERROR"]
     for tuples in (tuple[int, str], {"prefixItems": [{"type": "integer"}, {"type": "string"}]}):
-        found = same_ends('["x", 1]', "ONE-BY-ONE", document_schema=tuples)
-        assert [e["status"] for e in found] == ["ERROR", "ERROR"]
-        found = same_ends('[1, "x"]', "ONE-BY-ONE", document_schema=tuples)
-        assert [e["status"] for e in found] == ["COMPLETED", "COMPLETED"]
+        ended = same_ends('["x", 1]', "ONE-BY-ONE", document_schema=tuples)
+        assert [e["status"] for e in ended] == ["ERROR", "ERROR"]
+        ended = same_ends('[1, "x"]', "ONE-BY-ONE", document_schema=tuples)
+        assert [e["status"] for e in ended] == ["COMPLETED", "COMPLETED"]
     schema = {"additionalProperties": {"type": "array", "items": {"type": "integer"}}}
-    found = same_ends('{"a": [1], "b": ["x"]}', "ONE-BY-ONE", document_schema=schema, entity="*[*]")
-    assert [e["status"] for e in found] == ["COMPLETED", "ERROR"]
+    ended = same_ends('{"a": [1], "b": ["x"]}', "ONE-BY-ONE", document_schema=schema, entity="*[*]")
+    assert [e["status"] for e in ended] == ["COMPLETED", "ERROR"]
 
 
 def test_zero_values() -> None:

@@ -57,8 +57,8 @@ def value_of(text: str) -> Any:
 def fails(answer: Answer) -> bool:
     """True if the provider reports an error."""
     reader = Reader()
-    said = [one for event in answer.events for one in reader.feed(event)]
-    return any(isinstance(one, Finish) and one.reason == "error" for one in said)
+    statements = [one for event in answer.events for one in reader.feed(event)]
+    return any(isinstance(one, Finish) and one.reason == "error" for one in statements)
 
 
 def is_value(answer: Answer) -> bool:
@@ -77,8 +77,8 @@ def is_value(answer: Answer) -> bool:
 def test_the_library(name: str) -> None:
     answer = ANSWERS[name]
     for events in (answer.events, lines_of(answer, "usual"), [as_sse(answer).encode()]):
-        found, error = collect(content(events))
-        assert "".join(found) == answer.text
+        texts, error = collect(content(events))
+        assert "".join(texts) == answer.text
         assert type(error) is (SourceFailed if fails(answer) else NoneType)
     calls = ToolCalls()
     _, error = collect(tool_calls(answer.events, calls=calls))
@@ -98,8 +98,8 @@ def test_an_async_source(name: str) -> None:
         for event in ANSWERS[name].events:
             yield event
 
-    found, error = collect(content(events()))
-    assert "".join(found) == ANSWERS[name].text
+    texts, error = collect(content(events()))
+    assert "".join(texts) == ANSWERS[name].text
     assert type(error) is (SourceFailed if fails(ANSWERS[name]) else NoneType)
 
 
@@ -138,8 +138,8 @@ COMPLETE = [name.removesuffix("-complete") for name in ANSWERS if name.endswith(
 @pytest.mark.parametrize("name", [name for name in COMPLETE if name not in UNCOUNTED])
 def test_usage_is_what_the_provider_counted(name: str) -> None:
     reader = Reader()
-    said = [one for event in ANSWERS[f"{name}-complete"].events for one in reader.feed(event)]
-    assert any(isinstance(one, Usage) and one.counts for one in said)
+    statements = [one for event in ANSWERS[f"{name}-complete"].events for one in reader.feed(event)]
+    assert any(isinstance(one, Usage) and one.counts for one in statements)
 
 
 # ---- the command line ----
@@ -153,9 +153,9 @@ def test_the_command_line(name: str, spaces: str, tmp_path: Path) -> None:
     log.write_text(as_sse(answer, spaces), "utf8")
     shown, exit_code = command("calls", log)
     last = {call["id"]: call for call in shown}
-    found = [(call["name"], call.get("args"), call["status"]) for call in last.values()]
-    assert found == answer.calls
-    assert (exit_code == 0) == all(status == "complete" for *_, status in found)
+    calls = [(call["name"], call.get("args"), call["status"]) for call in last.values()]
+    assert calls == answer.calls
+    assert (exit_code == 0) == all(status == "complete" for *_, status in calls)
     value = value_of(answer.text)
     shown, exit_code = command("values", log)
     assert (shown[-1] if shown else None) == value
@@ -182,8 +182,8 @@ def test_batch(name: str, spaces: str, tmp_path: Path) -> None:
     rows, bad = batch("calls", log)
     assert not bad and len(rows) == times
     for row in rows:
-        found = [(call["name"], call["args"], call["status"]) for call in row["calls"]]
-        assert found == answer.calls
+        calls = [(call["name"], call["args"], call["status"]) for call in row["calls"]]
+        assert calls == answer.calls
     rows, bad = batch("values", log)
     if answer.text:
         assert [row["value"] for row in rows] == [value_of(answer.text)] * times
@@ -195,12 +195,12 @@ def test_batch(name: str, spaces: str, tmp_path: Path) -> None:
 
 
 def batch(kind: str, log: Path) -> tuple[list[Any], list[Any]]:
-    made: list[str] = []
+    rows: list[str] = []
     bad: list[str] = []
     [shard] = cut(find_files([str(log)]), 10**9)
     read = [line for segment in shard.segments for _, line in read_segment(segment, 10**6, 100)]
-    process_shard(read, Job(kind=kind), made.append, bad.append)
-    return [json.loads(row) for row in made], [json.loads(row) for row in bad]
+    process_shard(read, Job(kind=kind), rows.append, bad.append)
+    return [json.loads(row) for row in rows], [json.loads(row) for row in bad]
 
 
 # ---- the server ----
@@ -218,8 +218,8 @@ def test_the_server() -> None:
             assert ended(formats["calls"]) == answer.calls, name
             for dialect in ("ai-sdk", "ag-ui"):
                 again = Reader()
-                said = [one for event in formats[dialect] for one in again.feed(event)]
-                assert text_in(said) == answer.text, name
+                statements = [one for event in formats[dialect] for one in again.feed(event)]
+                assert text_in(statements) == answer.text, name
             assert reason(formats["ai-sdk"]) in REASONS[answer.end], name
             failed = formats["ag-ui"][-1]["type"] == "RUN_ERROR"
             assert failed == (answer.end == "error"), name
@@ -240,8 +240,8 @@ REASONS = {
 
 
 def reason(events: list[Any]) -> str:
-    [found] = [event["finishReason"] for event in events if event["type"] == "finish"]
-    return str(found)
+    [finish_reason] = [event["finishReason"] for event in events if event["type"] == "finish"]
+    return str(finish_reason)
 
 
 def ended(events: list[Any]) -> Calls:
@@ -252,8 +252,8 @@ def ended(events: list[Any]) -> Calls:
 
 
 async def published(http: Any, body: str) -> tuple[Any, dict[str, list[Any]]]:
-    made = (await http.post("/v1/streams", json={"input": "events"})).json()
-    urls = made["urls"]
+    created = (await http.post("/v1/streams", json={"input": "events"})).json()
+    urls = created["urls"]
     sse = {"content-type": "text/event-stream"}
     assert (await http.post(urls["chunks"], content=body, headers=sse)).status_code == 200
     await http.post(urls["close"])
@@ -309,9 +309,9 @@ def test_an_event_that_was_cut_off(tmp_path: Path) -> None:
     assert command("values", log)[1] == command("calls", log)[1] == 0
 
     async def check(http: Any) -> None:
-        made = (await http.post("/v1/streams", json={"input": "events"})).json()
+        created = (await http.post("/v1/streams", json={"input": "events"})).json()
         sse = {"content-type": "text/event-stream"}
-        reply = await http.post(made["urls"]["chunks"], content=log.read_bytes(), headers=sse)
+        reply = await http.post(created["urls"]["chunks"], content=log.read_bytes(), headers=sse)
         assert reply.status_code == 200
 
     serve(check)

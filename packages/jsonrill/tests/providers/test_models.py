@@ -29,7 +29,7 @@ class Inner(BaseModel):
 
     text: str = "default"
     parts: list[Inner] = []
-    given: dict[str, Any] = {}
+    members: dict[str, Any] = {}
 
 
 class Named(BaseModel):
@@ -131,7 +131,7 @@ AS_DUMPED: dict[str, Callable[[], BaseModel]] = {
     "response event": lambda: ResponseTextDeltaEvent.construct(**TEXT),  # type: ignore[arg-type]
     "nothing set": lambda: Inner(),
     "extra fields": lambda: Inner(  # type: ignore[call-arg]
-        text="a", more=[{"b": None}], inner=Inner(given={"a": Inner()})
+        text="a", more=[{"b": None}], inner=Inner(members={"a": Inner()})
     ),
     "aliases": lambda: Named(  # type: ignore[call-arg]
         tool_call="a", done=True, inner=Inner(parts=[Inner(text="b")])
@@ -140,14 +140,14 @@ AS_DUMPED: dict[str, Callable[[], BaseModel]] = {
 }
 OWN_WAY: dict[str, Callable[[], BaseModel]] = {
     "enum": lambda: WithEnum(colour=Colour.RED),
-    "subclass": lambda: Inner(given={"a": Subclass("a")}),
+    "subclass": lambda: Inner(members={"a": Subclass("a")}),
     "computed": lambda: Counted(a=3),
     "field serializer": lambda: Loud(a="b"),
     "model serializer": lambda: Whole(a="b"),
     "annotated serializer": lambda: Annotating(a="b"),
     "excluded": lambda: Hidden(a="b", b="c"),
     "own model_dump": lambda: Dumping(a="b"),
-    "in a list": lambda: Inner(given={"a": [Loud(a="b")]}),
+    "in a list": lambda: Inner(members={"a": [Loud(a="b")]}),
 }
 
 

@@ -64,7 +64,7 @@ def shown(calls: ToolCalls) -> list[tuple[Any, ...]]:
 
 
 def meant(calls: list[Made]) -> list[tuple[Any, ...]]:
-    return [(made.name, "complete", json.loads(made.text)) for made in calls]
+    return [(call.name, "complete", json.loads(call.text)) for call in calls]
 
 
 def same(calls: ToolCalls, expected: list[Made]) -> bool:
@@ -82,13 +82,13 @@ def test_calls_in_a_row(name: str, size: int) -> None:
     calls = read(events)
     assert shown(calls) == meant(THREE)
     if name not in OF_VALUES:
-        assert [call.raw for call in calls.calls] == [made.text for made in THREE]
+        assert [call.raw for call in calls.calls] == [expected.text for expected in THREE]
     else:
         # Values instead of text: `raw` is their compact JSON.
         assert [json.loads(call.raw) for call in calls.calls] == [c.args for c in calls.calls]
         assert not any(" " in call.raw.replace("São Paulo", "") for call in calls.calls)
     if name != "gemini_partial":
-        assert [call.id for call in calls.calls] == [made.id for made in THREE]
+        assert [call.id for call in calls.calls] == [expected.id for expected in THREE]
     assert len({call.message_id for call in calls.calls}) == 1
 
 
@@ -118,7 +118,7 @@ def test_each_event_is_recognised_as_one_providers(name: str) -> None:
 @few(8)
 @pytest.mark.parametrize("name", BUILDERS)
 def test_broken_off_after_every_event_calls_are_right_or_truncated(name: str) -> None:
-    whole = {made.name: made for made in THREE}
+    whole = {call.name: call for call in THREE}
     for seed in range(3):
         events = BUILDERS[name](THREE, shuffled(THREE, seed))
         for end in range(len(events)):
@@ -138,12 +138,12 @@ def _honest(calls: ToolCalls, whole: dict[str, Made]) -> None:
 def test_with_every_event_doubled_calls_are_right_or_in_error(name: str) -> None:
     events = BUILDERS[name](THREE, in_a_row(THREE))
     calls = read([event for event in events for _ in range(2)])
-    assert [call.name for call in calls.calls] == [made.name for made in THREE]
+    assert [call.name for call in calls.calls] == [expected.name for expected in THREE]
     if name == "openai_responses":
         # Its events are numbered: a repetition is told from an event.
         assert shown(calls) == meant(THREE)
-    for call, made in zip(calls.calls, THREE, strict=True):
-        assert call.status == "error" or call.args == json.loads(made.text)
+    for call, expected in zip(calls.calls, THREE, strict=True):
+        assert call.status == "error" or call.args == json.loads(expected.text)
 
 
 # These do not name their responses, or not even their calls: the second is the next turn.
@@ -270,8 +270,8 @@ def recut(events: list[Event], chance: random.Random) -> Iterator[Event]:
     """Each event with argument text as one to three events with parts of it."""
     number = 0
     for event in events:
-        found = slot(event)
-        text = found[0].get(found[1]) if found else None
+        text_slot = slot(event)
+        text = text_slot[0].get(text_slot[1]) if text_slot else None
         edges = sorted(chance.randint(0, len(text or "")) for _ in range(chance.randint(0, 2)))
         places = [0, *edges, None] if text else [0, None]
         for start, end in zip(places, places[1:], strict=False):
@@ -293,8 +293,8 @@ def chat(*calls: Event, finish: str | None = None, **fields: Any) -> Event:
 
 
 def function(index: int | None = None, id: str | None = None, **fields: Any) -> Event:
-    given = {"index": index, "id": id, "function": fields}
-    return {key: value for key, value in given.items() if value is not None}
+    entry = {"index": index, "id": id, "function": fields}
+    return {key: value for key, value in entry.items() if value is not None}
 
 
 TEXT = '{"a":1}'
@@ -548,12 +548,12 @@ def block(index: int, **fields: Any) -> list[Event]:
 def test_anthropic_server_tools_have_their_results() -> None:
     start, stop = block(0, type="server_tool_use", id="s", name="web_search", input={})
     delta = {"type": "input_json_delta", "partial_json": '{"query":"x"}'}
-    found = [{"type": "web_search_result", "url": "u"}]
+    search_results = [{"type": "web_search_result", "url": "u"}]
     events = [
         start,
         {"type": "content_block_delta", "index": 0, "delta": delta},
         stop,
-        *block(1, type="web_search_tool_result", tool_use_id="s", content=found),
+        *block(1, type="web_search_tool_result", tool_use_id="s", content=search_results),
         *block(2, type="mcp_tool_use", id="m", name="f", server_name="z", input={"a": 1}),
         *block(3, type="mcp_tool_result", tool_use_id="m", content=[], is_error=True),
         *block(4, type="server_tool_use", id="t", name="web_search", input={}),
@@ -571,7 +571,7 @@ def test_anthropic_server_tools_have_their_results() -> None:
         ("complete", {}),
     ]
     assert [call.result_is_error for call in calls] == [False, True, True]
-    assert calls[0].result == found
+    assert calls[0].result == search_results
 
 
 @pytest.mark.parametrize(
@@ -590,9 +590,9 @@ def test_anthropic_server_tools_have_their_results() -> None:
     ],
 )
 def test_an_error_of_the_provider_ends_what_is_open(name: str, event: Event) -> None:
-    made = [WEATHER, SEARCH]
+    two_calls = [WEATHER, SEARCH]
     cut = [(0, WEATHER.text[:9]), (1, SEARCH.text), (0, WEATHER.text[9:])]
-    events = BUILDERS[name](made, cut)
+    events = BUILDERS[name](two_calls, cut)
     at = next(number for number, one in enumerate(events) if WEATHER.text[9:] in repr_of(one))
     calls = ToolCalls()
     for one in events[:at]:
@@ -863,7 +863,7 @@ JSON = st.recursive(
 WIRE = [
     event
     for stage in [ToolCallEvents()]
-    for event in [wire for made in STREAMS["openai_chat"] for wire in stage.feed(made)]
+    for event in [wire for chunk in STREAMS["openai_chat"] for wire in stage.feed(chunk)]
 ]
 MUTABLE = {**STREAMS, "jsonrill": WIRE}
 

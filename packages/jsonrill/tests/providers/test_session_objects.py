@@ -85,7 +85,7 @@ def test_live() -> None:
     for event in live_calls(TWO, in_a_row(TWO)):
         calls.feed(LiveServerMessage.model_validate(event))
     shown = [(call.name, call.args, call.status) for call in calls.calls]
-    assert shown == [(made.name, json.loads(made.text), "complete") for made in TWO]
+    assert shown == [(expected.name, json.loads(expected.text), "complete") for expected in TWO]
     turn = {"serverContent": {"modelTurn": {"parts": [{"text": "{}"}]}}}
     spoken = {"serverContent": {"outputTranscription": {"text": "[1]"}}}
     for event, text in ((turn, "{}"), (spoken, "[1]")):

@@ -70,27 +70,27 @@ class Guess(enum.Enum):
         return cls.AB if value == "abc" else None
 
 
-def first(given: Any) -> Any:
-    return given[0] if isinstance(given, list) and given else given
+def first(data: Any) -> Any:
+    return data[0] if isinstance(data, list) and data else data
 
 
-def not_five(given: Any) -> Any:
-    if given in (5, "red", [1]):
+def not_five(data: Any) -> Any:
+    if data in (5, "red", [1]):
         raise ValueError("no five")
-    return given
+    return data
 
 
-def forgiving(given: Any, inner: Callable[[Any], Any]) -> Any:
+def forgiving(data: Any, inner: Callable[[Any], Any]) -> Any:
     try:
-        return inner(given)
+        return inner(data)
     except ValidationError:
         return None
 
 
-def with_info(given: Any, info: Any) -> Any:
+def with_info(data: Any, info: Any) -> Any:
     if info.data and info.data.get("a") == 1:
         raise ValueError("a is one")
-    return given
+    return data
 
 
 SCALARS: list[Any] = [
@@ -209,17 +209,17 @@ class TypeMaker:
         return Field(**settings)
 
     def validators(self, names: list[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
         if self.chance.random() < 0.15:
             mode = self.chance.choice(["before", "after"])
             checked = field_validator(self.chance.choice(names), mode=mode)
-            found["checked"] = checked(classmethod(lambda cls, one, info: with_info(one, info)))
+            by_name["checked"] = checked(classmethod(lambda cls, one, info: with_info(one, info)))
         if self.chance.random() < 0.1:
             from_text = classmethod(lambda cls, one: {"a": 1} if isinstance(one, str) else one)
-            found["begin"] = model_validator(mode="before")(from_text)
+            by_name["begin"] = model_validator(mode="before")(from_text)
         if self.chance.random() < 0.1:
-            found["finish"] = model_validator(mode="after")(a_is_not_one)
-        return found
+            by_name["finish"] = model_validator(mode="after")(a_is_not_one)
+        return by_name
 
 
 def a_is_not_one(self: Any) -> Any:
@@ -292,32 +292,32 @@ def _tuple(chance: Random, core: Any, inner: Callable[[Any], Any]) -> list[Any]:
     items = core["items_schema"]
     if core.get("variadic_item_index") is not None:
         return [inner(items[-1]) for _ in range(chance.randint(0, 3))]
-    found = [inner(item) for item in items]
-    return chance.choice([found, found, found, found[:1], [*found, 1]])
+    elements = [inner(item) for item in items]
+    return chance.choice([elements, elements, elements, elements[:1], [*elements, 1]])
 
 
 def _fields(chance: Random, core: Any, inner: Callable[[Any], Any]) -> dict[str, Any]:
     fields = core["fields"]
     if isinstance(fields, list):
         fields = {field["name"]: field for field in fields}
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for name in chance.sample(list(fields), len(fields)):
         if chance.random() < 0.08:
             continue
-        given = inner(fields[name]["schema"])
+        field_value = inner(fields[name]["schema"])
         alias = fields[name].get("validation_alias")
         paths = [[name]] if alias is None or chance.random() < 0.2 else []
         if alias is not None:
             several = isinstance(alias, list) and isinstance(alias[0], list)
             paths += alias if several else [alias if isinstance(alias, list) else [alias]]
         for path in paths if chance.random() < 0.3 else paths[-1:]:
-            one = given if chance.random() < 0.8 else value(chance, 1)
+            one = field_value if chance.random() < 0.8 else value(chance, 1)
             if len(path) > 1:
                 one = [one, one] if isinstance(path[1], int) else {path[1]: one}
-            found[path[0]] = one
+            members[path[0]] = one
     if chance.random() < 0.15:
-        found[chance.choice(["a", "b", "A", "k", "x"])] = value(chance, 1)
-    return found
+        members[chance.choice(["a", "b", "A", "k", "x"])] = value(chance, 1)
+    return members
 
 
 def takes(one: Any, text: str) -> bool:

@@ -228,8 +228,8 @@ def test_a_violation_is_found_at_the_character_that_proves_it(
 def test_cutting_does_not_matter(source: Any, proof: str, rest: str, rule: str, path: str) -> None:
     schema = Schema(source)
     verdicts = [validated(schema, proof + rest, cut).violation for cut in cuttings(proof + rest)]
-    found = [violation.to_dict() for violation in verdicts if violation is not None]
-    assert len(found) == len(verdicts) and found == found[:1] * len(found)
+    violations = [violation.to_dict() for violation in verdicts if violation is not None]
+    assert len(violations) == len(verdicts) and violations == violations[:1] * len(violations)
 
 
 @pytest.mark.parametrize("source, proof, rest, rule, path", EARLIEST)
@@ -479,8 +479,8 @@ def test_a_number_or_literal_that_has_begun() -> None:
     for fragment in Parser().feed('{"a":'):
         assert check.feed(fragment) is None
     for text in ("-", "0", "12", "t", "fal", "n"):
-        found = check.pending(("a",), text, 5)
-        assert found is not None and placed(found) == (("a",), 5, "type")
+        violation = check.pending(("a",), text, 5)
+        assert violation is not None and placed(violation) == (("a",), 5, "type")
     # what only lenient parsing reads, and a place that nobody told
     assert check.pending(("a",), "Tru", 5) is None
     assert check.pending(("a",), "1") is None
@@ -546,8 +546,8 @@ def test_choices_that_multiply_are_left_to_the_end() -> None:
     text = "[" * 200 + "]" * 200
     assert begun(schema, text) is None
     # The validator itself would take ages, so it is not asked.
-    found = validated(schema, "[[1]]").violation
-    assert found is not None and found.code == "LIMIT_EXCEEDED"
+    violation = validated(schema, "[[1]]").violation
+    assert violation is not None and violation.code == "LIMIT_EXCEEDED"
 
 
 def test_what_is_said_twice_is_asked_once() -> None:
@@ -701,8 +701,8 @@ def test_what_two_parts_say_counts_both() -> None:
     ],
 )
 def test_zero_values(path: Any, known: bool, zero: Any) -> None:
-    found = Schema(DOCUMENT).zero(path)
-    assert found == (known, zero) and type(found[1]) is type(zero)
+    known_and_zero = Schema(DOCUMENT).zero(path)
+    assert known_and_zero == (known, zero) and type(known_and_zero[1]) is type(zero)
 
 
 @pytest.mark.parametrize(
@@ -809,8 +809,8 @@ def test_every_cutting_of_a_string(text: str, data: st.DataObject) -> None:
     whole = json.dumps([text], ensure_ascii=data.draw(st.booleans()))
     expected = validated(schema, whole).violation
     assert (expected is None) == (len(text) <= 2 or text in ("abé", "rar"))
-    found = validated(schema, whole, data.draw(pieces(whole))).violation
-    assert (found and found.to_dict()) == (expected and expected.to_dict())
+    violation = validated(schema, whole, data.draw(pieces(whole))).violation
+    assert (violation and violation.to_dict()) == (expected and expected.to_dict())
 
 
 def work(schema: Schema, text: str, size: int = 4) -> None:
@@ -893,10 +893,10 @@ def test_a_violation_that_had_begun_comes_before_bad_json(text: str) -> None:
         "items": {"enum": [1, "x"]},
         "properties": {"a": {"type": "string"}},
     }
-    found = []
+    errors = []
     for cut in ([text], [*text]):
         with pytest.raises(InvalidSchema) as raised:
             list(values(iter(cut), schema))
         error = raised.value
-        found.append((error.offset, error.path, error.rule, error.value))
-    assert found[0] == found[1]
+        errors.append((error.offset, error.path, error.rule, error.value))
+    assert errors[0] == errors[1]

@@ -30,27 +30,27 @@ LEAF = {"type": "string", "maxLength": 5}
 
 def chain(levels: int, level: Any, leaf: Any = LEAF) -> dict[str, Any]:
     """Definitions, each made by `level` of a reference to the next one."""
-    found = {f"d{at}": level({"$ref": f"#/$defs/d{at + 1}"}) for at in range(levels)}
-    return {"$ref": "#/$defs/d0", "$defs": {**found, f"d{levels}": leaf}}
+    definitions = {f"d{at}": level({"$ref": f"#/$defs/d{at + 1}"}) for at in range(levels)}
+    return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{levels}": leaf}}
 
 
 def with_addresses(levels: int) -> dict[str, Any]:
     """As a chain, but each definition is a resource of its own."""
-    found: dict[str, Any] = {
+    definitions: dict[str, Any] = {
         f"d{at}": {"$id": f"urn:d{at}", "anyOf": [{"$ref": f"urn:d{at + 1}"}] * 2}
         for at in range(levels)
     }
-    found[f"d{levels}"] = {"$id": f"urn:d{levels}", **LEAF}
-    return {"$ref": "urn:d0", "$defs": found}
+    definitions[f"d{levels}"] = {"$id": f"urn:d{levels}", **LEAF}
+    return {"$ref": "urn:d0", "$defs": definitions}
 
 
 def with_anchors(levels: int, keyword: str, anchor: str) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    definitions: dict[str, Any] = {
         f"d{at}": {anchor: f"a{at}", "anyOf": [{keyword: f"#a{at + 1}"}] * 2}
         for at in range(levels)
     }
-    found[f"d{levels}"] = {anchor: f"a{levels}", **LEAF}
-    return {keyword: "#a0", "$defs": found}
+    definitions[f"d{levels}"] = {anchor: f"a{levels}", **LEAF}
+    return {keyword: "#a0", "$defs": definitions}
 
 
 BOMBS: dict[str, Any] = {
@@ -111,9 +111,9 @@ def test_an_answer_comes_within_a_second_and_100_MB(levels: int) -> None:
 def test_alternatives_that_ask_the_same_are_one() -> None:
     """So that what is wrong is said at its first character, at any number of levels."""
     for levels in (1, 10, 60):
-        found = validated(BOMBS["anyOf"](levels), "123")
-        assert found.read == 1 and found.violation is not None
-        assert found.violation.rule == "anyOf" and len(found.violation.message) < 150
+        verdict = validated(BOMBS["anyOf"](levels), "123")
+        assert verdict.read == 1 and verdict.violation is not None
+        assert verdict.violation.rule == "anyOf" and len(verdict.violation.message) < 150
 
 
 def tree(depth: int, leaf: Any, kinds: int = 6) -> tuple[dict[str, Any], Any]:
@@ -335,11 +335,11 @@ def test_ordinary_lists_of_fractions_are_accepted() -> None:
 def test_a_list_of_strings_is_not_read_for_each_value(name: str) -> None:
     def read(size: int) -> Work:
         schema = Schema(each({"properties": {"a": {"enum": names(size)}}}))
-        text = json.dumps([{"a": name.upper() if options else name} for name in names(size // 2)])
-        return lambda: list(jsonrill.updates([text], "REALTIME", document_schema=schema, **given))
+        text = json.dumps([{"a": name.upper() if repaired else name} for name in names(size // 2)])
+        return lambda: list(jsonrill.updates([text], "REALTIME", document_schema=schema, **options))
 
-    options = name == "repair"
-    given: Any = {"repair": True} if options else {"zero_values": True}
+    repaired = name == "repair"
+    options: Any = {"repair": True} if repaired else {"zero_values": True}
     is_linear(read, 1000)
 
 

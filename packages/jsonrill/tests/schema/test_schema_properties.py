@@ -145,14 +145,14 @@ def closed(text: str, brackets: str, is_fresh: bool) -> Iterator[str]:
 
 
 def open_brackets(text: str) -> str:
-    found = ""
+    brackets = ""
     for place, char in enumerate(text):
         if text[:place].count('"') % 2 == 0:
             if char in "{[":
-                found += char
+                brackets += char
             elif char in "}]":
-                found = found[:-1]
-    return found
+                brackets = brackets[:-1]
+    return brackets
 
 
 def is_between(text: str, read: int) -> bool:

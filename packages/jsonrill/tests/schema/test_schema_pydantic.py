@@ -99,7 +99,7 @@ class Dot(BaseModel):
 Pet = Annotated[Cat | Dog | Dot, Field(discriminator="kind")]
 ByFunction = Annotated[
     Annotated[Cat, Tag("c")] | Annotated[Dog, Tag("d")],
-    Discriminator(lambda given: "c" if "lives" in given else "d"),
+    Discriminator(lambda value: "c" if "lives" in value else "d"),
 ]
 
 
@@ -149,22 +149,22 @@ class Size(RootModel[Annotated[int, Field(le=3)]]):
     pass
 
 
-def halves(given: Any) -> Any:
-    return len(given) if isinstance(given, (str, list)) else given
+def halves(value: Any) -> Any:
+    return len(value) if isinstance(value, (str, list)) else value
 
 
-def even(given: int) -> int:
-    if given % 2:
+def even(value: int) -> int:
+    if value % 2:
         raise ValueError("odd")
-    return given
+    return value
 
 
 class Checked(BaseModel):
     before: Annotated[int, BeforeValidator(halves)] = 0
     after: Annotated[int, AfterValidator(even)] = 0
     plain: Annotated[int, PlainValidator(halves)] = 0
-    wrapped: Annotated[int, WrapValidator(lambda given, inner: 0)] = 0
-    listed: Annotated[list[int], AfterValidator(lambda given: even(len(given)) and given)] = []
+    wrapped: Annotated[int, WrapValidator(lambda value, inner: 0)] = 0
+    listed: Annotated[list[int], AfterValidator(lambda value: even(len(value)) and value)] = []
     other: int = 0
 
 
@@ -173,8 +173,8 @@ class Begins(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def from_number(cls, given: Any) -> Any:
-        return {"a": given} if isinstance(given, int) else given
+    def from_number(cls, value: Any) -> Any:
+        return {"a": value} if isinstance(value, int) else value
 
 
 class Ends(BaseModel):
@@ -221,8 +221,8 @@ class SharedKey(BaseModel):
 class OwnInit(BaseModel):
     a: int
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(a=len(given))
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(a=len(fields))
 
 
 class Foreign:
@@ -230,7 +230,7 @@ class Foreign:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        return core_schema.no_info_plain_validator_function(lambda given: str(given))
+        return core_schema.no_info_plain_validator_function(lambda value: str(value))
 
 
 def of(type_: Any, **settings: Any) -> type[BaseModel]:
@@ -373,8 +373,10 @@ def test_a_violation_is_found_at_the_character_that_proves_it(
 @pytest.mark.parametrize("type_, proof, rest, rule, path", EARLIEST)
 def test_cutting_does_not_matter(type_: Any, proof: str, rest: str, rule: str, path: str) -> None:
     schema = Schema(type_)
-    found = {str(validated(schema, proof + rest, cut).violation) for cut in cuttings(proof + rest)}
-    assert len(found) == 1
+    violations = {
+        str(validated(schema, proof + rest, cut).violation) for cut in cuttings(proof + rest)
+    }
+    assert len(violations) == 1
 
 
 VALID: list[Any] = [
@@ -435,10 +437,10 @@ def test_what_pydantic_takes_is_let_pass(type_: Any, text: str) -> None:
 @pytest.mark.parametrize("type_, text", VALID)
 def test_the_model_is_the_one_pydantic_makes(type_: Any, text: str) -> None:
     adapter = TypeAdapter(type_)
-    made, expected = validated(type_, text).check.model, adapter.validate_json(text)
-    assert type(made) is type(expected)
+    model, expected = validated(type_, text).check.model, adapter.validate_json(text)
+    assert type(model) is type(expected)
     if "not looked at" not in text:
-        assert made == expected
+        assert model == expected
 
 
 @pytest.mark.parametrize(
@@ -473,9 +475,9 @@ def test_the_end_names_where_the_value_began() -> None:
 def test_a_validator_function_runs_when_its_value_ends_and_at_the_very_end() -> None:
     calls: list[Any] = []
 
-    def seen(given: Any) -> Any:
-        calls.append(given)
-        return given
+    def seen(value: Any) -> Any:
+        calls.append(value)
+        return value
 
     model = of(Annotated[str, BeforeValidator(seen)])
     schema = Schema(model)
@@ -511,7 +513,7 @@ def test_a_function_that_looks_around_runs_at_the_end_only() -> None:
 
 
 def test_an_error_in_a_validator_function_is_its_verdict_at_the_end() -> None:
-    def broken(given: Any) -> Any:
+    def broken(value: Any) -> Any:
         raise KeyError("nothing \ud800 here")
 
     schema = Schema(of(Annotated[int, BeforeValidator(broken)]))
@@ -551,9 +553,9 @@ def given_core(core: Any) -> Any:
             core_schema.bool_schema()], variadic_item_index=1),
          ["[1,true]", '[1,"a","b",false]'], ["[[]]", '[1,"a"]', "[1]"]),
         (core_schema.dict_schema(core_schema.with_info_before_validator_function(
-            lambda given, info: given, core_schema.int_schema())), ['{"1":1}'], ['{"x":1}']),
+            lambda value, info: value, core_schema.int_schema())), ['{"1":1}'], ['{"x":1}']),
         (core_schema.json_schema(core_schema.with_info_before_validator_function(
-            lambda given, info: given, core_schema.int_schema())), ['"1"'], ['"x"', "1", "[1]"]),
+            lambda value, info: value, core_schema.int_schema())), ['"1"'], ['"x"', "1", "[1]"]),
         (core_schema.str_schema(strip_whitespace=True, max_length=1), ['" a "'], ['" ab"']),
         (core_schema.lax_or_strict_schema(core_schema.int_schema(), core_schema.none_schema()),
          ['"1"'], ["null"]),
@@ -589,7 +591,7 @@ def test_numbers_for_texts() -> None:
 
 def test_a_recursive_type_that_may_be_missing() -> None:
     class Loop(BaseModel):
-        inner: Annotated[Optional[Loop], AfterValidator(lambda given: given)]  # noqa: UP045
+        inner: Annotated[Optional[Loop], AfterValidator(lambda value: value)]  # noqa: UP045
         root: RootModel[int] = RootModel[int](1)
 
     assert validated(Loop, '{"inner":{"inner":null}}').violation is None
@@ -813,8 +815,8 @@ def test_zero_values(path: Any, zero: Any) -> None:
     ],
 )
 def test_zero_values_of_types(type_: Any, zero: Any) -> None:
-    found = Schema(type_).zero(())
-    assert found == (True, zero) and type(found[1]) is type(zero)
+    known_and_zero = Schema(type_).zero(())
+    assert known_and_zero == (True, zero) and type(known_and_zero[1]) is type(zero)
 
 
 @pytest.mark.parametrize("type_", [Any, int | str, Decimal, Foreign])

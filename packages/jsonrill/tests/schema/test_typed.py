@@ -281,11 +281,11 @@ CASES: list[tuple[Any, Any]] = [
 def test_each_look_begins_the_last_which_is_what_pydantic_makes(
     type_: Any, value: Any, size: int
 ) -> None:
-    found = looks(type_, json.dumps(value, indent=1), size)
+    values = looks(type_, json.dumps(value, indent=1), size)
     expected = final(type_, value)
-    assert found[-1] == expected and type(found[-1]) is type(expected)
-    assert not is_partial(found[-1])
-    for part in found[:-1]:
+    assert values[-1] == expected and type(values[-1]) is type(expected)
+    assert not is_partial(values[-1])
+    for part in values[:-1]:
         assert begins(part, expected), part
         if isinstance(expected, BaseModel) or dataclasses.is_dataclass(expected):
             assert is_partial(part) and type(part).__name__ == f"Partial[{type(expected).__name__}]"
@@ -293,16 +293,16 @@ def test_each_look_begins_the_last_which_is_what_pydantic_makes(
 
 @pytest.mark.parametrize("type_, value", CASES)
 def test_looks_only_grow(type_: Any, value: Any) -> None:
-    found = looks(type_, json.dumps(value))
-    assert all(begins(one, other) for one, other in zip(found, found[1:], strict=False))
+    values = looks(type_, json.dumps(value))
+    assert all(begins(one, other) for one, other in zip(values, values[1:], strict=False))
 
 
 @pytest.mark.parametrize("type_, value", [it for it in CASES if not isinstance(it[1], list)])
 def test_updates_have_the_same_models(type_: Any, value: Any) -> None:
-    found = list(jsonrill.updates(list(json.dumps(value)), schema=type_))
-    assert found[-1].status == "COMPLETED" and found[-1].model == final(type_, value)
-    for update in found[:-1]:
-        assert update.model is None or begins(update.model, found[-1].model)
+    updates = list(jsonrill.updates(list(json.dumps(value)), schema=type_))
+    assert updates[-1].status == "COMPLETED" and updates[-1].model == final(type_, value)
+    for update in updates[:-1]:
+        assert update.model is None or begins(update.model, updates[-1].model)
 
 
 def test_a_partial_has_what_is_complete_and_strings_as_they_grow() -> None:
@@ -342,8 +342,8 @@ def test_other_types_appear_when_they_are_complete(type_: Any, text: str) -> Non
         last: str
 
     expected = final(Model, {"first": text, "last": "ab"})
-    found = [part.first for part in looks(Model, {"first": text, "last": "ab"})]
-    assert list(dict.fromkeys(map(repr, found))) == [repr(None), repr(expected.first)]
+    values = [part.first for part in looks(Model, {"first": text, "last": "ab"})]
+    assert list(dict.fromkeys(map(repr, values))) == [repr(None), repr(expected.first)]
 
 
 @pytest.mark.parametrize(
@@ -362,8 +362,8 @@ def test_strings_that_are_taken_as_they_are_are_shown_as_they_grow(type_: Any) -
     class Model(BaseModel):
         text: type_ = None
 
-    found = [part.text for part in looks(Model, {"text": "abc"})]
-    assert list(dict.fromkeys(found)) == [None, "", "a", "ab", "abc"]
+    texts = [part.text for part in looks(Model, {"text": "abc"})]
+    assert list(dict.fromkeys(texts)) == [None, "", "a", "ab", "abc"]
 
 
 def test_numbers_are_complete_or_absent() -> None:
@@ -446,8 +446,8 @@ COUNTED = {
 @pytest.mark.parametrize("size", [1, 5, 10_000])
 def test_validators_run_once_for_a_value_and_once_for_the_whole(size: int) -> None:
     counted = Counted()
-    found = looks(counted.model, COUNTED, size)
-    assert found[-1] == final(counted.model, COUNTED)
+    values = looks(counted.model, COUNTED, size)
+    assert values[-1] == final(counted.model, COUNTED)
     counted = Counted()
     looks(counted.model, COUNTED, size)
     once = {"title": 1, "size": 1, "items": 1}
@@ -460,8 +460,8 @@ def test_validators_run_once_for_a_value_and_once_for_the_whole(size: int) -> No
 @since_pydantic("2.13")
 def test_in_updates_validators_run_no_more_often_however_often_models_are_read() -> None:
     counted = Counted()
-    found = list(jsonrill.updates(list(json.dumps(COUNTED)), schema=counted.model))
-    for update in [*found, *reversed(found)]:
+    updates = list(jsonrill.updates(list(json.dumps(COUNTED)), schema=counted.model))
+    for update in [*updates, *reversed(updates)]:
         assert isinstance(update.model, counted.model)
     assert max(counted.calls.values()) == 8 and counted.calls["model"] == 1
 
@@ -498,9 +498,9 @@ def test_model_validators_of_every_mode(mode: Any) -> None:
             return value
 
     value = {"one": {"when": "2024-05-02", "text": "ab"}}
-    found = looks(dict[str, Model], value)
-    assert found[-1] == final(dict[str, Model], value)
-    days = [part["one"].when for part in found if part]
+    values = looks(dict[str, Model], value)
+    assert values[-1] == final(dict[str, Model], value)
+    days = [part["one"].when for part in values if part]
     assert days[0] is None and dt.date(2024, 5, 2) in days[1:-1]
     calls.clear()
     looks(dict[str, Model], value)
@@ -523,10 +523,10 @@ def test_a_validator_that_looks_at_other_fields_waits_for_them() -> None:
                 raise ValueError("too low")
             return value
 
-    found = looks(list[Model], [{"high": 5, "low": 1}, {"low": 2, "high": 3}])
+    values = looks(list[Model], [{"high": 5, "low": 1}, {"low": 2, "high": 3}])
     assert len(calls) == 4  # for two values, each when it is complete and with the whole
-    assert found[-1] == [Model(low=1, high=5), Model(low=2, high=3)]
-    shown = [(it.low, it.high) for part in found for it in part[-1:] if is_partial(it)]
+    assert values[-1] == [Model(low=1, high=5), Model(low=2, high=3)]
+    shown = [(it.low, it.high) for part in values for it in part[-1:] if is_partial(it)]
     assert list(dict.fromkeys(shown)) == [(None, None), (1, None), (2, None), (2, 3)]
     with pytest.raises(InvalidSchema, match="too low"):
         looks(list[Model], [{"high": 5, "low": 1}, {"low": 2, "high": 1}])
@@ -587,16 +587,16 @@ class Source:
 def test_a_violation_is_raised_at_its_first_character_and_closes_the_source() -> None:
     text = '{\n "title": "x",\n "stops": [{"name": "Rome", "kind": "see", "when": 1}]}'
     source = Source(text)
-    found = []
+    trips = []
     with pytest.raises(InvalidSchema) as caught:
         for trip in jsonrill.values(source, Trip):
-            found.append(trip)
+            trips.append(trip)
     error = caught.value
     assert (source.read, source.closed) == (text.index("see") + 3, True)
     assert (error.path, error.rule) == (("stops", 0, "kind"), "enum")
     assert (error.offset, error.line, error.column) == (text.index('"see"'), 3, 37)
     assert is_partial(best := cast(Any, error.value)) and best.stops[0].name == "Rome"
-    assert found[-1].stops[0].name == "Rome"
+    assert trips[-1].stops[0].name == "Rome"
     assert issubclass(type(error), ValueError) and issubclass(type(error), jsonrill.JsonrillError)
 
 
@@ -636,11 +636,11 @@ def test_a_violation_of_the_whole_comes_at_the_end() -> None:
 
 def test_a_truncated_text_keeps_its_partial() -> None:
     for text, error in (('{"title": "ab', Truncated), ('{"title": "ab"]', InvalidJSON)):
-        found = []
+        trips = []
         with pytest.raises(error) as caught:
             for trip in jsonrill.values(list(text), Trip):
-                found.append(trip)
-        assert found[-1].title == "ab" and cast(Any, caught.value.value).title == "ab"
+                trips.append(trip)
+        assert trips[-1].title == "ab" and cast(Any, caught.value.value).title == "ab"
         assert is_partial(caught.value.value)
 
 
@@ -676,8 +676,8 @@ def test_a_class_is_compiled_once() -> None:
 def test_many_documents_are_instances_one_after_the_other() -> None:
     text = '{"title": "a"}\n{"title": "b", "note": "c"}\n'
     for size in (1, 5, 100):
-        found = looks(Trip, text, size, many=True)
-        done = [trip for trip in found if not is_partial(trip)]
+        trips = looks(Trip, text, size, many=True)
+        done = [trip for trip in trips if not is_partial(trip)]
         assert done == [Trip(title="a"), Trip(title="b", note="c")]
     with pytest.raises(InvalidJSON):
         looks(Trip, '{"title": "a"}\n{"title": ]\n{"title": "c"}', 1, many=True)
@@ -786,35 +786,35 @@ def test_is_partial_answers_for_models_and_dataclasses() -> None:
 
 
 def test_making_a_partial_class_calls_nothing_of_the_users() -> None:
-    made = []
+    calls = []
 
     class Registry(BaseModel):
         def __init_subclass__(cls, **options: Any) -> None:
-            made.append(cls.__name__)
+            calls.append(cls.__name__)
 
         @classmethod
         def __pydantic_init_subclass__(cls, **options: Any) -> None:
-            made.append(cls.__name__)
+            calls.append(cls.__name__)
 
     class Plugin(Registry):
         a: str
         _hidden: int = PrivateAttr(default=7)
 
         def model_post_init(self, context: Any) -> None:
-            made.append("post init")
+            calls.append("post init")
 
-    made.clear()
+    calls.clear()
     part = cut(Plugin, '{"a": "x')
-    assert part._hidden == 7 and made == []
+    assert part._hidden == 7 and calls == []
     assert Registry.__subclasses__() == [Plugin]
     assert isinstance(part, Registry) and not isinstance(Plugin(a="x"), type(part))
 
 
 def test_defaults_are_there_before_their_fields() -> None:
-    made = []
+    calls = []
 
     def fresh() -> list[int]:
-        made.append(1)
+        calls.append(1)
         return []
 
     def fails() -> int:
@@ -829,12 +829,12 @@ def test_defaults_are_there_before_their_fields() -> None:
 
     part = cut(Model, '{"first": "a long text in many pieces')
     assert (part.day, part.items, part.bad) == (dt.date(2024, 5, 2), [], None)
-    assert part.model_fields_set == {"first"} and len(made) == 1
+    assert part.model_fields_set == {"first"} and len(calls) == 1
 
 
 def test_complete_parts_are_shared_between_looks() -> None:
-    found = looks(Trip, TRIP)
-    with_two = [trip for trip in found[:-1] if len(trip.stops) == 2]
+    trips = looks(Trip, TRIP)
+    with_two = [trip for trip in trips[:-1] if len(trip.stops) == 2]
     assert len({id(trip.stops[0]) for trip in with_two}) == 1
     assert not is_partial(with_two[0].stops[0])
     assert is_partial(with_two[0].stops[1]) and not is_partial(with_two[-1].stops[1])
@@ -903,11 +903,11 @@ def test_dataclasses_run_their_post_init_once_complete() -> None:
 
 
 def test_fields_come_one_by_one_when_complete() -> None:
-    found = []
+    fields = []
     for name, value in jsonrill.fields(list(json.dumps(TRIP)), Trip):
-        found.append((name, value))
-    assert dict(found) == {name: getattr(final(Trip, TRIP), name) for name in TRIP}
-    assert [name for name, _ in found] == [*TRIP]
+        fields.append((name, value))
+    assert dict(fields) == {name: getattr(final(Trip, TRIP), name) for name in TRIP}
+    assert [name for name, _ in fields] == [*TRIP]
 
 
 def test_a_field_comes_with_its_last_character() -> None:
@@ -958,8 +958,8 @@ def test_an_async_source() -> None:
             yield char
 
     async def read() -> list[Any]:
-        found = [trip async for trip in jsonrill.values(pieces(), Trip)]
-        return [found[-1], dict([it async for it in jsonrill.fields(pieces(), Trip)])]
+        trips = [trip async for trip in jsonrill.values(pieces(), Trip)]
+        return [trips[-1], dict([it async for it in jsonrill.fields(pieces(), Trip)])]
 
     trip, fields = asyncio.run(read())
     assert trip == final(Trip, TRIP) and fields["title"] == trip.title
@@ -1000,9 +1000,9 @@ class Named(BaseModel):
 
 def test_an_annotated_model_is_a_type_and_no_instance() -> None:
     noted = Annotated[Named, Field(description="A name.")]
-    found = list(jsonrill.values(['{"name": "Ro', 'me"}'], noted))
-    assert [is_partial(it) for it in found] == [True, False]
-    assert found[-1] == Named(name="Rome")
+    values = list(jsonrill.values(['{"name": "Ro', 'me"}'], noted))
+    assert [is_partial(it) for it in values] == [True, False]
+    assert values[-1] == Named(name="Rome")
 
 
 def test_a_list_where_an_object_was_possible_has_no_fields() -> None:
@@ -1038,8 +1038,8 @@ def test_fields_that_change_are_yielded_again(
 ) -> None:
     for pieces in ([text], list(text), [text, "  ", "\n"]):
         assert dict(jsonrill.fields(pieces, schema)) == last
-        found = list(jsonrill.fields(pieces, schema))
-        assert len(found) <= len(last) + 1
+        fields = list(jsonrill.fields(pieces, schema))
+        assert len(fields) <= len(last) + 1
 
 
 # ---- what is allowed ----
@@ -1076,12 +1076,12 @@ ALLOWED: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text", "said"), ALLOWED)
-def test_a_violation_says_what_is_allowed(kind: Any, text: str, said: str) -> None:
+@pytest.mark.parametrize(("kind", "text", "allowed"), ALLOWED)
+def test_a_violation_says_what_is_allowed(kind: Any, text: str, allowed: str) -> None:
     schema = (
         {"properties": {"x": kind}} if isinstance(kind, dict) else create_model("M", x=(kind, 0))
     )
     for pieces in ([*f'{{"x": {text}}}'], [f'{{"x": {text}}}']):
         with pytest.raises(InvalidSchema) as caught:
             list(jsonrill.values(pieces, schema))
-        assert said in str(caught.value) and said in caught.value.feedback()
+        assert allowed in str(caught.value) and allowed in caught.value.feedback()

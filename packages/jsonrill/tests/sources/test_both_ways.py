@@ -68,8 +68,8 @@ async def later() -> Async:
     return Async()
 
 
-async def all_of(found: Any) -> list[Any]:
-    return [it async for it in found]
+async def all_of(stream: Any) -> list[Any]:
+    return [it async for it in stream]
 
 
 SYNC: dict[str, Callable[[], Any]] = {

@@ -179,14 +179,14 @@ def read(client: Any, upstream: Upstream, use: Callable[[Any], Any]) -> tuple[li
             return collect(use(stream))
 
     async def run() -> tuple[list[Any], Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         try:
             async with client(upstream.url) as stream:
                 async for item in use(stream):
-                    found.append(item)
+                    items.append(item)
         except Exception as error:
-            return found, error
-        return found, None
+            return items, error
+        return items, None
 
     return asyncio.run(run())
 
@@ -254,8 +254,8 @@ def test_a_break_closes_the_connection(client: Any) -> None:
 
             return leave() if isinstance(values, AsyncIterable) else sync()
 
-        found, error = read(client, upstream, first)
-        assert (len(found), error) == (1, None)
+        items, error = read(client, upstream, first)
+        assert (len(items), error) == (1, None)
         assert upstream.exchanges[0].left.wait(60)
         assert upstream.exchanges[0].tokens < 250
 

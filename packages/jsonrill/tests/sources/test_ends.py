@@ -75,15 +75,15 @@ def test_no_function_repairs_a_cut_answer(events: list[Any], reason: Any) -> Non
 
 @pytest.mark.parametrize(("events", "reason"), ENDS)
 def test_updates_say_why_an_answer_is_not_complete(events: list[Any], reason: Any) -> None:
-    found, error = collect(updates(iter(events), repair=True))
+    all_updates, error = collect(updates(iter(events), repair=True))
     if reason == "error":
         assert isinstance(error, SourceFailed)
         return
-    assert error is None and found[-1].data == {"title": "Ti"}
+    assert error is None and all_updates[-1].data == {"title": "Ti"}
     if is_complete(reason):
-        assert found[-1].status == "COMPLETED"
+        assert all_updates[-1].status == "COMPLETED"
     else:
-        assert (found[-1].status, found[-1].error["reason"]) == ("ERROR", reason)
+        assert (all_updates[-1].status, all_updates[-1].error["reason"]) == ("ERROR", reason)
 
 
 @pytest.mark.parametrize("case", [it for it in CASES if it["before"]], ids=lambda it: it["name"])
@@ -104,9 +104,9 @@ def test_an_async_source() -> None:
         yield chunk('{"a": [1, "x')
         yield chunk("", "length")
 
-    found, error = collect(values(events(), repair=True))
+    all_values, error = collect(values(events(), repair=True))
     assert isinstance(error, Truncated) and error.reason == "length"
-    assert found[-1] == error.value == {"a": [1, "x"]}
+    assert all_values[-1] == error.value == {"a": [1, "x"]}
 
 
 def chunk(content: str, reason: str | None = None, **more: Any) -> dict[str, Any]:
@@ -140,8 +140,8 @@ def test_half_a_number_is_none(reason: str | None) -> None:
 
 
 def test_of_many_documents_more_might_have_come() -> None:
-    found, error = collect(values(answer("{}\n[1]\n", reason="length"), many=True))
-    assert found == [{}, [1]] and isinstance(error, Truncated) and error.reason == "length"
+    all_values, error = collect(values(answer("{}\n[1]\n", reason="length"), many=True))
+    assert all_values == [{}, [1]] and isinstance(error, Truncated) and error.reason == "length"
     assert [*values(answer("{}\n[1]\n"), many=True)] == [{}, [1]]
 
 
@@ -302,10 +302,10 @@ def test_an_error_says_what_is_allowed_and_what_was_good(body: str, allowed: str
         _, error = collect(values(source, Plan))
         assert isinstance(error, jsonrill.InvalidSchema) and isinstance(error.value, Plan)
         assert error.text and body.startswith(error.text)
-        said = error.feedback()
-        assert allowed in said and "Answer again" in said
+        feedback = error.feedback()
+        assert allowed in feedback and "Answer again" in feedback
         good = body[: error.offset]
-        assert len(good) < 2 or good in said
+        assert len(good) < 2 or good in feedback
 
 
 def test_of_many_allowed_values_ten_are_listed() -> None:
@@ -399,8 +399,8 @@ def test_text_stops_when_its_field_is_complete(as_async: bool) -> None:
         for piece in source():
             yield piece
 
-    found, error = collect(text(async_source() if as_async else source(), "title"))
-    assert "".join(found) == "A day" and error is None
+    texts, error = collect(text(async_source() if as_async else source(), "title"))
+    assert "".join(texts) == "A day" and error is None
     assert read == body[:2]
     assert as_async or closed
     _, error = collect(text(source(), "title", read_all=True))

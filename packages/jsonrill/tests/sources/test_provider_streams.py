@@ -15,8 +15,8 @@ from support.streams import collect, sources
 Source = Callable[[Iterable[Any]], Any]
 
 
-def delta(**said: Any) -> dict[str, Any]:
-    return {"choices": [{"index": 0, "delta": said}]}
+def delta(**fields: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": fields}]}
 
 
 def call(index: int, arguments: str, name: str | None = None) -> dict[str, Any]:
@@ -58,8 +58,8 @@ def test_a_server_that_does_not_stream_is_read_at_once() -> None:
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
     }
     assert list(jsonrill.values([answer])) == [{"a": "xy"}]
-    found = [(part.kind, part.text) for part in jsonrill.parts([answer]) if part.complete]
-    assert found == [("reasoning", "hm"), ("text", '{"a": "xy"}')]
+    texts = [(part.kind, part.text) for part in jsonrill.parts([answer]) if part.complete]
+    assert texts == [("reasoning", "hm"), ("text", '{"a": "xy"}')]
 
 
 @sources
@@ -68,8 +68,8 @@ def test_values_texts_fragments_and_updates_read_the_answer(source: Source) -> N
     assert collect(jsonrill.text(source(ANSWER), "a")) == (["x", "y"], None)
     text = ['{"a', '": "x', 'y"}']
     assert collect(jsonrill.fragments(source(ANSWER))) == collect(jsonrill.fragments(text))
-    found, error = collect(jsonrill.updates(source(ANSWER)))
-    assert ([it.data for it in found], error) == ([{"a": "x"}, {"a": "xy"}], None)
+    updates, error = collect(jsonrill.updates(source(ANSWER)))
+    assert ([it.data for it in updates], error) == ([{"a": "x"}, {"a": "xy"}], None)
     assert collect(jsonrill.updates(source(ANSWER), every=60))[0][-1].data == {"a": "xy"}
     assert collect(jsonrill.content(source(ANSWER))) == (text, None)
 
@@ -112,9 +112,9 @@ def test_a_provider_that_is_named_reads_lines(size: int, ending: str) -> None:
 
 @sources
 def test_each_call_is_a_document_and_the_later_one_waits(source: Source) -> None:
-    found = [{}, {"p": 1}, {"q": "x"}, {"q": "xy"}]
-    assert collect(jsonrill.values(source(CALLS), tool="write")) == (found, None)
-    assert collect(jsonrill.values(source(CALLS), tool=True)) == ([*found, {"r": 0}], None)
+    expected = [{}, {"p": 1}, {"q": "x"}, {"q": "xy"}]
+    assert collect(jsonrill.values(source(CALLS), tool="write")) == (expected, None)
+    assert collect(jsonrill.values(source(CALLS), tool=True)) == ([*expected, {"r": 0}], None)
     texts, error = collect(jsonrill.arguments(source(CALLS), "write"))
     assert ("".join(texts), error) == ('{"p": 1}\x1e{"q": "xy"}', None)
     updates, error = collect(jsonrill.updates(source(CALLS), "ONE-BY-ONE", tool="write"))
@@ -171,8 +171,8 @@ def test_a_call_without_arguments_is_an_empty_object() -> None:
 def test_a_call_that_is_not_json_does_not_become_several() -> None:
     """After its error the rest of a call is left out; the next call is read, then it is raised."""
     broken = call(0, '{"a": oops,\n{"b": 1}\n', "write")
-    found, error = collect(jsonrill.values([broken, call(1, "[1]", "write"), ENDED], tool="write"))
-    assert (found, type(error)) == ([{}, [1]], InvalidJSON)
+    values, error = collect(jsonrill.values([broken, call(1, "[1]", "write"), ENDED], tool="write"))
+    assert (values, type(error)) == ([{}, [1]], InvalidJSON)
     assert "got 'o' at character 6" in str(error)
 
 
@@ -181,14 +181,14 @@ def test_a_call_that_is_cut_off_is_an_error() -> None:
     assert collect(jsonrill.values(cut, tool="write"))[0] == [{"a": "x"}]
     assert type(collect(jsonrill.values(cut, tool="write"))[1]) is Truncated
     cut.append(call(1, '{"b": 1}', "write"))
-    found, error = collect(jsonrill.values(cut, tool="write"))
-    assert (found, type(error)) == ([{"a": "x"}, {"b": 1}], InvalidJSON)
+    values, error = collect(jsonrill.values(cut, tool="write"))
+    assert (values, type(error)) == ([{"a": "x"}, {"b": 1}], InvalidJSON)
 
 
 def test_text_after_complete_arguments_is_an_error() -> None:
     late = [call(0, "[0]", "write"), call(1, "[1]", "write"), call(0, "junk"), ENDED]
-    found, error = collect(jsonrill.values(late, tool="write"))
-    assert (found, type(error)) == ([[0], [1]], InvalidJSON)
+    values, error = collect(jsonrill.values(late, tool="write"))
+    assert (values, type(error)) == ([[0], [1]], InvalidJSON)
 
 
 def test_repair_reads_arguments_too() -> None:
@@ -202,8 +202,8 @@ def test_repair_reads_arguments_too() -> None:
 @sources
 def test_a_source_of_which_nothing_is_recognised_says_what_came(source: Source) -> None:
     for count in (1, 31):
-        found, error = collect(jsonrill.values(source([{"foo": 1, "bar": 2}] * count)))
-        assert found == [] and type(error) is UnknownSource
+        values, error = collect(jsonrill.values(source([{"foo": 1, "bar": 2}] * count)))
+        assert values == [] and type(error) is UnknownSource
         assert "dict with foo, bar" in str(error) and "provider" in str(error)
     assert isinstance(error, JsonrillError) and isinstance(error, TypeError)
 
@@ -226,8 +226,8 @@ def test_unknown_elements_before_a_known_one_are_no_error() -> None:
 
 @sources
 def test_calls_without_text_read_for_their_text_name_the_remedy(source: Source) -> None:
-    found, error = collect(jsonrill.values(source(CALLS)))
-    assert found == [] and type(error) is UnknownSource
+    values, error = collect(jsonrill.values(source(CALLS)))
+    assert values == [] and type(error) is UnknownSource
     assert "tool='write' or tool=True" in str(error)
 
 
@@ -245,8 +245,8 @@ def test_a_provider_that_is_named_wrongly_is_noticed() -> None:
 @sources
 def test_an_error_of_the_provider_is_raised(source: Source) -> None:
     events = [*ANSWER[:3], {"error": {"message": "Overloaded"}}]
-    found, error = collect(jsonrill.values(source(events)))
-    assert (found, type(error)) == ([{}, {"a": "x"}], SourceFailed)
+    values, error = collect(jsonrill.values(source(events)))
+    assert (values, type(error)) == ([{}, {"a": "x"}], SourceFailed)
     assert "Overloaded" in str(error)
 
 

@@ -124,13 +124,13 @@ def test_a_pipe_is_followed_live(text: bool, bufsize: int) -> None:
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, text=text, bufsize=bufsize) as process:
         assert process.stdin is not None and process.stdout is not None
-        found = []
+        values = []
         for value in jsonrill.values(process.stdout):
-            found.append(value)
+            values.append(value)
             process.stdin.write("\n" if text else b"\n")  # type: ignore[arg-type]
             process.stdin.flush()
         process.stdin.close()
-    assert found == [{"a": "x"}, {"a": "xy"}, {"a": "xy", "b": 1}]
+    assert values == [{"a": "x"}, {"a": "xy"}, {"a": "xy", "b": 1}]
 
 
 def test_text_that_a_pipe_holds_back_is_not_lost() -> None:
@@ -157,13 +157,13 @@ def test_the_stdout_of_an_async_process() -> None:
             *(sys.executable, "-c", SLOW), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert process.stdin is not None and process.stdout is not None
-        found = []
+        values = []
         async for value in jsonrill.values(process.stdout):
-            found.append(value)
+            values.append(value)
             process.stdin.write(b"\n")
             await process.stdin.drain()
         await process.wait()
-        return found
+        return values
 
     assert asyncio.run(main()) == [{"a": "x"}, {"a": "xy"}, {"a": "xy", "b": 1}]
 
@@ -220,14 +220,14 @@ def read(client: Any, url: str, use: Callable[[Any], Any]) -> tuple[list[Any], A
             return collect(use(error))
 
     async def run() -> tuple[list[Any], Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         try:
             async with client(url) as response:
                 async for item in use(response):
-                    found.append(item)
+                    items.append(item)
         except Exception as error:
-            return found, error
-        return found, None
+            return items, error
+        return items, None
 
     return asyncio.run(run())
 
@@ -254,8 +254,8 @@ def test_a_body_is_read_as_it_arrives(client: Any, framing: Any) -> None:
             values = jsonrill.values(response)
             return each() if hasattr(values, "__anext__") else map(told, values)
 
-        found, error = read(client, upstream.url, use)
-    assert (found, error) == ([{"a": "x"}, {"a": "xy"}, {"a": "xy", "b": 1}], None)
+        items, error = read(client, upstream.url, use)
+    assert (items, error) == ([{"a": "x"}, {"a": "xy"}, {"a": "xy", "b": 1}], None)
 
 
 @every_client

@@ -120,9 +120,9 @@ def of_candidates(answers: list[Any]) -> Seen:
     parts = [part for answer in answers for part in answer.candidates[0].content.parts]
     reasoning = "".join(part.text for part in parts if part.thought)
     text = "".join(part.text for part in parts if part.text and not part.thought)
-    found = [part.function_call for part in parts if part.function_call]
+    calls = [part.function_call for part in parts if part.function_call]
     finish = answers[-1].candidates[0].finish_reason.value
-    return reasoning, text, [(call.name, call.args or {}) for call in found], finish
+    return reasoning, text, [(call.name, call.args or {}) for call in calls], finish
 
 
 def a_gemini(url: str) -> genai.Client:
@@ -142,10 +142,10 @@ def gemini(url: str) -> Seen:
 def of_mistral(message: Any) -> tuple[str, str]:
     if isinstance(message.content, str):
         return "", message.content
-    found = {"thinking": "", "text": ""}
+    texts = {"thinking": "", "text": ""}
     for part in message.content or []:
-        found[part.type] += part.thinking[0].text if part.type == "thinking" else part.text
-    return found["thinking"], found["text"]
+        texts[part.type] += part.thinking[0].text if part.type == "thinking" else part.text
+    return texts["thinking"], texts["text"]
 
 
 def mistral_stream(url: str) -> Seen:
@@ -153,8 +153,8 @@ def mistral_stream(url: str) -> Seen:
     with Mistral(api_key="none", server_url=url) as client:
         for event in client.chat.stream(model="m", messages=MESSAGES):
             choice = event.data.choices[0]
-            thought, said = of_mistral(choice.delta)
-            reasoning, text = reasoning + thought, text + said
+            thought, piece = of_mistral(choice.delta)
+            reasoning, text = reasoning + thought, text + piece
             for call in choice.delta.tool_calls or []:
                 calls.append((call.function.name, json.loads(str(call.function.arguments))))
     return reasoning, text, calls, str(choice.finish_reason)
@@ -197,10 +197,10 @@ def test_clients_read_reasoning_text_and_parallel_calls_streamed_or_not(name: st
 
 @pytest.mark.parametrize("name", CLIENTS)
 def test_clients_read_a_text_alone(name: str) -> None:
-    streamed, at_once, _, said, _ = CLIENTS[name]
+    streamed, at_once, _, finish, _ = CLIENTS[name]
     with Upstream(FakeAnswer(TEXT, pace=0)) as upstream:
-        assert streamed(upstream.url) == ("", TEXT, [], said)
-        assert at_once(upstream.url) == ("", TEXT, [], said)
+        assert streamed(upstream.url) == ("", TEXT, [], finish)
+        assert at_once(upstream.url) == ("", TEXT, [], finish)
 
 
 @pytest.mark.parametrize("name", CLIENTS)
@@ -248,8 +248,8 @@ def test_a_token_is_one_event_at_the_pace_and_is_counted() -> None:
         stream = client.chat.completions.create(model="m", messages=MESSAGES, stream=True)
         texts = [chunk.choices[0].delta.content for chunk in stream]
         assert time.monotonic() - begun >= 0.02 * upstream.tokens
-    said = [text for text in texts if text]
-    assert upstream.tokens == len(said) == -(-len(TEXT) // 4) and "".join(said) == TEXT
+    tokens = [text for text in texts if text]
+    assert upstream.tokens == len(tokens) == -(-len(TEXT) // 4) and "".join(tokens) == TEXT
     assert not upstream.exchanges[0].left.is_set()
 
 

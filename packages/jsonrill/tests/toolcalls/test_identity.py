@@ -61,7 +61,7 @@ class Calls:
 def run(*events: dict[str, Any]) -> list[int | None]:
     """A dict is an event; one with a key in capitals tells the test what to do in between."""
     calls = Calls()
-    found: list[int | None] = []
+    numbers: list[int | None] = []
     for event in events:
         match event:
             case {"COMPLETE": number}:
@@ -77,8 +77,8 @@ def run(*events: dict[str, Any]) -> list[int | None]:
             case {"FORGET": message}:
                 calls.identity.forget(message)
             case _:
-                found.append(calls.find(**event))
-    return found
+                numbers.append(calls.find(**event))
+    return numbers
 
 
 A0: dict[str, Any] = {"id": "a", "index": 0, "name": "f"}
@@ -207,13 +207,13 @@ def test_ids_are_made_from_what_a_receiver_sees_too() -> None:
 def test_an_id_that_comes_later_takes_the_place_of_the_made_one() -> None:
     calls = Calls()
     calls.find(index=0)
-    made = calls.made[0].id
+    first_id = calls.made[0].id
     assert not calls.identity.linked
     calls.find(index=0, id="a")
     assert calls.identity.linked
     assert (calls.made[0].id, calls.made[0].own_id) == ("a", True)
     # Both lead to it, for whoever has kept the first.
-    assert calls.identity.known(made) is calls.identity.known("a") is calls.made[0]
+    assert calls.identity.known(first_id) is calls.identity.known("a") is calls.made[0]
 
 
 def test_a_made_id_is_for_good_once_the_index_leads_elsewhere() -> None:

@@ -376,14 +376,14 @@ def test_a_frozen_call_has_no_parser_and_takes_nothing() -> None:
 
 def _reachable(*roots: Any) -> list[Any]:
     """What the roots lead to; not through types and functions."""
-    found: dict[int, Any] = {}
+    reached: dict[int, Any] = {}
     left = list(roots)
     while left:
         held = left.pop()
-        if id(held) not in found and not callable(held):
-            found[id(held)] = held
+        if id(held) not in reached and not callable(held):
+            reached[id(held)] = held
             left += gc.get_referents(held)
-    return list(found.values())
+    return list(reached.values())
 
 
 def test_a_response_that_is_announced_again_goes_on() -> None:
@@ -690,8 +690,8 @@ def test_an_error_of_the_provider_is_raised_at_the_end() -> None:
     }
     failed = {"type": "error", "code": "server_error", "message": "Overloaded"}
     for events, count in (([created, failed], 0), ([created, opened, failed], 2)):
-        found = []
+        updates = []
         with pytest.raises(SourceFailed, match="Overloaded"):
             for update in tool_calls(events):
-                found.append(update)
-        assert len(found) == count
+                updates.append(update)
+        assert len(updates) == count

@@ -90,14 +90,14 @@ CLIENTS = {
 
 def check(calls: ToolCalls, grown: dict[str, list[str]]) -> None:
     """The calls are right, and were seen to grow."""
-    found = {call.name: call for call in calls.calls}
-    for made in TWO:
-        call = found[made.name]
-        assert (call.id, call.status, call.raw) == (made.id, "complete", made.text)
-        assert call.args == json.loads(made.text)
-        texts = grown[made.id]
+    by_name = {call.name: call for call in calls.calls}
+    for expected in TWO:
+        call = by_name[expected.name]
+        assert (call.id, call.status, call.raw) == (expected.id, "complete", expected.text)
+        assert call.args == json.loads(expected.text)
+        texts = grown[expected.id]
         assert len(set(texts)) > 3
-        assert all(made.text.startswith(text) for text in texts)
+        assert all(expected.text.startswith(text) for text in texts)
 
 
 @pytest.mark.parametrize("name", CLIENTS)
@@ -154,18 +154,18 @@ def test_the_helper_of_openai_says_done_too_early_and_tool_calls_does_not() -> N
     """One interleaved stream: the helper ends call 0 when call 1 speaks, with half its JSON."""
     openai = pytest.importorskip("openai")
     events = openai_chat(TWO, [(0, '{"city":'), (1, '{"q":'), (0, "1}"), (1, "2}")])
-    said: list[tuple[int, str]] = []
+    done: list[tuple[int, str]] = []
     with serve(Replay(events)) as replay:
         with openai.OpenAI(api_key="none", base_url=replay.url + "/v1", max_retries=0) as api:
             with api.chat.completions.stream(model="m", messages=MESSAGES) as stream:
                 for event in stream:
                     if event.type == "tool_calls.function.arguments.done":
-                        said.append((event.index, event.arguments))
+                        done.append((event.index, event.arguments))
             calls = ToolCalls()
             with api.chat.completions.stream(model="m", messages=MESSAGES) as stream:
                 for _ in tool_calls(stream, calls=calls):
                     pass
-    assert (0, '{"city":') in said, f"mended in openai {openai.__version__}: tell the docs"
+    assert (0, '{"city":') in done, f"mended in openai {openai.__version__}: tell the docs"
     assert [(call.index, call.args) for call in calls.calls] == [(0, {"city": 1}), (1, {"q": 2})]
 
 

@@ -163,8 +163,8 @@ def test_a_receiver_without_schemas_learns_the_verdict(text: str) -> None:
     receiver = ToolCalls()
     says: list[Statement] = [CallDelta("a", name="get_weather")]
     says += [CallDelta("a", text=character) for character in text]
-    for said in (*says, Finish()):
-        for event in sender.feed({"say": [said]}):
+    for statement in (*says, Finish()):
+        for event in sender.feed({"say": [statement]}):
             if event["kind"] != "tools_aggregate":
                 receiver.feed(event)
         assert receiver.calls == sender.calls.calls

@@ -145,8 +145,8 @@ def test_what_is_sent() -> None:
     stage = ToolCallEvents()
     sent = [
         event
-        for made in openai_chat([Made("a", "f", '{"x":1}')], [(0, '{"x"'), (0, ":1"), (0, "}")])
-        for event in stage.feed(made)
+        for chunk in openai_chat([Made("a", "f", '{"x":1}')], [(0, '{"x"'), (0, ":1"), (0, "}")])
+        for event in stage.feed(chunk)
     ]
     updates = [event["tool_call_updates"] for event in sent[:-1]]
     assert {event["kind"] for event in sent[:-1]} == {"tools_call_update"}
@@ -195,8 +195,8 @@ def test_a_result_of_ones_own_tool_is_sent() -> None:
 
 def test_updates_of_one_message_travel_together() -> None:
     whole = [
-        {"index": number, "id": made.id, "function": {"name": made.name, "arguments": made.text}}
-        for number, made in enumerate(TWO)
+        {"index": number, "id": call.id, "function": {"name": call.name, "arguments": call.text}}
+        for number, call in enumerate(TWO)
     ]
     choices = [
         {"index": 0, "delta": {"tool_calls": whole}},

@@ -35,17 +35,17 @@ def per_feed(case: dict[str, Any]) -> list[list[Fragment]]:
 
 def joined(items: list[Any]) -> list[Any]:
     """Adjoining texts of one feed as one: into how many a feed is cut is nobody's business."""
-    found: list[Any] = []
+    joined_items: list[Any] = []
     for item in items:
-        if isinstance(item, str) and found and isinstance(found[-1], str):
-            found[-1] += item
-        elif isinstance(item, dict) and item["kind"] == "PartialString" and found:
-            if found[-1]["kind"] == "PartialString":
-                item = {**item, "textValue": found.pop()["textValue"] + item["textValue"]}
-            found.append(item)
+        if isinstance(item, str) and joined_items and isinstance(joined_items[-1], str):
+            joined_items[-1] += item
+        elif isinstance(item, dict) and item["kind"] == "PartialString" and joined_items:
+            if joined_items[-1]["kind"] == "PartialString":
+                item = {**item, "textValue": joined_items.pop()["textValue"] + item["textValue"]}
+            joined_items.append(item)
         else:
-            found.append(item)
-    return found
+            joined_items.append(item)
+    return joined_items
 
 
 # ---- the pinned cases ----
@@ -62,24 +62,24 @@ def test_together_the_cases_show_every_kind() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_the_full_form_of_each_feed(case: dict[str, Any]) -> None:
-    found = [joined([to_wire(fragment) for fragment in feed]) for feed in per_feed(case)]
-    assert same(found, case["wire"])
+    wire = [joined([to_wire(fragment) for fragment in feed]) for feed in per_feed(case)]
+    assert same(wire, case["wire"])
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_the_compact_form_of_each_feed(case: dict[str, Any]) -> None:
     encoder = CompactEncoder()
-    found = [joined(encoder.feed(feed)) for feed in per_feed(case)]
-    assert same(found, case["compact"])
+    compact = [joined(encoder.feed(feed)) for feed in per_feed(case)]
+    assert same(compact, case["compact"])
 
 
 @pytest.mark.parametrize("form", ["wire", "compact"])
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_each_form_is_read_back(case: dict[str, Any], form: str) -> None:
     reader, rebuilder = WireReader(), Rebuilder()
-    for sent, made in zip(case[form], per_feed(case), strict=True):
+    for sent, parsed in zip(case[form], per_feed(case), strict=True):
         read = [reader.read(item) for item in sent]
-        assert merged(read) == [fields._replace(offset=0) for fields in merged(made)]  # type: ignore[arg-type]
+        assert merged(read) == [fields._replace(offset=0) for fields in merged(parsed)]  # type: ignore[arg-type]
         rebuilder.feed(sent)
     assert same(rebuilder.value, case["value"])
     assert reader.complete and rebuilder.complete
@@ -157,10 +157,10 @@ def test_a_fragment_carries_nothing_but_its_fields() -> None:
     ],
 )
 def test_fields_are_absent_only_when_there_is_nothing(fragment: Fragment, wire: Any) -> None:
-    found = to_wire(fragment)
-    assert same(found, wire)
-    assert list(found)[:2] == ["path", "kind"]
-    assert from_wire(found).value == fragment.value
+    encoded = to_wire(fragment)
+    assert same(encoded, wire)
+    assert list(encoded)[:2] == ["path", "kind"]
+    assert from_wire(encoded).value == fragment.value
 
 
 @pytest.mark.parametrize(

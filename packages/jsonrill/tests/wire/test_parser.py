@@ -127,8 +127,8 @@ def test_the_fragments_of_a_text(text: str, expected: list[tuple[Any, ...]]) -> 
     want = [Fragment(*fields) for fields in expected]
     assert parse(text) == want
     for pieces in cuttings(text):
-        found = [fields[:4] for fields in outcome(pieces).fragments]
-        assert found == [fields[:4] for fields in merged(want)]
+        fragments = [fields[:4] for fields in outcome(pieces).fragments]
+        assert fragments == [fields[:4] for fields in merged(want)]
 
 
 def test_each_fragment_comes_with_the_character_that_makes_it_certain() -> None:
@@ -310,7 +310,7 @@ TAILS += ['\\"', '\\":0'] + [f"{'0' * n}{tail}" for n in (1, 2, 3, 4) for tail i
 
 def closers(text: str) -> str:
     """The brackets that are open at the end of a valid beginning, inside out."""
-    found, in_string, escape = "", False, False
+    brackets, in_string, escape = "", False, False
     for char in text:
         if escape:
             escape = False
@@ -319,10 +319,10 @@ def closers(text: str) -> str:
         elif char == '"':
             in_string = True
         elif char in "{[":
-            found = ("}" if char == "{" else "]") + found
+            brackets = ("}" if char == "{" else "]") + brackets
         elif char in "}]":
-            found = found[1:]
-    return found
+            brackets = brackets[1:]
+    return brackets
 
 
 def can_be_continued(text: str) -> bool:
@@ -425,8 +425,8 @@ LIMITS: list[tuple[str, Limits, str, int]] = [
 def test_a_limit_is_named_and_stands_where_it_was_passed(
     limit: str, limits: Limits, text: str, offset: int
 ) -> None:
-    found = [outcome(pieces, limits=limits) for pieces in any_cutting(text)]
-    assert all(other == found[0] for other in found)
+    outcomes = [outcome(pieces, limits=limits) for pieces in any_cutting(text)]
+    assert all(other == outcomes[0] for other in outcomes)
     error = refusal([text], limits=limits)
     assert isinstance(error, LimitExceeded)
     assert (error.limit, error.offset) == (limit, offset)
@@ -482,11 +482,11 @@ def test_a_number_too_long_for_the_interpreter_is_over_a_limit_too() -> None:
     digits = sys.get_int_max_str_digits()
     text = f"[1, {'9' * (digits + 1)}]"
     limits = Limits(number=10**6)
-    found = [outcome(pieces, limits=limits) for pieces in (*cuttings(text), by(1000, text))]
-    assert all(other == found[0] for other in found)
-    assert found[0].error is not None and found[0].error[0] == "LimitExceeded"
-    assert found[0].error[2] == "number"
-    assert [fragment.kind for fragment in found[0].fragments] == ["StartArray", "CompleteNumber"]
+    outcomes = [outcome(pieces, limits=limits) for pieces in (*cuttings(text), by(1000, text))]
+    assert all(other == outcomes[0] for other in outcomes)
+    assert outcomes[0].error is not None and outcomes[0].error[0] == "LimitExceeded"
+    assert outcomes[0].error[2] == "number"
+    assert [fragment.kind for fragment in outcomes[0].fragments] == ["StartArray", "CompleteNumber"]
     assert outcome([f"[{'9' * digits}]"], limits=limits).error is None
 
 
@@ -505,8 +505,8 @@ def test_a_number_too_long_for_the_interpreter_is_over_a_limit_too() -> None:
 )
 def test_a_key_twice_is_refused_on_request(text: str, offset: int) -> None:
     text += '"' if text.endswith("a") else ""
-    found = [outcome(pieces, duplicates="error") for pieces in cuttings(text)]
-    assert all(other == found[0] for other in found)
+    outcomes = [outcome(pieces, duplicates="error") for pieces in cuttings(text)]
+    assert all(other == outcomes[0] for other in outcomes)
     error = refusal([text], duplicates="error")
     assert type(error) is InvalidJSON
     assert error.offset == offset
@@ -534,8 +534,8 @@ def test_parse_float_gets_the_source_text() -> None:
 @pytest.mark.parametrize("long", ["", "x" * 100])
 def test_a_number_that_parse_float_refuses_is_invalid(long: str) -> None:
     text = f'["{long}", 1.5,\n1e9999999999999999999, 2]'
-    found = [outcome(pieces, parse_float=Decimal) for pieces in cuttings(text)]
-    assert all(other == found[0] for other in found)
+    outcomes = [outcome(pieces, parse_float=Decimal) for pieces in cuttings(text)]
+    assert all(other == outcomes[0] for other in outcomes)
     error = refusal([text], parse_float=Decimal)
     assert type(error) is InvalidJSON and "1e9999999999999999999" in str(error)
     assert (error.line, error.column, error.path) == (2, 22, (2,))
@@ -641,8 +641,8 @@ BYTES: list[tuple[bytes, int, str]] = [
 
 @pytest.mark.parametrize("data, offset, byte", BYTES)
 def test_bytes_that_are_not_utf_8_are_not_json(data: bytes, offset: int, byte: str) -> None:
-    found = [outcome(pieces) for pieces in cuttings(data)]
-    assert all(other == found[0] for other in found)
+    outcomes = [outcome(pieces) for pieces in cuttings(data)]
+    assert all(other == outcomes[0] for other in outcomes)
     error = refusal([data])
     assert type(error) is InvalidJSON
     assert (error.offset, error.expected) == (offset, "UTF-8")
