@@ -10,10 +10,10 @@
 import { InvalidJSON } from "../../errors.js";
 import { AFTER, FIRST_ELEMENT, FIRST_KEY, Machine, NEXT_KEY, STRING, VALUE } from "../machine.js";
 import { formatPath } from "../path-text.js";
-import { charAt, endOf, isLetter, lastOf, trimmed } from "./characters.js";
+import { charAt, endOf, isLetter, lastVisible, trimmed } from "./characters.js";
 import { SHAPE, afterBrackets, pastSpaces } from "./lookahead.js";
 import { CLOSING } from "./states.js";
-import { CLOSERS } from "./strings.js";
+import { CLOSERS, closesBracket } from "./strings.js";
 import { KEY_BEFORE, NEXT_OBJECT, QUOTES } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
@@ -25,7 +25,7 @@ import { KEY_BEFORE, NEXT_OBJECT, QUOTES } from "./tables.js";
  * @typedef {{object: boolean, size: number, keys: Set<any> | null, before: Closed | null}} Closed
  */
 
-export const ANY_CLOSER = ["}", "]", ")"];
+const ANY_CLOSER = ["}", "]", ")"];
 // After a list of numbers these go on with the sentence, as letters do.
 const UNITS = "°%‰€$£¥";
 // So much white space may be between a full stop and what follows it.
@@ -116,7 +116,7 @@ export class Brackets {
    * @param {typeof InvalidJSON} [kind]
    */
   refuseEarlier(m, pos, missing = true, kind = InvalidJSON) {
-    if (m._state !== STRING && ANY_CLOSER.includes(lastOf(this.lastString(m)))) {
+    if (m._state !== STRING && this.swallows(m, this.lastString(m))) {
       throw m._twoReadings("the bracket is wrong", "one in the string before belongs here", pos, kind);
     }
     const row = m._state === AFTER ? this.endedLast(m) : null;
@@ -148,6 +148,16 @@ export class Brackets {
     if (this.bracketed || this.commaAt === m._token) {
       throw m._twoReadings("a key comes twice in an object", "a bracket is wrong or missing", quote);
     }
+  }
+
+  /**
+   * True if a string ends in a bracket that may close what is open, or nothing in it.
+   * @param {Leniency} m
+   * @param {string} string
+   */
+  swallows(m, string) {
+    const last = lastVisible(string);
+    return ANY_CLOSER.includes(last) && (this.brackets(m).includes(last) || closesBracket(string));
   }
 
   /**

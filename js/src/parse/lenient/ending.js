@@ -2,8 +2,6 @@
 
 import { InvalidJSON, Truncated } from "../../errors.js";
 import { END, FIRST_ELEMENT, KEY, Machine, STRING, VALUE } from "../machine.js";
-import { ANY_CLOSER } from "./brackets.js";
-import { lastOf } from "./characters.js";
 import {
   ASIDE,
   BARE_KEY,
@@ -21,6 +19,7 @@ import {
   PROSE,
   THOUGHTS,
 } from "./states.js";
+import { closesBracket } from "./strings.js";
 import { AFTER_VALUE, SECOND_IN_LINE, SECOND_SCALAR, TAKES_BACK } from "./tables.js";
 import { ALL_WORDS } from "./words.js";
 
@@ -128,7 +127,7 @@ export class TextEnd {
     } else if (m._state === STRING) {
       swallowed = this.maySwallow(m);
     } else {
-      swallowed = ANY_CLOSER.includes(lastOf(m.brackets.lastString(m)));
+      swallowed = false; // one before it: `refuseOpen`
     }
     if (swallowed) {
       const [one, other] = ["the text stopped in a string", "a quote is missing"];
@@ -143,11 +142,11 @@ export class TextEnd {
    */
   maySwallow(m) {
     const curly = m.text.tailText.startsWith("”") && !m.quotes.opensCurly(m);
-    if (m.quotes.quoted || curly || ANY_CLOSER.includes(m.text.last)) return true;
+    if (m.quotes.quoted || curly) return true;
     // Without one that is not escaped, no line break counts.
     let text = m.text.emitted + m.text.tailText;
     if (m.text.linesAt !== m._token) text = text.replaceAll("\n", " ");
-    return AFTER_VALUE.test(text) || m.text.closesBracket();
+    return AFTER_VALUE.test(text) || closesBracket(text) || m.brackets.swallows(m, text);
   }
 
   /**

@@ -14,6 +14,7 @@ import {
   PATH,
   PATH_AFTER,
   PATH_CUT,
+  PYTHON,
   PYTHON_CODE,
   PYTHON_CODE_CUT,
   REGEX,
@@ -60,18 +61,21 @@ export function isLiteral(whole, text, pos, last) {
 
 /**
  * True if the backslash at `pos`, the first that begins no escape, may not be text: it begins an escape
- * of another language, `\x41`, `\u{1F600}`, the end of a line. Or the string has an escape before it
- * that is doubtful now. null if more text must come to tell.
+ * of another language, `\x41`, `\u{1F600}`, the end of a line, and in a text that has quotes of Python's
+ * (`python`) `\0` and its like. Or the string has an escape before it that is doubtful now. null if
+ * more text must come to tell.
  * @param {string} whole the text of the string so far
  * @param {string} text
  * @param {number} pos
  * @param {boolean} last
+ * @param {boolean} python
  */
-export function isUnsure(whole, text, pos, last) {
+export function isUnsure(whole, text, pos, last, python) {
   const char = charAt(text, pos + 1);
   if (char === "\r" || char === "\n" || text.startsWith("u{", pos + 1)) return true;
   if (isAlnum(char) && (CONTROL.test(whole) || endOf(NETWORK, whole, 0) >= 0)) return true;
   if (whole.slice(1) === ":" || IN_REGEX.test(whole.slice(-1))) return false;
+  if (python && char !== "" && PYTHON.includes(char)) return true;
   const cut = endOf(PYTHON_CODE_CUT, text, pos + 1) >= 0 && !last;
   return cut ? null : endOf(PYTHON_CODE, text, pos + 1) >= 0;
 }

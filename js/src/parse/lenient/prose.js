@@ -232,9 +232,11 @@ export class Prose {
     if (this.isDoubtful || OPERAND.test(before)) return false;
     if (endOf(SCALAR_LIST, text, pos) < 0) return true;
     const numbers = endOf(NUMBERS, text, pos) >= 0;
-    if (IN_LINE.test(before)) return !numbers || !before.includes("[]") || before.endsWith(">\n");
+    // What ended in a tag before it was thought aloud.
+    if (IN_LINE.test(before)) return !numbers || !before.slice(before.lastIndexOf("</") + 1).includes("[]");
     if (!ANNOUNCES.test(before)) return false;
-    return !(numbers && (CITES.test(before) || KEY_BEFORE.test(before)));
+    const cited = endOf(EMPTY_OR_ONE, text, pos) >= 0 || CITES.test(before);
+    return !(numbers && (cited || KEY_BEFORE.test(before)));
   }
 
   /**
@@ -456,7 +458,7 @@ export class Prose {
     const isSource = !due || CITES.test(before);
     if (cited && isSource && !this.scalarList && !this.isScalar) return false;
     const inLine = cited && !this.trailingText.includes("\n");
-    const cut = due && m._last && SHAPE.BRACKET.cut(text, pos) && !IN_FACE.test(before);
+    const cut = due && m._last && SHAPE.BRACKET.cut(text, pos) && (before.endsWith("`") || !IN_FACE.test(before));
     const seen = cut || inLine || m._sees(SHAPE.BRACKET, text, pos);
     if (seen) throw m._twoReadings("the value is before this", "it begins here", pos);
     return seen;

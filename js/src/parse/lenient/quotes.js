@@ -9,6 +9,7 @@
 import { AFTER, FIRST_KEY, STRING, VALUE } from "../machine.js";
 import { charAt, endOf, isAlnum, isAlpha, isSpace, lastOf, lastVisible, spaceEnd, trimmedEnd } from "./characters.js";
 import { SHAPE } from "./lookahead.js";
+import { closesBracket } from "./strings.js";
 import {
   CLOSE_QUOTATION,
   ENDS_IN_NUMBER,
@@ -168,7 +169,7 @@ export class Quotes {
       ",:]}".includes(text[quote + 1]) ||
       isSpace(m.text.shown.at(-1) ?? "") || // before the comma, or in the text
       m._bareKeys || // one may be in the text
-      m.text.closesBracket();
+      closesBracket(m.text.whole(m));
     const unsure = swallowed || this.quoted || !m._object;
     if (this.quotation || (!curly && unsure)) {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];

@@ -83,16 +83,6 @@ export class Strings {
     return lastVisible(this.shown + this.tailText);
   }
 
-  /** True if a bracket is closed in that text that was not opened in it. */
-  closesBracket() {
-    let opened = 0;
-    for (const [bracket] of (this.emitted + this.tailText).matchAll(/[\][{}]/g)) {
-      opened += "{[".includes(bracket) ? 1 : -1;
-      if (opened < 0) return true;
-    }
-    return false;
-  }
-
   /**
    * @param {Leniency} m
    * @param {string} run
@@ -365,7 +355,7 @@ export class Strings {
     }
     const letter = isAlnum(charAt(text, pos + 1));
     if (this.backslashAt !== m._token) {
-      const unsure = isUnsure(this.whole(m), text, pos, m._last);
+      const unsure = isUnsure(this.whole(m), text, pos, m._last, ["'", "`"].includes(this.opened));
       if (unsure === null) return m._hold(text, pos);
       if (unsure || (letter && this.codeAt === m._token)) throw this.backslashes(m, pos);
     }
@@ -429,4 +419,17 @@ export class Strings {
  */
 function isPair(text, pos) {
   return pos >= 0 && /** @type {number} */ (text.codePointAt(pos)) > 0xffff;
+}
+
+/**
+ * True if a bracket is closed in a string that was not opened in it.
+ * @param {string} string
+ */
+export function closesBracket(string) {
+  let opened = 0;
+  for (const [bracket] of string.matchAll(/[\][{}]/g)) {
+    opened += "{[".includes(bracket) ? 1 : -1;
+    if (opened < 0) return true;
+  }
+  return false;
 }

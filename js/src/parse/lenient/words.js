@@ -12,6 +12,7 @@ import {
   ODD_NUMBER,
   ODD_SPACES,
   ODD_WORDS,
+  ONE_WORD,
 } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
@@ -163,8 +164,13 @@ export class Words {
         return end + 1;
       }
     }
-    const wrong = "}]".includes(text[end]) && text[end] !== (m._object ? "}" : "]");
-    if (wrong || !",}]\r\n".includes(text[end])) {
+    let ends = `,\r\n${m._object ? "}" : "]"}`.includes(text[end]);
+    if (text[end] === '"' && m._object && endOf(ONE_WORD, m._begun, 0) >= 0) {
+      const seen = m._sees(SHAPE.QUOTED_KEY, text, end);
+      if (seen === null) return m._hold(text, end);
+      ends = seen;
+    }
+    if (!ends) {
       m._state = AFTER;
       return this.refuse(m, text, end, "", end);
     }

@@ -342,8 +342,11 @@ def test_bare_values_are_strings_where_the_rule_is_named() -> None:
         "a": "done",
         "b": ["x y", 1],
     }
-    with pytest.raises(InvalidJSON):
-        read('{"a": it "is"}', repair=["bare-values"])
+    both = ["bare-values", "missing-commas"]
+    assert read('{"a": done "b": 1}', repair=both)[0] == {"a": "done", "b": 1}
+    for near_json in ('{"a": it "is"}', '{"a": it is "b": 1}', '{"a": it"b": 1}'):
+        with pytest.raises(InvalidJSON):
+            read(near_json, repair=both)
 
 
 # ---- mutations ----

@@ -230,7 +230,7 @@ WITH_VALUE: list[tuple[str, Any]] = [
     # Otherwise it is prose, up to a fence or to a bracket with JSON in it.
     ("So: {}", {}),
     ("So: []\n", []),
-    ("So: [1]", [1]),
+    ("So: [1, 2]", [1, 2]),
     ("So [1]: [1, 2]", [1, 2]),
     ("So:\n[1]", [1]),
     ("So:\n[1 2]", [1, 2]),

@@ -15,6 +15,7 @@ cdef class Brackets:
     cpdef refuse_earlier(self, Leniency m, str text, Py_ssize_t pos, bint missing=*, kind=*)
     cpdef fix_bracket(self, Leniency m, str text, Py_ssize_t pos, Py_ssize_t size=*)
     cpdef repeats(self, Leniency m, str key, str text, Py_ssize_t quote)
+    cpdef bint swallows(self, Leniency m, str string) except -1
     cpdef last_string(self, Leniency m)
     @cython.locals(closed=tuple, followed=bint, size=Py_ssize_t, largest=Py_ssize_t)
     cpdef ended_last(self, Leniency m)

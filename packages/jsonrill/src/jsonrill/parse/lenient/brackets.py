@@ -18,12 +18,12 @@ from ..machine import Machine
 from ..states import AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
 from . import lookahead, patterns
 from .rules import QUOTES
-from .strings import CLOSERS
+from .strings import CLOSERS, closes_bracket
 
 if TYPE_CHECKING:
     from .core import Leniency
 
-ANY_CLOSER: Final = ("}", "]", ")")
+_ANY_CLOSER: Final = ("}", "]", ")")
 # So much white space may be between a full stop and what follows it.
 _FAR: Final = 32
 # After a list of numbers these go on with the sentence, as letters do.
@@ -96,7 +96,7 @@ class Brackets:
         self, m: Leniency, text: str, pos: int, missing: bool = True, kind: Any = InvalidJSON
     ) -> None:
         """Refuse to repair a bracket here if another one may be the wrong one, or `missing`."""
-        if m._state != STRING and self.last_string(m)[-1:] in ANY_CLOSER:
+        if m._state != STRING and self.swallows(m, self.last_string(m)):
             raise m._two_readings(
                 "the bracket is wrong", "one in the string before belongs here", text, pos, kind
             )
@@ -119,6 +119,11 @@ class Brackets:
             raise m._two_readings(
                 "a key comes twice in an object", "a bracket is wrong or missing", text, quote
             )
+
+    def swallows(self, m: Leniency, string: str) -> bool:
+        """True if a string ends in a bracket that may close what is open, or nothing in it."""
+        last = string.rstrip()[-1:]
+        return last in _ANY_CLOSER and (last in self.brackets(m) or closes_bracket(string))
 
     def last_string(self, m: Leniency) -> str:
         """The string that came last, but for brackets; a dash if something else did."""

@@ -31,8 +31,8 @@ from ..states import (
     VALUE,
 )
 from . import patterns
-from .brackets import ANY_CLOSER
 from .by_schema import RereadSink, fits
+from .strings import closes_bracket
 from .words import ALL_WORDS
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class TextEnd:
         elif m._state == STRING:
             swallowed = self.may_swallow(m)
         else:
-            swallowed = m.brackets.last_string(m)[-1:] in ANY_CLOSER
+            swallowed = False  # one before it: `refuse_open`
         if swallowed:
             raise m._two_readings(
                 "the text stopped in a string", "a quote is missing", text, end, Truncated
@@ -144,9 +144,9 @@ class TextEnd:
         shown = m.text.shown(m) + m.text.tail_text
         if m.text.lines_at != m._token:  # all line breaks in it are escaped
             shown = shown.replace("\n", " ")
-        if patterns.AFTER_VALUE.search(shown) or m.text.last(m) in ANY_CLOSER:
+        if patterns.AFTER_VALUE.search(shown) or closes_bracket(shown):
             return True
-        return m.text.closes_bracket(m)
+        return bool(m.brackets.swallows(m, shown))
 
     def cut_off(self, m: Leniency) -> None:
         """Close what is open. Half a key, escape or number is dropped, half a word has one end."""

@@ -22,16 +22,19 @@ _WHOLE = (
     rf"(?:\"[^\"\n]{{0,80}}\"|“[^”\n]{{0,80}}”|'[^'\n]{{0,80}}'|{_NUMBER}|{_LITERAL}"
     r"|\([\"'\d-][^()\n]{0,200}\))"
 )
+# Where words have no spaces between them, one may come right before it.
+_BEFORE = r"(?:(?<![\w:=<])|(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]))"
 SECOND_IN_LINE: Final = re.compile(
     r"\A[\W\d_]{0,200}[\"'“‘]"
     r"|(?:\A|\n)[ \t]{0,40}\"[^\"\n]{1,80}\"[ \t]{0,8}:\s{0,8}"
     rf"(?:[\"'“‘{{\[]|{_NUMBER}|{_LITERAL})"
-    rf"|(?:\A[^\n]{{0,40}}|\n(?:\d{{1,3}}[.)])?[^\w\n]{{0,40}})(?<![\w:=<]){_WHOLE}{_LINE_ENDS}"
+    rf"|(?:\A[^\n]{{0,40}}|\n(?:\d{{1,3}}[.)])?[^\w\n]{{0,40}}){_BEFORE}{_WHOLE}{_LINE_ENDS}"
 )
 # The text after a value takes it back.
 TAKES_BACK: Final = re.compile(
-    r"\A\W{0,16}(?:(?:no,? )?wait|oops|correction|scratch that|ignore (?:this|that|the above))"
-    r"(?!\w)",
+    r"\A\W{0,16}(?:(?:(?:no,? )?wait|oops|correction|scratch that|ignore (?:this|that|the above)"
+    r"|moment|warte|hoppla|korrektur|attend(?:s|ez)|oups|espera|corrección|подожди(?:те)?)(?!\w)"
+    r"|等等|不对|更正|訂正)",
     re.IGNORECASE,
 )
 # Before a bracket in the text after the value: it is part of a face, or meant as itself.
@@ -48,8 +51,13 @@ IN_SENTENCE: Final = re.compile(r"[\w,;)] \Z")
 ANNOUNCES: Final = re.compile(r"[:：][\s*_`]{0,8}\Z")
 # Before numbers in brackets after a colon: they are sources or an interval.
 CITES: Final = re.compile(
-    r"\w:\Z|(?:\([^()\n]{0,120}|\b(?:sources?|refs?|references?|citations?|footnotes?|notes?|see|cf|quellen?"
-    r"|siehe|vgl|fuentes?|domain|range|intervals?|bounds?|support|ci|出典|来源|источники?)[.*_]{0,3})[:：][\s*_`]{0,8}\Z",
+    r"\w:\Z|(?:\([^()\n]{0,120}"
+    r"|\b(?:sources?|refs?|references?|citations?|footnotes?|notes?|see|cf|bibliography|domain|range"
+    r"|intervals?|bounds?|support|ci|quellen?|siehe|vgl|belege?|zitate?|fußnoten?|literatur|intervalle?"
+    r"|(?:werte)?bereich|fuentes?|referencias?|citas?|notas?|intervalos?|rango|dominio|références?"
+    r"|voir|bibliographie|plage|domaine|fontes?|fonti|riferiment[oi]|intervallo|источники?|см|интервал"
+    r"|диапазон)[.*_\s]{0,3}|(?:出典|来源|來源|参考|文献|引用|脚注|区间|區間|区間|范围|範圍|範囲)[*_]{0,3})"
+    r"[:：][\s*_`]{0,8}\Z",
     re.IGNORECASE,
 )
 IN_LINE: Final = re.compile(
@@ -67,8 +75,10 @@ OPERAND: Final = re.compile(
 SCALAR_FIRST: Final = re.compile(
     rf"(?:{_NUMBER}|{_LITERAL})[ \t]{{0,64}}[;|=<>≠≈~→⇒–—!?…]|{_LITERAL}[.]"
 )
-# In brackets, nothing or one number; and what begins with numbers.
-EMPTY_OR_ONE: Final = re.compile(r"\[\s{0,32}(?:[-+.]{0,2}\d[.eE\d]{0,22}\s{0,32})?\]|\{\s{0,32}\}")
+# In brackets, nothing or one number (perhaps cut off); and what begins with numbers.
+EMPTY_OR_ONE: Final = re.compile(
+    r"\[\s{0,32}(?:\]|[-+.]{0,2}\d[.eE\d]{0,20}\s{0,32}(?:\]|\Z))|\{\s{0,32}\}"
+)
 NUMBERS: Final = re.compile(r"\[[\s\[]{0,32}[-+.]{0,2}\d")
 # At the beginning of a line: what a list of sources, or of things to do, has.
 ENTRY: Final = re.compile(r"\[(?: |\d{1,3}\][ \t])")
@@ -109,7 +119,7 @@ LABEL: Final = re.compile(
     r"\b(?!(?:the|and|for|with|about|are|was|has)[ \t])[^\W\d_]{3,}[ \t]\d+\Z"
 )
 # After the last quote of a list that is cut off: half a number or a word.
-LAST_SCALAR: Final = re.compile(r"[ \t]+(?:-?[0-9][-+.eE0-9]*|[A-Za-z]+)\s*\Z")
+LAST_SCALAR: Final = re.compile(r"[ \t]+(?:-|-?[0-9][-+.eE0-9]*|[A-Za-z]+)\s*\Z")
 # A curly or a low quote that is not closed.
 OPEN_CURLY: Final = re.compile(r'[„‘][^„“”‘"]*\Z|(?:\A|[“”‘"])[^„“”‘"]*“[^„“”‘"]*\Z')
 # After these a quote opens no quotation.
@@ -146,6 +156,8 @@ ODD_NUMBER: Final = re.compile(
 # Words without quotes.
 BARE_START: Final = re.compile(r"[\w$]")
 BARE_KEY: Final = re.compile(r"[\w$-]*")
+# Before a quote that may open the next key.
+ONE_WORD: Final = re.compile(r"[^\W\d_]\S*[ \t]+\Z")
 BARE_VALUE: Final = re.compile(r'[^,}\]\n\r"{\[:`#();/]*')
 
 # Backslashes that are text: in a regular expression, a path, a formula.

@@ -193,8 +193,8 @@ class Prose:
         """False for one of two operands, and for numbers, words or nothing in a sentence.
 
         Those are a footnote, an interval or code, unless they are alone in their line or come after
-        a colon; numbers not after that of a list of sources or of a key, unless a schema asks for a
-        list.
+        a colon; there one number is a footnote in any language, and more are not the value after
+        the colon of a list of sources or of a key. A schema that asks for a list decides.
         """
         if self.is_doubtful or patterns.OPERAND.search(self.before_text):
             return False
@@ -202,13 +202,15 @@ class Prose:
             return True
         numbers = patterns.NUMBERS.match(text, pos) is not None
         if patterns.IN_LINE.search(self.before_text):
-            return not numbers or "[]" not in self.before_text or self.before_text[-2:] == ">\n"
+            # What ended in a tag before it was thought aloud.
+            return not numbers or "[]" not in self.before_text.rpartition("</")[2]
         if not patterns.ANNOUNCES.search(self.before_text):
             return False
         if not numbers or m.schema.guide is not None:
             return True
         before = self.before_text
-        return not (patterns.CITES.search(before) or patterns.KEY_BEFORE.search(before))
+        cited = patterns.EMPTY_OR_ONE.match(text, pos) or patterns.CITES.search(before)
+        return not (cited or patterns.KEY_BEFORE.search(before))
 
     def is_code(self, bracket: str) -> bool:
         """True if a bracket after the prose so far is part of something else than an answer."""
@@ -394,7 +396,7 @@ class Prose:
         in_line = "\n" not in self.trailing_text
         seen = True if cited and in_line else m._sees(lookahead.BRACKET, text, pos)
         if due and m._last and lookahead.BRACKET.cut.match(text, pos):
-            seen = not patterns.IN_FACE.search(before)
+            seen = before.endswith("`") or not patterns.IN_FACE.search(before)
         if seen and m.schema.fits(m, text, pos):
             raise self.two_values(m, text, pos)
         return seen

@@ -14,6 +14,7 @@ from ..grammar import REMEMBERED
 from ..machine import quote_ends
 from ..states import AFTER, STRING, VALUE
 from . import lookahead, patterns
+from .strings import closes_bracket
 
 if TYPE_CHECKING:
     from .core import Leniency
@@ -145,7 +146,7 @@ class Quotes:
         swallowed = shown.rstrip()[-1:] in _SWALLOWS or text[quote + 1] in ",:]}"
         swallowed = swallowed or shown[-1:].isspace()  # before the comma, or in the text
         # Where keys are bare, one may be in the text.
-        swallowed = swallowed or m._bare_keys or m.text.closes_bracket(m)
+        swallowed = swallowed or m._bare_keys or closes_bracket(m.text.whole(m))
         unsure = swallowed or self.quoted or not m._object
         if self.quotation or (not curly and unsure):
             raise m._two_readings(

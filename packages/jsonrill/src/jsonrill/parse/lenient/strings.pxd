@@ -19,7 +19,6 @@ cdef class Strings:
     cpdef str ends_with(self, Leniency m)
     cpdef str whole(self, Leniency m)
     cpdef str last(self, Leniency m)
-    cpdef bint closes_bracket(self, Leniency m) except -1
     cpdef take(self, Leniency m, str run)
     cpdef take_text(self, Leniency m, str run)
     cpdef begin_text(self, Leniency m)

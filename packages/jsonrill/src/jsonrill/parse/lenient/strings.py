@@ -106,15 +106,6 @@ class Strings:
         """The last character of that string but for white space, or ""."""
         return self.ends_with(m).rstrip()[-1:]
 
-    def closes_bracket(self, m: Leniency) -> bool:
-        """True if a bracket is closed in that string that was not opened in it."""
-        opened = 0
-        for bracket in patterns.TEXT_BRACKET.findall(self.shown(m) + self.tail_text):
-            opened += 1 if bracket in "{[" else -1
-            if opened < 0:
-                return True
-        return False
-
     def take(self, m: Leniency, run: str) -> None:
         state = m._state
         if self.expected_here is not None:
@@ -375,7 +366,8 @@ class Strings:
             self.take(m, "'")
             return pos + 2
         if self.backslash_at != m._token:
-            unsure = escapes.is_unsure(self.whole(m), text, pos, m._last)
+            python = self.opened in ("'", "`")
+            unsure = escapes.is_unsure(self.whole(m), text, pos, m._last, python)
             if unsure is None:
                 return m._hold(text, pos)
             if unsure or (char.isalnum() and self.has_code(m, text, pos)):
@@ -412,6 +404,16 @@ class Strings:
             self.lines_at = m._token
         self.take(m, text[pos])
         return pos + 1
+
+
+def closes_bracket(string: str) -> bool:
+    """True if a bracket is closed in a string that was not opened in it."""
+    opened = 0
+    for bracket in patterns.TEXT_BRACKET.findall(string):
+        opened += 1 if bracket in "{[" else -1
+        if opened < 0:
+            return True
+    return False
 
 
 def _tail(run: str) -> int:

@@ -116,8 +116,13 @@ class Words:
             if text[end + 1 : end + 2] not in ("/", "*"):
                 m._add("/")
                 return end + 1
-        wrong = text[end] in "}]" and text[end] != ("}" if m._object else "]")
-        if wrong or text[end] not in ",}]\r\n":
+        ends = text[end] in ",\r\n" or text[end] == ("}" if m._object else "]")
+        if text[end] == '"' and m._object and patterns.ONE_WORD.match(m._begun):
+            seen = m._sees(lookahead.QUOTED_KEY, text, end)
+            if seen is None:
+                return m._hold(text, end)
+            ends = seen
+        if not ends:
             m._state = AFTER
             return Machine._unexpected(m, text, end)
         m._end_repair(m._offset + end)
