@@ -28,10 +28,10 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--render", action="store_true", help="measure nothing, write the page anew"
     )
-    found = parser.parse_args()
-    if unknown := set(found.sections) - {*SECTIONS, NODE}:
+    chosen = parser.parse_args()
+    if unknown := set(chosen.sections) - {*SECTIONS, NODE}:
         parser.error(f"no such section: {', '.join(sorted(unknown))}")
-    return found
+    return chosen
 
 
 def measure(names: list[str], effort: Effort, results: dict[str, Any]) -> list[str]:
@@ -45,17 +45,17 @@ def measure(names: list[str], effort: Effort, results: dict[str, Any]) -> list[s
         say(name)
         try:
             if name == NODE:
-                found = measured_in_node(effort)
+                section = measured_in_node(effort)
             else:
-                found = measured(name, SECTIONS[name][0], effort)
+                section = measured(name, SECTIONS[name][0], effort)
         except CalledProcessError:
             failed.append(name)
             continue
-        if found is None:
+        if section is None:
             say("  its environment is missing")
             continue
-        results["results"][name] = found["results"]
-        results["versions"][name] = found["versions"]
+        results["results"][name] = section["results"]
+        results["versions"][name] = section["versions"]
         say(f"  {monotonic() - begun:.0f} s")
     return failed
 

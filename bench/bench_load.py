@@ -227,16 +227,16 @@ async def _publish(http: Any, path: str, rate: float) -> None:
 
 
 async def compare(options: argparse.Namespace) -> dict[str, Figures]:
-    found: dict[str, Figures] = {}
+    figures: dict[str, Figures] = {}
     for name in ("jsonrill", "bare", "fan-out", "sse-starlette"):
         serve = ("-m", "jsonrill", "serve", "--port", "0", "--no-access-log", *MANY_READERS)
         process, url = start(*(serve if name == "jsonrill" else (__file__, "--serve", name)))
         try:
             if name == "jsonrill":
-                found[name] = await ours(url, process.pid, options)
+                figures[name] = await ours(url, process.pid, options)
             else:
                 path = f"/?rate={options.rate}"
-                found[name] = await measured(
+                figures[name] = await measured(
                     process.pid,
                     lambda url=url, path=path: connect(url, path, options.readers),  # type: ignore[misc]
                     options.readers,
@@ -245,20 +245,20 @@ async def compare(options: argparse.Namespace) -> dict[str, Figures]:
         finally:
             process.kill()
             process.wait()
-    return found
+    return figures
 
 
 async def sweep(options: argparse.Namespace) -> dict[str, Any]:
     """The figures for few and many readers, as many events a second offered to all together."""
-    found: dict[str, Any] = {"offered": options.offered, "readers": {}}
+    results: dict[str, Any] = {"offered": options.offered, "readers": {}}
     for readers in SWEEP:
         rate = min(options.offered / readers, 200.0)
-        given = argparse.Namespace(readers=readers, rate=rate, seconds=options.seconds)
-        figures = await compare(given)
-        found["readers"][str(readers)] = {name: one._asdict() for name, one in figures.items()}
-    found["stream"] = await memory_of_a_stream()
-    found["relay"] = await relayed(options.seconds)
-    return found
+        chosen = argparse.Namespace(readers=readers, rate=rate, seconds=options.seconds)
+        figures = await compare(chosen)
+        results["readers"][str(readers)] = {name: one._asdict() for name, one in figures.items()}
+    results["stream"] = await memory_of_a_stream()
+    results["relay"] = await relayed(options.seconds)
+    return results
 
 
 async def memory_of_a_stream(count: int = 500) -> float:
@@ -309,15 +309,15 @@ async def relayed(seconds: float) -> dict[str, Any]:
         {"model": "m", "stream": True, "messages": [{"role": "user", "content": "a"}]}
     )
     try:
-        found = {}
+        late = {}
         for name, where, process in (("upstream", at, provider), ("relay", url, relay)):
 
             async def connecting(where: str = where) -> list[asyncio.Transport]:
                 return await connect(where, "/v1/chat/completions", RELAY_READERS, body)
 
             figures = await measured(process.pid, connecting, RELAY_READERS, seconds)
-            found[name] = figures._asdict()
-        return found
+            late[name] = figures._asdict()
+        return late
     finally:
         for process in (provider, relay):
             process.kill()

@@ -78,11 +78,11 @@ async def connect(url: str, path: str, count: int) -> list[asyncio.Transport]:
     host, port = url.removeprefix("http://").split(":")
     request = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
     loop = asyncio.get_running_loop()
-    made = []
+    transports = []
     for _ in range(count):
         transport, _ = await loop.create_connection(lambda: Readers(request), host, int(port))
-        made.append(transport)
-    return made
+        transports.append(transport)
+    return transports
 
 
 async def rate_of(seconds: float) -> float:
@@ -94,10 +94,10 @@ async def rate_of(seconds: float) -> float:
 
 async def bare_rate(url: str, readers: int, rate: float, seconds: float) -> float:
     links = await connect(url, f"/?rate={rate}", readers)
-    found = await rate_of(seconds)
+    reached = await rate_of(seconds)
     for link in links:
         link.abort()
-    return found
+    return reached
 
 
 async def our_rate(url: str, readers: int, rate: float, seconds: float, streams: int = 3) -> float:
@@ -110,7 +110,7 @@ async def our_rate(url: str, readers: int, rate: float, seconds: float, streams:
             paths.append(path)
             links += await connect(url, f"{path}/events?format=chunks", readers // streams)
         publishing = [asyncio.create_task(_publish(http, path, rate)) for path in paths]
-        found = await rate_of(seconds)
+        reached = await rate_of(seconds)
         for task in publishing:
             task.cancel()
         await asyncio.gather(*publishing, return_exceptions=True)
@@ -118,7 +118,7 @@ async def our_rate(url: str, readers: int, rate: float, seconds: float, streams:
             link.abort()
         for path in paths:
             await http.delete(path)
-    return found
+    return reached
 
 
 async def _publish(http: Any, path: str, rate: float) -> None:
@@ -144,33 +144,33 @@ async def compare(readers: int, rate: float, seconds: float, rounds: int) -> dic
     ours, our_url = start("-m", "jsonrill", "serve", "--port", "0", "--no-access-log")
     theirs, bare_url = start(__file__, "--bare")
     try:
-        found: dict[str, list[float]] = {"bare": [], "jsonrill": []}
+        rates: dict[str, list[float]] = {"bare": [], "jsonrill": []}
         work: dict[str, Callable[[], Awaitable[float]]] = {
             "bare": lambda: bare_rate(bare_url, readers, rate, seconds),
             "jsonrill": lambda: our_rate(our_url, readers, rate, seconds),
         }
         for _ in range(rounds):
             for name, measure in work.items():
-                found[name].append(await measure())
+                rates[name].append(await measure())
     finally:
         for process in (ours, theirs):
             process.kill()
             process.wait()
-    return found
+    return rates
 
 
 def versions() -> dict[str, str]:
     return {name: version(name) for name in ("uvicorn", "starlette", "uvloop", "httptools")}
 
 
-def report(options: argparse.Namespace, found: dict[str, list[float]]) -> None:
+def report(options: argparse.Namespace, by_name: dict[str, list[float]]) -> None:
     used = ", ".join(f"{name} {number}" for name, number in versions().items())
     print(f"Python {platform.python_version()}, {used}")
     offered = options.readers * options.rate
     print(f"{options.readers} readers, {offered:.0f} events/s offered, best of {options.rounds}")
-    for name, rates in found.items():
+    for name, rates in by_name.items():
         print(f"  {name:10} {max(rates):8.0f} events/s   all: {[round(rate) for rate in rates]}")
-    print(f"  jsonrill / bare = {max(found['jsonrill']) / max(found['bare']):.2f}")
+    print(f"  jsonrill / bare = {max(by_name['jsonrill']) / max(by_name['bare']):.2f}")
 
 
 def main() -> None:

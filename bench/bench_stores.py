@@ -89,13 +89,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--streams", type=int, default=2000)
     parser.add_argument("--kinds", default=",".join(KINDS))
-    given = parser.parse_args()
+    chosen = parser.parse_args()
     print(
         "| store | alone: writes/s, p50, p99 | traffic: writes/s, p99 | readers: p50, p99 |", end=""
     )
     print(" cores |\n| --- | --- | --- | --- | --- |")
-    for kind in given.kinds.split(","):
-        alone, traffic, readers = measure(kind, given.seconds, given.streams)
+    for kind in chosen.kinds.split(","):
+        alone, traffic, readers = measure(kind, chosen.seconds, chosen.streams)
         print(
             f"| `{kind}` | {alone.rate:,.0f}, {ms(alone.p50)} ms, {ms(alone.p99)} ms"
             f" | {traffic.rate:,.0f}, {ms(traffic.p99)} ms"

@@ -101,9 +101,9 @@ def _labels(lines: list[Line], across: Scale, up: Scale) -> list[str]:
         size, cost = line.points[-1]
         ends.setdefault(round(across(size)), []).append((up(cost), line))
     parts = []
-    for x, found in ends.items():
+    for x, ended in ends.items():
         below = float(HEIGHT - BOTTOM + GAP)
-        for y, line in sorted(found, key=lambda end: -end[0]):
+        for y, line in sorted(ended, key=lambda end: -end[0]):
             below = min(y + 4, below - GAP)
             parts.append(
                 f'<text class="{line.style}" x="{x + 8}" y="{below:.1f}">{escape(line.name)}</text>'

@@ -67,18 +67,18 @@ def shuffled(value: Any, chance: random.Random) -> Any:
     return [shuffled(item, chance) for item in value] if isinstance(value, list) else value
 
 
-def feeding(make: Callable[[], Any], given: list[Any]) -> Callable[[], object]:
+def feeding(make: Callable[[], Any], series: list[Any]) -> Callable[[], object]:
     def once() -> None:
         chunker = make()
-        for snapshot in given:
+        for snapshot in series:
             chunker.feed(snapshot)
 
     return once
 
 
-def decoding(given: list[str]) -> Callable[[], object]:
+def decoding(series: list[str]) -> Callable[[], object]:
     def once() -> None:
-        for snapshot in given:
+        for snapshot in series:
             json.loads(snapshot)
 
     return once
@@ -92,23 +92,23 @@ def costs(jsonrill: Any, text: str, budget: float) -> dict[str, float]:
     few = texts[-4:]
     pairs: dict[str, tuple[Callable[[list[Any]], Callable[[], object]], list[Any]]] = {
         "json.loads": (decoding, texts),
-        "chunker": (lambda given: feeding(make, given), texts),
-        "eager": (lambda given: feeding(eager, given), texts),
-        "given values": (lambda given: feeding(make, given), values),
+        "chunker": (lambda series: feeding(make, series), texts),
+        "eager": (lambda series: feeding(eager, series), texts),
+        "given values": (lambda series: feeding(make, series), values),
     }
     for step in STEPS:
         larger = snapshots(jsonrill, text, step)
         pairs[f"json.loads, {step} characters a step"] = (decoding, larger)
-        pairs[f"chunker, {step} characters a step"] = (lambda given: feeding(make, given), larger)
+        pairs[f"chunker, {step} characters a step"] = (lambda series: feeding(make, series), larger)
     if len(text) <= FLAT_UP_TO:
         flat = import_module("bench.flat_chunker").FlatChunker
-        pairs["the flat way"] = (lambda given: feeding(flat, given), few)
-    works = {name: work(given) for name, (work, given) in pairs.items()}
-    first = {f"{name}, the first": work(given[:1]) for name, (work, given) in pairs.items()}
+        pairs["the flat way"] = (lambda series: feeding(flat, series), few)
+    works = {name: work(series) for name, (work, series) in pairs.items()}
+    first = {f"{name}, the first": work(series[:1]) for name, (work, series) in pairs.items()}
     timed = interleaved({**works, **first}, budget=budget)
     return {
-        name: (timed[name].seconds - timed[f"{name}, the first"].seconds) / (len(given) - 1) * 1e6
-        for name, (_, given) in pairs.items()
+        name: (timed[name].seconds - timed[f"{name}, the first"].seconds) / (len(series) - 1) * 1e6
+        for name, (_, series) in pairs.items()
     }
 
 
@@ -117,21 +117,21 @@ def costs(jsonrill: Any, text: str, budget: float) -> dict[str, float]:
 
 def written(jsonrill: Any) -> dict[str, Any]:
     """Streams whose text is the last snapshot; snapshots of which a reader cannot see all."""
-    found: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
     for name, eager in (("default", False), ("eager", True)):
         whole = [
             comes_out_whole(jsonrill, text, step, eager)
             for text in (_short(kind) for kind in KINDS)
             for step in WRITTEN_STEPS
         ]
-        found[name] = {"streams": len(whole), "whole": sum(whole)}
+        counts[name] = {"streams": len(whole), "whole": sum(whole)}
     for file in recordings():
         lines = file.read_text("utf8").splitlines()
         for name, eager in (("default", False), ("eager", True)):
-            found[name]["snapshots"] = found[name].get("snapshots", 0) + len(lines)
+            counts[name]["snapshots"] = counts[name].get("snapshots", 0) + len(lines)
             late = withheld(jsonrill, lines, eager)
-            found[name]["withheld"] = found[name].get("withheld", 0) + late
-    return found
+            counts[name]["withheld"] = counts[name].get("withheld", 0) + late
+    return counts
 
 
 def _short(kind: str) -> str:

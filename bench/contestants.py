@@ -42,11 +42,11 @@ def fresh(name: str, *, path: Path | None = None, without: tuple[str, ...] = ())
     So that two builds of one package can run side by side in one process. What a package imports
     when it is first used needs `importing` around that use.
     """
-    with importing(name, path, without) as found:
+    with importing(name, path, without) as package:
         if name == "jsonrill":
-            for public in found.__all__:
-                getattr(found, public)  # what it imports when it is first asked for
-        return found
+            for public in package.__all__:
+                getattr(package, public)  # what it imports when it is first asked for
+        return package
 
 
 @contextmanager
@@ -209,10 +209,10 @@ class StreamingJsonParser(Contestant):
     without: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
-        found = fresh("streaming_json_parser", without=self.without)
-        self.parser: Callable[[], Any] = found.StreamingJsonParser
-        self.invalid = found.ParseStatus.INVALID
-        self.empty = found.ParseStatus.EMPTY
+        package = fresh("streaming_json_parser", without=self.without)
+        self.parser: Callable[[], Any] = package.StreamingJsonParser
+        self.invalid = package.ParseStatus.INVALID
+        self.empty = package.ParseStatus.EMPTY
 
     def run(self, pieces: Iterable[str]) -> Any:
         parser = self.parser()
@@ -399,8 +399,8 @@ class LangChain(Reparser):
     packages = ("langchain-core",)
 
     def __init__(self) -> None:
-        found = import_module("langchain_core.utils.json")
-        self.parse = found.parse_partial_json  # type: ignore[method-assign]
+        module = import_module("langchain_core.utils.json")
+        self.parse = module.parse_partial_json  # type: ignore[method-assign]
 
 
 class Instructor(Contestant):

@@ -22,9 +22,9 @@ NODE: Final = ROOT / "bench" / "node"
 
 def interpreter(name: str) -> str | None:
     """The Python of an environment; that of the rivals may be the one that runs now."""
-    made = ROOT / ".venv" / ("" if name == DEV else name) / "bin" / "python"
-    if made.exists():
-        return str(made)
+    path = ROOT / ".venv" / ("" if name == DEV else name) / "bin" / "python"
+    if path.exists():
+        return str(path)
     return sys.executable if name == "rivals" else None
 
 
@@ -57,8 +57,8 @@ def measured_in_node(effort: Effort) -> dict[str, Any] | None:
 
 
 def _read(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text)
-    return found
+    results: dict[str, Any] = json.loads(text)
+    return results
 
 
 def machine() -> dict[str, Any]:

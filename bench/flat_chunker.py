@@ -140,10 +140,10 @@ class FlatChunker:
             if not closed and opened is None:
                 return False
         else:
-            found = self.members(flat, path, rest, child)
-            if found is None:
+            chosen = self.members(flat, path, rest, child)
+            if chosen is None:
                 return False
-            closed, opened = found
+            closed, opened = chosen
         if child is not None:
             self.close(flat, level + 1, out)
         if flat[path][0] == "[":  # elements are not held

@@ -93,7 +93,7 @@ def works() -> dict[str, tuple[Work, str]]:
         run = kind().run
         return lambda: run(cut)
 
-    found: dict[str, tuple[Work, str]] = {
+    rows: dict[str, tuple[Work, str]] = {
         "live value, 2 KB, pure": (reading(who.PureLive, small), "interpreted"),
         "live value, 20 KB, pure": (reading(who.PureLive, middle), "interpreted"),
         "kept value, 2 KB, pure": (reading(who.PureKept, small), "interpreted"),
@@ -103,12 +103,12 @@ def works() -> dict[str, tuple[Work, str]]:
         "updates, 2 KB": (updated, "interpreted"),
     }
     if who.COMPILED.exists():
-        found |= {
+        rows |= {
             "live value, 2 KB, compiled": (reading(who.CompiledLive, small), "in C"),
             "live value, 20 KB, compiled": (reading(who.CompiledLive, middle), "in C"),
             "fragments, 2 KB, compiled": (reading(who.CompiledFragments, small), "in C"),
         }
-    return found
+    return rows
 
 
 def counted_works() -> dict[str, Work]:
@@ -212,14 +212,14 @@ def ratios(rows: dict[str, tuple[Work, str]]) -> dict[str, float]:
 def best_of_tries(limits: dict[str, float]) -> dict[str, float]:
     """The lowest ratio of each row; only rows over their limit are tried again."""
     rows = works()
-    found: dict[str, float] = {}
+    best: dict[str, float] = {}
     for _ in range(TRIES):
-        over = [row for row in rows if found.get(row, float("inf")) > limits.get(row, 0.0)]
+        over = [row for row in rows if best.get(row, float("inf")) > limits.get(row, 0.0)]
         if not over:
             break
         for row, ratio in ratios({row: rows[row] for row in over}).items():
-            found[row] = min(ratio, found.get(row, ratio))
-    return found
+            best[row] = min(ratio, best.get(row, ratio))
+    return best
 
 
 def main(arguments: list[str]) -> int:
@@ -242,13 +242,13 @@ def main(arguments: list[str]) -> int:
     more = judge_counts(known.get("instructions", {}).get(PYTHON, {}))
     baseline: dict[str, float] = known[PYTHON]
     limits = {row: ratio * MARGIN for row, ratio in baseline.items()}
-    found = best_of_tries(limits)
-    for row, ratio in found.items():
+    best = best_of_tries(limits)
+    for row, ratio in best.items():
         before = baseline.get(row)
         change = f"{ratio / before:6.2f}× the baseline" if before else "  not in the baseline"
         slower = before is not None and ratio > limits[row]
         print(f"{row:32} {ratio:8.3f}  {change}{'  SLOWER' if slower else ''}")
-    return int(more or any(ratio > limits.get(row, ratio) for row, ratio in found.items()))
+    return int(more or any(ratio > limits.get(row, ratio) for row, ratio in best.items()))
 
 
 if __name__ == "__main__":

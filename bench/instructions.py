@@ -46,9 +46,7 @@ def counted(words: Iterable[str], **variables: str) -> dict[str, int]:
         command += [f"--callgrind-out-file={out}", sys.executable, *words]
         environment = {**os.environ, "PYTHONHASHSEED": "0", **variables}
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-        return dict(
-            sorted(found for file in Path(folder).glob("out.*") if (found := _read(file))[0])
-        )
+        return dict(sorted(row for file in Path(folder).glob("out.*") if (row := _read(file))[0]))
 
 
 def _read(file: Path) -> tuple[str, int]:
@@ -68,8 +66,8 @@ def count(works: dict[str, Callable[[], object]]) -> None:
         request(_ZERO)
         work()
         request(_STOP)
-        said = ctypes.create_string_buffer(json.dumps(name).encode())
-        request(_DUMP_AS, ctypes.addressof(said))
+        label = ctypes.create_string_buffer(json.dumps(name).encode())
+        request(_DUMP_AS, ctypes.addressof(label))
 
 
 def _client() -> Callable[..., int]:

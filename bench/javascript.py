@@ -28,13 +28,15 @@ def compared(budget: float, cap: float) -> dict[str, Any]:
         file.write_text(json.dumps(asked), "utf8")
         words = ["node", str(NODE / "javascript.mjs"), str(file), str(budget), str(cap)]
         done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    found |= {"budget": budget, "cap": cap}
-    script = found.pop("page")
+    results: dict[str, Any] = json.loads(done.stdout)
+    results |= {"budget": budget, "cap": cap}
+    script = results.pop("page")
     chromium = shutil.which("chromium")
     if chromium is not None:
-        found["chromium"], found["versions"]["chromium"] = _in(chromium, script, asked, budget, cap)
-    return found
+        results["chromium"], results["versions"]["chromium"] = _in(
+            chromium, script, asked, budget, cap
+        )
+    return results
 
 
 def _in(

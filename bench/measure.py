@@ -109,17 +109,17 @@ def race(
     least: int = 3,
 ) -> dict[str, Timing]:
     """`interleaved` over pieces of text; who needs longer than `cap` for them is left out of it."""
-    found: dict[str, Timing] = {}
+    timings: dict[str, Timing] = {}
     ready: dict[str, Callable[[], object]] = {}
     for name, run in runs.items():
         tried = trial(run, pieces, cap)
         if tried.failed or tried.read < 1:
-            found[name] = tried
+            timings[name] = tried
         elif tried.seconds > budget:
-            found[name] = _best([tried, trial(run, pieces, 2 * cap)])
+            timings[name] = _best([tried, trial(run, pieces, 2 * cap)])
         else:
             ready[name] = lambda run=run: run(pieces)  # type: ignore[misc]
-    return {**found, **interleaved(ready, budget=budget, least=least)}
+    return {**timings, **interleaved(ready, budget=budget, least=least)}
 
 
 def _best(timings: list[Timing]) -> Timing:

@@ -29,22 +29,22 @@ def costs(budget: float) -> dict[str, Any]:
     """Microseconds a piece of each row, in three rounds, and what is right."""
     text = text_of("20 KB")
     count = len(pieces(text))
-    found: dict[str, Any] = {"pieces": count, "rows": {}, "floors": {}, "right": {}}
+    results: dict[str, Any] = {"pieces": count, "rows": {}, "floors": {}, "right": {}}
     for build, place in BUILDS.items():
         if not place.exists():
             continue
         with who.importing("jsonrill", place) as jsonrill:
             works = ours(jsonrill, text)
-            found["right"] |= _right(jsonrill, text, works)
+            results["right"] |= _right(jsonrill, text, works)
             settle()
-            found["rows"][build] = rounds(
+            results["rows"][build] = rounds(
                 works | {UNIT: path_rows_events.unit(text)}, count, budget
             )
             if build == "compiled":
-                found["chunker"] = chunker_costs(jsonrill, budget)
+                results["chunker"] = chunker_costs(jsonrill, budget)
     floors = {name: _bound(read, text) for name, read in path_rows_core.floors().items()}
-    found["floors"] = rounds(floors | path_rows_events.floors(text), count, budget)
-    return found
+    results["floors"] = rounds(floors | path_rows_events.floors(text), count, budget)
+    return results
 
 
 def ours(jsonrill: Any, text: str) -> dict[str, Work]:
@@ -61,7 +61,7 @@ def instead(budget: float) -> dict[str, Any]:
 
     The first run is checked; one that takes long is the only one.
     """
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for shape in ("2 KB", "20 KB"):
         text = text_of(shape)
         count, wanted = len(pieces(text)), json.loads(text)
@@ -77,13 +77,13 @@ def instead(budget: float) -> dict[str, Any]:
             else:
                 rows[name] = [1e6 * took / count]
         settle()
-        found[shape] = {"rows": rows | rounds(quick, count, budget), "right": right}
-    return found
+        results[shape] = {"rows": rows | rounds(quick, count, budget), "right": right}
+    return results
 
 
 def chunker_costs(jsonrill: Any, budget: float) -> dict[str, Any]:
     """Snapshots in units of `json.loads` of the same texts; the first two bring all before them."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for label, size, step in (
         *(("4 KB", 4_000, step) for step in (4, 16, 64)),
         ("20 KB", 20_000, 4),
@@ -91,19 +91,19 @@ def chunker_costs(jsonrill: Any, budget: float) -> dict[str, Any]:
         texts = chunking.alike(jsonrill, report(size), step)
         values = [json.loads(one) for one in texts]
         works: dict[str, Work] = {"json.loads": chunking.decoding(texts[2:])}
-        for name, given in (("text that begins alike", texts), ("Python values", values)):
-            works[name] = chunking.feeding(jsonrill.Chunker, given)
-            works[f"{name}, start"] = chunking.feeding(jsonrill.Chunker, given[:2])
+        for name, series in (("text that begins alike", texts), ("Python values", values)):
+            works[name] = chunking.feeding(jsonrill.Chunker, series)
+            works[f"{name}, start"] = chunking.feeding(jsonrill.Chunker, series[:2])
         timed = interleaved(works, budget=budget / 4)
         loads = timed["json.loads"].seconds
-        found[f"{label}, {step} characters a step"] = {
+        results[f"{label}, {step} characters a step"] = {
             "json.loads": 1e6 * loads / len(texts[2:]),
             **{
                 name: (timed[name].seconds - timed[f"{name}, start"].seconds) / loads
                 for name in ("text that begins alike", "Python values")
             },
         }
-    return found
+    return results
 
 
 def _bound(read: Callable[[list[str]], object], text: str) -> Work:
@@ -113,11 +113,11 @@ def _bound(read: Callable[[list[str]], object], text: str) -> Work:
 
 def rounds(works: dict[str, Work], count: int, budget: float) -> dict[str, list[float]]:
     """Microseconds a piece, the rounds in order of size."""
-    found: dict[str, list[float]] = {name: [] for name in works}
+    times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(ROUNDS):
         for name, timing in interleaved(works, budget=budget / ROUNDS, least=1).items():
-            found[name].append(1e6 * timing.seconds / count)
-    return {name: sorted(costs) for name, costs in found.items()}
+            times[name].append(1e6 * timing.seconds / count)
+    return {name: sorted(costs) for name, costs in times.items()}
 
 
 def middle(costs: Iterable[float]) -> float:
@@ -127,11 +127,11 @@ def middle(costs: Iterable[float]) -> float:
 def _right(jsonrill: Any, text: str, works: dict[str, Work]) -> dict[str, bool]:
     """Whether the rows that return a value return the right one."""
     wanted = json.loads(text)
-    found = {}
+    right = {}
     for name, work in works.items():
         value = work()
         if isinstance(value, list):
             value = path_rows_events.received(jsonrill, value)
         if value is not None:
-            found[name] = value == wanted
-    return found
+            right[name] = value == wanted
+    return right

@@ -38,13 +38,13 @@ def rows(jsonrill: Any, text: str) -> dict[str, Work]:
     events, cut = chunks(text), pieces(text)
     stream = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
 
-    def calls(given: Sequence[Any]) -> Work:
+    def calls(source: Sequence[Any]) -> Work:
         def read() -> object:
-            found = jsonrill.ToolCalls()
-            for event in given:
-                for update in found.feed(event):
+            reader = jsonrill.ToolCalls()
+            for event in source:
+                for update in reader.feed(event):
                     update.json_update_fragments  # noqa: B018
-            return found.calls[0].args
+            return reader.calls[0].args
 
         return read
 
@@ -58,18 +58,18 @@ def rows(jsonrill: Any, text: str) -> dict[str, Work]:
         frames = jsonrill.eventstream.SSEEncoder()
         sent = []
         for piece in cut:
-            if found := parser.feed(piece):
-                sent.append(frames.feed(encoder.feed(found)))
+            if fragments := parser.feed(piece):
+                sent.append(frames.feed(encoder.feed(fragments)))
         return sent
 
-    found = {
+    works = {
         "`ToolCalls.feed`, dicts": calls(events),
         "`tool_calls()`, bytes of an event stream": from_bytes,
         "a compact event for each piece": compact,
     }
     if models := _models(events):
-        found["`ToolCalls.feed`, objects of openai"] = calls(models)
-    return found
+        works["`ToolCalls.feed`, objects of openai"] = calls(models)
+    return works
 
 
 def received(jsonrill: Any, sent: list[bytes]) -> object:
@@ -96,12 +96,12 @@ def floors(text: str) -> dict[str, Work]:
         for event in events:
             for choice in event["choices"]:
                 for delta in choice["delta"].get("tool_calls", ()):
-                    said = delta["function"]["arguments"]
+                    arguments = delta["function"]["arguments"]
                     raw = call["raw"]
                     call["raw"] = ""
-                    raw += said
+                    raw += arguments
                     call["raw"] = raw
-                    Update(call, said, [Update(call, said, [])])
+                    Update(call, arguments, [Update(call, arguments, [])])
 
     def compact() -> None:
         for piece in cut:
@@ -135,13 +135,13 @@ def _models(events: list[dict[str, Any]]) -> list[Any]:
 
 def others(text: str) -> dict[str, Work]:
     """The same with the packages of others that are installed here."""
-    found: dict[str, Work] = {}
+    works: dict[str, Work] = {}
     for maker in (_by_hand, _openai, _langchain, _pydantic, _instructor):
         try:
-            found |= maker(text)
+            works |= maker(text)
         except ModuleNotFoundError:
             continue
-    return found
+    return works
 
 
 def _by_hand(text: str) -> dict[str, Work]:
@@ -150,19 +150,19 @@ def _by_hand(text: str) -> dict[str, Work]:
     events, cut = chunks(text), pieces(text)
 
     def calls() -> object:
-        said, value = "", None
+        so_far, value = "", None
         for event in events:
             for delta in event["choices"][0]["delta"].get("tool_calls", ()):
-                said += delta["function"]["arguments"]
-            if said:
-                value = from_json(said, allow_partial="trailing-strings")
+                so_far += delta["function"]["arguments"]
+            if so_far:
+                value = from_json(so_far, allow_partial="trailing-strings")
         return value
 
     def values() -> object:
-        said, value = "", None
+        so_far, value = "", None
         for piece in cut:
-            said += piece
-            value = from_json(said, allow_partial="trailing-strings")
+            so_far += piece
+            value = from_json(so_far, allow_partial="trailing-strings")
             f"data: {json.dumps(value)}\n\n".encode()
         return value
 
@@ -216,10 +216,10 @@ def _pydantic(text: str) -> dict[str, Work]:
     adapter = import_module("pydantic").TypeAdapter(import_module("bench.models").ReportSoFar)
 
     def typed() -> object:
-        said, value = "", None
+        so_far, value = "", None
         for piece in pieces(text):
-            said += piece
-            value = adapter.validate_json(said, experimental_allow_partial="trailing-strings")
+            so_far += piece
+            value = adapter.validate_json(so_far, experimental_allow_partial="trailing-strings")
         return value
 
     return {"typed: partial validation of pydantic": typed}

@@ -51,8 +51,8 @@ def judge(contestant: Contestant) -> dict[str, Any]:
             if isinstance(value, Exception):
                 counts["raised"] += 1
                 continue
-            found = {fault for fault in faults(value, final) if value is not NOTHING}
-            counts.update(found)
+            wrong = {fault for fault in faults(value, final) if value is not NOTHING}
+            counts.update(wrong)
             counts["retracted"] += not still_there(shown, value)
             shown = value
         counts["wrong at the end"] += not same(shown, final)

@@ -39,7 +39,7 @@ GOALS: Final = {
 def lines() -> list[bytes]:
     """Short streams, each cut into pieces of a few characters."""
     chance = Random(1)
-    made = []
+    written = []
     for at in range(STREAMS):
         city = chance.choice(["Rome", "Paris", "Oslo"])
         price = chance.randrange(1000) / 10
@@ -49,8 +49,8 @@ def lines() -> list[bytes]:
             size = chance.randrange(2, 8)
             chunks.append(text[:size])
             text = text[size:]
-        made.append(json.dumps({"id": f"s{at}", "chunks": chunks}).encode() + b"\n")
-    return made
+        written.append(json.dumps({"id": f"s{at}", "chunks": chunks}).encode() + b"\n")
+    return written
 
 
 def file_of_elements(count: int = ELEMENTS) -> bytes:
@@ -103,20 +103,20 @@ def ours(jsonrill: Any, batch: Any, log: list[bytes], file: bytes) -> list[Work]
 
 def costs(budget: float) -> dict[str, Any]:
     """Of each build: microseconds of our rows and of their rivals, in rounds."""
-    given = lines(), file_of_elements()
-    theirs = dict(zip(GOALS, rivals(*given), strict=True))
-    found: dict[str, Any] = {}
+    inputs = lines(), file_of_elements()
+    theirs = dict(zip(GOALS, rivals(*inputs), strict=True))
+    results: dict[str, Any] = {}
     for build, place in BUILDS.items():
         if not place.exists():
             continue
         with who.importing("jsonrill", place) as jsonrill:
             with who.importing("jsonrill_batch", BATCH) as batch:
-                works = dict(zip(GOALS, ours(jsonrill, batch, *given), strict=True))
+                works = dict(zip(GOALS, ours(jsonrill, batch, *inputs), strict=True))
                 settle()
                 timed = rounds(
                     {**works, **{f"rival {name}": work for name, work in theirs.items()}}, 1, budget
                 )
-        found[build] = {
+        results[build] = {
             name: {"ours": timed[name], "rival": timed[f"rival {name}"]} for name in GOALS
         }
-    return found
+    return results

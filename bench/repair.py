@@ -176,8 +176,8 @@ class NpmJsonrepair(Reader):
         self.answers = dict(zip([case["text"] for case in CASES], answer["shown"], strict=True))
 
     def shown(self, text: str) -> Iterator[Any]:
-        for found in self.answers[text]:
-            yield found[0] if found else RAISED
+        for answer in self.answers[text]:
+            yield answer[0] if answer else RAISED
 
     def final(self, text: str) -> Any:
         return list(self.shown(text))[-1]
@@ -238,10 +238,10 @@ def comparison() -> str:
             versions.append(
                 f"{kind.package} {getattr(reader, 'version', None) or version(kind.package)}"
             )
-        found, verdicts[name] = verdicts_of(reader)
+        counts, verdicts[name] = verdicts_of(reader)
         keys = ("right", "wrong", "refused", "raised", "retracted", "invented", "false number")
-        rows.append([name, *(f"{found[key]:,}" for key in keys)])
-        prefixes = found["prefixes"]
+        rows.append([name, *(f"{counts[key]:,}" for key in keys)])
+        prefixes = counts["prefixes"]
     head = ["", "right", "wrong", "refused", "raised", "retracted", "invented", "false number"]
     return (
         f"{len(CASES)} texts; {prefixes:,} beginnings of them, one for each character.\n\n"
@@ -266,7 +266,7 @@ def by_rule(verdicts: dict[str, dict[str, str]]) -> str:
             rules.setdefault(name, []).append(case["text"])
     rows = []
     for rule in sorted(rules, key=lambda name: (name == NO_RULE, name)):
-        counts = [Counter(found[text] for text in rules[rule]) for found in verdicts.values()]
+        counts = [Counter(by_text[text] for text in rules[rule]) for by_text in verdicts.values()]
         cells = ["/".join(str(it[key]) for key in ("right", "wrong", "refused")) for it in counts]
         rows.append([f"{rule} ({len(rules[rule])})", *cells])
     return (
@@ -307,8 +307,8 @@ def ratio(stage: Any, cut: list[str], budget: float) -> float:
         reader.flush()
 
     works = {"strict": lambda: run(False), "lenient": lambda: run(True)}
-    found = interleaved(works, budget=budget, least=5)  # type: ignore[arg-type]
-    return found["lenient"].seconds / found["strict"].seconds
+    timings = interleaved(works, budget=budget, least=5)  # type: ignore[arg-type]
+    return timings["lenient"].seconds / timings["strict"].seconds
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -320,7 +320,7 @@ def written(page: str, name: str, text: str) -> str:
     """The page with this text between the marks of that name."""
     marks = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
     assert marks.search(page), name
-    return marks.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
+    return marks.sub(lambda match: f"{match[1]}\n{text}\n\n{match[2]}", page)
 
 
 def main() -> None:
@@ -332,13 +332,13 @@ def main() -> None:
     parser.add_argument("--no-cost", action="store_true", help="the comparison alone")
     chosen = parser.parse_args()
     with importing("jsonrill", SOURCE):
-        found = {"comparison": comparison()}
+        tables = {"comparison": comparison()}
     if not chosen.no_cost:
-        found["cost"] = cost(chosen.budget)
-    print("\n\n".join(found.values()))
+        tables["cost"] = cost(chosen.budget)
+    print("\n\n".join(tables.values()))
     if chosen.write:
         page = PAGE.read_text("utf8")
-        for name, text in found.items():
+        for name, text in tables.items():
             page = written(page, name, text)
         PAGE.write_text(page, "utf8")
 

@@ -28,33 +28,36 @@ def write(results: Results, docs: Path) -> None:
 
 
 def page(results: Results) -> str:
-    found = results["results"]
+    figures = results["results"]
     parts = [
         opening(results),
-        goals(found),
-        losses(found),
-        values(found),
-        correctness(found),
-        whole_path(found),
-        drop_ins(found),
-        load(found),
-        javascript(found),
+        goals(figures),
+        losses(figures),
+        values(figures),
+        correctness(figures),
+        whole_path(figures),
+        drop_ins(figures),
+        load(figures),
+        javascript(figures),
         data(results),
     ]
     return "\n\n".join(filled(part.strip()) for part in parts if part) + "\n"
 
 
-def headline(found: Results) -> str:
+def headline(figures: Results) -> str:
     """What README.md says; a test holds it to these results."""
-    ours, pure = cost(found, "values", "20 KB", COMPILED), cost(found, "values", "20 KB", PURE)
-    small, large = (cost(found, "values", size, JITER) for size in ("2 KB", "100 KB"))
+    ours, pure = (
+        cost(figures, "values", "20 KB", COMPILED),
+        cost(figures, "values", "20 KB", PURE),
+    )
+    small, large = (cost(figures, "values", size, JITER) for size in ("2 KB", "100 KB"))
     assert ours and pure and small and large
     return f"""
 `Document.feed` with a piece of {PIECE} characters and a look at `Document.live` cost
 {number(ours)} µs compiled and {number(pure)} µs in pure Python at 20 KB, and hardly more at 10 MB;
 `jiter.from_json` with all the text so far costs {number(small)} µs at 2 KB and {number(large)} µs
-at 100 KB. Where it loses: jiter is faster on documents {_below(crossing(found, COMPILED))}
-characters, or {_below(crossing(found, PURE)).removeprefix("shorter ")} in pure Python, and
+at 100 KB. Where it loses: jiter is faster on documents {_below(crossing(figures, COMPILED))}
+characters, or {_below(crossing(figures, PURE)).removeprefix("shorter ")} in pure Python, and
 `json.loads` on a text that is already complete.
 """
 
@@ -107,11 +110,11 @@ def cell(row: dict[str, Any] | None) -> str:
     return number(row["us"])
 
 
-def merged(found: Results) -> Results:
+def merged(figures: Results) -> Results:
     """The values of all environments in one; ours are those of the first."""
     shapes: Results = {}
     for section in ("node", "instructor", "values"):
-        for shape, result in found.get(section, {}).items():
+        for shape, result in figures.get(section, {}).items():
             shapes.setdefault(shape, {}).update(result["rows"])
     return shapes
 
@@ -150,15 +153,15 @@ is in the caller's hand. {machine["cores"]} cores, {machine["system"]}, {machine
 GOAL: Final = ("work", "jsonrill", "beside it", "ratio", "wanted")
 
 
-def all_goals(found: Results) -> str:
+def all_goals(figures: Results) -> str:
     """Every goal with its rival of the same run, those that were missed first."""
-    every = sorted(targets(found), key=lambda row: row.met)
+    every = sorted(targets(figures), key=lambda row: row.met)
     return table(("", *GOAL), [("" if row.met else "missed", *row[:5]) for row in every])
 
 
-def goals(found: Results) -> str:
+def goals(figures: Results) -> str:
     """Only what was missed: the others are in the tables of their sections, or in the results."""
-    every = targets(found)
+    every = targets(figures)
     rows = [row for row in every if not row.met]
     if not rows:
         return f"## Goals\n\nAll {len(every)} were reached."
@@ -171,10 +174,10 @@ def goals(found: Results) -> str:
 """
 
 
-def values(found: Results) -> str:
-    if "values" not in found:
+def values(figures: Results) -> str:
+    if "values" not in figures:
         return ""
-    shapes = merged(found)
+    shapes = merged(figures)
     names = contestants(shapes)
     rows = [[name, *(cell(shapes.get(shape, {}).get(name)) for shape in FAMILY)] for name in names]
     return f"""
@@ -189,14 +192,14 @@ Microseconds for one piece of {PIECE} characters, by size of the document:
 `jsonrill` is `Document.live`, which changes with the next piece, as the values of rivals that keep
 state do; `.value` is safe to keep. Those from jiter on parse all the text again for each piece.
 
-{stale(found)}- ijson shows a string when it has ended.
+{stale(figures)}- ijson shows a string when it has ended.
 """
 
 
-def whole_path(found: Results) -> str:
-    if "path" not in found:
+def whole_path(figures: Results) -> str:
+    if "path" not in figures:
         return ""
-    results = found["path"]
+    results = figures["path"]
     builds = results["rows"]
     names = [name for name in next(iter(builds.values())) if name != path.UNIT]
 
@@ -220,15 +223,15 @@ What people call, from the source to the value, the call or the bytes: microseco
 {PIECE} characters, 20 KB. The *floor* is the cheapest Python program that makes the same objects.
 
 {table(("", *builds, "floor"), rows)}
-{_snapshots(found)}
+{_snapshots(figures)}
 """
 
 
-def _snapshots(found: Results) -> str:
-    if "chunker" not in found:
+def _snapshots(figures: Results) -> str:
+    if "chunker" not in figures:
         return ""
     ratios = {
-        size: costs["chunker"] / costs["json.loads"] for size, costs in found["chunker"].items()
+        size: costs["chunker"] / costs["json.loads"] for size, costs in figures["chunker"].items()
     }
     told = ", ".join(f"{ratio:.2f}× at {size}" for size, ratio in ratios.items())
     return f"""
@@ -237,28 +240,28 @@ Each has {PIECE} characters more than the one before, and its keys in another or
 """
 
 
-def stale(found: Results) -> str:
+def stale(figures: Results) -> str:
     """The fastest rival's strings do not grow while they are open; said only if a run saw it."""
-    shown = found.get("correctness", {}).get(RUST, {}).get("open")
+    shown = figures.get("correctness", {}).get(RUST, {}).get("open")
     unread = who.CompiledUnread.name
     if shown is None or shown > 0.5:
         return ""
     ratios = [
         f"{ours / theirs:.2f}× at {shape}"
         for shape in ("2 KB", "20 KB", "100 KB")
-        if (ours := cost(found, "values", shape, unread))
-        and (theirs := cost(found, "values", shape, RUST))
+        if (ours := cost(figures, "values", shape, unread))
+        and (theirs := cost(figures, "values", shape, RUST))
     ]
     return f"""- {RUST}: {100 * shown:.0f} % of the text of an open string is in its value before
   it ends. Fed but not looked at, jsonrill takes {", ".join(ratios)} of its time.
 """
 
 
-def losses(found: Results) -> str:
-    if "values" not in found:
+def losses(figures: Results) -> str:
+    if "values" not in figures:
         return ""
     rows = []
-    for shape, results in merged(found).items():
+    for shape, results in merged(figures).items():
         for ours, rivals in ((COMPILED, results), (PURE, INTERPRETED | REPARSERS)):
             own = results.get(ours, {}).get("us")
             for name, row in results.items():
@@ -272,16 +275,16 @@ def losses(found: Results) -> str:
 
 Every rival that was faster with one of the [texts](#texts-and-versions): compiled jsonrill beside
 all of them, pure Python beside those in pure Python and those that parse everything again. Also
-faster: jiter with texts {_below(crossing(found, COMPILED))} characters
-({_below(crossing(found, PURE)).removeprefix("shorter ")} in pure Python), and `json.loads`, orjson
-and jiter with a text that is complete.
+faster: jiter with texts {_below(crossing(figures, COMPILED))} characters
+({_below(crossing(figures, PURE)).removeprefix("shorter ")} in pure Python), and `json.loads`,
+orjson and jiter with a text that is complete.
 
 {table(header, rows) if rows else "None in this run."}
 """
 
 
-def correctness(found: Results) -> str:
-    correctness = found.get("correctness")
+def correctness(figures: Results) -> str:
+    correctness = figures.get("correctness")
     if not correctness:
         return ""
     faults = ("raised", "retracted", "invented", "false number")
@@ -321,10 +324,10 @@ _WAYS: Final = {
 }
 
 
-def drop_ins(found: Results) -> str:
-    if "drop_ins" not in found:
+def drop_ins(figures: Results) -> str:
+    if "drop_ins" not in figures:
         return ""
-    costs = found["drop_ins"]["costs"]
+    costs = figures["drop_ins"]["costs"]
     kinds = [kind for kind in next(iter(costs.values())) if kind not in _LEFT_OUT]
     rows = [
         [f"{name}{label}", *(_beside_original(of.get(kind, {}), way) for kind in kinds)]
@@ -351,10 +354,10 @@ def _beside_original(row: Results, way: str) -> str:
     return f"{cell(row.get(way))}{gain}"
 
 
-def load(found: Results) -> str:
-    if "load" not in found:
+def load(figures: Results) -> str:
+    if "load" not in figures:
         return ""
-    results = found["load"]
+    results = figures["load"]
     shown = {readers: of for readers, of in results["readers"].items() if int(readers) >= 300}
     names = list(next(iter(shown.values())))
 
@@ -382,10 +385,10 @@ The relay adds {added["p50"]:.1f} ms (p50) and {added["p99"]:.1f} ms (p99).
 """
 
 
-def javascript(found: Results) -> str:
-    if "javascript" not in found:
+def javascript(figures: Results) -> str:
+    if "javascript" not in figures:
         return ""
-    results = found["javascript"]
+    results = figures["javascript"]
     shapes = results["node"]
     speed = [
         [name, *(cell(shapes[shape]["rows"].get(name)) for shape in FAMILY)]
@@ -416,8 +419,8 @@ def _beside(rows: dict[str, Any]) -> float:
 
 def data(results: Results) -> str:
     versions: dict[str, str] = {}
-    for found in results["versions"].values():
-        versions = {**found, **versions}
+    for installed in results["versions"].values():
+        versions = {**installed, **versions}
     longer = [shape for shape, about in ABOUT.items() if about == "the same, longer"]
     told = {shape: about for shape, about in ABOUT.items() if shape not in longer}
     texts = "; ".join(f"*{shape}*: {about}" for shape, about in told.items())
@@ -433,9 +436,9 @@ def data(results: Results) -> str:
 """
 
 
-def chart(found: Results) -> str:
-    shapes = merged(found)
-    sizes = {shape: found["values"][shape]["characters"] for shape in FAMILY}
+def chart(figures: Results) -> str:
+    shapes = merged(figures)
+    sizes = {shape: figures["values"][shape]["characters"] for shape in FAMILY}
     lines = []
     for name in contestants(shapes):
         if name.startswith("jsonrill `"):

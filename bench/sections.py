@@ -56,14 +56,14 @@ def say(line: str) -> None:
 
 def made(kinds: Iterable[type[Contestant]]) -> dict[str, Contestant]:
     """Those that are installed here, ready to run."""
-    found: dict[str, Contestant] = {}
+    ready: dict[str, Contestant] = {}
     for kind in kinds:
         try:
-            found[kind.name] = kind()
+            ready[kind.name] = kind()
         except ModuleNotFoundError as error:
             say(f"  without {kind.name}: {error}")
     settle()
-    return found
+    return ready
 
 
 def raced(ready: dict[str, Contestant], text: str, effort: Effort, size: int = PIECE) -> Results:
@@ -84,16 +84,16 @@ def raced(ready: dict[str, Contestant], text: str, effort: Effort, size: int = P
 def values(effort: Effort, rivals: Kinds = STATEFUL + REPARSERS) -> Results:
     """Pieces of four characters → the value, looked at after each."""
     ready = made((*LIVE, *KEPT, who.CompiledUnread, *rivals))
-    found: Results = {}
+    results: Results = {}
     stopped: set[str] = set()
     for shape in SHAPES:
         say(f"  {shape}")
         # Who was stopped is not tried on a longer text of the same kind.
         out = stopped if shape in FAMILY else set()
         able = {name: one for name, one in ready.items() if name not in out}
-        found[shape] = raced(able, text_of(shape), effort)
-        stopped |= {name for name, row in found[shape]["rows"].items() if row["read"] < 1}
-    return found
+        results[shape] = raced(able, text_of(shape), effort)
+        stopped |= {name for name, row in results[shape]["rows"].items() if row["read"] < 1}
+    return results
 
 
 def with_instructor(effort: Effort) -> Results:
@@ -104,13 +104,13 @@ def with_instructor(effort: Effort) -> Results:
 def growth(effort: Effort) -> Results:
     """The cost of one piece from 1 KB to 10 MB."""
     ready = made((*LIVE, *STATEFUL))
-    found: Results = {}
+    results: Results = {}
     for label, size in (("1 KB", 10**3), ("10 KB", 10**4), ("100 KB", 10**5), ("1 MB", 10**6)):
         say(f"  {label}")
-        found[label] = raced(ready, shapes.report(size), effort)
+        results[label] = raced(ready, shapes.report(size), effort)
     say("  10 MB")
-    found["10 MB"] = raced(ready, shapes.report(10**7), effort)
-    return found
+    results["10 MB"] = raced(ready, shapes.report(10**7), effort)
+    return results
 
 
 def path(effort: Effort) -> Results:
@@ -207,22 +207,22 @@ def updates(effort: Effort) -> Results:
         "`REALTIME`, all data read": reading("REALTIME", "data", "data"),
         "`PROGRESSIVE`, all data read": reading("PROGRESSIVE", "data", "data"),
     }
-    found: Results = {}
+    results: Results = {}
     for shape in ("2 KB", "20 KB", "100 KB"):
         cut = pieces(text_of(shape))
         timings = race(ways, cut, budget=effort.budget, cap=effort.cap)
-        found[shape] = {"rows": {way: timings[way].as_json(len(cut)) for way in ways}}
-    return found
+        results[shape] = {"rows": {way: timings[way].as_json(len(cut)) for way in ways}}
+    return results
 
 
 def chunker(effort: Effort) -> Results:
     """What a snapshot costs, beside `json.loads` of the same snapshots."""
     jsonrill = who.PureLive().jsonrill
-    found: Results = {}
+    results: Results = {}
     for label, size in (("1 KB", 1_000), ("4 KB", 4_000), ("20 KB", 20_000), ("100 KB", 100_000)):
         say(f"  {label}")
-        found[label] = chunking.costs(jsonrill, shapes.report(size), effort.budget)
-    return found
+        results[label] = chunking.costs(jsonrill, shapes.report(size), effort.budget)
+    return results
 
 
 def written(effort: Effort) -> Results:
@@ -235,11 +235,11 @@ def server(effort: Effort) -> Results:
     from . import bench_server
 
     readers, rounds, seconds = 300, max(1, round(effort.budget)), min(4.0, 2 * effort.budget)
-    found: Results = {"readers": readers, "versions": bench_server.versions(), "rates": {}}
+    results: Results = {"readers": readers, "versions": bench_server.versions(), "rates": {}}
     for rate in (50, 150):
         rates = asyncio.run(bench_server.compare(readers, rate, seconds, rounds))
-        found["rates"][str(readers * rate)] = {name: max(all) for name, all in rates.items()}
-    return found
+        results["rates"][str(readers * rate)] = {name: max(all) for name, all in rates.items()}
+    return results
 
 
 def load(effort: Effort) -> Results:
@@ -249,8 +249,8 @@ def load(effort: Effort) -> Results:
     from . import bench_load, bench_server
 
     seconds = min(8.0, 4 * effort.budget)
-    found = asyncio.run(bench_load.sweep(argparse.Namespace(offered=15_000.0, seconds=seconds)))
-    return {**found, "seconds": seconds, "versions": bench_server.versions()}
+    figures = asyncio.run(bench_load.sweep(argparse.Namespace(offered=15_000.0, seconds=seconds)))
+    return {**figures, "seconds": seconds, "versions": bench_server.versions()}
 
 
 def memory(effort: Effort) -> Results:
@@ -267,12 +267,12 @@ def memory(effort: Effort) -> Results:
 
 def correctness(effort: Effort) -> Results:
     """What each shows for every prefix, and what it does with 30 000 open brackets at once."""
-    found: Results = {}
+    results: Results = {}
     for name, contestant in made((*LIVE, *STATEFUL, *REPARSERS)).items():
         say(f"  {name}")
         deep = in_fresh_process(type(contestant), "deep")
-        found[name] = {**prefixes.judge(contestant), "deep": deep}
-    return found
+        results[name] = {**prefixes.judge(contestant), "deep": deep}
+    return results
 
 
 def bytes_on_the_wire(effort: Effort) -> Results:

@@ -31,14 +31,14 @@ def pieces(text: str, size: int = PIECE) -> list[str]:
 
 def prose(chance: random.Random, words: int) -> str:
     """Sentences; now and then a quotation, a new line or a letter that is not ASCII."""
-    said = [chance.choice(_WORDS) for _ in range(words)]
+    chosen = [chance.choice(_WORDS) for _ in range(words)]
     for at in range(0, words, 11):
-        said[at] = said[at].capitalize()
+        chosen[at] = chosen[at].capitalize()
         if at:
-            said[at - 1] += chance.choice((".", ".", ".", "?", ".\n", ".\n\n"))
+            chosen[at - 1] += chance.choice((".", ".", ".", "?", ".\n", ".\n\n"))
     for at in range(17, words, 40):
-        said[at] = chance.choice((f'"{said[at]}"', f"{said[at]},", "café", "naïve", "–"))
-    return " ".join(said)
+        chosen[at] = chance.choice((f'"{chosen[at]}"', f"{chosen[at]},", "café", "naïve", "–"))
+    return " ".join(chosen)
 
 
 def _section(chance: random.Random, number: int) -> dict[str, Any]:
@@ -97,8 +97,8 @@ def deep(levels: int) -> str:
 def escaped_han(size: int) -> str:
     r"""Chinese text as \uXXXX, the way some models and every careful encoder send it."""
     chance = random.Random(4)
-    said = ["".join(chance.choice(_HAN) for _ in range(40)) + "😀" for _ in range(size // 260)]
-    return json.dumps({"lines": said})
+    lines = ["".join(chance.choice(_HAN) for _ in range(40)) + "😀" for _ in range(size // 260)]
+    return json.dumps({"lines": lines})
 
 
 # Their order is that of the tables. The first five are one family, to see growth with size.

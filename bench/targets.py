@@ -129,14 +129,14 @@ def against_pure(results: Results) -> Iterator[Target]:
 
 
 def flat(results: Results) -> Iterator[Target]:
-    found = results.get("growth")
-    if not found:
+    growth = results.get("growth")
+    if not growth:
         return
     for name in (PURE, COMPILED):
-        costs = {size: cost(results, "growth", size, name) for size in found}
+        costs = {size: cost(results, "growth", size, name) for size in growth}
         known = {size: us for size, us in costs.items() if us is not None}
         least, most = min(known.values()), max(known.values())
-        work = f"cost of a piece, {next(iter(found))} to {list(found)[-1]}, {name.split(', ')[1]}"
+        work = f"cost of a piece, {next(iter(growth))} to {list(growth)[-1]}, {name.split(', ')[1]}"
         spread = most / least
         yield Target(
             work, f"{_us(least)} to {_us(most)}", "", f"{spread:.2f}×", "≤ 1.3×", spread <= 1.3
@@ -168,11 +168,11 @@ def tiny(results: Results) -> Iterator[Target]:
 
 
 def deep(results: Results) -> Iterator[Target]:
-    found = results.get("correctness")
-    if not found:
+    correctness = results.get("correctness")
+    if not correctness:
         return
-    ours = str(found[COMPILED]["deep"])
-    theirs = f"{RUST}: {found[RUST]['deep']}" if RUST in found else ""
+    ours = str(correctness[COMPILED]["deep"])
+    theirs = f"{RUST}: {correctness[RUST]['deep']}" if RUST in correctness else ""
     work = "30 000 open brackets in one piece, compiled"
     yield Target(work, ours, theirs, "", "a documented error", ours == "LimitExceeded")
 
@@ -194,9 +194,9 @@ def whole(results: Results) -> Iterator[Target]:
 
 
 def chunker(results: Results) -> Iterator[Target]:
-    for size, found in results.get("chunker", {}).items():
+    for size, costs in results.get("chunker", {}).items():
         if size in ("4 KB", "20 KB"):
-            ours, loads = found["chunker"], found["json.loads"]
+            ours, loads = costs["chunker"], costs["json.loads"]
             yield within(f"chunker, {size} snapshots", ours, loads, "json.loads", 1.5)
 
 
@@ -231,17 +231,17 @@ def scaled(results: Results) -> Iterator[Target]:
 
 
 def snapshots(results: Results) -> Iterator[Target]:
-    found = results.get("path", {}).get("chunker", {}).get("4 KB, 64 characters a step")
-    if found:
-        ours = found["text that begins alike"]
-        loads = f"{_us(found['json.loads'])} json.loads"
+    costs = results.get("path", {}).get("chunker", {}).get("4 KB, 64 characters a step")
+    if costs:
+        ours = costs["text that begins alike"]
+        loads = f"{_us(costs['json.loads'])} json.loads"
         work = "chunker, 4 KB snapshots in steps of 64"
         yield Target(work, "", loads, f"{ours:.2f}×", "≤ 0.5×", ours <= 0.5)
 
 
 def growing(results: Results) -> Iterator[Target]:
-    found = results.get("drop_ins", {}).get("costs", {}).get("jiter", {})
-    if row := found.get("20 KB, growing by 40"):
+    costs = results.get("drop_ins", {}).get("costs", {}).get("jiter", {})
+    if row := costs.get("20 KB, growing by 40"):
         theirs = row["original"]["us"]
         for way, build in (("compiled, shared", "compiled"), ("shared", "pure Python")):
             if way in row:
@@ -255,9 +255,9 @@ IN_NODE: Final = ("jsonriver", "@streamparser/json", "jsonriver, each value clon
 
 
 def javascript(results: Results) -> Iterator[Target]:
-    found = results.get("javascript", {}).get("node", {})
+    shapes = results.get("javascript", {}).get("node", {})
     for shape in KEPT:
-        rows = found.get(shape, {}).get("rows", {})
+        rows = shapes.get(shape, {}).get("rows", {})
         for rival in IN_NODE:
             if row := rows.get(rival):
                 ours = rows["jsonrill `values()`"]["us"]
@@ -266,25 +266,25 @@ def javascript(results: Results) -> Iterator[Target]:
 
 
 def readers(results: Results) -> Iterator[Target]:
-    for count, found in results.get("load", {}).get("readers", {}).items():
-        if count == "3000" and "bare" in found:
+    for count, figures in results.get("load", {}).get("readers", {}).items():
+        if count == "3000" and "bare" in figures:
             for share in ("p50", "p99"):
-                ours, bare = (1e6 * found[who][share] for who in ("jsonrill", "bare"))
+                ours, bare = (1e6 * figures[who][share] for who in ("jsonrill", "bare"))
                 yield within(f"{count} readers, {share}", ours, bare, "a bare ASGI loop", 2)
-                if "fan-out" in found:  # which has as many events to send at the same moment
-                    least, rival = 1e6 * found["fan-out"][share], "one that sends to all at once"
+                if "fan-out" in figures:  # which has as many events to send at the same moment
+                    least, rival = 1e6 * figures["fan-out"][share], "one that sends to all at once"
                     yield within(f"{count} readers, {share}", ours, least, rival, 2)
 
 
 def written(results: Results) -> Iterator[Target]:
-    found = results.get("written", {})
-    for name, counts in found.items():
+    by_way = results.get("written", {})
+    for name, counts in by_way.items():
         whole, streams = counts["whole"], counts["streams"]
         work = f"chunker, streams that end equal to the last snapshot, {name}"
         share = f"{100 * whole / streams:.0f} %"
         yield Target(work, f"{whole} of {streams}", "", share, "100 %", whole == streams)
     for name, most in (("default", 4), ("eager", 0.2)):
-        if counts := found.get(name, {}):
+        if counts := by_way.get(name, {}):
             if "snapshots" not in counts:
                 continue
             late, total = counts["withheld"], counts["snapshots"]
@@ -295,10 +295,10 @@ def written(results: Results) -> Iterator[Target]:
 
 
 def server(results: Results) -> Iterator[Target]:
-    found = results.get("server", {})
-    for offered, rates in found.get("rates", {}).items():
+    section = results.get("server", {})
+    for offered, rates in section.get("rates", {}).items():
         ours, bare = rates["jsonrill"], rates["bare"]
-        work = f"SSE to {found['readers']} readers, {int(offered):,} events a second offered"
+        work = f"SSE to {section['readers']} readers, {int(offered):,} events a second offered"
         yield Target(
             work,
             f"{ours:,.0f} a second",

@@ -45,8 +45,8 @@ def _compact(jsonrill: Any, text: str, size: int) -> Iterator[Any]:
 def _full(jsonrill: Any, text: str, size: int) -> Iterator[Any]:
     parser = jsonrill.Parser()
     for piece in pieces(text, size):
-        if found := parser.feed(piece):
-            yield [jsonrill.wire.to_wire(fragment) for fragment in found]
+        if fragments := parser.feed(piece):
+            yield [jsonrill.wire.to_wire(fragment) for fragment in fragments]
 
 
 def _snapshots(jsonrill: Any, text: str) -> Iterator[Any]:

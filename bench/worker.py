@@ -20,13 +20,13 @@ from .sections import SECTIONS, TASKS, Effort, in_this_process
 def installed() -> dict[str, str]:
     """The versions of all packages that a contestant of this environment comes from."""
     kinds = [kind for kind in vars(contestants).values() if hasattr(kind, "packages")]
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for package in sorted({package for kind in kinds for package in kind.packages}):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def main(arguments: list[str]) -> None:

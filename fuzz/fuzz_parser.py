@@ -60,9 +60,9 @@ def value(random: Random, depth: int = 0) -> Any:
 def text(random: Random) -> str:
     if random.random() < 0.3:
         return random.choice(["a", "b", "", "name", "a.b"])
-    found = "".join(random.choice(WORDS) for _ in range(random.randrange(4)))
+    words = "".join(random.choice(WORDS) for _ in range(random.randrange(4)))
     # A lone half may stand in a string, but two that meet are a pair for every reader of JSON.
-    return found + random.choice(["", "", "\ud83d", "\udc00"])
+    return words + random.choice(["", "", "\ud83d", "\udc00"])
 
 
 def written(random: Random, value: Any) -> str:
@@ -138,13 +138,13 @@ def some_limits(random: Random) -> Limits:
 
 
 def merged(fragments: list[Fragment]) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = []
+    joined: list[tuple[Any, ...]] = []
     for one in fragments:
         new = one.text
-        if one.kind == "PartialString" and found and found[-1][0] == "PartialString":
-            new = f"{found.pop()[2]}{new}"
-        found.append((one.kind, one.path, new, repr(one.value), one.offset, one.document))
-    return found
+        if one.kind == "PartialString" and joined and joined[-1][0] == "PartialString":
+            new = f"{joined.pop()[2]}{new}"
+        joined.append((one.kind, one.path, new, repr(one.value), one.offset, one.document))
+    return joined
 
 
 def described(error: Any) -> tuple[Any, ...]:

@@ -32,11 +32,11 @@ def schema(random: Random, depth: int = 0) -> Any:
     """A small schema."""
     if random.random() < 0.08:
         return random.random() < 0.8
-    found: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
     for _ in range(random.choice([1, 1, 2, 3])):
         name = random.choice(FLAT if depth > 2 else (*FLAT, *NESTED))
-        found[name] = _keyword(random, name, depth)
-    return found
+        keywords[name] = _keyword(random, name, depth)
+    return keywords
 
 
 FLAT: Final = (
@@ -113,11 +113,11 @@ def compare(wanted: Any, text: str, random: Random) -> None:
         shown = _updated(compiled, pieces), _updated(compiled, [text])
         assert shown[0] == shown[1], f"updates: {pieces!r}: {shown[0]!r}, at once {shown[1]!r}"
     try:
-        found = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return
     try:
-        valid = jsonschema_rs.validator_for(wanted).is_valid(found)
+        valid = jsonschema_rs.validator_for(wanted).is_valid(value)
     except UnicodeEncodeError:  # half a surrogate pair, which it cannot take
         return
     if isinstance(whole, tuple):
@@ -137,9 +137,9 @@ def _read(compiled: Schema, pieces: list[str]) -> Any:
 
 def _updated(compiled: Schema, pieces: list[str]) -> Any:
     """The errors among the updates of a text."""
-    found = [update.error for update in updates(iter(pieces), schema=compiled)]
+    errors = [update.error for update in updates(iter(pieces), schema=compiled)]
     keys = ("code", "offset", "path", "rule")
-    return [tuple(error.get(key) for key in keys) for error in found if error is not None]
+    return [tuple(error.get(key) for key in keys) for error in errors if error is not None]
 
 
 def _refuse(constant: str) -> Any:

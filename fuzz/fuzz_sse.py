@@ -32,13 +32,13 @@ def seeds() -> tuple[bytes, ...]:
 def by_the_standard(data: bytes) -> list[tuple[str, str, str]]:
     """Type, data and last id of each event: the steps of the HTML standard on the whole text."""
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    found: list[tuple[str, str, str]] = []
+    events: list[tuple[str, str, str]] = []
     lines, kind, last = list[str](), "", ""
     # What follows the last line end is an incomplete line, and is dropped.
     for line in re.split("\r\n|\r|\n", text)[:-1]:
         if not line:
             if lines:
-                found.append((kind or "message", "\n".join(lines), last))
+                events.append((kind or "message", "\n".join(lines), last))
             lines, kind = [], ""
             continue
         name, _, value = line.partition(":")
@@ -49,7 +49,7 @@ def by_the_standard(data: bytes) -> list[tuple[str, str, str]]:
             kind = value
         elif name == "id" and "\0" not in value:
             last = value
-    return found
+    return events
 
 
 def decoded(pieces: list[bytes], **options: int) -> list[SSEEvent]:

@@ -23,23 +23,23 @@ SCALARS: Final = (None, True, 0, 1, -1, 7, 12, 2**70, 1.5, "", "x", "root", "roo
 
 def seeds() -> tuple[str, ...]:
     """Lines of items, as they come over the wire."""
-    found = []
+    lines = []
     for text in json_texts():
         fragments = _fragments([text[at : at + 5] for at in range(0, len(text), 5)])
-        found.append(dumps([to_wire(one) for one in fragments]))
-        found.append(dumps(CompactEncoder().feed(fragments)))
-    return tuple(found)
+        lines.append(dumps([to_wire(one) for one in fragments]))
+        lines.append(dumps(CompactEncoder().feed(fragments)))
+    return tuple(lines)
 
 
 def _fragments(pieces: list[str]) -> list[Any]:
-    parser, found = Parser(), []
+    parser, fragments = Parser(), []
     try:
         for piece in pieces:
-            found += parser.feed(piece)
-        found += parser.flush()
+            fragments += parser.feed(piece)
+        fragments += parser.flush()
     except (InvalidJSON, LimitExceeded) as error:
-        found += error.fragments
-    return found
+        fragments += error.fragments
+    return fragments
 
 
 def check(text: str, random: Random) -> None:

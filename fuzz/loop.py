@@ -55,26 +55,26 @@ def fuzz(target: Any, seconds: float, start: str) -> int:
     """Execute for so many seconds; how many different findings there were."""
     print(f"{target.__name__}: {target.TARGET}", flush=True)
     end = time.monotonic() + seconds
-    count, found = 0, dict[str, str]()
+    count, findings = 0, dict[str, str]()
     while time.monotonic() < end:
         seed = f"{start}{count}"
         faulthandler.dump_traceback_later(HANG, exit=True, file=sys.__stderr__)
         try:
             target.run(random.Random(seed))
         except Exception as error:
-            note(seed, error, found)
+            note(seed, error, findings)
         count += 1
     faulthandler.cancel_dump_traceback_later()
-    print(f"{target.__name__}: {count} executions, {len(found)} findings", flush=True)
-    return len(found)
+    print(f"{target.__name__}: {count} executions, {len(findings)} findings", flush=True)
+    return len(findings)
 
 
-def note(seed: str, error: Exception, found: dict[str, str]) -> None:
+def note(seed: str, error: Exception, findings: dict[str, str]) -> None:
     """One finding for each place where an execution broke off."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{type(error).__name__} in {last.filename}:{last.lineno}"
-    if place not in found:
-        found[place] = seed
+    if place not in findings:
+        findings[place] = seed
         print(f"FINDING with --seed {seed}", flush=True)
         traceback.print_exception(error)
 

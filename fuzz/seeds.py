@@ -30,8 +30,8 @@ EVENT_WORDS: Final = (
 
 
 def cases(name: str) -> list[Any]:
-    found = json.loads((CASES / name).read_text("utf8"))
-    return found if isinstance(found, list) else found["cases"]
+    content = json.loads((CASES / name).read_text("utf8"))
+    return content if isinstance(content, list) else content["cases"]
 
 
 @cache
@@ -56,11 +56,11 @@ def near_json_texts() -> tuple[str, ...]:
 @cache
 def event_texts() -> tuple[bytes, ...]:
     """Event streams."""
-    found = [case["text"].encode() for case in cases("sse.json") if "text" in case]
+    texts = [case["text"].encode() for case in cases("sse.json") if "text" in case]
     lines = [
         f"data: {json.dumps(event)}\n\n" for events in provider_events()[:6] for event in events
     ]
-    return (*found, "".join(lines[:40]).encode())
+    return (*texts, "".join(lines[:40]).encode())
 
 
 @cache

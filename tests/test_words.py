@@ -218,10 +218,10 @@ CODE = [
     path
     for folder in (
         *SOURCES,
-        *(ROOT / name for name in ("tests", "tools", "bench", "fuzz", "js", "page")),
+        *(ROOT / name for name in ("tests", "tools", "bench", "fuzz", "examples", "js", "page")),
         *sorted((ROOT / "packages").glob("*/tests")),
     )
-    for kind in ("py", "js")
+    for kind in ("py", "js", "mjs")
     for path in sorted(folder.rglob(f"*.{kind}"))
     if not {"node_modules", "recordings", "data", "dist", "build"}
     & {*path.relative_to(folder).parts[:-1]}
@@ -251,12 +251,11 @@ def variables_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id
+        elif isinstance(node, ast.ExceptHandler):
+            yield node.lineno, node.name or ""
 
 
-LIBRARY_TESTS = [path for path in CODE if path.is_relative_to(ROOT / "packages/jsonrill/tests")]
-
-
-@pytest.mark.parametrize("path", [*MODULES, *SCRIPTS, *LIBRARY_TESTS], ids=name_of)
+@pytest.mark.parametrize("path", CODE, ids=name_of)
 def test_a_variable_is_named_after_what_it_holds(path: Path) -> None:
     text = path.read_text("utf8")
     names = variables_in(ast.parse(text)) if path.suffix == ".py" else names_in_script(text)

@@ -24,10 +24,10 @@ def answer(asked: dict[str, Any]) -> Any:
             return {"value": document.value}
         case "fragments":
             parser, encoder = jsonrill.Parser(), jsonrill.wire.CompactEncoder()
-            found = [parser.feed(piece) for piece in asked["feeds"]] + [parser.flush()]
+            batches = [parser.feed(piece) for piece in asked["feeds"]] + [parser.flush()]
             if asked["form"] == "compact":
-                return [encoder.feed(one) for one in found]
-            return [[jsonrill.wire.to_wire(one) for one in several] for several in found]
+                return [encoder.feed(one) for one in batches]
+            return [[jsonrill.wire.to_wire(one) for one in several] for several in batches]
         case "rebuild":
             rebuilder = jsonrill.Rebuilder(dialect=asked["dialect"])
             values, opened = [], []

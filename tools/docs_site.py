@@ -52,7 +52,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def on_page_content(html: str, **_: Any) -> str:
     """In a cell, `\\|` is a bar; Markdown of Python keeps the backslash of one in code."""
-    return CELL.sub(lambda found: found[0].replace("\\|", "|"), html)
+    return CELL.sub(lambda cell: cell[0].replace("\\|", "|"), html)
 
 
 def on_post_build(config: Any) -> None:
@@ -73,7 +73,7 @@ def text_of(file: Path) -> str | None:
 
 def fitted(text: str, name: str) -> str:
     """The Markdown of a page as the site needs it."""
-    text = COMMANDS.sub(lambda found: f"{found[1]}```bash\n{copied(found[2])}{found[1]}```", text)
+    text = COMMANDS.sub(lambda match: f"{match[1]}```bash\n{copied(match[2])}{match[1]}```", text)
     lines: list[str] = []
     tabs: list[str] | None = None
     for line, code in with_fences(text):
@@ -87,7 +87,7 @@ def fitted(text: str, name: str) -> str:
                 continue
             if SKIP.fullmatch(line):
                 continue
-            line = LINK.sub(lambda found: without_link(found, name), line)
+            line = LINK.sub(lambda match: without_link(match, name), line)
             if tabs is not None and (title := TITLE.fullmatch(line)):
                 tabs.append(f'=== "{title[1]}"\n')
                 continue
@@ -108,9 +108,9 @@ def with_fences(text: str) -> Iterator[tuple[str, bool]]:
     """The lines of a page, each with whether it belongs to a fenced block."""
     ticks = None
     for line in text.splitlines(keepends=True):
-        found = FENCE.match(line)
+        fence = FENCE.match(line)
         if ticks is None:
-            ticks = found[1] if found else None
+            ticks = fence[1] if fence else None
             yield line, ticks is not None
         else:
             yield line, True
@@ -118,10 +118,10 @@ def with_fences(text: str) -> Iterator[tuple[str, bool]]:
                 ticks = None
 
 
-def without_link(found: re.Match[str], name: str) -> str:
+def without_link(link: re.Match[str], name: str) -> str:
     """The text of a link that leads out of docs/; any other link as it is."""
-    there = (DOCS / name).parent / found[2].partition("#")[0]
-    return found[0] if there.resolve().is_relative_to(DOCS) else found[1]
+    there = (DOCS / name).parent / link[2].partition("#")[0]
+    return link[0] if there.resolve().is_relative_to(DOCS) else link[1]
 
 
 def description(text: str) -> str:
@@ -130,12 +130,12 @@ def description(text: str) -> str:
     paragraphs = (it.strip() for it in re.split(r"\n\s*\n", prose))
     first = next((it for it in paragraphs if re.match(r"[\w`*\"“]", it) and it[:2] != "* "), "")
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first.split())).replace("*", "")
-    said = ""
+    summary = ""
     for sentence in re.split(r"(?<=[.:!?])\s(?=[A-Z`<])", plain):
-        said = f"{said} {sentence}".strip()
-        if len(said) >= ENOUGH:
+        summary = f"{summary} {sentence}".strip()
+        if len(summary) >= ENOUGH:
             break
-    return said.rstrip(":")
+    return summary.rstrip(":")
 
 
 # ---- the list for language models ----

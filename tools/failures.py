@@ -99,10 +99,10 @@ def fails(names: list[str]) -> str:
     groups = list(columns.values())
     heads = [", ".join(f"`{it}`" if " " not in it else it for it in group) for group in groups]
     lines = [f"| what goes wrong | {' | '.join(heads)} |", "| --- |" + " --- |" * len(heads)]
-    for cause, said in CAUSES.items():
+    for cause, words in CAUSES.items():
         cells = [FRONTS[group[0]].get(cause, "–") for group in groups]
         if set(cells) != {"–"}:
-            lines.append(f"| {said} | {' | '.join(cells)} |")
+            lines.append(f"| {words} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -119,7 +119,7 @@ def errors() -> str:
         lines.append(f"| `{kind.__name__}` | `{kind.code}` | {shown[0]} | {shown[1]} | {what} |")
     lines += ["", "`reason` of `Truncated`, and what the message says of it:", ""]
     lines += ["| reason | the message begins with |", "| --- | --- |"]
-    lines += [f"| `{reason}` | {said} |" for reason, said in CUTS.items()]
+    lines += [f"| `{reason}` | {words} |" for reason, words in CUTS.items()]
     lines += ["| `ended` | what could have come; nothing but the text is known |", ""]
     lines += ["Codes that are in the `error` of an item, and of no exception:", ""]
     lines += ["| code | where |", "| --- | --- |"]
@@ -138,9 +138,9 @@ _OTHERS: Final = (
 
 
 def _other_codes(known: set[str]) -> list[tuple[str, list[str]]]:
-    found = []
+    by_place = []
     for where, folder, pattern in _OTHERS:
         files = sorted((ROOT / "packages" / folder).rglob("*.py"))
         codes = {code for file in files for code in re.findall(pattern, file.read_text("utf8"))}
-        found.append((where, sorted(codes - known)))
-    return found
+        by_place.append((where, sorted(codes - known)))
+    return by_place

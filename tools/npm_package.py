@@ -31,9 +31,9 @@ DECLARATIONS: Final = (
 def version() -> str:
     """The version of the Python package, which is the only place where it is written."""
     text = (ROOT / "packages/jsonrill/src/jsonrill/__init__.py").read_text("utf8")
-    found = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
-    assert found is not None
-    return found[1]
+    match = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
+    assert match is not None
+    return match[1]
 
 
 def description() -> str:

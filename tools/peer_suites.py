@@ -72,8 +72,8 @@ def _python(source: str) -> Iterator[str]:
 
 
 def _javascript(source: str) -> Iterator[str]:
-    for found in LITERAL.finditer(source):
-        quoted = next(part for part in found.groups() if part is not None)
+    for literal in LITERAL.finditer(source):
+        quoted = next(part for part in literal.groups() if part is not None)
         inside = re.sub(r"\\(['`])", r"\1", quoted)
         inside = re.sub(r'(?<!\\)"', r"\"", inside).replace("\n", "\\n").replace("\t", "\\t")
         try:
@@ -179,8 +179,8 @@ def answers(file: Path) -> int:
     """Answers in prose must read as nothing: no bracket of them begins a value."""
     counts: Counter[str] = Counter()
     with file.open(encoding="utf8") as lines:
-        found = (text for line in lines for text in _strings(json.loads(line).get("events")))
-        for text in dict.fromkeys(found):
+        texts = (text for line in lines for text in _strings(json.loads(line).get("events")))
+        for text in dict.fromkeys(texts):
             if len(text) < 20 or text.lstrip()[:1] in ("{", "[", '"'):
                 continue
             value = read([text])

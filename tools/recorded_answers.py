@@ -115,30 +115,30 @@ def fits(expected: Event, name: str, arguments: Any) -> bool:
 
 def clients() -> dict[str, Callable[[Event], Any]]:
     """For each kind of stream, a function that makes objects as the client makes them."""
-    found: dict[str, Callable[[Event], Any]] = {}
+    makers: dict[str, Callable[[Event], Any]] = {}
     try:
         from openai._models import construct_type as construct
         from openai.types.chat import ChatCompletionChunk
         from openai.types.responses import ResponseStreamEvent
 
-        found["openai_chat"] = lambda event: construct(value=event, type_=ChatCompletionChunk)
-        found["openai_responses"] = lambda event: construct(value=event, type_=ResponseStreamEvent)
+        makers["openai_chat"] = lambda event: construct(value=event, type_=ChatCompletionChunk)
+        makers["openai_responses"] = lambda event: construct(value=event, type_=ResponseStreamEvent)
     except ImportError:
         pass
     try:
         from anthropic._models import construct_type
         from anthropic.types import RawMessageStreamEvent as Raw
 
-        found["anthropic"] = lambda event: construct_type(value=event, type_=Raw)
+        makers["anthropic"] = lambda event: construct_type(value=event, type_=Raw)
     except ImportError:
         pass
     try:
         from google.genai.types import GenerateContentResponse
 
-        found["gemini"] = GenerateContentResponse.model_validate
+        makers["gemini"] = GenerateContentResponse.model_validate
     except ImportError:
         pass
-    return found
+    return makers
 
 
 def main(folder: Path) -> int:
@@ -155,11 +155,11 @@ def main(folder: Path) -> int:
             refused[kind] += 1
             continue
         try:
-            made = [make(event) for event in events]
+            typed = [make(event) for event in events]
         except ValueError:  # the types of this version of the client do not take it
             refused[kind] += 1
             continue
-        objects.check(f"{stream['id']} as objects", made, calls)
+        objects.check(f"{stream['id']} as objects", typed, calls)
     for count, form in ((plain, "dicts"), (objects, "objects of the clients")):
         for problem in count.problems[:20]:
             print(problem)

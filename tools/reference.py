@@ -115,11 +115,11 @@ def library() -> str:
 def tiers() -> dict[str, dict[str, Any]]:
     """The public names, those of every day first; in a tier in the order of the docstring."""
     every = {name: getattr(jsonrill, name) for _, names in groups() for name in names}
-    found: dict[str, dict[str, Any]] = {title: {} for title in TIERS}
+    by_tier: dict[str, dict[str, Any]] = {title: {} for title in TIERS}
     for name, thing in every.items():
-        found[tier(thing)][name] = thing
-        found[YIELDED] |= returned(thing) if tier(thing) == FUNCTIONS else {}
-    return found
+        by_tier[tier(thing)][name] = thing
+        by_tier[YIELDED] |= returned(thing) if tier(thing) == FUNCTIONS else {}
+    return by_tier
 
 
 def tier(thing: Any) -> str:
@@ -147,23 +147,23 @@ def returned(function: Any) -> dict[str, type]:
 def groups() -> list[tuple[str, list[str]]]:
     """The public names by the lines of the package's docstring, errors last."""
     left = list(jsonrill.__all__)
-    found: list[tuple[str, list[str]]] = []
+    titled: list[tuple[str, list[str]]] = []
     for line in (jsonrill.__doc__ or "").split("\n\n")[1].splitlines():
         title, names = line[:19].strip(), re.findall(r"`(\w+)`", line[19:])
         mine = [name for name in names if name in left]
         left = [name for name in left if name not in mine]
         if title:
-            found.append((title[0].upper() + title[1:], mine))
+            titled.append((title[0].upper() + title[1:], mine))
         else:
-            found[-1][1].extend(mine)
+            titled[-1][1].extend(mine)
     beside = {"is_partial": "values", "texts": "text"}
     for name in list(left):
         if not is_error(getattr(jsonrill, name)):
-            group = next((it for _, it in found if beside.get(name) in it), found[-1][1])
+            group = next((it for _, it in titled if beside.get(name) in it), titled[-1][1])
             group.append(name)
             left.remove(name)
-    found[-1][1].extend(left)
-    return [(title, names) for title, names in found if names]
+    titled[-1][1].extend(left)
+    return [(title, names) for title, names in titled if names]
 
 
 def modules() -> str:
@@ -272,11 +272,11 @@ def arguments(thing: Any, before: str = "") -> str:
         signature = inspect.signature(thing)
     except (TypeError, ValueError):
         return f"{before}(…)"
-    found = [it for it in signature.parameters.values() if it.name not in ("self", "cls")]
-    found = [it for it in found if not it.name.startswith("_")]
+    parameters = [it for it in signature.parameters.values() if it.name not in ("self", "cls")]
+    parameters = [it for it in parameters if not it.name.startswith("_")]
     shown: list[str] = []
-    for at, parameter in enumerate(found):
-        former = found[at - 1].kind if at else parameter.POSITIONAL_OR_KEYWORD
+    for at, parameter in enumerate(parameters):
+        former = parameters[at - 1].kind if at else parameter.POSITIONAL_OR_KEYWORD
         if parameter.kind != parameter.POSITIONAL_ONLY and former == parameter.POSITIONAL_ONLY:
             shown.append("/")
         if parameter.kind == parameter.KEYWORD_ONLY and former not in (
@@ -309,10 +309,10 @@ def one(parameter: inspect.Parameter) -> str:
     return f"{text} = {shown}" if kind else f"{text}={shown}"
 
 
-def annotation(given: Any) -> str:
-    if given is inspect.Parameter.empty:
+def annotation(hint: Any) -> str:
+    if hint is inspect.Parameter.empty:
         return ""
-    text = given if isinstance(given, str) else inspect.formatannotation(given)
+    text = hint if isinstance(hint, str) else inspect.formatannotation(hint)
     text = re.sub(r"ForwardRef\('([^']*)'.*?\)", r"\1", text)
     return re.sub(r"\b(jsonrill(\.\w+)*|typing|collections\.abc)\.(?=[A-Z])", "", text)
 
@@ -324,7 +324,7 @@ def told(thing: Any) -> str:
 
 def members(thing: type) -> list[str]:
     """The list of the documented methods, properties and attributes."""
-    found: dict[str, str] = {}
+    lines: dict[str, str] = {}
     for base in reversed(thing.__mro__[:-1]):
         for name, member in vars(base).items():
             member = getattr(member, "__func__", member)
@@ -336,8 +336,8 @@ def members(thing: type) -> list[str]:
                 prefix = "await " if inspect.iscoroutinefunction(member) else ""
                 shown = f"{prefix}{' '.join(arguments(member, name).split())}"
                 shown = shown.replace("( ", "(").replace(", )", ")")
-            found[name] = f"* `{shown}`: {text}"
-    return ["\n".join([*found.values(), ""])] if found else []
+            lines[name] = f"* `{shown}`: {text}"
+    return ["\n".join([*lines.values(), ""])] if lines else []
 
 
 def own(base: type, member: Any) -> bool:
@@ -360,7 +360,7 @@ def doc(thing: Any) -> str:
     if dataclasses.is_dataclass(thing) and text.startswith(f"{getattr(thing, '__name__', '')}("):
         return ""
     aligned = re.compile(r"(?m)(?:^\w+(?:, \w+)*  +\S.*(?:\n +\S.*)*\n?){2,}")
-    return aligned.sub(lambda found: listed(found[0]), text) + "\n"
+    return aligned.sub(lambda match: listed(match[0]), text) + "\n"
 
 
 def listed(text: str) -> str:
@@ -384,9 +384,9 @@ def options_of(thing: Any) -> list[str]:
         return []
     scope = vars(sys.modules[thing.__module__])
     for parameter in parameters:
-        if found := re.fullmatch(r"Unpack\[(\w+)\]", annotation(parameter.annotation)):
-            names = typing.get_type_hints(scope[found[1]]).keys()
-            rows = [row for name in names if (row := option_row(name, found[1]))]
+        if unpacked := re.fullmatch(r"Unpack\[(\w+)\]", annotation(parameter.annotation)):
+            names = typing.get_type_hints(scope[unpacked[1]]).keys()
+            rows = [row for name in names if (row := option_row(name, unpacked[1]))]
             return ["\n".join(["| option | default | |", "| --- | --- | --- |", *rows, ""])]
     return []
 
@@ -431,13 +431,13 @@ def option_table(stage: str) -> str:
 def with_tables(text: str) -> str:
     """The page with its tables of options and its map of the folders up to date."""
     mark = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
-    text = mark.sub(lambda found: f"{found[1]}\n{option_table(found[2])}\n{found[3]}", text)
+    text = mark.sub(lambda match: f"{match[1]}\n{option_table(match[2])}\n{match[3]}", text)
     mark = re.compile(r"(<!-- fails: (.+?) -->\n).*?(<!-- end of fails -->)", re.DOTALL)
     text = mark.sub(
-        lambda found: f"{found[1]}\n{failures.fails(found[2].split(', '))}\n{found[3]}", text
+        lambda match: f"{match[1]}\n{failures.fails(match[2].split(', '))}\n{match[3]}", text
     )
     mark = re.compile(r"(<!-- errors -->\n).*?(<!-- end of errors -->)", re.DOTALL)
-    text = mark.sub(lambda found: f"{found[1]}\n{failures.errors()}\n{found[2]}", text)
+    text = mark.sub(lambda match: f"{match[1]}\n{failures.errors()}\n{match[2]}", text)
     tree = "\n".join(
         re.findall(r"^    ([a-z_]+(?:\.py|/) .*)$", jsonrill.__doc__ or "", re.MULTILINE)
     )
@@ -450,22 +450,22 @@ def stale() -> dict[Path, str]:
     pages[DOCS / "reference.md"] = library()
     pages[DOCS / "reference-modules.md"] = modules()
     pages[DOCS / "commands.md"] = commands(pages[DOCS / "commands.md"])
-    found = {it: text for it, text in pages.items() if docs_site.text_of(it) != text}
+    changed = {it: text for it, text in pages.items() if docs_site.text_of(it) != text}
     if "--check" not in sys.argv:
         # The list of pages quotes them, so they are written first.
-        for file, text in found.items():
+        for file, text in changed.items():
             file.write_text(text, "utf8")
     fresh = docs_site.llms()
     if docs_site.text_of(docs_site.LIST) != fresh:
-        found[docs_site.LIST] = fresh
+        changed[docs_site.LIST] = fresh
         if "--check" not in sys.argv:
             docs_site.LIST.write_text(fresh, "utf8")
-    return found
+    return changed
 
 
 if __name__ == "__main__":
     os.environ["COLUMNS"] = "90"
-    found = stale()
-    if "--check" in sys.argv and found:
-        names = ", ".join(file.relative_to(DOCS).as_posix() for file in found)
+    pages = stale()
+    if "--check" in sys.argv and pages:
+        names = ", ".join(file.relative_to(DOCS).as_posix() for file in pages)
         sys.exit(f"stale: {names}")

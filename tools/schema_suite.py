@@ -49,11 +49,11 @@ def readings(schema: Schema, data: Any, formats: bool) -> Iterator[tuple[str, bo
         options += [("root array, document_schema", {"document_schema": schema})]
         if data or schema.describes_arrays():
             options += [("root array, schema", {})]
-    for name, given in options:
-        if "document_schema" not in given:
-            given["schema"] = schema
-        found = list(updates(text, "ONE-BY-ONE", check_formats=formats, **given))
-        yield name, not any(update.status == "ERROR" for update in found)
+    for name, option in options:
+        if "document_schema" not in option:
+            option["schema"] = schema
+        emitted = list(updates(text, "ONE-BY-ONE", check_formats=formats, **option))
+        yield name, not any(update.status == "ERROR" for update in emitted)
 
 
 def main(folder: str) -> int:

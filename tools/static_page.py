@@ -51,9 +51,9 @@ def main() -> int:
         print("the page is bundled with node and npm, which are not installed", file=sys.stderr)
         return 1
     folder = ROOT / "dist" / "page"
-    made = build(folder, npm)
-    size = sum(file.stat().st_size for file in made)
-    print(f"dist/page: {len(made)} files, {size:,} bytes")
+    files = build(folder, npm)
+    size = sum(file.stat().st_size for file in files)
+    print(f"dist/page: {len(files)} files, {size:,} bytes")
     return 0
 
 

@@ -171,10 +171,10 @@ def _part(part: str) -> str:
     return other.get(part[1], part)
 
 
-def _in_class(found: re.Match[str]) -> str:
-    if found[1] == "W":  # [^\W\d_] are the letters
+def _in_class(match: re.Match[str]) -> str:
+    if match[1] == "W":  # [^\W\d_] are the letters
         return r"\P{L}"
-    return CLASSES.get(found[1], found[1] if found[1] in "\"'" else found[0])
+    return CLASSES.get(match[1], match[1] if match[1] in "\"'" else match[0])
 
 
 def constants() -> Iterator[tuple[str, str, Any]]:
@@ -267,8 +267,8 @@ FILES: dict[Path, Callable[[], Iterator[str]]] = {
 
 def stale() -> list[Path]:
     """The files that are not what would be written."""
-    made = {file: "".join(write()) for file, write in FILES.items()}
-    return [it for it, text in made.items() if not it.exists() or it.read_text("utf8") != text]
+    fresh = {file: "".join(write()) for file, write in FILES.items()}
+    return [it for it, text in fresh.items() if not it.exists() or it.read_text("utf8") != text]
 
 
 def main() -> int:

@@ -29,7 +29,7 @@ NEEDED: Final = ("pytest", "hypothesis", "setuptools", "cython")
 
 def pythons() -> dict[str, str]:
     """The interpreters found, by version."""
-    found: dict[str, str] = {}
+    by_version: dict[str, str] = {}
     beside = Path(sys.base_prefix).parent
     for version in VERSIONS:
         places = [
@@ -43,9 +43,9 @@ def pythons() -> dict[str, str]:
                 text=True,
             )
             if asked.stdout.strip() == version:
-                found[version] = place
+                by_version[version] = place
                 break
-    return found
+    return by_version
 
 
 def environment(python: str, folder: Path) -> Path:
@@ -97,19 +97,19 @@ def sizes(wheel: Path) -> str:
 
 
 def main() -> int:
-    found = pythons()
-    tell(f"Pythons found: {', '.join(found) or 'none'} of {', '.join(VERSIONS)}")
-    if not found:
+    interpreters = pythons()
+    tell(f"Pythons found: {', '.join(interpreters) or 'none'} of {', '.join(VERSIONS)}")
+    if not interpreters:
         return 1
     shutil.rmtree(BUILD, ignore_errors=True)
     BUILD.mkdir(parents=True)
     lines: list[str] = []
-    for version, python in found.items():
+    for version, python in interpreters.items():
         tell(f"{version}: building")
         own = environment(python, BUILD / version)
-        made = BUILD / f"made-{version}"
-        pip(own, "wheel", "--no-deps", "--no-build-isolation", "-w", str(made), str(LIBRARY))
-        (wheel,) = made.glob("*.whl")
+        folder = BUILD / f"made-{version}"
+        pip(own, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(LIBRARY))
+        (wheel,) = folder.glob("*.whl")
         tell(f"{version}: testing {wheel.name}")
         install_and_test(own, wheel, compiled=True)
         DIST.mkdir(exist_ok=True)
@@ -117,7 +117,7 @@ def main() -> int:
         lines.append(sizes(wheel))
         tell(lines[-1])
     sdist = f"from setuptools import build_meta; print(build_meta.build_sdist({str(DIST)!r}))"
-    own = BUILD / next(iter(found)) / "bin" / "python"
+    own = BUILD / next(iter(interpreters)) / "bin" / "python"
     done = subprocess.run(
         [own, "-c", sdist], cwd=LIBRARY, check=True, capture_output=True, text=True
     )

@@ -26,10 +26,10 @@ for (const name of ["jsonriver", "@streamparser/json", "partial-json"]) {
   const path = new URL(`node_modules/${name}/package.json`, import.meta.url);
   versions[name] = JSON.parse(readFileSync(path, "utf8")).version;
 }
-const found = {
+const results = {
   node: await measure(asked, Number(budget), Number(cap), clock),
   correctness: await judge(asked.correctness),
   page: outputFiles[0].text,
   versions,
 };
-console.log(JSON.stringify(found));
+console.log(JSON.stringify(results));

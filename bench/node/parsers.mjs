@@ -85,9 +85,9 @@ async function allSoFar(parse, { cut, check }) {
 /** Seconds of one run; how far it came. */
 async function once(read, cut, cap, clock) {
   const start = clock();
-  let given = 0;
+  let fed = 0;
   const check = () => {
-    if (given++ % 64 === 0 && clock() - start > cap) throw new OutOfTime();
+    if (fed++ % 64 === 0 && clock() - start > cap) throw new OutOfTime();
   };
   const late = async function* () {
     for (const piece of cut) {
@@ -99,7 +99,7 @@ async function once(read, cut, cap, clock) {
     await read({ cut, late, check });
   } catch (error) {
     const failed = error instanceof OutOfTime ? "" : error.constructor.name;
-    return { seconds: clock() - start, read: failed ? 1 : given / cut.length, failed };
+    return { seconds: clock() - start, read: failed ? 1 : fed / cut.length, failed };
   }
   return { seconds: clock() - start, read: 1, failed: "" };
 }
@@ -256,7 +256,7 @@ function stillThere(before, now) {
 
 /** The counts over all texts, which bad ones were accepted, which odd ones refused. */
 export async function judge({ texts, good, bad }) {
-  const found = {};
+  const results = {};
   for (const [name, show] of Object.entries(shownBy)) {
     const counts = { raised: 0, retracted: 0, invented: 0, "false number": 0, "wrong at the end": 0 };
     for (const text of texts) {
@@ -279,7 +279,7 @@ export async function judge({ texts, good, bad }) {
       const answers = await Promise.all(list.map(accepts));
       return list.filter((_, at) => answers[at] === wanted);
     };
-    found[name] = { ...counts, accepted: await filter(bad, true), refused: await filter(good, false) };
+    results[name] = { ...counts, accepted: await filter(bad, true), refused: await filter(good, false) };
   }
-  return found;
+  return results;
 }

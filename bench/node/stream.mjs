@@ -38,10 +38,10 @@ const packages = ["jsonriver", "@streamparser/json", "ai"];
 
 async function once(read, cut) {
   const start = seconds();
-  let given = 0;
+  let fed = 0;
   async function* pieces() {
     for (const piece of cut) {
-      if (given++ % 64 === 0 && seconds() - start > cap) throw new OutOfTime();
+      if (fed++ % 64 === 0 && seconds() - start > cap) throw new OutOfTime();
       yield piece;
     }
   }
@@ -49,27 +49,27 @@ async function once(read, cut) {
     await read(pieces);
   } catch (error) {
     const took = seconds() - start;
-    if (error instanceof OutOfTime) return { seconds: took, read: given / cut.length, failed: "" };
+    if (error instanceof OutOfTime) return { seconds: took, read: fed / cut.length, failed: "" };
     return { seconds: took, read: 1, failed: error.constructor.name };
   }
   return { seconds: seconds() - start, read: 1, failed: "" };
 }
 
 async function best(read, cut) {
-  let found = await once(read, cut);
-  let used = found.seconds;
+  let timing = await once(read, cut);
+  let used = timing.seconds;
   let samples = 1;
-  const times = Math.max(1, Math.round(0.01 / Math.max(found.seconds, 1e-5)));
-  while (found.read === 1 && !found.failed && used < budget && samples < 200) {
+  const times = Math.max(1, Math.round(0.01 / Math.max(timing.seconds, 1e-5)));
+  while (timing.read === 1 && !timing.failed && used < budget && samples < 200) {
     const start = seconds();
     for (let turn = 0; turn < times; turn++) await once(read, cut);
     const took = seconds() - start;
-    found = { ...found, seconds: Math.min(found.seconds, took / times) };
+    timing = { ...timing, seconds: Math.min(timing.seconds, took / times) };
     used += took;
     samples += 1;
   }
-  const whole = found.read === 1 && !found.failed;
-  return { ...found, samples, us: whole ? (found.seconds / cut.length) * 1e6 : null };
+  const whole = timing.read === 1 && !timing.failed;
+  return { ...timing, samples, us: whole ? (timing.seconds / cut.length) * 1e6 : null };
 }
 
 const stopped = new Set();

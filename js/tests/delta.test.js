@@ -12,9 +12,9 @@ const CASES = cases("delta.json");
 for (const { name, previous, delta, data } of CASES.cases) {
   test(name, () => {
     const before = stringify([previous, delta]);
-    const found = applyDelta(frozen(previous), frozen(delta));
-    assert.deepEqual(found, data);
-    assert.equal(JSON.stringify(found), JSON.stringify(data));
+    const patched = applyDelta(frozen(previous), frozen(delta));
+    assert.deepEqual(patched, data);
+    assert.equal(JSON.stringify(patched), JSON.stringify(data));
     assert.equal(stringify([previous, delta]), before);
   });
 }

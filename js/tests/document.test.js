@@ -65,8 +65,8 @@ function isPrefix(value, final) {
 for (const { name, feeds, wire } of cases("fragments.json").cases) {
   test(`fragments: ${name}`, () => {
     const parser = new Parser();
-    const found = [...feeds.map((feed) => parser.feed(feed)), parser.flush()];
-    assert.equal(stringify(plain(found)), stringify(plain(wire)));
+    const batches = [...feeds.map((feed) => parser.feed(feed)), parser.flush()];
+    assert.equal(stringify(plain(batches)), stringify(plain(wire)));
   });
 }
 

@@ -398,7 +398,7 @@ for (let seed = 0; seed < 6 * HARDER; seed += 1) {
         random: random.random,
       });
       try {
-        for await (const found of stream) events.push(found);
+        for await (const event of stream) events.push(event);
         reason = await stream.done;
         assert.equal(reason, bad.ends);
       } catch (error) {

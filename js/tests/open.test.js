@@ -23,13 +23,13 @@ function served(events, cuts = []) {
 }
 
 async function all(source) {
-  const found = [];
+  const items = [];
   try {
-    for await (const one of source) found.push(one);
+    for await (const one of source) items.push(one);
   } catch (error) {
-    return { found, error };
+    return { items, error };
   }
-  return { found, error: null };
+  return { items, error: null };
 }
 
 const parser = () => {
@@ -61,18 +61,18 @@ const FORMATS = {
 for (const [format, events] of Object.entries(FORMATS)) {
   test(`${format}: the value after each event, across a lost connection`, async () => {
     const { asked, options } = served(events, [1]);
-    const { found, error } = await all(open("http://server/events", options));
+    const { items, error } = await all(open("http://server/events", options));
     assert.equal(error, null);
     assert.deepEqual(
-      found.map(({ value }) => value),
+      items.map(({ value }) => value),
       [{ title: "T" }, { title: "Tea", items: [1] }, FINAL],
     );
     assert.deepEqual(
-      found.map(({ complete }) => complete),
+      items.map(({ complete }) => complete),
       [false, false, true],
     );
     assert.deepEqual(
-      found.map(({ id }) => id),
+      items.map(({ id }) => id),
       ["1", "2", "3"],
     );
     assert.deepEqual(asked, [0, 1]);
@@ -82,9 +82,9 @@ for (const [format, events] of Object.entries(FORMATS)) {
 test("many documents in fragments are values one after the other", async () => {
   const one = new Parser({ many: true });
   const events = ["[1]\n[2", "]\n"].map((text) => one.feed(text).map((fragment) => fragment.toJSON()));
-  const { found } = await all(open("http://server/events", served(events).options));
+  const { items } = await all(open("http://server/events", served(events).options));
   assert.deepEqual(
-    found.map(({ value, complete }) => [value, complete]),
+    items.map(({ value, complete }) => [value, complete]),
     [
       [[1], true],
       [[], false],
@@ -100,9 +100,9 @@ test("updates of several entities do not mix", async () => {
     { index: 1, entity: "a", status: "PARTIAL", delta: add("y") },
     { index: 0, entity: "a", status: "PARTIAL", delta: [{ op: "append", path: "", value: "z" }] },
   ];
-  const { found } = await all(open("http://server/events", served(events).options));
+  const { items } = await all(open("http://server/events", served(events).options));
   assert.deepEqual(
-    found.map(({ value, entity, index }) => [value, entity, index]),
+    items.map(({ value, entity, index }) => [value, entity, index]),
     [
       ["x", "a", 0],
       ["y", "a", 1],
@@ -115,7 +115,7 @@ test("an error that the server reports is thrown as it was sent", async () => {
   const error = { code: "INVALID_JSON", message: "no", offset: 3, line: 1, column: 4, path: "root.a[1]" };
   for (const event of [{ error }, { index: 0, status: "ERROR", error, data: {} }]) {
     const seen = await all(open("http://server/events", served([FORMATS.fragments[0], event]).options));
-    assert.equal(seen.found.length, 1);
+    assert.equal(seen.items.length, 1);
     assert.ok(seen.error instanceof ServerError);
     assert.deepEqual(seen.error.toJSON(), error);
     assert.deepEqual(seen.error.path, ["a", 1]);
@@ -134,9 +134,9 @@ test("a stream that is closed before its document is complete is an error", asyn
 });
 
 test("live and numbers as asked for", async () => {
-  const { found } = await all(open("http://server/events", { live: true, ...served(FORMATS.fragments).options }));
-  assert.ok(found.every(({ value }) => value === found[0].value));
+  const { items } = await all(open("http://server/events", { live: true, ...served(FORMATS.fragments).options }));
+  assert.ok(items.every(({ value }) => value === items[0].value));
   const events = [[[8, null, "9007199254740993"], [11]]];
   const bigint = await all(open("http://server/events", { numbers: "bigint", ...served(events).options }));
-  assert.equal(bigint.found[0].value, 9007199254740993n);
+  assert.equal(bigint.items[0].value, 9007199254740993n);
 });

@@ -118,8 +118,8 @@ const jobs = {
       let error = null;
       for (let at = 0; at <= pieces.length && error === null; at += 1) {
         const last = at === pieces.length;
-        const [found, failed] = read(parser, pieces[at], last);
-        fragments.push(...found);
+        const [ready, failed] = read(parser, pieces[at], last);
+        fragments.push(...ready);
         [, error] = read(document, pieces[at], last);
         if (JSON.stringify(error) !== JSON.stringify(failed)) throw new Error("errors differ");
         values.push(...document.finished.map(text));
@@ -139,8 +139,8 @@ const jobs = {
   split({ texts }) {
     return texts.map(({ pieces, options }) => {
       const parts = new Parts(options);
-      const found = pieces.flatMap((piece) => parts.addText(piece));
-      return [...found, ...parts.flush()].map(({ kind, index, delta, complete, raw, call, error, value }) => ({
+      const early = pieces.flatMap((piece) => parts.addText(piece));
+      return [...early, ...parts.flush()].map(({ kind, index, delta, complete, raw, call, error, value }) => ({
         kind,
         index,
         delta,
@@ -173,10 +173,10 @@ const jobs = {
     const steps = [];
     for (let at = 0; at <= cut.length; at += 1) {
       const last = at === cut.length;
-      const found = last ? looked.flush() : looked.feed(cut[at]);
+      const updates = last ? looked.flush() : looked.feed(cut[at]);
       later.unshift(...(last ? unseen.flush() : unseen.feed(cut[at])).reverse());
-      const told = found.map(shown);
-      for (const [number, update] of found.entries()) kept.unshift([update, told[number]]);
+      const told = updates.map(shown);
+      for (const [number, update] of updates.entries()) kept.unshift([update, told[number]]);
       steps.push(told);
     }
     for (const [number, [update, told]] of kept.entries()) {
@@ -227,7 +227,7 @@ const jobs = {
     const reader = new Reader(provider, ExactNumber);
     const parts = new Parts({ provider, choice, numbers: ExactNumber });
     const steps = events.map((event) => ({
-      said: text(reader.feed(frozen(event))),
+      statements: text(reader.feed(frozen(event))),
       provider: reader.provider,
       parts: parts.add(event).map(shownPart),
     }));
@@ -236,16 +236,16 @@ const jobs = {
 
   /** What a function yields of a source, and the error that it throws. */
   async stream({ name, source, fields = [], options }) {
-    const found = [];
+    const items = [];
     try {
       for await (const one of streams[name](source, ...fields, options)) {
-        found.push(name === "values" || name === "select" ? text(frozen(one)) : one);
+        items.push(name === "values" || name === "select" ? text(frozen(one)) : one);
       }
     } catch (error) {
       if (error.code === undefined) throw error;
-      return { found, error: error.name };
+      return { items, error: error.name };
     }
-    return { found, error: null };
+    return { items, error: null };
   },
 
   /** The value after each delta. */
@@ -256,8 +256,10 @@ const jobs = {
 
   events({ pieces }) {
     const decoder = new SSEDecoder();
-    const found = pieces.map((piece) => decoder.feed(Buffer.from(piece, "base64")).map(({ type, data, id }) => [type, data, id]));
-    return [found, decoder.lastEventId, decoder.retry];
+    const events = pieces.map((piece) =>
+      decoder.feed(Buffer.from(piece, "base64")).map(({ type, data, id }) => [type, data, id]),
+    );
+    return [events, decoder.lastEventId, decoder.retry];
   },
 
   /** The words with which options are refused; null if they are not. */

@@ -46,13 +46,13 @@ const PYTHON = new RegExp(ONLY_PYTHON.join("|"));
 const known = ({ name }) => !PYTHON.test(name);
 
 async function all(stream) {
-  const found = [];
+  const items = [];
   try {
-    for await (const one of stream) found.push(one);
+    for await (const one of stream) items.push(one);
   } catch (error) {
-    return { found, error };
+    return { items, error };
   }
-  return { found, error: null };
+  return { items, error: null };
 }
 
 async function* later(items) {
@@ -77,11 +77,11 @@ const fails = (events) => {
   return events.flatMap((event) => reader.feed(event)).some(({ kind, reason }) => kind === "finish" && reason === "error");
 };
 
-for (const { name, events, text: said, calls } of cases("answers.json").cases.filter(known)) {
+for (const { name, events, text: joined, calls } of cases("answers.json").cases.filter(known)) {
   test(`${name}: text, calls and end`, async () => {
     for (const source of [frozen(events), later(events), response(events)]) {
-      const { found, error } = await all(content(source));
-      assert.equal(found.join(""), said);
+      const { items, error } = await all(content(source));
+      assert.equal(items.join(""), joined);
       assert.equal(error !== null, fails(events));
       if (error !== null) assert.ok(error instanceof SourceFailed, String(error));
     }
@@ -178,11 +178,11 @@ for (const { name, python_only, before, end, words } of cases("finish_reasons.js
           }
         }
       }
-      const { found } = await all(updates(events, { repair: true }));
+      const { items } = await all(updates(events, { repair: true }));
       if (reason === "error") continue;
-      assert.equal(found.at(-1).status, isComplete ? "COMPLETED" : "ERROR");
-      assert.equal(found.at(-1).error?.reason, isComplete ? undefined : reason);
-      const shown = (await all(parts(events))).found.at(-1);
+      assert.equal(items.at(-1).status, isComplete ? "COMPLETED" : "ERROR");
+      assert.equal(items.at(-1).error?.reason, isComplete ? undefined : reason);
+      const shown = (await all(parts(events))).items.at(-1);
       assert.equal(shown.complete, isComplete);
       assert.equal(shown.error === null, isComplete);
     }
@@ -197,29 +197,29 @@ for (const { name, python_only, before, end, words } of cases("finish_reasons.js
 }
 
 test("a refusal, prose, an empty answer and a page are named", async () => {
-  const said = async (source, options) => (await all(values(source, options))).error;
+  const failureOf = async (source, options) => (await all(values(source, options))).error;
   const refusal = [chunk({ refusal: "I'm sorry, " }), chunk({ refusal: "no." }), END];
   const prose = (reason) => [chunk({ content: "I am sorry, " }), chunk({ content: "but no." }), chunk({}, reason)];
   for (const repair of [false, true]) {
-    const refused = await said(refusal, { repair });
+    const refused = await failureOf(refusal, { repair });
     assert.equal(refused.reason, "refused");
     assert.equal(refused.message, "the model refused to answer: I'm sorry, no.");
-    const answer = await said(prose("stop"), { repair });
+    const answer = await failureOf(prose("stop"), { repair });
     assert.equal(answer.name, "InvalidJSON");
     assert.match(answer.message, /^the answer is text, not JSON: 'I am sorry, but no\.'/);
-    const cut = await said(prose("length"), { repair });
+    const cut = await failureOf(prose("length"), { repair });
     assert.equal(cut.reason, "length");
     assert.match(cut.message, /I am sorry/);
   }
-  assert.match((await said("")).message, /the text is empty/);
-  assert.match((await said("<html><body>Busy")).message, /HTML page/);
-  assert.match((await said("```json\n{}\n```")).message, /repair: true/);
-  assert.match((await said("<think>Hm</think>{}")).message, /repair: true/);
-  assert.match(feedback(await said('{"a": ["x", y')), /not accepted.*\n.*good:\n\{"a": \["x", \n/);
+  assert.match((await failureOf("")).message, /the text is empty/);
+  assert.match((await failureOf("<html><body>Busy")).message, /HTML page/);
+  assert.match((await failureOf("```json\n{}\n```")).message, /repair: true/);
+  assert.match((await failureOf("<think>Hm</think>{}")).message, /repair: true/);
+  assert.match(feedback(await failureOf('{"a": ["x", y')), /not accepted.*\n.*good:\n\{"a": \["x", \n/);
 });
 
 test("null among the pieces is no text, and text stops when its field is complete", async () => {
-  assert.deepEqual((await all(values([null, '{"a"', undefined, ": 1}"]))).found.at(-1), { a: 1 });
+  assert.deepEqual((await all(values([null, '{"a"', undefined, ": 1}"]))).items.at(-1), { a: 1 });
   const read = [];
   let isClosed = false;
   function* source() {
@@ -232,8 +232,8 @@ test("null among the pieces is no text, and text stops when its field is complet
       isClosed = true;
     }
   }
-  const { found, error } = await all(text(source(), "title"));
-  assert.deepEqual([found.join(""), error, read.length, isClosed], ["A day", null, 2, true]);
+  const { items, error } = await all(text(source(), "title"));
+  assert.deepEqual([items.join(""), error, read.length, isClosed], ["A day", null, 2, true]);
   assert.equal((await all(text(source(), "title", { readAll: true }))).error?.name, "InvalidJSON");
 });
 
@@ -266,11 +266,11 @@ for (const [name, { events, expected_calls }] of Object.entries(RECORDED)) {
   if (!known({ name })) continue;
   test(`${name}: the calls of a recorded stream, as objects and as text`, async () => {
     for (const source of [events, response(events), events.map((event) => JSON.stringify(event))]) {
-      const { found } = await all(toolCalls(source));
-      const seen = [...new Set(found)].map((call) => [call.name, call.status]);
+      const { items } = await all(toolCalls(source));
+      const seen = [...new Set(items)].map((call) => [call.name, call.status]);
       const wanted = expected_calls.map((call) => [call.name, call.state ?? "complete"]);
       assert.deepEqual(seen, wanted);
-      for (const [at, call] of [...new Set(found)].entries()) {
+      for (const [at, call] of [...new Set(items)].entries()) {
         if (Object.hasOwn(expected_calls[at], "args")) {
           assert.deepEqual(call.args ?? null, expected_calls[at].args);
         }
@@ -332,11 +332,11 @@ for (const name of ONLY_PYTHON) {
     for (const [, { events }] of recorded) {
       for (const source of [events, events.slice(0, 1), sse(events)]) {
         for (const read of [content, toolCalls, parts]) {
-          const { found, error } = await all(read(source));
+          const { items, error } = await all(read(source));
           assert.ok(error instanceof UnknownSource, `${read.name}: ${error}`);
           assert.match(error.message, /not an event of a known provider|none of \d+ elements is an event/);
           assert.match(error.message, /`provider` takes a function for other events/);
-          assert.deepEqual(found, []);
+          assert.deepEqual(items, []);
         }
       }
     }
@@ -365,15 +365,15 @@ test("whatever holds the events, values are the same", async () => {
     { fullStream: later(events) },
     new Response(lines, { headers: { "content-type": "application/x-ndjson" } }),
   ];
-  for (const source of sources) assert.deepEqual((await all(values(source))).found, wanted);
+  for (const source of sources) assert.deepEqual((await all(values(source))).items, wanted);
   const bytes = new TextEncoder().encode(sse(events) + "data: [DONE]\n\n");
   const tiny = Array.from(bytes, (byte) => Uint8Array.of(byte));
   for (const source of [sse(events), tiny, body(tiny)]) {
-    assert.deepEqual((await all(values(source, { sse: true }))).found, wanted);
+    assert.deepEqual((await all(values(source, { sse: true }))).items, wanted);
   }
   // The last event counts without its blank line.
   const cut = sse(events.slice(0, 2)).trimEnd();
-  assert.deepEqual((await all(values(cut, { sse: true }))).found, wanted);
+  assert.deepEqual((await all(values(cut, { sse: true }))).items, wanted);
 });
 
 test("text, texts, select, fragments and updates read the answer, and another choice", async () => {
@@ -383,15 +383,15 @@ test("text, texts, select, fragments and updates read the answer, and another ch
     chunk({ content: 'y", "b": [1, 2]}' }),
     END,
   ];
-  assert.deepEqual((await all(text(events, "a"))).found, ["x", "y"]);
-  assert.deepEqual((await all(text(events, "a", { choice: 1 }))).found, ["other"]);
+  assert.deepEqual((await all(text(events, "a"))).items, ["x", "y"]);
+  assert.deepEqual((await all(text(events, "a", { choice: 1 }))).items, ["other"]);
   assert.deepEqual(
-    (await all(texts(events, "a"))).found.map(([, piece]) => piece),
+    (await all(texts(events, "a"))).items.map(([, piece]) => piece),
     ["x", "y"],
   );
-  assert.deepEqual((await all(select(events, "b"))).found, [1, 2]);
-  assert.equal((await all(fragments(events))).found.at(-1).kind, "JsonComplete");
-  assert.deepEqual((await all(updates(events))).found.at(-1).data, { a: "xy", b: [1, 2] });
+  assert.deepEqual((await all(select(events, "b"))).items, [1, 2]);
+  assert.equal((await all(fragments(events))).items.at(-1).kind, "JsonComplete");
+  assert.deepEqual((await all(updates(events))).items.at(-1).data, { a: "xy", b: [1, 2] });
 });
 
 test("the arguments of a tool's calls are documents of their own", async () => {
@@ -403,10 +403,10 @@ test("the arguments of a tool's calls are documents of their own", async () => {
     called(2, "search", '{"q": "b"}'),
     END,
   ];
-  const found = async (tool) => (await all(values(events, { tool }))).found;
-  assert.deepEqual(await found("search"), [{ q: "a" }, { q: "b" }]);
-  assert.deepEqual((await found(true)).at(-1), { q: "b" });
-  assert.deepEqual((await all(select(events, "q", { tool: "search" }))).found, ["a", "b"]);
+  const valuesOf = async (tool) => (await all(values(events, { tool }))).items;
+  assert.deepEqual(await valuesOf("search"), [{ q: "a" }, { q: "b" }]);
+  assert.deepEqual((await valuesOf(true)).at(-1), { q: "b" });
+  assert.deepEqual((await all(select(events, "q", { tool: "search" }))).items, ["a", "b"]);
   // Of several calls, text reads the first, and then needs no more of the source.
   let closed = false;
   async function* source() {
@@ -417,19 +417,19 @@ test("the arguments of a tool's calls are documents of their own", async () => {
       closed = true;
     }
   }
-  assert.deepEqual((await all(text(source(), "dish", { tool: "cook" }))).found, ["te", "a"]);
+  assert.deepEqual((await all(text(source(), "dish", { tool: "cook" }))).items, ["te", "a"]);
   assert.ok(closed);
 });
 
 test("repair reads arguments that are nearly JSON, and never half of them", async () => {
   const events = [called(0, "f", "{'a': "), called(0, null, "1, 'b': 2,}", null), END];
-  const { found, error } = await all(values(events, { tool: "f", repair: true }));
-  assert.deepEqual([found.at(-1), error], [{ a: 1, b: 2 }, null]);
-  const [call] = (await all(toolCalls(events, { repair: true }))).found.slice(-1);
+  const { items, error } = await all(values(events, { tool: "f", repair: true }));
+  assert.deepEqual([items.at(-1), error], [{ a: 1, b: 2 }, null]);
+  const [call] = (await all(toolCalls(events, { repair: true }))).items.slice(-1);
   assert.deepEqual([call.args, call.status], [{ a: 1, b: 2 }, "complete"]);
-  const [cut] = (await all(toolCalls(events.slice(0, 1), { repair: true }))).found.slice(-1);
+  const [cut] = (await all(toolCalls(events.slice(0, 1), { repair: true }))).items.slice(-1);
   assert.equal(cut.status, "truncated");
-  const [strict] = (await all(toolCalls(events))).found.slice(-1);
+  const [strict] = (await all(toolCalls(events))).items.slice(-1);
   assert.equal(strict.error.code, "INVALID_JSON");
   assert.notEqual((await all(values(events, { tool: "f" }))).error, null);
 });
@@ -444,8 +444,8 @@ test("with a schema the arguments of each call are validated", async () => {
     },
   };
   const events = [called(0, "f", '{"n": 1}'), called(1, "f", '{"n": 2}'), called(2, "f", '{"n": 0}'), END];
-  const { found, error } = await all(values(events, { tool: "f", schema }));
-  assert.deepEqual(found, [{ n: 1 }, { n: "1" }, { n: 2 }, { n: "2" }]);
+  const { items, error } = await all(values(events, { tool: "f", schema }));
+  assert.deepEqual(items, [{ n: 1 }, { n: "1" }, { n: 2 }, { n: "2" }]);
   assert.ok(error instanceof InvalidSchema);
 });
 
@@ -484,8 +484,8 @@ test("what is no source is a TypeError with a hint", () => {
 test("an error of the provider is thrown after what was good", async () => {
   const events = [chunk({ content: '{"a": 1' }), { error: { message: "Overloaded" } }];
   for (const read of [values, content, parts]) {
-    const { found, error } = await all(read(events));
-    assert.ok(found.length > 0 && error instanceof SourceFailed);
+    const { items, error } = await all(read(events));
+    assert.ok(items.length > 0 && error instanceof SourceFailed);
     assert.match(error.message, /Overloaded/);
   }
   assert.ok((await all(values([chunk({ content: '{"a": 1' }), END]))).error instanceof Truncated);
@@ -522,8 +522,8 @@ test("leaving the loop closes the source", async () => {
 test("a provider of one's own is a function from an event to statements", async () => {
   const provider = (event) => ("say" in event ? [{ kind: "text", text: event.say }] : []);
   const events = [{ say: "[1" }, { think: "x" }, { say: "]" }];
-  assert.deepEqual((await all(content(events, { provider }))).found, ["[1", "]"]);
-  assert.deepEqual((await all(values(events, { provider }))).found, [[], [1]]);
+  assert.deepEqual((await all(content(events, { provider }))).items, ["[1", "]"]);
+  assert.deepEqual((await all(values(events, { provider }))).items, [[], [1]]);
 });
 
 // ---- the shapes of clients for JavaScript ----
@@ -557,7 +557,7 @@ test("field names in camelCase: Mistral's and Cohere's clients", async () => {
     { type: "message-end", delta: { finishReason: "TOOL_CALL" } },
   ];
   for (const events of [mistral, cohere]) {
-    const [call] = (await all(toolCalls(events))).found.slice(-1);
+    const [call] = (await all(toolCalls(events))).items.slice(-1);
     assert.deepEqual([call.name, call.args, call.status], ["f", { a: 1 }, "complete"]);
   }
 });
@@ -565,7 +565,7 @@ test("field names in camelCase: Mistral's and Cohere's clients", async () => {
 test("a call whose input the AI SDK refuses is in error", async () => {
   const refused = { toolCallId: "a", toolName: "nope", input: {}, invalid: true };
   const events = [{ type: "start" }, { type: "tool-call", ...refused, error: new Error("no such tool") }];
-  const [call] = (await all(toolCalls(events))).found;
+  const [call] = (await all(toolCalls(events))).items;
   assert.deepEqual(call.error, { code: "PROVIDER_ERROR", message: "no such tool" });
 });
 
@@ -578,7 +578,7 @@ test("only own properties of events are read as their content", () => {
     }
   }
   assert.deepEqual(
-    new Reader().feed(new Event()).map(({ text: said }) => said),
+    new Reader().feed(new Event()).map(({ text: words }) => words),
     ["a"],
   );
 });
@@ -594,9 +594,9 @@ test("parts tell an answer in order, and each is safe to keep", async () => {
     chunk({ content: "One moment." }),
     END,
   ];
-  const { found } = await all(parts(events));
+  const { items } = await all(parts(events));
   assert.deepEqual(
-    found.map(({ kind, index, delta, complete }) => [kind, index, delta, complete]),
+    items.map(({ kind, index, delta, complete }) => [kind, index, delta, complete]),
     [
       ["reasoning", 0, "Let me", false],
       ["reasoning", 0, " look.", false],
@@ -608,9 +608,9 @@ test("parts tell an answer in order, and each is safe to keep", async () => {
       ["text", 2, "", true],
     ],
   );
-  assert.deepEqual(found.map(({ text: said }) => said).slice(0, 2), ["Let me", "Let me look."]);
-  assert.equal(found.at(-1).value, "One moment.");
-  assert.deepEqual(JSON.parse(JSON.stringify(found[4])).call, {
+  assert.deepEqual(items.map(({ text: words }) => words).slice(0, 2), ["Let me", "Let me look."]);
+  assert.equal(items.at(-1).value, "One moment.");
+  assert.deepEqual(JSON.parse(JSON.stringify(items[4])).call, {
     id: "call_0",
     name: "weather",
     status: "streaming",
@@ -624,7 +624,7 @@ test("dangerous keys in events and arguments pollute nothing", async () => {
     called(0, "__proto__", '{"__proto__": {"polluted": 1}}', "constructor"),
     END,
   ];
-  const [call] = (await all(toolCalls(events))).found;
+  const [call] = (await all(toolCalls(events))).items;
   assert.deepEqual(Object.keys(call.args), ["__proto__"]);
   assert.equal({}.polluted, undefined);
   for (const type of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
@@ -661,15 +661,15 @@ test("a field that never came says so, of a provider's stream too", async () => 
 
 test("empty arguments are complete if only token counts follow", async () => {
   const counts = { ...chunk({ content: "" }), usage: { total_tokens: 3 } };
-  const last = async (events) => (await all(parts(later(events)))).found.findLast(({ call }) => call).call.status;
+  const last = async (events) => (await all(parts(later(events)))).items.findLast(({ call }) => call).call.status;
   assert.equal(await last([called(0, "now", "{}"), counts]), "complete");
   assert.equal(await last([{ ...called(0, "now", "{}"), usage: { total_tokens: 1 } }]), "truncated");
 });
 
 test("toolCalls throws the error of the provider at the end", async () => {
   const created = { type: "response.created", response: { id: "r" } };
-  const { found, error } = await all(toolCalls(later([created, { type: "error", message: "Overloaded" }])));
-  assert.equal(found.length, 0);
+  const { items, error } = await all(toolCalls(later([created, { type: "error", message: "Overloaded" }])));
+  assert.equal(items.length, 0);
   assert(error instanceof SourceFailed && error.message.includes("Overloaded"));
 });
 

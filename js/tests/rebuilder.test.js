@@ -252,8 +252,8 @@ test("add gives the fragment, with its place", () => {
 
 test("a reader alone", () => {
   const reader = new WireReader();
-  const found = [[2], [5], "x", [7, null, 1], [3], [11]].map((item) => reader.read(item));
-  assert.deepEqual(found.map(({ kind, pathText, text, value }) => [kind, pathText, text, value]).slice(1, 4), [
+  const fragments = [[2], [5], "x", [7, null, 1], [3], [11]].map((item) => reader.read(item));
+  assert.deepEqual(fragments.map(({ kind, pathText, text, value }) => [kind, pathText, text, value]).slice(1, 4), [
     ["StartString", "root[0]", undefined, undefined],
     ["PartialString", "root[0]", "x", undefined],
     ["CompleteString", "root[0]", undefined, "x"],

@@ -64,16 +64,16 @@ const isTwice = (text) => NEAR_JSON.some((one) => one.text === text && one.class
 for (const { text, value, refused } of NEAR_JSON) {
   test(`${refused ? "refused" : "read"}: ${JSON.stringify(text)}`, () => {
     for (const pieces of cuttings(text)) {
-      const found = read(pieces);
+      const outcome = read(pieces);
       if (refused === undefined) {
-        assert.equal(found.error, null, found.error?.message);
-        assert.equal(stringify(found.value), stringify(value));
+        assert.equal(outcome.error, null, outcome.error?.message);
+        assert.equal(stringify(outcome.value), stringify(value));
       } else {
-        assert.ok(found.error instanceof InvalidJSON);
+        assert.ok(outcome.error instanceof InvalidJSON);
       }
       if (isTwice(text)) continue;
-      const shown = [...found.shown, found.value];
-      for (const [number, one] of found.shown.entries()) assert.ok(isPrefix(one, shown[number + 1]));
+      const shown = [...outcome.shown, outcome.value];
+      for (const [number, one] of outcome.shown.entries()) assert.ok(isPrefix(one, shown[number + 1]));
     }
   });
 }
@@ -81,19 +81,19 @@ for (const { text, value, refused } of NEAR_JSON) {
 for (const { name, text, value, refused, repairs } of CORPUS) {
   test(name, () => {
     for (const pieces of cuttings(text)) {
-      const found = read(pieces);
-      assert.deepEqual(found.repairs.map(short), repairs);
+      const outcome = read(pieces);
+      assert.deepEqual(outcome.repairs.map(short), repairs);
       if (refused === undefined) {
-        assert.equal(found.error, null, found.error?.message);
-        assert.equal(stringify(found.value), stringify(value));
-        assert.ok(found.complete);
+        assert.equal(outcome.error, null, outcome.error?.message);
+        assert.equal(stringify(outcome.value), stringify(value));
+        assert.ok(outcome.complete);
         const parser = new Parser({ repair: true });
         const rebuilder = new Rebuilder();
         for (const piece of pieces) rebuilder.feed(parser.feed(piece));
         rebuilder.feed(parser.flush());
         assert.equal(stringify(rebuilder.value), stringify(value));
       } else {
-        assert.equal(found.error?.message, refused);
+        assert.equal(outcome.error?.message, refused);
       }
     }
   });
@@ -117,9 +117,9 @@ test("P1: bytes and halves of characters, cut anywhere", () => {
   assert.deepEqual(whole.value, { "é😀": "😀", b: "😀", c: '😀 "d😀" x' });
   const bytes = new TextEncoder().encode(text);
   for (const pieces of [text.split(""), [...bytes].map((byte) => Uint8Array.of(byte))]) {
-    const found = read(pieces);
-    assert.deepEqual(found.value, whole.value);
-    assert.deepEqual(found.repairs, whole.repairs);
+    const outcome = read(pieces);
+    assert.deepEqual(outcome.value, whole.value);
+    assert.deepEqual(outcome.repairs, whole.repairs);
   }
 });
 
@@ -144,10 +144,10 @@ test("P3: valid JSON is never touched", () => {
     const value = make(0);
     const text = JSON.stringify(value, null, pick([0, 2]));
     for (const pieces of [[text], [...text], at([below(text.length)], text)]) {
-      const found = read(pieces);
-      assert.equal(found.error, null, text);
-      assert.equal(JSON.stringify(found.value), text.replace(/\n\s*/g, "") && JSON.stringify(value));
-      assert.deepEqual(found.repairs, []);
+      const outcome = read(pieces);
+      assert.equal(outcome.error, null, text);
+      assert.equal(JSON.stringify(outcome.value), text.replace(/\n\s*/g, "") && JSON.stringify(value));
+      assert.deepEqual(outcome.repairs, []);
     }
   }
 });
@@ -223,9 +223,9 @@ test("P9: nothing but the documented errors", () => {
 
 const ANSWER = ['Sure!\n```json\n{"title": "Tea", ste', "ps: ['boil', \"pour\",", "]}\n```"];
 const all = async (source) => {
-  const found = [];
-  for await (const one of source) found.push(one);
-  return found;
+  const items = [];
+  for await (const one of source) items.push(one);
+  return items;
 };
 
 test("every function takes repair", async () => {
@@ -243,19 +243,19 @@ test("every function takes repair", async () => {
   );
   assert.deepEqual(await all(select(ANSWER, "steps", options)), ["boil", "pour"]);
   assert.deepEqual(partial("{'a': [1, 2", options), { a: [1] });
-  const found = await all(updates(ANSWER, { ...options, entity: "steps", mode: "ONE-BY-ONE" }));
+  const emitted = await all(updates(ANSWER, { ...options, entity: "steps", mode: "ONE-BY-ONE" }));
   assert.deepEqual(
-    found.map(({ data }) => data),
+    emitted.map(({ data }) => data),
     ["boil", "pour"],
   );
   const rules = (repairs) => repairs.map(({ rule }) => rule);
-  assert.deepEqual(rules(found[0].repairs), ["leading-text", "fences", "bare-keys", "single-quotes"]);
+  assert.deepEqual(rules(emitted[0].repairs), ["leading-text", "fences", "bare-keys", "single-quotes"]);
 });
 
 test("updates have the repairs of their document, and numbers only when they are complete", () => {
   const stream = new PartialStream({ repair: true, many: true });
-  const found = ["{a: 1", "2}\n{'b'", ": 3}"].flatMap((piece) => stream.feed(piece));
-  const last = [...found, ...stream.flush()];
+  const emitted = ["{a: 1", "2}\n{'b'", ": 3}"].flatMap((piece) => stream.feed(piece));
+  const last = [...emitted, ...stream.flush()];
   assert.deepEqual(
     last.map(({ data, repairs }) => [data, repairs.map(short)]),
     [

@@ -10,14 +10,14 @@ import { FORMATS } from "../src/split.js";
 import { cases, cuttings } from "./support.js";
 
 async function all(source, options) {
-  const found = [];
-  for await (const part of parts(source, options)) found.push(part);
-  return found;
+  const items = [];
+  for await (const part of parts(source, options)) items.push(part);
+  return items;
 }
 
 /** Kind and content of each part: the value of JSON, name, arguments and status of a call. */
-function shown(found) {
-  const last = new Map(found.map((part) => [part.index, part]));
+function shown(items) {
+  const last = new Map(items.map((part) => [part.index, part]));
   return [...last.values()].map((part) => {
     if (part.kind === "call") return ["call", part.call.name, part.call.args ?? null, part.call.status];
     return [part.kind, part.kind === "json" ? part.value : part.text];
@@ -25,19 +25,19 @@ function shown(found) {
 }
 
 /** The text of each part, as it came. */
-function raws(found) {
+function raws(items) {
   const texts = new Map();
-  for (const { index, raw } of found) texts.set(index, (texts.get(index) ?? "") + raw);
+  for (const { index, raw } of items) texts.set(index, (texts.get(index) ?? "") + raw);
   return [...texts.values()];
 }
 
 for (const { name, text, parts: wanted, raw, split = true, repair = false } of cases("split.json")) {
   test(`split: ${name}`, async () => {
     for (const cut of [...cuttings(text), [new TextEncoder().encode(text)]]) {
-      const found = await all(cut, { split, repair });
-      assert.deepEqual(shown(found), wanted);
-      assert.equal(found.map((part) => part.raw).join(""), text);
-      if (raw !== undefined) assert.deepEqual(raws(found), raw);
+      const items = await all(cut, { split, repair });
+      assert.deepEqual(shown(items), wanted);
+      assert.equal(items.map((part) => part.raw).join(""), text);
+      if (raw !== undefined) assert.deepEqual(raws(items), raw);
     }
   });
 }
@@ -61,8 +61,8 @@ const SOURCES = {
 };
 for (const [name, [source, options]] of Object.entries(SOURCES)) {
   test(`split reads ${name}`, async () => {
-    const found = shown(await all(source(), { split: true, ...options }));
-    assert.deepEqual(found, [
+    const contents = shown(await all(source(), { split: true, ...options }));
+    assert.deepEqual(contents, [
       ["reasoning", "a"],
       ["text", "b"],
     ]);

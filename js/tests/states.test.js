@@ -6,19 +6,19 @@ import { fields, FieldNotFound, InvalidJSON, InvalidSchema, loads, open, partial
 
 /** What a reading yields, and how it ends. */
 async function all(reading) {
-  const found = [];
+  const items = [];
   try {
-    for await (const one of reading) found.push(one);
+    for await (const one of reading) items.push(one);
   } catch (error) {
-    return { found, error };
+    return { items, error };
   }
-  return { found, error: undefined };
+  return { items, error: undefined };
 }
 
 test("states: each value with the open path and what is complete, also of nested fields", async () => {
   const pieces = ['{"a": {"b": "x', 'y", "c": [1, 2', "], ", '"d": tr', 'ue}, "e": "z"}'];
-  const { found } = await all(states(pieces));
-  const seen = found.map(({ value, openPath, complete, isComplete }) => ({
+  const { items } = await all(states(pieces));
+  const seen = items.map(({ value, openPath, complete, isComplete }) => ({
     value,
     openPath,
     complete,
@@ -37,21 +37,21 @@ test("states: each value with the open path and what is complete, also of nested
     },
   ]);
   // A state stays as it was.
-  assert.equal(found[0].isComplete("a.b"), false);
-  assert.equal(found[0].isComplete("a.c"), false);
+  assert.equal(items[0].isComplete("a.b"), false);
+  assert.equal(items[0].isComplete("a.c"), false);
 });
 
 test("states: of many documents, and with a schema", async () => {
-  const { found } = await all(states('{"a": 1} {"a": "x', { many: true }));
+  const { items } = await all(states('{"a": 1} {"a": "x', { many: true }));
   assert.deepEqual(
-    found.map(({ value, complete }) => [value, complete]),
+    items.map(({ value, complete }) => [value, complete]),
     [
       [{ a: 1 }, true],
       [{ a: "x" }, false],
     ],
   );
   const schema = standard((value) => ({ value: { a: value.a + 1 } }));
-  const last = (await all(states('{"a": 1}', { schema }))).found;
+  const last = (await all(states('{"a": 1}', { schema }))).items;
   assert.deepEqual(
     last.map(({ value, complete }) => [value, complete]),
     [
@@ -70,8 +70,8 @@ test("open: what is complete in chunks, updates and a provider's events", async 
   ]) {
     const text = events.map((data, at) => `id: ${at + 1}\ndata: ${JSON.stringify(data)}\n\n`).join("");
     const fetch = async () => new Response(text, { headers: { "content-type": "text/event-stream" } });
-    const { found } = await all(open("http://test/", { fetch, reconnect: false }));
-    const { value, openPath, isComplete, id } = found.at(-1);
+    const { items } = await all(open("http://test/", { fetch, reconnect: false }));
+    const { value, openPath, isComplete, id } = items.at(-1);
     assert.deepEqual(value, { a: 1, b: "x" });
     assert.deepEqual([openPath, isComplete("a"), isComplete("b")], [["b"], true, false]);
     assert.equal(id, String(events.length));
@@ -125,21 +125,21 @@ for (const [name, wrong, path] of [
 ]) {
   test(`a field that is complete and wrong ends the stream then and there: ${name}`, async () => {
     const source = counted([...wrong, ", ", '"more": 1', "}"]);
-    const { found, error } = await all(values(source, { schema: SCHEMA }));
+    const { items, error } = await all(values(source, { schema: SCHEMA }));
     assert.ok(error instanceof InvalidSchema, error);
     assert.deepEqual([error.path, error.issues.length], [path, 1]);
     assert.deepEqual([source.read, source.closed], [wrong.length, 1]);
     assert.ok(wrong.startsWith(error.text));
     // What is shown is what was good before it.
-    assert.notDeepEqual(found.at(-1)?.n, { a: 1 });
+    assert.notDeepEqual(items.at(-1)?.n, { a: 1 });
   });
 }
 
 test("a field that is right, and what is missing, is no reason to stop", async () => {
   const text = '{"list": [1, 2], "n": 5, "last": 6}';
-  const { found, error } = await all(values([...text], { schema: SCHEMA }));
+  const { items, error } = await all(values([...text], { schema: SCHEMA }));
   assert.equal(error, undefined);
-  assert.deepEqual(found.at(-1), JSON.parse(text));
+  assert.deepEqual(items.at(-1), JSON.parse(text));
   const missing = await all(values('{"n": 5, "list": []}', { schema: SCHEMA }));
   assert.deepEqual(missing.error.path, ["last"]);
 });
@@ -157,13 +157,13 @@ test("a tuple: an element is validated where it is", async () => {
     const issues = kinds.flatMap((kind, at) => (typeof value[at] === kind ? [] : [{ message: kind, path: [at] }]));
     return issues.length ? { issues } : { value };
   });
-  assert.deepEqual((await all(values([...'[1, "a", true]'], { schema: tuple }))).found.at(-1), [1, "a", true]);
+  assert.deepEqual((await all(values([...'[1, "a", true]'], { schema: tuple }))).items.at(-1), [1, "a", true]);
   assert.deepEqual((await all(values([..."[1, 2, true]"], { schema: tuple }))).error.path, [1]);
 });
 
 test("a schema with code that needs the complete value is asked at the end", async () => {
   const schema = standard((value) => ({ value: value.a.length + value.b.length }));
-  assert.equal((await all(values([...'{"b": "xy", "a": "z"}'], { schema }))).found.at(-1), 3);
+  assert.equal((await all(values([...'{"b": "xy", "a": "z"}'], { schema }))).items.at(-1), 3);
 });
 
 test("validation that takes a while is awaited before more is read", async () => {
@@ -195,19 +195,19 @@ test("what is wrong before a wrong field, and behind it", async () => {
 
 test("fields: name and value of each field when it is complete", async () => {
   const pieces = [...'{"n": 5, "list": [1, {"x": 2}], "s": "yes", "n": 6}'];
-  const { found } = await all(fields(pieces));
-  assert.deepEqual(found, [
+  const { items } = await all(fields(pieces));
+  assert.deepEqual(items, [
     ["n", 5],
     ["list", [1, { x: 2 }]],
     ["s", "yes"],
     ["n", 6],
   ]);
   const wrong = await all(fields(counted([...'{"list": [1], "n": "5", "last": 1}']), SCHEMA));
-  assert.deepEqual(wrong.found, [["list", [1]]]);
+  assert.deepEqual(wrong.items, [["list", [1]]]);
   assert.deepEqual(wrong.error.path, ["n"]);
   // What the schema makes of the complete value comes again.
   const schema = standard((value) => ({ value: { ...value, a: value.a * 2 } }));
-  assert.deepEqual((await all(fields('{"a": 1, "b": [2]}', { schema }))).found, [
+  assert.deepEqual((await all(fields('{"a": 1, "b": [2]}', { schema }))).items, [
     ["a", 1],
     ["b", [2]],
     ["a", 2],

@@ -196,9 +196,9 @@ test("open: the reason of a signal is thrown", async () => {
 
 test("blobs and files are sources, with their type", async () => {
   const all = async (reading) => {
-    const found = [];
-    for await (const one of reading) found.push(one);
-    return found;
+    const items = [];
+    for await (const one of reading) items.push(one);
+    return items;
   };
   assert.deepEqual((await all(values(new Blob(['{"a": ', "1}"])))).at(-1), { a: 1 });
   const lines = new Blob(['{"id": 1}\n{"id": 2}\n'], { type: "application/x-ndjson" });

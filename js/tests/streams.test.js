@@ -32,20 +32,20 @@ const by = (size, text) =>
 
 /** Everything that is yielded, and the error that ended it. */
 async function all(source) {
-  const found = [];
+  const items = [];
   try {
-    for await (const one of source) found.push(frozen(one));
+    for await (const one of source) items.push(frozen(one));
   } catch (error) {
-    return { found, error };
+    return { items, error };
   }
-  return { found, error: null };
+  return { items, error: null };
 }
 
 /** Everything that is yielded; it must end well. */
 async function good(source) {
-  const { found, error } = await all(source);
+  const { items, error } = await all(source);
   if (error) throw error;
-  return found;
+  return items;
 }
 
 async function* later(pieces) {
@@ -140,13 +140,13 @@ test("an error of the text closes the source, after what was good", async () => 
       closed += 1;
     }
   }
-  const { found, error } = await all(values(source()));
-  assert.deepEqual(found.at(-1), { a: 1, b: [true] });
+  const { items, error } = await all(values(source()));
+  assert.deepEqual(items.at(-1), { a: 1, b: [true] });
   assert.ok(error instanceof InvalidJSON);
   assert.equal(closed, 1);
   const seen = await all(fragments("[1, x"));
   assert.deepEqual(
-    seen.found.map(({ kind }) => kind),
+    seen.items.map(({ kind }) => kind),
     ["StartArray", "CompleteNumber"],
   );
   assert.ok(seen.error instanceof InvalidJSON);
@@ -157,15 +157,15 @@ test("a source that fails is not flushed, its error passes through", async () =>
     yield "[1, 2";
     throw new RangeError("lost");
   }
-  const { found, error } = await all(values(source()));
-  assert.deepEqual(found, [[1]]);
+  const { items, error } = await all(values(source()));
+  assert.deepEqual(items, [[1]]);
   assert.ok(error instanceof RangeError);
 });
 
 test("values: one for each piece that changed something, safe to keep, what is complete is shared", async () => {
-  const found = await good(values(['{"a": {"x": 1}', " ", ', "b": "', "c", 'd"}']));
-  assert.deepEqual(found, [{ a: { x: 1 } }, { a: { x: 1 }, b: "" }, { a: { x: 1 }, b: "c" }, { a: { x: 1 }, b: "cd" }]);
-  assert.ok(found.every(({ a }) => a === found[0].a));
+  const items = await good(values(['{"a": {"x": 1}', " ", ', "b": "', "c", 'd"}']));
+  assert.deepEqual(items, [{ a: { x: 1 } }, { a: { x: 1 }, b: "" }, { a: { x: 1 }, b: "c" }, { a: { x: 1 }, b: "cd" }]);
+  assert.ok(items.every(({ a }) => a === items[0].a));
 });
 
 test("values, live: one object", async () => {
@@ -175,8 +175,8 @@ test("values, live: one object", async () => {
 });
 
 test("values, many: a document that is no JSON does not stop the others", async () => {
-  const { found, error } = await all(values("[1]\n{x\n[2]", { many: true }));
-  assert.deepEqual(found, [[1], {}, [2]]);
+  const { items, error } = await all(values("[1]\n{x\n[2]", { many: true }));
+  assert.deepEqual(items, [[1], {}, [2]]);
   assert.equal(error.line, 2);
 });
 
@@ -230,8 +230,8 @@ for (const { text: source, call, options, out, error, message } of cases("fields
     const [kind, ...fields] = call;
     for (const cut of cuttings(source)) {
       const read = { text, texts, select }[kind](cut, ...fields, ...(options ? [options] : []));
-      const { found, error: thrown } = await all(read);
-      assert.deepEqual(joined(found, kind), out);
+      const { items, error: thrown } = await all(read);
+      assert.deepEqual(joined(items, kind), out);
       assert.equal(thrown?.code, error);
       if (message !== undefined) assert.equal(thrown.message, message);
     }
@@ -239,11 +239,11 @@ for (const { text: source, call, options, out, error, message } of cases("fields
 }
 
 /** The pieces of each string as one, in the order in which the strings begin. */
-function joined(found, kind) {
-  if (kind === "select") return found;
-  if (kind === "text") return found.length ? [found.join("")] : [];
+function joined(items, kind) {
+  if (kind === "select") return items;
+  if (kind === "text") return items.length ? [items.join("")] : [];
   const whole = new Map();
-  for (const [path, piece] of found) {
+  for (const [path, piece] of items) {
     const name = formatPath(path);
     whole.set(name, (whole.get(name) ?? "") + piece);
   }
@@ -255,8 +255,8 @@ test("select: the limit of the text counts for each value, at any cutting", asyn
   const limits = { text: 56 };
   const errors = new Set();
   for (const size of [1, 7, 64, 1000]) {
-    const { found, error } = await all(select(by(size, long), "rows", { limits }));
-    assert.deepEqual(found, [["y".repeat(50)]]);
+    const { items, error } = await all(select(by(size, long), "rows", { limits }));
+    assert.deepEqual(items, [["y".repeat(50)]]);
     errors.add(error.message);
   }
   assert.equal(errors.size, 1);
@@ -265,9 +265,9 @@ test("select: the limit of the text counts for each value, at any cutting", asyn
 
 test("any number of results in one piece", async () => {
   const rows = Array.from({ length: 150_000 }, (_, id) => ({ id }));
-  const found = select(JSON.stringify(rows), "root", { limits: { text: 30 } });
+  const selected = select(JSON.stringify(rows), "root", { limits: { text: 30 } });
   let count = 0;
-  for await (const { id } of found) if (id !== count++) assert.fail(`${id} is not ${count - 1}`);
+  for await (const { id } of selected) if (id !== count++) assert.fail(`${id} is not ${count - 1}`);
   assert.equal(count, rows.length);
   // Each row is five fragments.
   for await (const { kind } of fragments(JSON.stringify(rows.slice(0, 30_000)))) count -= kind === "EndObject" ? 1 : 0;
@@ -293,19 +293,19 @@ test("select keeps nothing: a document of 24 MB in 16 MB of memory", () => {
 });
 
 test("a field that never came, or is no string, is FieldNotFound at the end", async () => {
-  const said = async (source) => {
+  const messageOf = async (source) => {
     const { error } = await all(source);
     assert.ok(error instanceof FieldNotFound, String(error));
     assert.equal(error.code, "FIELD_NOT_FOUND");
     return error.message;
   };
-  assert.equal(await said(text(TEXT, "reply")), "the field reply never came");
-  assert.equal(await said(text(TEXT, "items")), "the field items is an array, not a string");
-  assert.equal(await said(text(TEXT, "none")), "the field none is null, not a string");
-  assert.equal(await said(texts(TEXT, "title", "rows[*].x")), "the field rows[*].x never came");
-  assert.equal(await said(texts(TEXT, "items[*].x")), "the field items[*].x never came");
-  assert.equal(await said(select(TEXT, "rows")), "the field rows never came");
-  assert.equal(await said(select(TEXT, "title[*]")), "the field title[*] is a string, not an array");
+  assert.equal(await messageOf(text(TEXT, "reply")), "the field reply never came");
+  assert.equal(await messageOf(text(TEXT, "items")), "the field items is an array, not a string");
+  assert.equal(await messageOf(text(TEXT, "none")), "the field none is null, not a string");
+  assert.equal(await messageOf(texts(TEXT, "title", "rows[*].x")), "the field rows[*].x never came");
+  assert.equal(await messageOf(texts(TEXT, "items[*].x")), "the field items[*].x never came");
+  assert.equal(await messageOf(select(TEXT, "rows")), "the field rows never came");
+  assert.equal(await messageOf(select(TEXT, "title[*]")), "the field title[*] is a string, not an array");
   for (const empty of ['{"a": []}', '{"a": null}']) {
     assert.deepEqual(await good(select(empty, "a[*].b")), []);
     assert.deepEqual(await good(texts(empty, "a[*].b")), []);
@@ -323,9 +323,9 @@ const schema = (validate) => ({ "~standard": { version: 1, vendor: "test", valid
 
 test("schema: the last value is what the schema makes of the complete one", async () => {
   const upper = schema(async (value) => ({ value: { ...value, title: value.title.toUpperCase() } }));
-  const found = await good(values(by(8, TEXT), { schema: upper }));
-  assert.equal(found.at(-1).title, "TEA");
-  assert.equal(found.at(-2).title, "Tea");
+  const items = await good(values(by(8, TEXT), { schema: upper }));
+  assert.equal(items.at(-1).title, "TEA");
+  assert.equal(items.at(-2).title, "Tea");
   const each = schema((value) => ({ value: value.summary }));
   assert.deepEqual(await good(select(TEXT, "items", { schema: each })), ["a1", "", "c3"]);
 });
@@ -333,8 +333,8 @@ test("schema: the last value is what the schema makes of the complete one", asyn
 test("schema: what it refuses is InvalidSchema, with its path, issues and value", async () => {
   const issues = [{ message: "too short", path: ["items", { key: 0 }, "summary"] }, { message: "x" }];
   const late = schema((value) => (value.title ? { issues } : { value }));
-  const { found, error } = await all(values(TEXT, { schema: late }));
-  assert.deepEqual(found.at(-1), FINAL);
+  const { items, error } = await all(values(TEXT, { schema: late }));
+  assert.deepEqual(items.at(-1), FINAL);
   assert.ok(error instanceof InvalidSchema);
   assert.deepEqual(error.toJSON(), {
     code: "INVALID_SCHEMA",

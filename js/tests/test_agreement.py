@@ -168,10 +168,10 @@ def test_the_dialect(
 # ---- tool calls ----
 
 
-def call_of(found: dict[str, Any]) -> tuple[Any, ...]:
-    said = (found["status"], found["error"], found["encoding"], found["answered"])
-    who = (found["id"], found["index"], found["messageId"], found["name"])
-    return (*who, found["raw"], *said, found["resultIsError"], found["completeArgs"])
+def call_of(call: dict[str, Any]) -> tuple[Any, ...]:
+    state = (call["status"], call["error"], call["encoding"], call["answered"])
+    who = (call["id"], call["index"], call["messageId"], call["name"])
+    return (*who, call["raw"], *state, call["resultIsError"], call["completeArgs"])
 
 
 def compare_calls(ask: Ask, events: list[Any], keep: int = 256) -> None:
@@ -180,13 +180,13 @@ def compare_calls(ask: Ask, events: list[Any], keep: int = 256) -> None:
     answers = ask("calls", events=events, keep=keep, provider="jsonrill")
     for number, shown in enumerate(answers):
         calls.feed(events[number]) if number < len(events) else calls.flush()
-        for call, found in zip(calls.calls, shown, strict=True):
+        for call, their_call in zip(calls.calls, shown, strict=True):
             who = (call.id, call.index, call.message_id, call.name)
-            said = (call.status, call.error, call.encoding, call.answered)
+            state = (call.status, call.error, call.encoding, call.answered)
             ends = (call.result_is_error, call.complete_args)
-            assert call_of(found) == (*who, call.raw, *said, *ends)
-            assert agree(found["args"], call.args)
-            assert agree(found["result"], call.result)
+            assert call_of(their_call) == (*who, call.raw, *state, *ends)
+            assert agree(their_call["args"], call.args)
+            assert agree(their_call["result"], call.result)
 
 
 @pytest.mark.parametrize("compact", [False, True])
@@ -337,9 +337,9 @@ LINES = st.lists(
 def test_events_of_any_bytes(ask: Ask, raw: bytes, data: st.DataObject) -> None:
     cut = data.draw(pieces(raw))
     decoder = SSEDecoder()
-    found = [[list(event) for event in decoder.feed(piece)] for piece in cut]
+    events = [[list(event) for event in decoder.feed(piece)] for piece in cut]
     answer = ask("events", pieces=[base64.b64encode(piece).decode() for piece in cut])
-    assert answer == [found, decoder.last_event_id, decoder.retry]
+    assert answer == [events, decoder.last_event_id, decoder.retry]
 
 
 @examples(100)

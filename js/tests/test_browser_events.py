@@ -30,25 +30,25 @@ ENDS = {
 def test_every_event_once_and_in_order(page: Page, opening: str, case: str) -> None:
     """The server may cut the connection before the first id arrives: so it is told to reconnect."""
     read = READ.replace("retry: 5,", "retry: 5, reconnect: true,")
-    found: dict[str, Any] = page.evaluate(read, [opening, f"/events?case={case}&{opening}"])
-    assert found["ids"] == ALL
-    assert found["reason"] == ENDS[case]
-    assert found["reconnects"] >= 2
-    assert found["bytes"] > 0
-    assert (found["duplicates"] > 0) == (case == "again")
+    seen: dict[str, Any] = page.evaluate(read, [opening, f"/events?case={case}&{opening}"])
+    assert seen["ids"] == ALL
+    assert seen["reason"] == ENDS[case]
+    assert seen["reconnects"] >= 2
+    assert seen["bytes"] > 0
+    assert (seen["duplicates"] > 0) == (case == "again")
 
 
 @pytest.mark.parametrize("opening", ["openEvents", "openEventSource"])
 def test_a_refusal_is_told(page: Page, opening: str) -> None:
     """An EventSource does not tell the status, and asking for it would be a second request."""
-    found = page.evaluate(READ, [opening, "/events?case=missing"])
+    seen = page.evaluate(READ, [opening, "/events?case=missing"])
     status = "404" if opening == "openEvents" else "undefined"
-    assert (found["ids"], found["reason"]) == ([], f"EventsError {status}")
+    assert (seen["ids"], seen["reason"]) == ([], f"EventsError {status}")
 
 
 def test_what_is_missing_in_the_middle_was_asked_for(page: Page) -> None:
     """Started after an id, nothing before it comes."""
     read = READ.replace("retry: 5,", 'retry: 5, after: "7",')
     for opening in ("openEvents", "openEventSource"):
-        found = page.evaluate(read, [opening, "/events?case=close"])
-        assert (found["ids"], found["reason"]) == (["8", "9", "10"], "CLOSE")
+        seen = page.evaluate(read, [opening, "/events?case=close"])
+        assert (seen["ids"], seen["reason"]) == (["8", "9", "10"], "CLOSE")

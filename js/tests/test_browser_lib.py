@@ -94,5 +94,5 @@ def test_the_answer_of_a_provider(page: Page) -> None:
     cases = json.loads((ROOT / "cases" / "answers.json").read_text("utf8"))["cases"]
     for name in ("openai_chat", "anthropic", "gemini"):
         [case] = [case for case in cases if case["name"] == f"{name}-complete"]
-        found = page.evaluate(ANSWER, case["events"])
-        assert found == {"last": json.loads(case["text"]), "text": case["text"]}
+        answer = page.evaluate(ANSWER, case["events"])
+        assert answer == {"last": json.loads(case["text"]), "text": case["text"]}

@@ -96,12 +96,12 @@ def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
     assert linted.returncode == 0 and "All good" in linted.stdout, linted.stdout
     attw = tools / "@arethetypeswrong" / "cli" / "dist" / "index.js"
     # The package has no CommonJS, which is what this profile says.
-    found = run(
+    checked = run(
         node, attw, "--profile", "esm-only", "--format", "json", tarball, cwd=tarball.parent
     )
-    problems = json.loads(found.stdout)["analysis"]["problems"]
+    problems = json.loads(checked.stdout)["analysis"]["problems"]
     assert {problem["kind"] for problem in problems} <= {"CJSResolvesToESM"}, problems
-    assert found.returncode == 0
+    assert checked.returncode == 0
 
 
 def tsc(project: Path, *words: str) -> None:
@@ -153,9 +153,9 @@ def test_schema_libraries(project: Path) -> None:
     """What zod, valibot and arktype make of the complete value is the last value."""
     done = run(need_command("node"), "schemas.mjs", cwd=project)
     assert done.returncode == 0, done.stderr
-    said: dict[str, Any] = json.loads(done.stdout)
-    assert set(said) == {"zod", "valibot", "arktype"}
-    for good, bad in said.values():
+    seen: dict[str, Any] = json.loads(done.stdout)
+    assert set(seen) == {"zod", "valibot", "arktype"}
+    for good, bad in seen.values():
         assert good == {"title": "Tea", "minutes": "5", "tags": ["hot"]}
         assert bad == ["INVALID_SCHEMA", "root.tags[1]"]
 
@@ -173,5 +173,7 @@ def test_it_is_small_and_what_is_not_used_is_left_out(project: Path) -> None:
     table = npm_sizes.rows(sizes)
     assert "".join(shown) == re.sub(r"[0-9.]+ kB", "", table), "run tools/npm_sizes.py"
     figures = [re.findall(r"([0-9.]+) kB", text) for text in (page[page.index("## Size") :], table)]
-    for said, measured in zip(figures[0], figures[1], strict=False):
-        assert abs(float(said) - float(measured)) <= float(measured) / 20, "run tools/npm_sizes.py"
+    for documented, measured in zip(figures[0], figures[1], strict=False):
+        assert abs(float(documented) - float(measured)) <= float(measured) / 20, (
+            "run tools/npm_sizes.py"
+        )

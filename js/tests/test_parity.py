@@ -45,15 +45,15 @@ def camel(name: str) -> str:
 
 def options_of(function: Any) -> set[str]:
     """The options of a function: its keywords, written out or in a TypedDict."""
-    found: set[str] = set()
+    names: set[str] = set()
     for form in (function, *typing.get_overloads(function)):
         for it in inspect.signature(form, eval_str=True).parameters.values():
             if it.kind is it.VAR_KEYWORD:
                 [keywords] = typing.get_args(it.annotation) or [None]
-                found |= set(typing.get_type_hints(keywords)) if keywords else set()
+                names |= set(typing.get_type_hints(keywords)) if keywords else set()
             elif it.kind is it.KEYWORD_ONLY or it.name in ("schema", "mode"):
-                found.add(it.name)
-    return found
+                names.add(it.name)
+    return names
 
 
 def members_of(kind: Any) -> set[str]:
@@ -81,8 +81,8 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict
     command = [need_command("node"), "members.mjs"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    found: dict[str, dict[str, dict[str, list[str]]]] = json.loads(done.stdout)
-    return found
+    members: dict[str, dict[str, dict[str, list[str]]]] = json.loads(done.stdout)
+    return members
 
 
 def test_what_python_alone_has(theirs: Any) -> None:
@@ -143,7 +143,7 @@ def count(file: Path, unknown: re.Pattern[str]) -> int:
     if isinstance(data, list):
         return len(data)
     lists = [data[name] for name in ("cases", "refused", "streams") if name in data]
-    cases = [case for found in lists for case in found]
+    cases = [case for listed in lists for case in listed]
     return sum(not unknown.search(str(case.get("name", ""))) for case in cases)
 
 
@@ -156,11 +156,11 @@ def test_how_many_cases_are_shared() -> None:
     files |= set((CASES / "providers").glob("*.json"))
     counts = {file: count(file, re.compile(pattern)) for file in files}
     total, files_with = sum(counts.values()), sum(1 for number in counts.values() if number)
-    found = re.search(r"Both read the same cases, over ([0-9]+) in over ([0-9]+) files of", PAGE)
-    assert found is not None
+    sentence = re.search(r"Both read the same cases, over ([0-9]+) in over ([0-9]+) files of", PAGE)
+    assert sentence is not None
     # The page says less than there is, but not by much.
-    for number, said in ((total, int(found[1])), (files_with, int(found[2]))):
-        assert said < number < said * 1.25, (total, files_with)
+    for number, documented in ((total, int(sentence[1])), (files_with, int(sentence[2]))):
+        assert documented < number < documented * 1.25, (total, files_with)
 
 
 def test_errors_have_the_same_codes() -> None:

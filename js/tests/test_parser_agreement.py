@@ -74,9 +74,9 @@ def steps(cut: list[Any], options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for piece in (*cut, None):
         error = None
         try:
-            found = parser.flush() if piece is None else parser.feed(piece)
+            fragments = parser.flush() if piece is None else parser.feed(piece)
         except (InvalidJSON, LimitExceeded) as raised:
-            error, found = told(raised), raised.fragments
+            error, fragments = told(raised), raised.fragments
         try:
             document.flush() if piece is None else document.feed(piece)
         except (InvalidJSON, LimitExceeded):
@@ -91,7 +91,7 @@ def steps(cut: list[Any], options: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "started": document.started,
             "changed": document.changed,
             "document": document.document,
-            "fragments": [(to_wire(one), one.offset, one.document) for one in found],
+            "fragments": [(to_wire(one), one.offset, one.document) for one in fragments],
             "errors": [told(one) for one in document.errors] if piece is None else [],
         }
         if error:

@@ -65,26 +65,26 @@ KINDS = {
 SILENT = {"choice": 0, "opens": True, "sure": True, "parts": []}
 
 
-def record(said: Any) -> dict[str, Any]:
+def record(statement: Any) -> dict[str, Any]:
     """A statement as JavaScript has it, without the fields that say nothing."""
-    if isinstance(said, ArgumentPart):
-        names: Sequence[str] = said._fields
-    elif isinstance(said, CallDelta):
+    if isinstance(statement, ArgumentPart):
+        names: Sequence[str] = statement._fields
+    elif isinstance(statement, CallDelta):
         names = CALL_DELTA_FIELDS
     else:
-        names = [it.name for it in fields(said)]
-    found = {}
+        names = [it.name for it in fields(statement)]
+    values = {}
     for name in names:
-        value = getattr(said, name)
+        value = getattr(statement, name)
         if isinstance(value, End):
             value = record(value)
         elif name in ("parts", "calls"):
             value = [record(it) for it in value]
         elif name == "contradiction" and value is not None:
             value = [[*value[0]], *value[1:]]
-        found["isError" if name == "is_error" else name] = value
-    kind = {"kind": KINDS[type(said)]} if type(said) in KINDS else {}
-    return kind | {name: found[name] for name in sorted(found) if not silent(name, found[name])}
+        values["isError" if name == "is_error" else name] = value
+    kind = {"kind": KINDS[type(statement)]} if type(statement) in KINDS else {}
+    return kind | {name: values[name] for name in sorted(values) if not silent(name, values[name])}
 
 
 def silent(name: str, value: Any) -> bool:
@@ -93,18 +93,18 @@ def silent(name: str, value: Any) -> bool:
     return value is None or value is False or (name in SILENT and value == SILENT[name])
 
 
-def cleaned(said: dict[str, Any]) -> dict[str, Any]:
+def cleaned(statement: dict[str, Any]) -> dict[str, Any]:
     """A record of JavaScript without the fields that say nothing."""
-    found = dict(said)
-    if isinstance(found.get("block"), str):
-        found["block"] = crc32(found["block"].encode())
+    values = dict(statement)
+    if isinstance(values.get("block"), str):
+        values["block"] = crc32(values["block"].encode())
     for name in ("parts", "calls"):
-        if isinstance(found.get(name), list):
-            found[name] = [cleaned(it) for it in found[name]]
-    if isinstance(found.get("end"), dict):
-        found["end"] = cleaned(found["end"])
-    kind = {"kind": found.pop("kind")} if "kind" in found else {}
-    return kind | {name: found[name] for name in sorted(found) if not silent(name, found[name])}
+        if isinstance(values.get(name), list):
+            values[name] = [cleaned(it) for it in values[name]]
+    if isinstance(values.get("end"), dict):
+        values["end"] = cleaned(values["end"])
+    kind = {"kind": values.pop("kind")} if "kind" in values else {}
+    return kind | {name: values[name] for name in sorted(values) if not silent(name, values[name])}
 
 
 def as_numbers(value: Any) -> Any:
@@ -127,9 +127,9 @@ def compare_statements_and_parts(ask: Ask, events: list[Any], choice: int, provi
     answer = ask("provider", events=events, provider=provider, choice=choice)
     reader, parts = Reader(provider), Parts(provider, choice=choice)
     for event, step in zip(events, answer["steps"], strict=True):
-        said = [record(it) for it in reader.feed(event) if not isinstance(it, Keep)]
-        theirs = [cleaned(it) for it in json.loads(step["said"])]
-        assert in_js_order(theirs) == in_js_order(said)
+        ours = [record(it) for it in reader.feed(event) if not isinstance(it, Keep)]
+        theirs = [cleaned(it) for it in json.loads(step["statements"])]
+        assert in_js_order(theirs) == in_js_order(ours)
         assert step["provider"] == reader.provider
         compare_parts(step["parts"], parts.feed(event))
     compare_parts(answer["last"], parts.flush())
@@ -139,16 +139,16 @@ def compare_statements_and_parts(ask: Ask, events: list[Any], choice: int, provi
 
 def compare_parts(theirs: list[Any], ours: list[Part]) -> None:
     assert len(theirs) == len(ours)
-    for found, part in zip(theirs, ours, strict=True):
+    for their_part, part in zip(theirs, ours, strict=True):
         call = part.call
         who = (None, None) if call is None else (call.id, call.status)
         names = ("kind", "index", "turn", "delta", "complete", "text", "error", "reason")
-        said = [getattr(part, name) for name in names]
-        assert in_js_order([found[it] for it in names]) == in_js_order([*said])
-        assert (found["call"], found["status"]) == who
-        assert agree(found["value"], part.value)
-        assert agree(found["result"], part.result)
-        assert part.kind == "result" or agree(found["json"], part.to_dict())
+        values = [getattr(part, name) for name in names]
+        assert in_js_order([their_part[it] for it in names]) == in_js_order([*values])
+        assert (their_part["call"], their_part["status"]) == who
+        assert agree(their_part["value"], part.value)
+        assert agree(their_part["result"], part.result)
+        assert part.kind == "result" or agree(their_part["json"], part.to_dict())
 
 
 FIELDS = {
@@ -173,15 +173,15 @@ def compare_calls(ask: Ask, events: list[Any], provider: Any, repair: bool = Fal
     for number, shown in enumerate(answers):
         calls.feed(events[number]) if number < len(events) else calls.flush()
         assert len(shown) == len(calls.calls)
-        for call, found in zip(calls.calls, shown, strict=True):
-            theirs = {name: found[name] for name in FIELDS}
+        for call, their_call in zip(calls.calls, shown, strict=True):
+            theirs = {name: their_call[name] for name in FIELDS}
             ours = {name: getattr(call, mine) for name, mine in FIELDS.items()}
             assert in_js_order(theirs) == in_js_order(ours)
             path = call.open_path
-            assert found["openPath"] == (None if path is None else format_path(path))
-            assert agree(found["args"], call.args)
-            assert agree(found["result"], call.result)
-            assert found["repairs"] == [it._asdict() for it in call.repairs]
+            assert their_call["openPath"] == (None if path is None else format_path(path))
+            assert agree(their_call["args"], call.args)
+            assert agree(their_call["result"], call.result)
+            assert their_call["repairs"] == [it._asdict() for it in call.repairs]
 
 
 def page_of(events: list[Any]) -> str | None:
@@ -203,12 +203,12 @@ SHARED["parts-turns"] = parts_of(*[_SPOKEN[name] for name in sorted(_SPOKEN)[:6]
 SHARED |= unbroken_streams()
 _CALLS = json.loads((CASES / "calls.json").read_text("utf8"))["cases"]
 CALLS = [case for case in _CALLS if page_of(case["events"]) in PAGES]
-MADE = [name for name in BUILDERS if page_of(STREAMS[name]) in PAGES]
+BUILT = [name for name in BUILDERS if page_of(STREAMS[name]) in PAGES]
 
 
 def test_the_cases_are_those_of_every_page() -> None:
-    found = {page_of(events) for events in SHARED.values()} | {page_of(STREAMS[it]) for it in MADE}
-    assert found == PAGES
+    pages = {page_of(events) for events in SHARED.values()} | {page_of(STREAMS[it]) for it in BUILT}
+    assert pages == PAGES
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -252,7 +252,7 @@ def test_calls_of_odd_servers(ask: Ask, case: dict[str, Any]) -> None:
         compare_calls(ask, case["events"][:cut], "auto")
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", BUILT)
 def test_calls_that_are_interleaved(ask: Ask, name: str) -> None:
     for seed in range(3):
         compare(ask, BUILDERS[name](THREE, shuffled(THREE, seed)))
@@ -264,7 +264,7 @@ PLAIN = JUNK.filter(lambda value: "." not in json.dumps(value))
 
 @examples(300)
 @given(
-    name=st.sampled_from(sorted([*MADE, *SHARED])),
+    name=st.sampled_from(sorted([*BUILT, *SHARED])),
     chance=st.randoms(use_true_random=False),
     junk=PLAIN,
 )
@@ -285,8 +285,8 @@ def test_events_that_are_spoiled(ask: Ask, name: str, chance: random.Random, jun
 
 
 def stream(name: str, source: Any, *args: Any, **options: Any) -> tuple[list[Any], str | None]:
-    found, error = collect(getattr(jsonrill, name)(source, *args, **options))
-    return found, None if error is None else type(error).__name__
+    items, error = collect(getattr(jsonrill, name)(source, *args, **options))
+    return items, None if error is None else type(error).__name__
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -295,27 +295,27 @@ def test_text_and_values(ask: Ask, name: str) -> None:
     body = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
     for source, sse in ((events, False), (body, True)):
         for options in ({}, {"tool": True}, {"tool": "search"}, {"choice": 1}):
-            given = options | ({"sse": True} if sse else {})
-            theirs = ask("stream", name="values", source=source, options=given)
-            found, error = stream("values", source, **given)
+            arguments = options | ({"sse": True} if sse else {})
+            theirs = ask("stream", name="values", source=source, options=arguments)
+            items, error = stream("values", source, **arguments)
             assert theirs["error"] == error
-            assert len(theirs["found"]) == len(found)
-            assert all(map(agree, theirs["found"], found))
+            assert len(theirs["items"]) == len(items)
+            assert all(map(agree, theirs["items"], items))
         theirs = ask("stream", name="content", source=source, options={})
-        assert (theirs["found"], theirs["error"]) == stream("content", source)
+        assert (theirs["items"], theirs["error"]) == stream("content", source)
 
 
 def test_fields_of_arguments(ask: Ask) -> None:
-    for name in MADE:
+    for name in BUILT:
         events = json.loads(json.dumps(STREAMS[name]))
         options = {"tool": "get_weather"}
         theirs = ask("stream", name="text", source=events, fields=["city"], options=options)
-        assert (theirs["found"], theirs["error"]) == stream("text", events, "city", **options)
+        assert (theirs["items"], theirs["error"]) == stream("text", events, "city", **options)
         theirs = ask(
             "stream", name="select", source=events, fields=["q"], options={"tool": "search"}
         )
-        found, error = stream("select", events, "q", tool="search")
-        assert ([json.loads(it) for it in theirs["found"]], theirs["error"]) == (found, error)
+        items, error = stream("select", events, "q", tool="search")
+        assert ([json.loads(it) for it in theirs["items"]], theirs["error"]) == (items, error)
 
 
 DELTA = st.fixed_dictionaries(
@@ -334,9 +334,9 @@ DELTA = st.fixed_dictionaries(
 def test_calls_that_are_named_in_any_way(ask: Ask, deltas: list[Any], reason: str | None) -> None:
     """Ids, indices and names that come twice, late or never say the same in both languages."""
     events: list[Any] = []
-    for said in deltas:
-        function = {name: said[name] for name in ("name", "arguments") if name in said}
-        call = {name: said[name] for name in ("id", "index") if name in said}
+    for chosen in deltas:
+        function = {name: chosen[name] for name in ("name", "arguments") if name in chosen}
+        call = {name: chosen[name] for name in ("id", "index") if name in chosen}
         delta = {"tool_calls": [{**call, "function": function}]}
         events.append({"id": "c", "choices": [{"index": 0, "delta": delta}]})
     events.append({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
@@ -344,11 +344,11 @@ def test_calls_that_are_named_in_any_way(ask: Ask, deltas: list[Any], reason: st
 
 
 @examples(200)
-@given(said=st.data())
-def test_items_that_are_named_in_any_way(ask: Ask, said: Any) -> None:
-    pick: Any = lambda *choices: said.draw(st.sampled_from(choices))  # noqa: E731
+@given(data=st.data())
+def test_items_that_are_named_in_any_way(ask: Ask, data: Any) -> None:
+    pick: Any = lambda *choices: data.draw(st.sampled_from(choices))  # noqa: E731
     events: list[Any] = [{"type": "response.created", "response": {"id": "r"}}]
-    for _ in range(said.draw(st.integers(0, 6))):
+    for _ in range(data.draw(st.integers(0, 6))):
         index, alias = pick(0, 1, None), pick("i", "k", None)
         kind = pick("output_item.added", "output_item.done", "function_call_arguments.delta",
                     "function_call_arguments.done")  # fmt: skip

@@ -73,19 +73,19 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
     """The page of the example; an error that the browser reports fails the test."""
     expect.set_options(timeout=1000 * SECONDS)
     context = browser.new_context(viewport={"width": 1000, "height": 620})
-    made = context.new_page()
-    said: list[str] = []
+    opened = context.new_page()
+    errors: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
         if message.type == "error":
-            said.append(message.text)
+            errors.append(message.text)
 
-    made.on("console", note)
-    made.on("pageerror", lambda error: said.append(str(error)))
-    made.goto(url)
-    yield made
+    opened.on("console", note)
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.goto(url)
+    yield opened
     context.close()
-    assert said == []
+    assert errors == []
 
 
 def picture(page: Page, name: str) -> None:

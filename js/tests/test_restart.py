@@ -38,8 +38,8 @@ def publish(server: Server, url: str, numbers: range) -> None:
 def test_nothing_twice_and_nothing_missing(tmp_path: Path, query: str) -> None:
     node = need_command("node")
     with Server(tmp_path, store=f"sqlite:///{tmp_path}/log.db", retry=50) as server:
-        made = httpx2.post(f"{server.url}/v1/streams", json={}, trust_env=False).json()
-        url = f"/v1/streams/{made['id']}"
+        stream = httpx2.post(f"{server.url}/v1/streams", json={}, trust_env=False).json()
+        url = f"/v1/streams/{stream['id']}"
         script = ROOT / "js" / "tests" / "reader.js"
         address = f"{server.url}{url}/events?{query}"
         form = query.removeprefix("format=").split("&")[0]

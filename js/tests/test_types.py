@@ -39,7 +39,7 @@ def test_types_are_right_and_a_wrong_one_is_noticed(tmp_path: Path) -> None:
     compiler = modules / "typescript" / "bin" / "tsc"
     command: list[str | Path] = [need_command("node"), compiler, "--project", tmp_path]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf8")
-    found = [line for line in done.stdout.splitlines() if "error TS" in line]
-    assert all("wrong.js" in line for line in found), done.stdout
+    errors = [line for line in done.stdout.splitlines() if "error TS" in line]
+    assert all("wrong.js" in line for line in errors), done.stdout
     for code in ("TS2322", "TS2554"):
         assert code in done.stdout, done.stdout

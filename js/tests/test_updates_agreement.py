@@ -48,9 +48,9 @@ def options(draw: st.DrawFn) -> dict[str, Any]:
     modes = st.sampled_from(MODES)
     names = named(entity)
     by_name = st.dictionaries(st.sampled_from(names), modes) if names else modes
-    given = {"mode": draw(st.one_of(modes, by_name)), "entity": entity}
-    used = set(given["mode"].values()) if isinstance(given["mode"], dict) else {given["mode"]}
-    if isinstance(given["mode"], dict) and len(given["mode"]) < len(names):
+    chosen = {"mode": draw(st.one_of(modes, by_name)), "entity": entity}
+    used = set(chosen["mode"].values()) if isinstance(chosen["mode"], dict) else {chosen["mode"]}
+    if isinstance(chosen["mode"], dict) and len(chosen["mode"]) < len(names):
         used.add("REALTIME")
     of_modes = {
         "partial_numbers": st.booleans(),
@@ -64,7 +64,7 @@ def options(draw: st.DrawFn) -> dict[str, Any]:
         "duplicates": st.sampled_from(["last", "error"]),
         "repair": st.booleans(),
     }
-    return given | draw(st.fixed_dictionaries({}, optional=flags))
+    return chosen | draw(st.fixed_dictionaries({}, optional=flags))
 
 
 def described(update: Update) -> dict[str, Any]:
@@ -82,11 +82,11 @@ def described(update: Update) -> dict[str, Any]:
     }
 
 
-def steps(cut: list[Any], given: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    limits = {"limits": Limits(**given["limits"])} if "limits" in given else {}
-    stream = PartialStream(**{**given, **limits})
-    found = [stream.feed(piece) for piece in cut]
-    return [[described(update) for update in one] for one in (*found, stream.flush())]
+def steps(cut: list[Any], chosen: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    limits = {"limits": Limits(**chosen["limits"])} if "limits" in chosen else {}
+    stream = PartialStream(**{**chosen, **limits})
+    batches = [stream.feed(piece) for piece in cut]
+    return [[described(update) for update in one] for one in (*batches, stream.flush())]
 
 
 def said(error: dict[str, Any] | None) -> Any:
@@ -104,8 +104,8 @@ def changes(delta: Any, before: Any) -> Any:
     kept = []
     for one in delta:
         if one["op"] == "replace" and before is not None:
-            found, old = lookup(before, from_pointer(one["path"], before))
-            if found and type(old) in (int, float) and type(one["value"]) in (int, float):
+            is_there, old = lookup(before, from_pointer(one["path"], before))
+            if is_there and type(old) in (int, float) and type(one["value"]) in (int, float):
                 if old == one["value"]:
                     continue
         kept.append([one["op"], in_js_order(one["path"]), in_js_order(one["value"])])
@@ -113,11 +113,11 @@ def changes(delta: Any, before: Any) -> Any:
     return sorted(kept, key=repr)
 
 
-def compare(ask: Ask, cut: list[Any], given: dict[str, Any]) -> None:
-    ours = steps(cut, given)
+def compare(ask: Ask, cut: list[Any], chosen: dict[str, Any]) -> None:
+    ours = steps(cut, chosen)
     is_bytes = bool(cut) and isinstance(cut[0], bytes)
     sent = [base64.b64encode(piece).decode() for piece in cut] if is_bytes else cut
-    theirs = {NAMES.get(name, name): value for name, value in given.items()}
+    theirs = {NAMES.get(name, name): value for name, value in chosen.items()}
     answer = ask("updates", pieces=sent, base64=is_bytes, options={**theirs, "numbers": "exact"})
     assert len(answer["steps"]) == len(ours)
     before: dict[Any, Any] = {}
@@ -150,15 +150,15 @@ def compare(ask: Ask, cut: list[Any], given: dict[str, Any]) -> None:
 
 
 @examples(150)
-@given(text=texts(), given=options(), data=st.data())
-def test_valid_texts(ask: Ask, text: str, given: dict[str, Any], data: st.DataObject) -> None:
-    compare(ask, data.draw(pieces(text)), given)
+@given(text=texts(), chosen=options(), data=st.data())
+def test_valid_texts(ask: Ask, text: str, chosen: dict[str, Any], data: st.DataObject) -> None:
+    compare(ask, data.draw(pieces(text)), chosen)
 
 
 @examples(150)
-@given(text=spoiled(), given=options(), data=st.data())
-def test_spoiled_texts(ask: Ask, text: str, given: dict[str, Any], data: st.DataObject) -> None:
-    compare(ask, data.draw(pieces(text)), given)
+@given(text=spoiled(), chosen=options(), data=st.data())
+def test_spoiled_texts(ask: Ask, text: str, chosen: dict[str, Any], data: st.DataObject) -> None:
+    compare(ask, data.draw(pieces(text)), chosen)
 
 
 def entities_texts() -> st.SearchStrategy[str]:
@@ -181,29 +181,29 @@ def entities_texts() -> st.SearchStrategy[str]:
 @examples(300)
 @given(
     documents=st.lists(entities_texts(), min_size=1, max_size=3),
-    given=options(),
+    chosen=options(),
     end=st.integers(0, 12),
     data=st.data(),
 )
 def test_entities(
-    ask: Ask, documents: list[str], given: dict[str, Any], end: int, data: st.DataObject
+    ask: Ask, documents: list[str], chosen: dict[str, Any], end: int, data: st.DataObject
 ) -> None:
     text = "\n".join(documents)
-    compare(ask, data.draw(pieces(text[: len(text) - max(0, end - 6)])), given)
+    compare(ask, data.draw(pieces(text[: len(text) - max(0, end - 6)])), chosen)
 
 
 @examples(200)
 @given(
-    text=st.one_of(sloppy().map(lambda one: one.text), broken()), given=options(), data=st.data()
+    text=st.one_of(sloppy().map(lambda one: one.text), broken()), chosen=options(), data=st.data()
 )
-def test_near_json(ask: Ask, text: str, given: dict[str, Any], data: st.DataObject) -> None:
-    compare(ask, data.draw(pieces(text)), {**given, "repair": True})
+def test_near_json(ask: Ask, text: str, chosen: dict[str, Any], data: st.DataObject) -> None:
+    compare(ask, data.draw(pieces(text)), {**chosen, "repair": True})
 
 
 @examples(100)
 @given(
     text=st.one_of(texts(), entities_texts()),
-    given=options(),
+    chosen=options(),
     limits=st.fixed_dictionaries(
         {},
         optional={
@@ -216,9 +216,9 @@ def test_near_json(ask: Ask, text: str, given: dict[str, Any], data: st.DataObje
     data=st.data(),
 )
 def test_limits(
-    ask: Ask, text: str, given: dict[str, Any], limits: dict[str, int], data: st.DataObject
+    ask: Ask, text: str, chosen: dict[str, Any], limits: dict[str, int], data: st.DataObject
 ) -> None:
-    compare(ask, data.draw(pieces(text)), {**given, "limits": limits})
+    compare(ask, data.draw(pieces(text)), {**chosen, "limits": limits})
 
 
 @st.composite
@@ -268,10 +268,10 @@ def test_zero_values(
     ask: Ask, text: str, schema: Any, mode: Any, entity: Any, data: st.DataObject
 ) -> None:
     """Those of entities that fit the schema: JavaScript does not validate."""
-    given = {"mode": mode, "entity": entity, "schema": schema, "zero_values": True}
+    chosen = {"mode": mode, "entity": entity, "schema": schema, "zero_values": True}
     cut = data.draw(pieces(text))
-    if not any(update.get("error") for step in steps(cut, given) for update in step):
-        compare(ask, cut, {**given, "send": "both"})
+    if not any(update.get("error") for step in steps(cut, chosen) for update in step):
+        compare(ask, cut, {**chosen, "send": "both"})
 
 
 def refusal(mode: Any, options: dict[str, Any]) -> str | None:
@@ -303,8 +303,8 @@ def refusal(mode: Any, options: dict[str, Any]) -> str | None:
     ],
 )
 def test_the_words_of_a_refusal_are_those_of_python(ask: Ask, mode: Any, option: Any) -> None:
-    given = {"entity": ["a", "b"], **option} if isinstance(mode, dict) else option
-    theirs = {NAMES.get(name, name): value for name, value in given.items()}
-    words = refusal(mode, given)
+    chosen = {"entity": ["a", "b"], **option} if isinstance(mode, dict) else option
+    theirs = {NAMES.get(name, name): value for name, value in chosen.items()}
+    words = refusal(mode, chosen)
     told = ask("refusal", options={**theirs, "mode": mode})
     assert words == told or (words and words.replace("'", '"') == told)

@@ -190,7 +190,7 @@ test("nothing is thrown on any event", () => {
       });
       if (!below(10)) calls.forget("m");
       if (!below(10)) calls.flush();
-      for (const found of calls.calls) JSON.stringify(shown(found));
+      for (const one of calls.calls) JSON.stringify(shown(one));
     }
   }
 });

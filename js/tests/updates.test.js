@@ -31,17 +31,17 @@ function run(pieces, options, also = []) {
 }
 
 const all = async (source) => {
-  const found = [];
-  for await (const one of source) found.push(one);
-  return found;
+  const items = [];
+  for await (const one of source) items.push(one);
+  return items;
 };
 
 const STREAMS = cases("update_streams.json");
 
 for (const { name, options, pieces, also, updates: wanted } of STREAMS.cases) {
   test(name, () => {
-    const found = run(pieces, { ...spelled(options), numbers: ExactNumber }, also);
-    assert.equal(stringify(found), stringify(wanted));
+    const emitted = run(pieces, { ...spelled(options), numbers: ExactNumber }, also);
+    assert.equal(stringify(emitted), stringify(wanted));
   });
 }
 
@@ -65,9 +65,9 @@ for (const { name, entity, chunks, modes } of cases("updates.json").cases) {
 
 for (const { name, pieces, deltas, data } of cases("delta.json").streams) {
   test(`deltas: ${name}`, () => {
-    const found = run(pieces, { send: "both", numbers: ExactNumber }).map(({ update }) => update);
-    assert.deepEqual(found.map(({ delta }) => delta).slice(0, deltas.length), deltas);
-    assert.deepEqual(found[deltas.length - 1].data, data);
+    const emitted = run(pieces, { send: "both", numbers: ExactNumber }).map(({ update }) => update);
+    assert.deepEqual(emitted.map(({ delta }) => delta).slice(0, deltas.length), deltas);
+    assert.deepEqual(emitted[deltas.length - 1].data, data);
   });
 }
 
@@ -84,8 +84,8 @@ test("P1: cutting does not change what is completed, nor the error", () => {
   for (const text of TEXTS) {
     for (const mode of MODES) {
       const finals = (pieces) => {
-        const found = run(pieces, { mode, send: "data" }).map(({ update }) => update);
-        return JSON.stringify(found.filter(({ status }) => status !== "PARTIAL"));
+        const emitted = run(pieces, { mode, send: "data" }).map(({ update }) => update);
+        return JSON.stringify(emitted.filter(({ status }) => status !== "PARTIAL"));
       };
       const whole = finals([text]);
       for (const pieces of cuttings(text)) assert.equal(finals(pieces), whole);
@@ -99,8 +99,8 @@ test("P7: a delta, applied to the data before, gives the data", () => {
       for (const pieces of cuttings(text)) {
         const data = new Map();
         const stream = new PartialStream({ mode, send: "both" });
-        const found = pieces.flatMap((piece) => stream.feed(piece));
-        for (const update of [...found, ...stream.flush()]) {
+        const emitted = pieces.flatMap((piece) => stream.feed(piece));
+        for (const update of [...emitted, ...stream.flush()]) {
           const value = frozen(applyDelta(data.get(update.index) ?? null, frozen(update.delta)));
           assert.deepEqual(value, frozen(update.data));
           data.set(update.index, value);
@@ -122,21 +122,21 @@ test("what does not change is the same object in the next update", () => {
 
 test("an update read late shows what was known then", () => {
   const stream = new PartialStream({ send: "both" });
-  const found = ['{"a": "x', "y", 'z"', ', "n": 1', "2}"].flatMap((piece) => stream.feed(piece));
+  const emitted = ['{"a": "x', "y", 'z"', ', "n": 1', "2}"].flatMap((piece) => stream.feed(piece));
   assert.deepEqual(
-    found.reverse().map(({ data }) => data),
+    emitted.reverse().map(({ data }) => data),
     [{ a: "xyz", n: 12 }, { a: "xyz", n: 1 }, { a: "xyz" }, { a: "xy" }, { a: "x" }],
   );
-  const [completed] = found;
+  const [completed] = emitted;
   assert.ok(completed.isComplete("n") && completed.isComplete([]) && !completed.isComplete("x"));
-  assert.ok(!found[1].isComplete("n") && found[1].isComplete("a"));
+  assert.ok(!emitted[1].isComplete("n") && emitted[1].isComplete("a"));
 });
 
 test("__proto__ is an ordinary key, also of a number that grows", () => {
   const stream = new PartialStream({ send: "both" });
-  const found = ['{"__proto__": 1', '2, "b": {"__proto__": ', '"x"}}'].flatMap((p) => stream.feed(p));
+  const emitted = ['{"__proto__": 1', '2, "b": {"__proto__": ', '"x"}}'].flatMap((p) => stream.feed(p));
   assert.deepEqual(
-    found.map(({ data }) => JSON.stringify(data)),
+    emitted.map(({ data }) => JSON.stringify(data)),
     ['{"__proto__":1}', '{"__proto__":12,"b":{}}', '{"__proto__":12,"b":{"__proto__":"x"}}'],
   );
   assert.equal({}.x, undefined);
@@ -144,12 +144,12 @@ test("__proto__ is an ordinary key, also of a number that grows", () => {
 
 test("bytes are read, cut anywhere", () => {
   const bytes = new TextEncoder().encode('["é", "😀"]');
-  const found = run(
+  const emitted = run(
     [...bytes].map((byte) => Uint8Array.of(byte)),
     { mode: "ONE-BY-ONE" },
   );
   assert.deepEqual(
-    found.map(({ update }) => update.data),
+    emitted.map(({ update }) => update.data),
     ["é", "😀"],
   );
 });
@@ -165,15 +165,15 @@ test("updates() reads any source, and closes it after an error of the stream", a
       closed = true;
     }
   }
-  const found = await all(updates(source(), { mode: "ONE-BY-ONE" }));
+  const emitted = await all(updates(source(), { mode: "ONE-BY-ONE" }));
   assert.deepEqual(
-    found.map(({ status, data }) => [status, data]),
+    emitted.map(({ status, data }) => [status, data]),
     [
       ["COMPLETED", { a: 1 }],
       ["ERROR", {}],
     ],
   );
-  const { error } = found[1];
+  const { error } = emitted[1];
   assert.deepEqual([error.code, error.offset, error.path], ["INVALID_JSON", 17, "root[1].a"]);
   assert.ok(closed);
 });
@@ -192,9 +192,9 @@ test("a source that fails throws after what was good", async () => {
 
 test("onlyComplete holds back what is not complete, within the entity", () => {
   const pieces = ['{"filename": "a.t', 'xt", "content": "He', 'llo", "tags": ["x', '"], "n": 1', "2}"];
-  const found = run(pieces, { onlyComplete: ["filename", "tags"], send: "both" });
+  const emitted = run(pieces, { onlyComplete: ["filename", "tags"], send: "both" });
   assert.deepEqual(
-    found.map(({ update }) => update.data),
+    emitted.map(({ update }) => update.data),
     [
       { filename: "a.txt", content: "He" },
       { filename: "a.txt", content: "Hello" },
@@ -202,7 +202,7 @@ test("onlyComplete holds back what is not complete, within the entity", () => {
       { filename: "a.txt", content: "Hello", tags: ["x"], n: 12 },
     ],
   );
-  assert.deepEqual(found[2].update.delta[0], { op: "add", path: "/tags", value: ["x"] });
+  assert.deepEqual(emitted[2].update.delta[0], { op: "add", path: "/tags", value: ["x"] });
   const [update] = new PartialStream({ onlyComplete: "tags" }).feed('{"tags": ["x"], "n": 1');
   assert.deepEqual(update.completed, [["tags", 0], ["tags"]]);
 });
@@ -301,9 +301,9 @@ test("P9: no text throws", () => {
 
 test("with every, updates in between are merged into one, and the end is not held back", async () => {
   const pieces = [...'[{"a": "abcdefghij"}, {"b": [1, 2]}]'];
-  const found = await all(updates(pieces, { every: 60_000, send: "both" }));
+  const emitted = await all(updates(pieces, { every: 60_000, send: "both" }));
   assert.deepEqual(
-    found.map(({ index, status }) => [index, status]),
+    emitted.map(({ index, status }) => [index, status]),
     [
       [0, "PARTIAL"],
       [0, "COMPLETED"],
@@ -311,7 +311,7 @@ test("with every, updates in between are merged into one, and the end is not hel
     ],
   );
   const data = [];
-  for (const { index, delta } of found) data[index] = applyDelta(data[index], delta);
+  for (const { index, delta } of emitted) data[index] = applyDelta(data[index], delta);
   assert.deepEqual(data, [{ a: "abcdefghij" }, { b: [1, 2] }]);
 });
 

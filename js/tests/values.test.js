@@ -97,13 +97,13 @@ test("with JSON.rawJSON it is written as the number", () => {
   const script = `import { parse } from ${JSON.stringify(new URL("../src/jsontext.js", import.meta.url).href)};
     if (JSON.rawJSON) console.log(JSON.stringify(parse('[9007199254740993, "é", 1e400]')));`;
   const flags = ["--harmony-json-parse-with-source", "--input-type=module"];
-  let said = "";
+  let output = "";
   try {
-    said = execFileSync(process.execPath, [...flags, "-e", script], { stdio: "pipe" }).toString();
+    output = execFileSync(process.execPath, [...flags, "-e", script], { stdio: "pipe" }).toString();
   } catch {
     // An engine that has done with the flag has rawJSON, and the test above has seen it.
   }
-  if (said) assert.equal(said, '[9007199254740993,"é",1e400]\n');
+  if (output) assert.equal(output, '[9007199254740993,"é",1e400]\n');
   else assert.ok(JSON.rawJSON);
 });
 

@@ -113,8 +113,8 @@ def can_compile(flags: Sequence[str] = (), link: Sequence[str] = ()) -> bool:
                 extra_postargs=list(flags),
             )
             if link:
-                made = str(Path(folder, "made"))
-                compiler.link_shared_object(objects, made, extra_postargs=list(link))
+                library = str(Path(folder, "made"))
+                compiler.link_shared_object(objects, library, extra_postargs=list(link))
         except Exception as error:  # each platform fails in its own way
             say(f"{type(error).__name__}: {error}")
             return False
@@ -158,10 +158,10 @@ def extensions() -> list[Extension]:
     shared = Path("build/cython/_shared.c")
     # Cython compares a module with its sources, not with the directives here. This file is last.
     stale = not shared.exists() or shared.stat().st_mtime < Path(__file__).stat().st_mtime
-    found = [extension(SHARED, str(shared), flags)]
+    modules = [extension(SHARED, str(shared), flags)]
     for names, directives in GROUPS:
         Options.docstrings = names is PUBLIC  # the others are read in the sources
-        found += cythonize(
+        modules += cythonize(
             [extension(name, str(source_of(name)), flags) for name in names],
             build_dir="build/cython",
             quiet=True,
@@ -174,9 +174,9 @@ def extensions() -> list[Extension]:
         words = ("generate-shared", "--exclude=MemoryView", f"--module-name=jsonrill.{SHARED}")
         subprocess.run([sys.executable, "-m", "cython", *words, shared], check=True)
     # Set here, because `cythonize` returns new extensions, which do not keep it.
-    for module in found:
+    for module in modules:
         module.optional = True
-    return found
+    return modules
 
 
 class Build(build_ext):
@@ -193,9 +193,9 @@ class Build(build_ext):
         super().run()
         if not self.extensions:
             return
-        made = [Path(self.get_ext_fullpath(module.name)) for module in self.extensions]
-        there = [file for file in made if file.is_file()]
-        if len(there) == len(made):
+        files = [Path(self.get_ext_fullpath(module.name)) for module in self.extensions]
+        there = [file for file in files if file.is_file()]
+        if len(there) == len(files):
             size = sum(file.stat().st_size for file in there) / 1e6
             say(f"made the compiled version: {len(there)} modules, {size:.1f} MB")
             return

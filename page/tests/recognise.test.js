@@ -75,8 +75,8 @@ const FORMATS = [
 ];
 for (const [text, format, wrappings, provider] of FORMATS) {
   test(`${JSON.stringify(text).slice(0, 60)} is ${format}`, () => {
-    const found = recognise(text);
-    assert.deepEqual([found.format, found.wrappings, found.provider], [format, wrappings, provider]);
+    const recognised = recognise(text);
+    assert.deepEqual([recognised.format, recognised.wrappings, recognised.provider], [format, wrappings, provider]);
   });
 }
 
@@ -103,12 +103,12 @@ test("events of every provider that is known here are recognised, as lines, as a
     const { provider } = recognise(lines.join("\n"));
     if (provider === null) continue;
     count += 1;
-    const found = [
+    const readings = [
       recognise(lines.join("\n")),
       recognise(JSON.stringify(events, null, 2)),
       recognise(lines.map((line) => `event: x\ndata: ${line}\n\n`).join("")),
     ];
-    for (const { format, provider: other, items } of found) {
+    for (const { format, provider: other, items } of readings) {
       assert.deepEqual([format, other, items.length], ["events", provider, events.length], name);
     }
   }
@@ -149,16 +149,16 @@ test("a HAR file: the response with a provider's events, its times, and the othe
     entry("https://x.test/image", ""),
   ];
   const har = JSON.stringify({ log: { version: "1.2", entries } });
-  const found = recognise(har);
-  assert.deepEqual([found.format, found.wrappings, found.provider], ["events", ["har", "sse"], "openai_chat"]);
-  assert.deepEqual(found.span, { first: 400, total: 1500 });
+  const recognised = recognise(har);
+  assert.deepEqual([recognised.format, recognised.wrappings, recognised.provider], ["events", ["har", "sse"], "openai_chat"]);
+  assert.deepEqual(recognised.span, { first: 400, total: 1500 });
   assert.deepEqual(
-    found.responses.map(({ title }) => title),
+    recognised.responses.map(({ title }) => title),
     ["POST x.test/style.css · 200", "POST x.test/v1/chat · 200"],
   );
-  assert.equal(found.response, 1);
+  assert.equal(recognised.response, 1);
   assert.equal(recognise(har, { response: 0 }).items[0].data, "p {}");
-  assert.ok(!JSON.stringify(found.responses.map(({ title }) => title)).includes("secret"));
+  assert.ok(!JSON.stringify(recognised.responses.map(({ title }) => title)).includes("secret"));
   assert.match(recognise('{"log": {"entries": []}}').notes[0], /with content/);
 });
 
@@ -241,10 +241,10 @@ test("no text makes it fail", () => {
     const other = parts[random(parts.length)];
     const text = one.slice(0, random(one.length + 1)) + other.slice(random(other.length + 1));
     for (const chosen of ["auto", "events", "sse", "many", "snapshots", "text"]) {
-      const found = recognise(text, { chosen });
-      described(found);
-      assert.equal(found.timed && found.items.some(({ at }) => at === null), false);
-      if (found.format === "events") for (const { data } of found.items) JSON.parse(data);
+      const recognised = recognise(text, { chosen });
+      described(recognised);
+      assert.equal(recognised.timed && recognised.items.some(({ at }) => at === null), false);
+      if (recognised.format === "events") for (const { data } of recognised.items) JSON.parse(data);
     }
   }
 });

@@ -43,7 +43,7 @@ function cut(text, roll) {
   return pieces;
 }
 
-function made(pieces, options = {}) {
+function recordingOf(pieces, options = {}) {
   const recording = new Recording(options);
   pieces.forEach((piece, index) => recording.add(piece, { at: 25 * index }));
   recording.end("complete");
@@ -55,7 +55,7 @@ test("each moment has the value that a parser has after so many pieces", () => {
     const roll = dice(seed);
     const text = JSON.stringify(anyValue(roll), null, roll(3));
     const pieces = cut(text, roll);
-    const recording = made(pieces);
+    const recording = recordingOf(pieces);
     const document = new Document({ numbers: ExactNumber });
     assert.equal(recording.text, text);
     pieces.forEach((piece, index) => {
@@ -76,7 +76,7 @@ test("each value knows its characters, and each character its value", () => {
   for (let seed = 1; seed <= 100; seed += 1) {
     const roll = dice(seed);
     const text = JSON.stringify({ top: anyValue(roll) }, null, roll(3));
-    const { outline, length } = made(cut(text, roll));
+    const { outline, length } = recordingOf(cut(text, roll));
     outline.moveTo(length);
     for (const node of outline.nodes()) {
       assert.equal(stringify(JSON.parse(text.slice(node.start, outline.endOf(node)))), stringify(node.value));
@@ -89,7 +89,7 @@ test("each value knows its characters, and each character its value", () => {
 
 test("the clock goes back and forth", () => {
   const text = recorded("voyage.txt");
-  const { outline, length } = made(cut(text, dice(3)));
+  const { outline, length } = recordingOf(cut(text, dice(3)));
   const roll = dice(4);
   const whole = Array.from({ length: length + 1 }, (_, piece) => stringify(outline.valueAt(piece) ?? null));
   for (let count = 0; count < 300; count += 1) {
@@ -107,7 +107,7 @@ test("the clock goes back and forth", () => {
 });
 
 test("a key that comes again", () => {
-  const recording = made(['{"a":{"x":1},', '"a":{"y":2},', '"a":3}']);
+  const recording = recordingOf(['{"a":{"x":1},', '"a":{"y":2},', '"a":3}']);
   assert.deepEqual(
     [1, 2, 3].map((piece) => recording.valueAt(piece)),
     [{ a: { x: 1 } }, { a: { y: 2 } }, { a: 3 }],
@@ -120,7 +120,7 @@ test("a key that comes again", () => {
 });
 
 test("of many documents the broken ones are marked", () => {
-  const recording = made(['{"a": 1}\n{"b": {"c": [1', ',, 2]}}\n{"d": 1}\noops', "\n[2"], { many: true });
+  const recording = recordingOf(['{"a": 1}\n{"b": {"c": [1', ',, 2]}}\n{"d": 1}\noops', "\n[2"], { many: true });
   assert.deepEqual(recording.valueAt(3), [{ a: 1 }, { b: { c: [1] } }, { d: 1 }, []]);
   assert.deepEqual(
     recording.errors.map(({ piece, offset }) => [piece, offset]),
@@ -140,14 +140,14 @@ test("of many documents the broken ones are marked", () => {
 });
 
 test("an error has its offset in units, its line and its path", () => {
-  const [error] = made(['["🌊🌊", ', "nil]"]).errors;
+  const [error] = recordingOf(['["🌊🌊", ', "nil]"]).errors;
   assert.deepEqual([error.piece, error.offset, error.line, error.column], [2, 10, 1, 9]);
-  const [cutOff] = made(['{"a": [1, ', "2"]).errors;
+  const [cutOff] = recordingOf(['{"a": [1, ', "2"]).errors;
   assert.deepEqual([cutOff.code, cutOff.piece, cutOff.offset], ["TRUNCATED", 2, 11]);
 });
 
 test("calls are shown at any moment", () => {
-  const recording = made(recorded("stumble.jsonl").trim().split("\n"), { input: "events" });
+  const recording = recordingOf(recorded("stumble.jsonl").trim().split("\n"), { input: "events" });
   assert.equal(recording.provider, "openai_chat");
   const [search, note] = recording.calls;
   assert.equal(search.at(1), null);
@@ -160,7 +160,7 @@ test("calls are shown at any moment", () => {
 });
 
 test("snapshots are values of their own", () => {
-  const recording = made(['{"a": "x"}', '{"b": 1, "a": "xy"}'], { input: "snapshots" });
+  const recording = recordingOf(['{"a": "x"}', '{"b": 1, "a": "xy"}'], { input: "snapshots" });
   assert.deepEqual(
     [0, 1, 2].map((piece) => recording.valueAt(piece)),
     [undefined, { a: "x" }, { b: 1, a: "xy" }],
@@ -169,7 +169,7 @@ test("snapshots are values of their own", () => {
 
 test("what grows in a snapshot is what the next one changes, or what it changed itself", () => {
   const grows = (snapshots, isOpen = false) => {
-    const recording = made(
+    const recording = recordingOf(
       snapshots.map((it) => JSON.stringify(it)),
       { input: "snapshots" },
     );
@@ -200,7 +200,7 @@ test("what grows in a snapshot is what the next one changes, or what it changed 
 });
 
 test("a series of snapshots ends without an error", () => {
-  const recording = made(['{"a": "x"}', '{"a": "xy"}'], { input: "snapshots" });
+  const recording = recordingOf(['{"a": "x"}', '{"a": "xy"}'], { input: "snapshots" });
   assert.deepEqual([recording.state, recording.errors], ["complete", []]);
 });
 
@@ -209,7 +209,7 @@ test("an answer that contradicts itself shows its last start, at the places of t
   const broke = { reason: "contradiction", path: ["a"], written: "🌊", now: "waves" };
   const texts = [before, null, after.slice(0, 16), after.slice(16)];
   const events = texts.map((text) => (text === null ? { kind: "answer", break: broke } : { kind: "answer", text }));
-  const recording = made(
+  const recording = recordingOf(
     events.map((event) => JSON.stringify(event)),
     { input: "events" },
   );

@@ -26,9 +26,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dic
     with Server(tmp_path_factory.mktemp("exported")) as server:
         command = [need_command("node"), str(SCRIPT), f"{server.url}/"]
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf8", check=True)
-        found = {each["name"]: each for each in json.loads(done.stdout)}
-        assert [*found] == NAMES
-        yield found
+        cases = {each["name"]: each for each in json.loads(done.stdout)}
+        assert [*cases] == NAMES
+        yield cases
 
 
 def value_of(lines: list[str], kind: str, read: Any) -> Any:
@@ -98,8 +98,8 @@ def test_a_program_in_javascript_prints_the_value(
     assert case["thrown"] is None
     lines = case["printed"][1:] if case["kind"] != "prose" else case["printed"]
     # Digits beyond those of a double are lost there.
-    found = value_of(lines, case["kind"], lambda text: json.loads(text, parse_int=float))
-    assert found == json.loads(json.dumps(wanted(case)), parse_int=float)
+    value = value_of(lines, case["kind"], lambda text: json.loads(text, parse_int=float))
+    assert value == json.loads(json.dumps(wanted(case)), parse_int=float)
 
 
 @few(5)
@@ -118,11 +118,11 @@ def test_a_request_with_curl_gives_the_value(
     if kind == "prose":
         assert "Overloaded" in lines[-1] if case["error"] else "finish_reason" in lines[-1]
     elif kind == "calls":
-        found = [
+        calls = [
             {"name": call["function_name"], "args": json.loads(call["function_args"])}
             for call in events[-1]["tool_calls"]
         ]
-        assert found == wanted(case)
+        assert calls == wanted(case)
     elif case["error"]:
         error = events[-1]["error"]
         # On the wire an end that came early is invalid JSON, with a reason.

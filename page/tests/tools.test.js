@@ -70,11 +70,11 @@ test("the places that were repaired are where they are in the text", () => {
   const { error, repairs } = diagnose(text, { repair: true });
   assert.equal(error, null);
   const places = repairedPlaces(text, repairs).map(({ start, end, rule }) => [rule, text.slice(start, end)]);
-  const found = Object.fromEntries(places);
-  assert.equal(found["python-literals"], "True");
-  assert.equal(found.comments, "// why");
-  assert.equal(found["bare-keys"], "b");
-  assert.equal(found["single-quotes"], "'x'");
+  const byRule = Object.fromEntries(places);
+  assert.equal(byRule["python-literals"], "True");
+  assert.equal(byRule.comments, "// why");
+  assert.equal(byRule["bare-keys"], "b");
+  assert.equal(byRule["single-quotes"], "'x'");
   assert.ok(places.some(([rule, part]) => rule === "fences" && part.startsWith("```")));
 });
 

@@ -172,8 +172,8 @@ export function classes() {
   const rebuilder = new Rebuilder<Recipe>({ numbers: ExactNumber });
   rebuilder.feed([[0]]);
   holds<Equal<typeof rebuilder.value, DeepPartial<Recipe> | undefined>>();
-  const found: Update<Recipe>[] = new PartialStream<Recipe>({ mode: "BATCH" }).feed("{}");
-  void found[0]?.isComplete("steps[0]");
+  const emitted: Update<Recipe>[] = new PartialStream<Recipe>({ mode: "BATCH" }).feed("{}");
+  void emitted[0]?.isComplete("steps[0]");
   const known = partial<Recipe>('{"title": "T');
   holds<Equal<typeof known, DeepPartial<Recipe> | undefined>>();
   const [anything, all] = [partial("{}"), loads("{}")];

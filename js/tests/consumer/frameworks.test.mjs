@@ -24,14 +24,14 @@ async function until(condition) {
 
 /** A response that is fed by hand. */
 function fed() {
-  const found = { cancelled: 0 };
+  const response = { cancelled: 0 };
   const stream = new ReadableStream({
-    start: (controller) => (found.controller = controller),
-    cancel: () => void (found.cancelled += 1),
+    start: (controller) => (response.controller = controller),
+    cancel: () => void (response.cancelled += 1),
   });
-  found.source = new Response(stream);
-  found.feed = (text) => found.controller.enqueue(new TextEncoder().encode(text));
-  return found;
+  response.source = new Response(stream);
+  response.feed = (text) => response.controller.enqueue(new TextEncoder().encode(text));
+  return response;
 }
 
 test("a store calls at once, then once per frame; the last one to leave closes the source", async () => {
@@ -59,8 +59,8 @@ test("a store calls at once, then once per frame; the last one to leave closes t
 });
 
 test("a store of a function reads again for who comes later", async () => {
-  let made = 0;
-  const store = observeStream(() => [`[${(made += 1)}]`]);
+  let count = 0;
+  const store = observeStream(() => [`[${(count += 1)}]`]);
   for (const expected of [1, 2]) {
     const leave = store.subscribe(() => {});
     await until(() => store.state.complete);

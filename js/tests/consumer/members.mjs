@@ -10,10 +10,10 @@ const checker = program.getTypeChecker();
 
 const names = (type) => type.getProperties().map((property) => property.name);
 const isPublic = (name) => !/^(_|#)/.test(name) && !name.startsWith("__");
-const found = {};
+const known = {};
 for (const file of entries) {
   const module = checker.getSymbolAtLocation(program.getSourceFile(file));
-  const exported = (found[/(\w+)\.d\.ts/.exec(file)[1]] = {});
+  const exported = (known[/(\w+)\.d\.ts/.exec(file)[1]] = {});
   for (const symbol of checker.getExportsOfModule(module)) {
     const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
     const place = target.valueDeclaration;
@@ -23,9 +23,9 @@ for (const file of entries) {
     const [construct] = type.getConstructSignatures();
     const [call] = type.getCallSignatures();
     const last = (construct ?? call)?.parameters.at(-1);
-    const given = last && checker.getNonNullableType(checker.getTypeOfSymbolAtLocation(last, place));
+    const argument = last && checker.getNonNullableType(checker.getTypeOfSymbolAtLocation(last, place));
     // A list of arguments may end with options, too.
-    const element = given && (checker.getIndexTypeOfType(given, ts.IndexKind.Number) ?? given);
+    const element = argument && (checker.getIndexTypeOfType(argument, ts.IndexKind.Number) ?? argument);
     const isObject = (one) => one && one.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection);
     const of = element?.isUnion() ? element.types : [element];
     exported[symbol.name] = {
@@ -34,4 +34,4 @@ for (const file of entries) {
     };
   }
 }
-console.log(JSON.stringify(found));
+console.log(JSON.stringify(known));

@@ -50,8 +50,8 @@ const roots = new Set();
 /** A mounted component, and every state that it has rendered. */
 function mounted(use, { strict = false, props = {} } = {}) {
   const seen = [];
-  const View = (given) => {
-    const state = use(given);
+  const View = (props) => {
+    const state = use(props);
     seen.push(state);
     return h("p", null, JSON.stringify(state.value ?? state.text ?? null));
   };
@@ -59,7 +59,7 @@ function mounted(use, { strict = false, props = {} } = {}) {
   const errors = [];
   const root = createRoot(place, { onUncaughtError: (error) => errors.push(error) });
   roots.add(root);
-  const render = (given = {}) => flushSync(() => root.render(strict ? h(StrictMode, null, h(View, given)) : h(View, given)));
+  const render = (props = {}) => flushSync(() => root.render(strict ? h(StrictMode, null, h(View, props)) : h(View, props)));
   const unmount = () => {
     roots.delete(root);
     flushSync(() => root.unmount());
@@ -152,9 +152,9 @@ test("no source is idle, and then there is one", async () => {
   const { source, feed } = fed();
   let start;
   const view = mounted(() => {
-    const [given, give] = useState(null);
+    const [current, give] = useState(null);
     start = () => give(Promise.resolve(source));
-    return useStream(given, { initial: { title: "…" } });
+    return useStream(current, { initial: { title: "…" } });
   });
   assert.deepEqual([view.last.status, view.last.value], ["idle", { title: "…" }]);
   view.last.restart();
@@ -169,13 +169,13 @@ test("no source is idle, and then there is one", async () => {
 
 test("StrictMode mounts twice: the source is made, read and closed once", async () => {
   const one = fed();
-  let made = 0;
+  let calls = 0;
   let signalled;
   const view = mounted(
     () =>
       useStream(
         useCallback((signal) => {
-          made += 1;
+          calls += 1;
           signalled = signal;
           return Promise.resolve(one.source);
         }, []),
@@ -190,7 +190,7 @@ test("StrictMode mounts twice: the source is made, read and closed once", async 
   one.close();
   await until(() => view.last.complete);
   assert.deepEqual(view.last.value, [1, 2]);
-  assert.equal(made, 1);
+  assert.equal(calls, 1);
   view.unmount();
   await turn(10);
   assert.equal(one.done.cancelled, 0);
@@ -365,14 +365,14 @@ test("what is no source is an error at once", () => {
 });
 
 test("a source that is made in every render is noticed", async () => {
-  let made = 0;
+  let renders = 0;
   const view = mounted(() => {
-    made += 1;
-    return useStream(Promise.resolve(`[${made}]`));
+    renders += 1;
+    return useStream(Promise.resolve(`[${renders}]`));
   });
   await until(() => view.errors.length === 1);
   assert.match(view.errors[0].message, /useStream\(\) got a new source in each of 5 renders/);
-  assert.ok(made < 30, String(made));
+  assert.ok(renders < 30, String(renders));
 });
 
 test("many sources, one after the other, are no loop", async () => {
@@ -419,29 +419,29 @@ test("a schema makes the last value", async () => {
 });
 
 test("stop and restart", async () => {
-  const made = [];
+  const sources = [];
   const begin = (signal) => {
-    made.push({ ...fed(), signal });
-    return made.at(-1).source;
+    sources.push({ ...fed(), signal });
+    return sources.at(-1).source;
   };
   const view = mounted(() => useStream(begin));
-  made[0].feed("[1, ");
+  sources[0].feed("[1, ");
   await frame();
   view.last.stop();
   await frame();
   assert.deepEqual([view.last.status, view.last.value], ["stopped", [1]]);
-  assert.deepEqual([made[0].done.cancelled, made[0].signal.aborted], [1, true]);
+  assert.deepEqual([sources[0].done.cancelled, sources[0].signal.aborted], [1, true]);
   view.last.restart();
   await frame();
   assert.deepEqual([view.last.status, view.last.value], ["streaming", undefined]);
-  made[1].feed("[2]");
-  made[1].close();
+  sources[1].feed("[2]");
+  sources[1].close();
   await until(() => view.last.complete);
   assert.deepEqual(view.last.value, [2]);
   view.last.stop();
   await frame();
   assert.equal(view.last.status, "complete");
-  assert.equal(made.length, 2);
+  assert.equal(sources.length, 2);
   const once = fed();
   const other = mounted(() => useStream(once.source));
   assert.throws(() => other.last.restart(), /give a function/);
@@ -468,8 +468,8 @@ test("a signal stops a source, a run and a run's parts, also before they begin",
 });
 
 test("a function is called again for a component that is mounted again", async () => {
-  let made = 0;
-  const begin = () => [`[${(made += 1)}]`];
+  let calls = 0;
+  const begin = () => [`[${(calls += 1)}]`];
   for (const expected of [1, 2]) {
     const view = mounted(() => useStream(begin));
     assert.equal(view.last.value, undefined);
@@ -481,15 +481,15 @@ test("a function is called again for a component that is mounted again", async (
 });
 
 test("a server renders what is there before anything arrives, and reads nothing", async () => {
-  let made = 0;
+  let calls = 0;
   const begin = () => {
-    made += 1;
+    calls += 1;
     return ["[1", "]"];
   };
   const View = () => h("p", null, JSON.stringify(useStream(begin, { initial: [0] }).value));
   const html = renderToString(h(View));
   assert.equal(html, "<p>[0]</p>");
-  assert.equal(made, 0);
+  assert.equal(calls, 0);
   const place = document.createElement("div");
   place.innerHTML = html;
   const wrong = [];
@@ -498,7 +498,7 @@ test("a server renders what is there before anything arrives, and reads nothing"
   });
   roots.add(root);
   await until(() => place.textContent === "[1]");
-  assert.deepEqual([wrong, made], [[], 1]);
+  assert.deepEqual([wrong, calls], [[], 1]);
 });
 
 test("a hidden page has no frames, and is told all the same", async () => {

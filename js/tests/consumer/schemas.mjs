@@ -25,11 +25,11 @@ async function last(text, schema) {
   }
 }
 
-const said = {};
+const outcomes = {};
 for (const [name, schema] of Object.entries(schemas)) {
-  said[name] = [
+  outcomes[name] = [
     await last('{"title": "Tea", "minutes": 5, "tags": ["hot"]}', schema),
     await last('{"title": "Tea", "minutes": 5, "tags": ["hot", "warm"]}', schema),
   ];
 }
-console.log(JSON.stringify(said));
+console.log(JSON.stringify(outcomes));

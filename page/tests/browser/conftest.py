@@ -30,17 +30,17 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """One context for all pages of a module, so that files are fetched once."""
-    made = browser.new_context(viewport={"width": 1280, "height": 800})
-    made.grant_permissions(["clipboard-read", "clipboard-write"])
-    yield made
-    made.close()
+    opened = browser.new_context(viewport={"width": 1280, "height": 800})
+    opened.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
-    made = context.new_page()
-    yield made
-    made.close()
+    opened = context.new_page()
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")

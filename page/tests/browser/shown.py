@@ -85,8 +85,8 @@ class Shown:
     def pieces(self) -> int:
         """The number of pieces, once there are some."""
         scrub = self.page.locator("#scrub")
-        found: int = self.until(lambda: int(scrub.get_attribute("max") or 0))
-        return found
+        count: int = self.until(lambda: int(scrub.get_attribute("max") or 0))
+        return count
 
     def to_end(self) -> None:
         """Show the last moment."""
@@ -136,8 +136,8 @@ class Shown:
         """A figure of the strip or below the views; "0" if it is not there, because it is zero."""
         figures = self.page.locator("#pane-figures > span, #figures .figures > div")
         texts = [text.replace("\n", " ") for text in figures.all_inner_texts()]
-        found = {text.rpartition(" ")[0].lower(): text.rpartition(" ")[2] for text in texts}
-        return found.get(label, "0")
+        by_label = {text.rpartition(" ")[0].lower(): text.rpartition(" ")[2] for text in texts}
+        return by_label.get(label, "0")
 
     def done(self, seconds: float = 20, drawn: bool = True) -> None:
         """Wait until the stream is complete in all panes, and until it is drawn."""
@@ -156,10 +156,10 @@ class Shown:
     def until(self, check: Callable[[], Any], seconds: float = 20) -> Any:
         """The result of `check` once it is true."""
         end = time.monotonic() + seconds * SLACK
-        while not (found := check()):
+        while not (value := check()):
             assert time.monotonic() < end, f"{self.state()}; {self.faults}"
             self.page.wait_for_timeout(50)  # not sleep(): events arrive only while it is asked
-        return found
+        return value
 
     def copied(self) -> str:
         text: str = self.page.evaluate("navigator.clipboard.readText()")

@@ -27,10 +27,10 @@ LISTEN = """(url) => {
 def until(page: Page, condition: str, seconds: float = 20) -> Any:
     """The value of an expression once it is true; the page's policy forbids the usual way."""
     end = time.monotonic() + seconds * SLACK
-    while not (found := page.evaluate(condition)):
+    while not (value := page.evaluate(condition)):
         assert time.monotonic() < end, f"{condition}: {page.evaluate('[seen, ends, errors]')}"
         time.sleep(0.05)
-    return found
+    return value
 
 
 def add(url: str, text: str, headers: dict[str, str]) -> None:
@@ -48,9 +48,11 @@ def test_it_goes_on_after_a_restart_and_stops_at_the_end(tmp_path: Path, page: P
         "tokens": "me:the-token-of-mine",
     }
     with Server(tmp_path, **settings) as server:
-        made = httpx2.post(f"{server.url}/v1/streams", headers=TOKEN, trust_env=False).json()["id"]
-        url = f"{server.url}/v1/streams/{made}"
-        asked: dict[str, Any] = {"json": {"stream": made}, "headers": TOKEN, "trust_env": False}
+        stream = httpx2.post(f"{server.url}/v1/streams", headers=TOKEN, trust_env=False).json()[
+            "id"
+        ]
+        url = f"{server.url}/v1/streams/{stream}"
+        asked: dict[str, Any] = {"json": {"stream": stream}, "headers": TOKEN, "trust_env": False}
         ticket = httpx2.post(f"{server.url}/v1/tickets", **asked).json()["ticket"]
         page.goto(f"{server.url}/healthz")
         page.evaluate(LISTEN, f"{url}/events?format=chunks&ticket={ticket}")
@@ -76,8 +78,8 @@ def test_it_goes_on_after_a_restart_and_stops_at_the_end(tmp_path: Path, page: P
 
 def test_errors_arrive_as_messages(tmp_path: Path, page: Page) -> None:
     with Server(tmp_path, retry=100) as server:
-        made = httpx2.post(f"{server.url}/v1/streams", trust_env=False).json()["id"]
-        url = f"{server.url}/v1/streams/{made}"
+        stream = httpx2.post(f"{server.url}/v1/streams", trust_env=False).json()["id"]
+        url = f"{server.url}/v1/streams/{stream}"
         page.goto(f"{server.url}/healthz")
         page.evaluate(LISTEN, f"{url}/events")
         add(url, "[1, oops", {})

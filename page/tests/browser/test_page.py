@@ -324,12 +324,12 @@ def test_a_stream_survives_a_restart_of_the_server(
             shown.model("voyage")
             posting = None
         else:
-            made = httpx2.post(f"{server.url}/v1/streams", json={}, trust_env=False).json()["id"]
+            stream = httpx2.post(f"{server.url}/v1/streams", json={}, trust_env=False).json()["id"]
             pieces = [text[at : at + 8] for at in range(0, len(text), 8)]
-            posting = Producer(server, made, pieces)
+            posting = Producer(server, stream, pieces)
             posting.start()
             page.locator("#open-box summary").click()
-            page.locator("#open-id").fill(made)
+            page.locator("#open-id").fill(stream)
             page.locator("#open-form .main").click()
         shown.until(lambda: len(shown.raw()) > 80)
         getattr(server, how)()

@@ -91,4 +91,4 @@ def test_axe_finds_no_violation_in_the_tools(shown: Shown, scheme: Any, width: i
 @hard
 def test_axe_finds_what_is_wrong(shown: Shown) -> None:
     shown.page.evaluate("() => { document.querySelector('#help').textContent = ''; }")
-    assert any(found.startswith("button-name") for found in shown.page.evaluate(RUN))
+    assert any(violation.startswith("button-name") for violation in shown.page.evaluate(RUN))

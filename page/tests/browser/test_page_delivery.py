@@ -31,22 +31,22 @@ def fetched(page: Page, url: str) -> list[dict[str, Any]]:
     """Every request of a visit, with the bytes on the wire, headers included."""
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
-    found: dict[str, dict[str, Any]] = {}
+    requests: dict[str, dict[str, Any]] = {}
 
     def received(event: dict[str, Any]) -> None:
         answer = event["response"]
         cached = answer.get("fromDiskCache") or answer.get("fromPrefetchCache", False)
-        found[event["requestId"]] = {"url": answer["url"], "cached": cached, "bytes": 0}
+        requests[event["requestId"]] = {"url": answer["url"], "cached": cached, "bytes": 0}
 
     def finished(event: dict[str, Any]) -> None:
-        if event["requestId"] in found:
-            found[event["requestId"]]["bytes"] = event["encodedDataLength"]
+        if event["requestId"] in requests:
+            requests[event["requestId"]]["bytes"] = event["encodedDataLength"]
 
     session.on("Network.responseReceived", received)
     session.on("Network.loadingFinished", finished)
     page.goto(url)
     page.wait_for_load_state("networkidle")
-    return [*found.values()]
+    return [*requests.values()]
 
 
 @pytest.fixture(scope="module")

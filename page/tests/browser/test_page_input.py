@@ -103,7 +103,7 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
     for _ in range(4):
         page.keyboard.press("Tab")
     assert focused(page).startswith("{")
-    for key, found in (
+    for key, text in (
         ("ArrowDown", "title"),
         ("ArrowDown", "serves"),
         ("ArrowUp", "title"),
@@ -118,7 +118,7 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
         ("Home", "{"),
     ):
         page.keyboard.press(key)
-        assert focused(page).startswith(found), (key, focused(page))
+        assert focused(page).startswith(text), (key, focused(page))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("c")
     assert shown.copied() == '"Lentil soup with roasted carrots"'
@@ -341,16 +341,16 @@ def test_a_stream_is_opened_by_its_id(tmp_path: Any, page: Page) -> None:
         shown.open()
         expect(page.locator("#models button").first).to_be_visible()
         many = {"many": True}
-        made = httpx2.post(f"{server.url}/v1/streams", json=many, trust_env=False).json()
+        stream = httpx2.post(f"{server.url}/v1/streams", json=many, trust_env=False).json()
         plain = {"content-type": "text/plain"}
-        chunks, text = server.url + made["urls"]["chunks"], '{"first": 0}\n{"a": [1'
+        chunks, text = server.url + stream["urls"]["chunks"], '{"first": 0}\n{"a": [1'
         httpx2.post(chunks, content=text, headers=plain, trust_env=False)
         page.locator("#open-box summary").click()
-        page.locator("#open-id").fill(made["id"])
+        page.locator("#open-id").fill(stream["id"])
         page.locator("#open-form .main").click()
         shown.line("a").wait_for()
         assert shown.value("documents") == "[2]" and shown.value("first") == "0"
-        httpx2.post(server.url + made["urls"]["cancel"], trust_env=False)
+        httpx2.post(server.url + stream["urls"]["cancel"], trust_env=False)
         shown.done()
         shown.check()
         page.locator("#open-id").fill("nothing-like-this")

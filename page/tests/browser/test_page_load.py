@@ -65,13 +65,13 @@ class Flood(threading.Thread):
 
 
 def watched(page: Page) -> dict[str, Any]:
-    found: dict[str, Any] = page.evaluate(
+    figures: dict[str, Any] = page.evaluate(
         """() => ({
             frames: gaps.length, longest: Math.round(Math.max(...gaps)),
             tasks: long.length, task: Math.round(Math.max(0, ...long)),
         })"""
     )
-    return found
+    return figures
 
 
 @hard
@@ -81,13 +81,13 @@ def test_three_thousand_events_a_second(shown: Shown, demo: Server) -> None:
     elements = [f'{{"n":{at},"s":"wave {at}"}}' for at in range(count - 1)]
     lines = [json.dumps(("," if at else "[") + text) + "\n" for at, text in enumerate(elements)]
     lines.append('"]"\n')
-    made = httpx2.post(f"{demo.url}/v1/streams", json={}, trust_env=False).json()["id"]
+    stream = httpx2.post(f"{demo.url}/v1/streams", json={}, trust_env=False).json()["id"]
     page.locator("#open-box summary").click()
-    page.locator("#open-id").fill(made)
+    page.locator("#open-id").fill(stream)
     page.locator("#open-form .main").click()
     expect(page.locator("#dot")).to_have_attribute("data-state", "open")
     page.evaluate(WATCH)
-    flood = Flood(f"{demo.url}/v1/streams/{made}", lines)
+    flood = Flood(f"{demo.url}/v1/streams/{stream}", lines)
     flood.start()
     # It answers in the midst of it.
     shown.panel.locator(".row").first.wait_for()

@@ -85,17 +85,19 @@ def test_other_pieces_and_formats(shown: Shown) -> None:
 
 @hard
 @pytest.mark.parametrize(
-    "name, found, key, value",
+    "name, recognised, key, value",
     [
         ("ferry.jsonl", "9 snapshots.", "headline", "Ferry returns after the winter"),
         ("harbour.jsonl", "AG-UI events with tool calls", "harbour", "Old mole"),
         ("recipe.txt", "JSON text.", "serves", "4"),
     ],
 )
-def test_the_format_is_detected(shown: Shown, name: str, found: str, key: str, value: str) -> None:
+def test_the_format_is_detected(
+    shown: Shown, name: str, recognised: str, key: str, value: str
+) -> None:
     shown.speed(5)
     shown.paste(recorded(name))
-    expect(shown.page.locator(".recognised")).to_contain_text(found)
+    expect(shown.page.locator(".recognised")).to_contain_text(recognised)
     shown.done()
     assert shown.value(key) == value
 

@@ -53,8 +53,8 @@ def check_hostile_strings(shown: Shown, view: str) -> None:
     page = shown.page
     body = page.locator("#raw") if view == "pieces" else shown.panel.locator(".body")
     text = shown.until(lambda: (text := body.inner_text()).count("isolated") and text)
-    for said in ("<img src=x onerror=", "</script><script>", "javascript:alert(1)"):
-        assert said in text.replace('\\"', '"')
+    for markup in ("<img src=x onerror=", "</script><script>", "javascript:alert(1)"):
+        assert markup in text.replace('\\"', '"')
     # Marks that reorder text are signs; nothing that reorders is left anywhere on the page.
     assert "invoice_‹U+202E›fdp.exe and ‹U+2067›isolated‹U+2069› text" in text
     whole = page.locator("body").inner_text()
@@ -138,8 +138,8 @@ def test_the_sources_never_make_markup() -> None:
         r"DOMParser|createContextualFragment|\.srcdoc|\son[a-z]+=|https?://(?!www\.w3\.org)"
     )
     for file in (*(ROOT / "js" / "src").rglob("*.*"), *(ROOT / "page").glob("*.*")):
-        found = [line for line in file.read_text("utf8").splitlines() if forbidden.search(line)]
-        assert found == [], file.name
+        lines = [line for line in file.read_text("utf8").splitlines() if forbidden.search(line)]
+        assert lines == [], file.name
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_a_token_is_asked_for_until_it_is_right(page: Page, guarded: Server) -> 
 
 @hard
 def test_without_a_token_nothing_is_told(page: Page, guarded: Server) -> None:
-    made = httpx2.post(
+    stream = httpx2.post(
         f"{guarded.url}/v1/streams",
         json={},
         headers={"authorization": "Bearer another-long-token"},
@@ -192,7 +192,7 @@ def test_without_a_token_nothing_is_told(page: Page, guarded: Server) -> None:
         "The examples cannot be listed: a token is needed"
     )
     page.locator("#open-box summary").click()
-    page.locator("#open-id").fill(made)
+    page.locator("#open-id").fill(stream)
     page.locator("#open-form .main").click()
     give(page, "the-token-of-mine")
     expect(page.locator("#state")).to_have_text("Failed: there is no such stream")

@@ -33,10 +33,10 @@ def http(demo: Server) -> Iterator[httpx2.Client]:
 
 
 def published(http: httpx2.Client, text: str, **options: Any) -> str:
-    made: dict[str, Any] = http.post("/v1/streams", json=options).json()
-    http.post(made["urls"]["chunks"], content=text, headers={"content-type": "text/plain"})
-    http.post(made["urls"]["close"])
-    stream: str = made["id"]
+    created: dict[str, Any] = http.post("/v1/streams", json=options).json()
+    http.post(created["urls"]["chunks"], content=text, headers={"content-type": "text/plain"})
+    http.post(created["urls"]["close"])
+    stream: str = created["id"]
     return stream
 
 
@@ -120,14 +120,14 @@ def test_a_message_that_speaks_of_another_place(shown: Shown, http: httpx2.Clien
 def test_what_a_publisher_says_of_its_failure_marks_nothing(
     shown: Shown, http: httpx2.Client
 ) -> None:
-    made: dict[str, Any] = http.post("/v1/streams", json={}).json()
+    stream: dict[str, Any] = http.post("/v1/streams", json={}).json()
     plain = {"content-type": "text/plain"}
-    http.post(made["urls"]["chunks"], content='{"a": [1, 2', headers=plain)
-    said = {"code": "FAILED", "message": "no tokens left at character 3, in root.a"}
+    http.post(stream["urls"]["chunks"], content='{"a": [1, 2', headers=plain)
+    failure = {"code": "FAILED", "message": "no tokens left at character 3, in root.a"}
     for more in ({"offset": 3}, {"path": "root.a"}, {"line": 1}):
-        assert http.post(f"/v1/streams/{made['id']}/fail", json=said | more).status_code == 422
-    assert http.post(f"/v1/streams/{made['id']}/fail", json=said).is_success
-    read(shown, made["id"])
+        assert http.post(f"/v1/streams/{stream['id']}/fail", json=failure | more).status_code == 422
+    assert http.post(f"/v1/streams/{stream['id']}/fail", json=failure).is_success
+    read(shown, stream["id"])
     shown.done()
     expect(shown.page.locator("#state")).to_have_text("Failed")
     assert shown.raw() == '{"a": [1, 2'
@@ -246,10 +246,10 @@ def test_copying_is_seen_and_needs_no_modern_clipboard(shown: Shown) -> None:
     shown.paste('{"a": "x\\r🌊", "b": 1}', "text")
     shown.done()
     shown.line("a").click()
-    said = shown.panel.locator(".copied")
+    note = shown.panel.locator(".copied")
     shown.page.keyboard.press("c")
-    expect(said).to_have_text("Copied the value")
-    expect(said).to_have_text("Copy")
+    expect(note).to_have_text("Copied the value")
+    expect(note).to_have_text("Copy")
     # Over http from another machine there is none.
     shown.page.evaluate(
         """() => {
@@ -258,17 +258,17 @@ def test_copying_is_seen_and_needs_no_modern_clipboard(shown: Shown) -> None:
         }"""
     )
     shown.page.keyboard.press("p")
-    expect(said).to_have_text("Copied the path")
+    expect(note).to_have_text("Copied the path")
     assert shown.page.evaluate("kept.readText()") == "root.a"
     shown.line("a").click()
     shown.page.keyboard.press("c")
-    expect(said).to_have_text("Copied the value")
+    expect(note).to_have_text("Copied the value")
     assert json.loads(shown.page.evaluate("kept.readText()")) == "x\r🌊"
     # The line still has the focus; and a refusal is told.
     assert shown.page.evaluate("document.activeElement.getAttribute('role')") == "treeitem"
     shown.page.evaluate("() => { document.execCommand = () => false; }")
     shown.page.keyboard.press("p")
-    expect(said).to_have_text("The browser did not allow copying")
+    expect(note).to_have_text("The browser did not allow copying")
 
 
 @hard
@@ -282,13 +282,13 @@ def test_files_with_returns_stay_readable(shown: Shown) -> None:
 
 @hard
 def test_events_read_by_their_id_are_shown_as_calls(shown: Shown, http: httpx2.Client) -> None:
-    made = http.post("/demo/streams", json={"model": "harbour", "pace": 1000}).json()
-    read(shown, made["id"])
+    stream = http.post("/demo/streams", json={"model": "harbour", "pace": 1000}).json()
+    read(shown, stream["id"])
     shown.done()
     expect(shown.page.locator(".call")).to_have_count(2)
     # What was chosen by hand stays.
     shown.view("timing")
-    read(shown, made["id"])
+    read(shown, stream["id"])
     shown.done()
     expect(shown.page.locator("#tab-timing")).to_have_attribute("aria-selected", "true")
 

@@ -88,8 +88,8 @@ def wait_for(true: Callable[[], Any], seconds: float = 60) -> Any:
     """What it gives when it gives something."""
     end = time.monotonic() + seconds * SLACK
     while time.monotonic() < end:
-        if found := true():
-            return found
+        if value := true():
+            return value
         time.sleep(0.01)
     raise AssertionError("it took too long")
 

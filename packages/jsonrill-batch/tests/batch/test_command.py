@@ -67,9 +67,9 @@ def test_schemas_are_files_or_names(tmp_path: Path) -> None:
     pytest.importorskip("pydantic")
     path = log(tmp_path / "a.jsonl", {"text": '{"city": "Faro"}'}, {"text": '{"city": 1}'})
     schema = log(tmp_path / "s.json", {"properties": {"city": {"type": "string"}}})
-    for number, given in enumerate([str(schema), "batch.models:Trip"]):
+    for number, named in enumerate([str(schema), "batch.models:Trip"]):
         out = tmp_path / f"out{number}"
-        ran = batch("check", path, "--schema", given, "--out", out, *FAST)
+        ran = batch("check", path, "--schema", named, "--out", out, *FAST)
         assert ran.returncode == 1 and "INVALID_SCHEMA" in ran.stdout, ran.stderr
         assert [row["ok"] for row in rows(out)] == [True, False]
     event = {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c"}]}}]}
@@ -89,7 +89,7 @@ def test_the_report_may_be_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "args, said",
+    "args, message",
     [
         (["check"], "are needed"),
         (["check", "HERE"], "--out"),
@@ -113,25 +113,25 @@ def test_the_report_may_be_json(tmp_path: Path) -> None:
     ],
 )
 def test_bad_usage_is_exit_2_and_makes_no_folder(
-    tmp_path: Path, args: list[str], said: str
+    tmp_path: Path, args: list[str], message: str
 ) -> None:
     names = {"HERE": str(log(tmp_path / "a.jsonl", GOOD)), "OUT": str(tmp_path / "out")}
     names["FIVE"] = str(log(tmp_path / "five.json", "5"))
     ran = batch(*[names.get(arg, arg) for arg in args])
     assert ran.returncode == 2, ran.stderr
-    assert said in " ".join(re.sub("[│╭╮╰╯─]", "", ran.stderr).split())
+    assert message in " ".join(re.sub("[│╭╮╰╯─]", "", ran.stderr).split())
     assert not (tmp_path / "out").exists()
 
 
 def test_what_cannot_begin_or_be_written_is_one_line(tmp_path: Path) -> None:
     path = log(tmp_path / "a.jsonl", GOOD)
-    for args, code, said in (
+    for args, code, message in (
         (("check", path, "--out", path / "out"), 3, "Not a directory"),
         (("check", path, "--out", tmp_path), 2, "is not empty"),
         (("resume", tmp_path), 2, "has no manifest.json"),
     ):
         ran = batch(*args)
-        assert ran.returncode == code and said in ran.stderr
+        assert ran.returncode == code and message in ran.stderr
         assert ran.stderr.startswith("jsonrill: ") and ran.stderr.count("\n") == 1
 
 
@@ -151,9 +151,9 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, number: int) -> None:
     workers = logs.children(process.pid)
     # A terminal sends Ctrl-C to all of them.
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-    said, complaint = process.communicate(timeout=60)
+    output, complaint = process.communicate(timeout=60)
     assert process.returncode == 130, complaint
-    assert complaint.count("\n") == 1 and not said
+    assert complaint.count("\n") == 1 and not output
     assert re.search(r"stopped, with \d+ of \d+ shards done. Continue with: (.*)\n", complaint)
     assert f"jsonrill batch resume '{out}'" in complaint
     assert not any(map(logs.is_alive, workers)) and not (out / "tmp").exists()
@@ -195,11 +195,11 @@ def test_a_pipe_gets_lines_instead_of_a_bar(
     from jsonrill_batch import cli as module
 
     monkeypatch.setattr(module, "EVERY", 0.0)
-    said: list[str] = []
-    monkeypatch.setattr(module, "_complain", said.append)
+    lines: list[str] = []
+    monkeypatch.setattr(module, "_complain", lines.append)
     show = module._lines()
     show(Progress(10, 1000, 5, 500, 100, 42, 3, 1, 2.0))
-    assert said == ["50 % · 42 streams · 200 bytes/s · 2.5 s left · 3 in quarantine · 1 failed"]
+    assert lines == ["50 % · 42 streams · 200 bytes/s · 2.5 s left · 3 in quarantine · 1 failed"]
 
 
 def test_the_exit_code_tells_bad_streams_from_a_failed_run(tmp_path: Path) -> None:

@@ -70,9 +70,9 @@ def cluster() -> Iterator[str]:
             dask.config.set({"distributed.scheduler.allowed-failures": 0}),
             distributed.LocalCluster(
                 n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-            ) as made,
+            ) as local,
         ):
-            yield made.scheduler_address
+            yield local.scheduler_address
 
 
 def test_a_cluster_that_runs_makes_the_same(

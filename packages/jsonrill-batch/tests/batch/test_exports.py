@@ -171,14 +171,16 @@ def test_a_request_that_failed_goes_to_quarantine() -> None:
     ]
     rows, bad, summary = done("values", *lines)
     assert not rows and summary.quarantined == {"NO_ANSWER": len(lines)}
-    said = [row["message"] for row in bad]
-    assert said[:4] == [
+    messages = [row["message"] for row in bad]
+    assert messages[:4] == [
         "the request failed: batch_expired",
         "the request failed: quota",
         "the request failed: busy",
         "the request failed: expired",
     ]
-    assert "--include-body" in said[4] and "wrong key" in said[5] and "timeout" in said[7]
+    assert (
+        "--include-body" in messages[4] and "wrong key" in messages[5] and "timeout" in messages[7]
+    )
 
 
 NO_ANSWERS = {

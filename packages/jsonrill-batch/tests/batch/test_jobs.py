@@ -21,11 +21,11 @@ COLOURS = '{"colors": [{"hex": "#94"}, {"hex": "#10"}], "ok": true}'
 
 
 def do(job: Job, *records: Any) -> tuple[list[Any], list[Any], Summary]:
-    made: list[str] = []
+    rows: list[str] = []
     bad: list[str] = []
     lines = [json.dumps(record) for record in records]
-    summary = process_shard(lines, job, made.append, bad.append)
-    return [json.loads(row) for row in made], [json.loads(row) for row in bad], summary
+    summary = process_shard(lines, job, rows.append, bad.append)
+    return [json.loads(row) for row in rows], [json.loads(row) for row in bad], summary
 
 
 def stream(text: str, size: int = 4, **more: Any) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def test_a_form_that_a_job_cannot_use_goes_to_quarantine(kind: str, form: str) -
 
 
 @pytest.mark.parametrize(
-    "options, said",
+    "options, message",
     [
         ({"kind": "nothing"}, "kind is one of"),
         ({"kind": "check", "mode": "BATCH"}, "mode is for updates"),
@@ -251,13 +251,13 @@ def test_a_form_that_a_job_cannot_use_goes_to_quarantine(kind: str, form: str) -
         ({"kind": "values", "repair": ("nonsense",)}, "no such repair"),
     ],
 )
-def test_options_without_effect_are_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_options_without_effect_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Job(**options)
 
 
 @pytest.mark.parametrize(
-    "options, said",
+    "options, message",
     [
         ({"kind": "updates", "mode": "SOMETIMES"}, "mode"),
         ({"kind": "calls", "provider": "nobody"}, "provider"),
@@ -271,9 +271,9 @@ def test_options_without_effect_are_refused(options: dict[str, Any], said: str) 
     ],
 )
 def test_options_that_a_stage_refuses_are_found_before_any_line(
-    options: dict[str, Any], said: str
+    options: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         process_shard([], Job(**options))
 
 
@@ -388,12 +388,12 @@ def test_any_stream_is_measured_the_same_in_one_go(
 ) -> None:
     @examples(60)
     @given(st.lists(values, min_size=1, max_size=3), st.integers(0, 9), st.booleans())
-    def check(found: list[Any], seed: int, spaced: bool) -> None:
-        texts = [json.dumps(value, indent=1 if spaced else None) for value in found]
+    def check(documents: list[Any], seed: int, spaced: bool) -> None:
+        texts = [json.dumps(value, indent=1 if spaced else None) for value in documents]
         chunks = [{"chunks": at_random(text, seed)} for text in texts]
         cut = [{"chunks": by(3, text[: len(text) - seed])} for text in texts]
         events = [{"events": [*map(openai_text, at_random(text, seed))]} for text in texts]
-        snapshots = [{"snapshots": [found]}, {"text": texts[0]}]
+        snapshots = [{"snapshots": [documents]}, {"text": texts[0]}]
         both_ways(job, monkeypatch, *chunks, *cut, *events, *snapshots)
 
     job = Job(kind="check", schema=schema)

@@ -50,21 +50,21 @@ def test_ranges_own_each_line_once(
     path.write_bytes(content)
     (file,) = find_files([str(path)], "jsonl")
     # The first bytes may be those of an archive by chance.
-    found = read([file._replace(compression="")], size)
+    read_lines = read([file._replace(compression="")], size)
     wanted = content.removesuffix(b"\n").split(b"\n") if content else []
-    assert [line.text for line in found] == [line.rstrip(b"\r") for line in wanted]
-    for line in found:
+    assert [line.text for line in read_lines] == [line.rstrip(b"\r") for line in wanted]
+    for line in read_lines:
         assert isinstance(line.text, bytes) and line.offset is not None
         assert content[line.offset :].startswith(line.text)
-    assert sum(line.size for line in found) == len(content)
+    assert sum(line.size for line in read_lines) == len(content)
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 3000, 10**6])
 def test_a_line_that_is_too_long_is_skipped_whatever_the_ranges(tmp_path: Path, size: int) -> None:
     path = log(tmp_path / "a.jsonl", "first", "x" * 5000, "last")
-    found = read(find_files([str(path)]), size)
-    assert [line.text for line in found] == [b"first", b"x" * 100, b"last"]
-    long = found[1]
+    lines = read(find_files([str(path)]), size)
+    assert [line.text for line in lines] == [b"first", b"x" * 100, b"last"]
+    long = lines[1]
     assert long.fault is not None and long.fault.code == "TOO_LONG"
     assert (long.offset, long.size) == (6, 5001) and "5001 bytes" in str(long.fault)
 
@@ -156,13 +156,13 @@ def test_an_event_stream_becomes_a_line_for_each_stream(tmp_path: Path, name: st
     path = tmp_path / name
     raw = SSE.encode()
     path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
-    found = read(find_files([str(path)]), 10)
-    counts = [len(json.loads(line.text)["events"]) for line in found]
+    lines = read(find_files([str(path)]), 10)
+    counts = [len(json.loads(line.text)["events"]) for line in lines]
     assert counts == [2, 2, 1, 1]
-    assert [line.name for line in found] == [f"{path}#{number}" for number in (1, 2, 3, 4)]
-    offsets = [line.offset for line in found]
+    assert [line.name for line in lines] == [f"{path}#{number}" for number in (1, 2, 3, 4)]
+    offsets = [line.offset for line in lines]
     assert offsets[:2] == [0, SSE.index("event: message_start")]
-    assert sum(line.size for line in found) == len(raw)
+    assert sum(line.size for line in lines) == len(raw)
 
 
 def test_an_event_that_is_too_long_ends_its_file(tmp_path: Path) -> None:

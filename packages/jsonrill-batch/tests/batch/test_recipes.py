@@ -18,18 +18,18 @@ from . import logs
 
 def recipe(word: str) -> str:
     blocks = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
-    (found,) = [block.text for block in blocks if f"import {word}" in block.text]
-    return found
+    (text,) = [block.text for block in blocks if f"import {word}" in block.text]
+    return text
 
 
 @pytest.mark.parametrize(
-    "module, word, said, has_rows",
+    "module, word, output, has_rows",
     [
         ("ray", "ray", "400 {'TRUNCATED': ", "a.jsonl"),
         ("pyspark", "SparkSession", "38", "part-00000"),
     ],
 )
-def test_a_recipe_runs(tmp_path: Path, module: str, word: str, said: str, has_rows: str) -> None:
+def test_a_recipe_runs(tmp_path: Path, module: str, word: str, output: str, has_rows: str) -> None:
     assert "process_shard" in recipe(word)
     if find_spec(module) is None:
         pytest.skip(f"needs {module}, which is only for those who have it")
@@ -45,5 +45,5 @@ def test_a_recipe_runs(tmp_path: Path, module: str, word: str, said: str, has_ro
         timeout=300,
     )
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.strip().startswith(said), ran.stdout
+    assert ran.stdout.strip().startswith(output), ran.stdout
     assert has_rows in os.listdir(tmp_path / "checked")

@@ -50,7 +50,7 @@ def test_a_complete_answer_in_a_named_field_is_its_events() -> None:
 
 
 @pytest.mark.parametrize(
-    "record, code, said",
+    "record, code, message",
     [
         ("{", "NOT_JSON", "Expecting"),
         (b'{"text": "\xff"}', "NOT_UTF8", "byte 10"),
@@ -76,8 +76,8 @@ def test_a_complete_answer_in_a_named_field_is_its_events() -> None:
         ({"text": "x", "times": [1], "start": True}, "NOT_A_STREAM", '"start"'),
     ],
 )
-def test_what_is_no_stream_has_a_code(record: Any, code: str, said: str) -> None:
-    with pytest.raises(BadRecord, match=said.replace("(", r"\(")) as caught:
+def test_what_is_no_stream_has_a_code(record: Any, code: str, message: str) -> None:
+    with pytest.raises(BadRecord, match=message.replace("(", r"\(")) as caught:
         read(record)
     assert caught.value.code == code
 
@@ -88,7 +88,7 @@ def test_events_of_nobody_are_no_stream() -> None:
 
 
 @pytest.mark.parametrize(
-    "found, form",
+    "content, form",
     [
         ("text", "text"),
         (["a", "b"], "chunks"),
@@ -96,8 +96,8 @@ def test_events_of_nobody_are_no_stream() -> None:
         ([{"a": 1}], "snapshots"),
     ],
 )
-def test_a_field_of_another_name_is_recognised(found: Any, form: str) -> None:
-    record = {"request": {"no": 7}, "response": {"out": [0, found]}}
+def test_a_field_of_another_name_is_recognised(content: Any, form: str) -> None:
+    record = {"request": {"no": 7}, "response": {"out": [0, content]}}
     stream = read(record, field="response.out[1]", id_field="request.no")
     assert (stream.form, stream.id) == (form, 7)
     with pytest.raises(BadRecord, match="nothing at response.gone"):

@@ -80,7 +80,7 @@ def test_the_page_is_complete_and_alone(out: Path) -> None:
     )
     assert not re.search(r"url\(|@import|https?:", text)
     assert "default-src 'none'" in text
-    for said in (
+    for phrase in (
         "b.jsonl line 1",
         "Expecting value",
         "400 streams",
@@ -89,7 +89,7 @@ def test_the_page_is_complete_and_alone(out: Path) -> None:
         "Repairs",
         "cut-off",
     ):
-        assert said in seen.text
+        assert phrase in seen.text
 
 
 def report(summary: Summary, **more: object) -> Report:
@@ -106,11 +106,11 @@ def test_whatever_a_log_says_is_escaped() -> None:
 
 def test_nothing_of_a_log_reaches_the_terminal_or_breaks_the_files() -> None:
     bad = {"file": "\x1b[2J\udcff.jsonl", "line": 1, "code": "NOT_JSON", "message": "\x9b1m\n"}
-    made = report(Summary(streams=1, quarantined={"NOT_JSON": 1}), samples=[bad])
-    assert r"\u001b[2J\udcff.jsonl line 1: \u009b1m\u000a" in made.to_text()
-    assert made.to_text().encode() and page(made).encode()
+    figures = report(Summary(streams=1, quarantined={"NOT_JSON": 1}), samples=[bad])
+    assert r"\u001b[2J\udcff.jsonl line 1: \u009b1m\u000a" in figures.to_text()
+    assert figures.to_text().encode() and page(figures).encode()
     bad["message"] = "\u202egpj.exe"  # which would be read from right to left
-    assert r"\u001b[2J\udcff.jsonl" in page(made) and r"\u202egpj" in page(made)
+    assert r"\u001b[2J\udcff.jsonl" in page(figures) and r"\u202egpj" in page(figures)
 
 
 def test_a_report_of_nothing_has_a_page_too() -> None:
@@ -118,12 +118,14 @@ def test_a_report_of_nothing_has_a_page_too() -> None:
     assert not Reader(page(empty)).open and "0 streams" in empty.to_text()
 
 
-@pytest.mark.parametrize("most, said", [(12345, "12 345"), (20000.4, "20 000"), (1.23456, "1.235")])
-def test_large_figures_are_written_out(most: float, said: str) -> None:
+@pytest.mark.parametrize(
+    "most, shown", [(12345, "12 345"), (20000.4, "20 000"), (1.23456, "1.235")]
+)
+def test_large_figures_are_written_out(most: float, shown: str) -> None:
     spread = Spread()
     spread.add(most)
-    made = report(Summary(streams=1, first={"pieces": spread}))
-    assert f"most {said}\n" in made.to_text() and f"most {said} " in page(made)
+    figures = report(Summary(streams=1, first={"pieces": spread}))
+    assert f"most {shown}\n" in figures.to_text() and f"most {shown} " in page(figures)
 
 
 @pytest.mark.parametrize("measures", [[0], [0, 0, 5], [1, 2, 3, 10**9], [0.001, 1e-9]])
@@ -146,7 +148,7 @@ def test_whole_numbers_have_whole_bars() -> None:
 
 
 @pytest.mark.parametrize(
-    "found, wanted",
+    "figure, wanted",
     [
         (size(999), "999 bytes"),
         (size(1500), "1.5 kB"),
@@ -160,8 +162,8 @@ def test_whole_numbers_have_whole_bars() -> None:
         (share(0, 0), ""),
     ],
 )
-def test_figures_are_short(found: str, wanted: str) -> None:
-    assert found == wanted
+def test_figures_are_short(figure: str, wanted: str) -> None:
+    assert figure == wanted
 
 
 def test_the_fields_and_rules_that_break_most_often_are_told(tmp_path: Path) -> None:

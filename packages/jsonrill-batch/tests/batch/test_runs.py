@@ -146,9 +146,9 @@ def test_a_line_that_kills_its_worker_is_put_aside(tmp_path: Path) -> None:
         "Porto",
         "Braga",
     ]
-    found = quarantine(tmp_path / "out")
-    assert [(bad["code"], bad["line"]) for bad in found] == [("DEADLY", 2), ("DEADLY", 5)]
-    assert "killed by SIGKILL" in found[0]["message"] and "Atlantis" in found[0]["text"]
+    quarantined = quarantine(tmp_path / "out")
+    assert [(bad["code"], bad["line"]) for bad in quarantined] == [("DEADLY", 2), ("DEADLY", 5)]
+    assert "killed by SIGKILL" in quarantined[0]["message"] and "Atlantis" in quarantined[0]["text"]
     assert not report.failed and not report.ok
 
 
@@ -177,9 +177,9 @@ def test_a_damaged_archive_loses_nothing_else(tmp_path: Path) -> None:
     (bad,) = quarantine(tmp_path / "out")
     assert (bad["code"], bad["file"]) == ("DAMAGED_FILE", inputs[0])
     assert "cut off" in bad["message"] and bad["line"] == report.summary.streams - 10 + 1
-    made = rows(tmp_path / "out")
-    assert len(made) > 1000 and [row["value"] for row in made[:3]] == [0, 1, 2]
-    assert [row["id"] for row in made[-10:]] == [1] * 10
+    kept = rows(tmp_path / "out")
+    assert len(kept) > 1000 and [row["value"] for row in kept[:3]] == [0, 1, 2]
+    assert [row["id"] for row in kept[-10:]] == [1] * 10
 
 
 def test_a_cut_line_and_a_huge_one_lose_nothing_else(tmp_path: Path) -> None:
@@ -202,9 +202,9 @@ def test_line_numbers_are_those_of_the_file(tmp_path: Path) -> None:
     lines = [GOOD if number % 7 else f"bad {number}" for number in range(1, 300)]
     path = log(tmp_path / "a.jsonl", *lines)
     run(VALUES, [str(path)], str(tmp_path / "out"), workers=0, shard_bytes=500)
-    found = quarantine(tmp_path / "out")
-    assert [bad["line"] for bad in found] == list(range(7, 300, 7))
-    assert all(bad["text"] == f"bad {bad['line']}" for bad in found)
+    quarantined = quarantine(tmp_path / "out")
+    assert [bad["line"] for bad in quarantined] == list(range(7, 300, 7))
+    assert all(bad["text"] == f"bad {bad['line']}" for bad in quarantined)
     assert list((tmp_path / "out" / "quarantine").iterdir()) == []
 
 
@@ -310,9 +310,9 @@ def test_progress_counts_up_to_the_end(
     size = streams.stat().st_size
     run(CHECK, [str(streams)], str(tmp_path / "o"), workers=1, shard_bytes=size, on_progress=tell)
     assert seen[-1][:2] == (size, 1500)
-    assert [found[0] for found in seen] == sorted(found[0] for found in seen)
+    assert [step[0] for step in seen] == sorted(step[0] for step in seen)
     # Within a shard, too.
-    assert any(0 < found[0] < size and found[2] > 0 for found in seen)
+    assert any(0 < step[0] < size and step[2] > 0 for step in seen)
 
 
 MARKING = """
@@ -411,7 +411,7 @@ def test_parquet_of_every_job_has_the_columns_of_errors(kind: str, tmp_path: Pat
 
 def test_parquet_has_the_same_rows(streams: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    made = []
+    outputs = []
     for name, workers in (("a", 0), ("b", 2)):
         out = tmp_path / name
         run(
@@ -422,8 +422,8 @@ def test_parquet_has_the_same_rows(streams: Path, whole: dict[str, bytes], tmp_p
             format="parquet",
             shard_bytes=100_000,
         )
-        made.append(results(out))
-    assert made[0] == made[1] and len(made[0]) == 16
+        outputs.append(results(out))
+    assert outputs[0] == outputs[1] and len(outputs[0]) == 16
     table = parquet.read_table(tmp_path / "a" / "rows" / "part-00002.parquet").to_pydict()
     wanted = whole["part-00002.jsonl"].decode().splitlines()
     assert table["row"] == wanted
@@ -439,15 +439,15 @@ def test_a_folder_may_be_at_an_address(
     out = f"file://{tmp_path}/out"
     bad = log(tmp_path / "bad.jsonl", "nonsense")
     run(CHECK, [str(streams), str(bad)], out, workers=2, shard_bytes=100_000)
-    found = results(tmp_path / "out")
-    assert found.pop("quarantine.jsonl") and found.pop("part-00016.jsonl") == b""
-    assert found == whole
+    files = results(tmp_path / "out")
+    assert files.pop("quarantine.jsonl") and files.pop("part-00016.jsonl") == b""
+    assert files == whole
     with pytest.raises(BatchError, match="is not empty"):
         run(CHECK, [str(streams)], out)
     (tmp_path / "out" / "rows" / "part-00001.jsonl").unlink()
     assert resume(out, workers=1).resumed == 15
-    found = results(tmp_path / "out")
-    assert len(quarantine(tmp_path / "out")) == 1 and found["part-00001.jsonl"]
+    files = results(tmp_path / "out")
+    assert len(quarantine(tmp_path / "out")) == 1 and files["part-00001.jsonl"]
 
 
 def test_event_streams_as_they_came_are_read(tmp_path: Path) -> None:
@@ -460,9 +460,9 @@ def test_event_streams_as_they_came_are_read(tmp_path: Path) -> None:
     (tmp_path / "b.sse").write_text(stream)
     report = run(Job(kind="calls"), [str(tmp_path / "*.sse")], str(tmp_path / "out"), workers=0)
     assert report.summary.streams == 4 and report.shards == 1
-    found = rows(tmp_path / "out")
-    assert [row["calls"][0]["args"] for row in found] == [{"city": "Faro"}] * 4
-    assert [row["id"][-7:] for row in found] == ["a.sse#1", "a.sse#2", "a.sse#3", "b.sse#1"]
+    streams = rows(tmp_path / "out")
+    assert [row["calls"][0]["args"] for row in streams] == [{"city": "Faro"}] * 4
+    assert [row["id"][-7:] for row in streams] == ["a.sse#1", "a.sse#2", "a.sse#3", "b.sse#1"]
 
 
 def test_a_worker_ends_when_nobody_waits_for_it(tmp_path: Path) -> None:
@@ -556,9 +556,9 @@ def test_a_long_quarantine_is_put_together_line_by_line(
     read = Folder.read
 
     def small(self: Folder, name: str) -> bytes | None:
-        found = read(self, name)
-        assert found is None or len(found) < 10_000, f"{name} was read at once"
-        return found
+        content = read(self, name)
+        assert content is None or len(content) < 10_000, f"{name} was read at once"
+        return content
 
     monkeypatch.setattr(Folder, "read", small)
     run(CHECK, [str(path)], str(tmp_path / "out"), workers=0)
@@ -604,8 +604,8 @@ def test_an_archive_that_cannot_be_read_here_is_told_before_anything_is_done(
 
 def test_paths_may_be_paths_and_one_is_enough(tmp_path: Path) -> None:
     path = log(tmp_path / "a.jsonl", GOOD)
-    given: list[Any] = [path, str(path), [path, str(path)]]
-    for number, inputs in enumerate(given):
+    forms: list[Any] = [path, str(path), [path, str(path)]]
+    for number, inputs in enumerate(forms):
         out = tmp_path / f"out{number}"
         assert run(CHECK, inputs, out, workers=0).summary.streams == 1
         assert resume(out, workers=0).resumed == 1

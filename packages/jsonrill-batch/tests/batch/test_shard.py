@@ -160,8 +160,8 @@ def test_percentiles_are_near(measures: list[float]) -> None:
     for share in (0.01, 0.5, 0.9, 1.0):
         rank = max(1, -(-share * len(measures) // 1))
         wanted = sorted(measures)[int(rank) - 1]
-        found = spread.at(share)
-        assert found is not None and wanted * 0.998 <= found <= wanted * 1.13 + 1e-300
+        percentile = spread.at(share)
+        assert percentile is not None and wanted * 0.998 <= percentile <= wanted * 1.13 + 1e-300
     assert sum(count for _, _, count in spread.bars()) == len(measures)
 
 

@@ -10,43 +10,43 @@ const [base, library, job] = process.argv.slice(2);
 const { content, parts, text, toolCalls, values } = await import(library);
 
 /** Text, reasoning and calls of an answer, joined from the deltas of its parts. */
-async function said(stream) {
-  const found = { text: "", reasoning: "", calls: [], error: null };
+async function answered(stream) {
+  const answer = { text: "", reasoning: "", calls: [], error: null };
   const calls = new Map();
   try {
     for await (const part of parts(stream)) {
-      if (part.kind in found) found[part.kind] += part.delta;
+      if (part.kind in answer) answer[part.kind] += part.delta;
       if (part.kind === "call") calls.set(part.index, part.call);
     }
   } catch (error) {
-    found.error = error.name;
+    answer.error = error.name;
   }
-  found.calls = [...calls.values()].map(({ name, args, status }) => [name, args, status]);
-  return found;
+  answer.calls = [...calls.values()].map(({ name, args, status }) => [name, args, status]);
+  return answer;
 }
 
 async function last(stream) {
-  let found;
-  for await (const one of stream) found = one;
-  return found;
+  let latest;
+  for await (const one of stream) latest = one;
+  return latest;
 }
 
 async function joined(stream) {
-  let found = "";
-  for await (const piece of stream) found += piece;
-  return found;
+  let whole = "";
+  for await (const piece of stream) whole += piece;
+  return whole;
 }
 
 async function listed(stream) {
-  const found = new Map();
-  for await (const call of stream) found.set(call.id, [call.name, call.args]);
-  return [...found.values()];
+  const calls = new Map();
+  for await (const call of stream) calls.set(call.id, [call.name, call.args]);
+  return [...calls.values()];
 }
 
 /** All that is read of a stream; `make` asks for a new one each time. */
 async function all(make) {
   return {
-    parts: await said(make()),
+    parts: await answered(make()),
     content: await joined(content(make())),
     calls: await listed(toolCalls(make())),
     args: await last(values(make(), { tool: "weather" })),
@@ -88,7 +88,7 @@ async function left(stream) {
   for await (const part of parts(stream)) return part.kind;
 }
 
-const jobs = { read: all, parts: (make) => said(make()), leave: (make) => left(make()) };
+const jobs = { read: all, parts: (make) => answered(make()), leave: (make) => left(make()) };
 const seen = {};
 for (const [name, make] of Object.entries(streams)) {
   // The AI SDK tells its own reader that it was left, and reads on.

@@ -27,17 +27,17 @@ const producer = new IdempotentProducer(handle, "a producer", {
 // A connection that breaks in the middle of an answer is an error of this client: it is for the
 // program to go on from the last offset.
 async function read(live) {
-  const found = [];
+  const numbers = [];
   let offset = "-1";
   for (;;) {
     try {
       const response = await stream({ url, offset, live });
       response.subscribeJson(async (batch) => {
-        found.push(...batch.items.map((item) => item.number));
+        numbers.push(...batch.items.map((item) => item.number));
         offset = batch.offset;
       });
       await response.closed;
-      if (response.streamClosed) return found;
+      if (response.streamClosed) return numbers;
     } catch (error) {
       if (!/terminated|fetch failed|aborted/.test(String(error))) throw error;
       await sleep(50);
