@@ -8,6 +8,7 @@ x86-64. Where valgrind or that processor is missing, nothing is counted.
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import mmap
 import os
@@ -58,10 +59,16 @@ def _read(file: Path) -> tuple[str, int]:
 
 
 def count(works: dict[str, Callable[[], object]]) -> None:
-    """In a process under valgrind: run each work once to warm up, and once more counted."""
+    """In a process under valgrind: run each work once to warm up, and once more counted.
+
+    Garbage is collected in between, and what is left is not looked at again: how often a work is
+    interrupted by a collection, and how long, must not depend on the works before it.
+    """
     request = _client()
     for name, work in works.items():
         work()
+        gc.collect()
+        gc.freeze()
         request(_START)
         request(_ZERO)
         work()
