@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from jsonrill_server import Runs
+from jsonrill_server.store import StoreUnavailable
 
 
 def events(key: str, count: int) -> list[Any]:
@@ -106,6 +107,11 @@ async def page(request: Request) -> Response:
     return HTMLResponse(PAGE)
 
 
+async def unavailable(request: Request, error: Exception) -> Response:
+    """A store that is halted for longer than `Runs` waits for it."""
+    return Response(str(error), 503)
+
+
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
     async with runs:
@@ -119,5 +125,6 @@ app = Starlette(
         Route("/pages/{key}", page),
         Route("/runs/{key}/cancel", cancel, methods=["POST"]),
     ],
+    exception_handlers={StoreUnavailable: unavailable},
     lifespan=lifespan,
 )
