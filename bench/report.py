@@ -12,13 +12,15 @@ from . import contestants as who
 from . import path, sections
 from .chart import Line, svg
 from .prefixes import BAD, TEXTS
-from .shapes import ABOUT, FAMILY, PIECE, SHAPES
+from .shapes import FAMILY, PIECE, SHAPES
 from .targets import COMPILED, JITER, PURE, RUST, cost, crossing, targets
 
 Results = dict[str, Any]
 
 INTERPRETED: Final = {who.StreamingJsonParserPure.name, who.JsonRiver.name, who.IjsonPython.name}
 REPARSERS: Final = {who.Instructor.name, *(kind.name for kind in sections.REPARSERS)}
+# What the table about JavaScript has.
+IN_NODE: Final = {"jsonriver (npm)", "@streamparser/json (npm)"}
 CHART: Final = "benchmarks/values.svg"
 
 
@@ -32,9 +34,7 @@ def page(results: Results) -> str:
     parts = [
         opening(results),
         goals(figures),
-        losses(figures),
         values(figures),
-        correctness(figures),
         whole_path(figures),
         drop_ins(figures),
         load(figures),
@@ -46,10 +46,7 @@ def page(results: Results) -> str:
 
 def headline(figures: Results) -> str:
     """What README.md says; a test holds it to these results."""
-    ours, pure = (
-        cost(figures, "values", "20 KB", COMPILED),
-        cost(figures, "values", "20 KB", PURE),
-    )
+    ours, pure = cost(figures, "values", "20 KB", COMPILED), cost(figures, "values", "20 KB", PURE)
     small, large = (cost(figures, "values", size, JITER) for size in ("2 KB", "100 KB"))
     assert ours and pure and small and large
     return f"""
@@ -123,7 +120,7 @@ def contestants(shapes: Results) -> list[str]:
     """Their names: ours first, then the quickest at 20 KB first."""
     rows = shapes.get("20 KB", {})
     ours = [name for name in rows if name.startswith("jsonrill,") and "looked" not in name]
-    ours += [name for name in rows if name.startswith("jsonrill `.value`")]
+    ours += [name for name in rows if name == who.CompiledKept.name]
     rivals = [name for name in rows if not name.startswith("jsonrill,")]
     rivals = [name for name in rivals if not name.startswith("jsonrill `")]
     return ours + sorted(rivals, key=lambda name: rows[name]["us"] or float("inf"))
@@ -137,15 +134,12 @@ def opening(results: Results) -> str:
     return f"""
 # Benchmarks
 
-What jsonrill costs beside others, as its authors chose to measure it. So run it yourself, better on
-texts of your own: `make bench` installs the rivals, measures for about a quarter of an hour, prints
-every goal with its rival, those that were missed first, and writes this page and
-[all figures](benchmarks/results.json). Rivals used badly are bugs.
-
-Processor time. The contestants take turns in one process; of each the best sample counts
-({budget:g} seconds each). What needs more than {cap:g} s for one text is stopped, and how far it
-came is shown. A text comes in pieces of {PIECE} characters, about a token, and after each the value
-is in the caller's hand. {machine["cores"]} cores, {machine["system"]}, {machine["architecture"]},
+What jsonrill costs beside others, as its authors chose to measure it. Run it yourself, better on
+texts of your own: `make bench` installs the rivals, measures for a quarter of an hour and writes
+this page and [all figures](benchmarks/results.json). It is processor time of contestants that take
+turns in one process, the best sample of {budget:g} seconds; what needs more than {cap:g} s for one
+text is stopped. A text comes in pieces of {PIECE} characters, and after each the value is in the
+caller's hand. {machine["cores"]} cores, {machine["system"]}, {machine["architecture"]},
 {machine["python"]}; a shared machine, so read the ratios.
 """
 
@@ -163,37 +157,77 @@ def goals(figures: Results) -> str:
     """Only what was missed: the others are in the tables of their sections, or in the results."""
     every = targets(figures)
     rows = [row for row in every if not row.met]
-    if not rows:
-        return f"## Goals\n\nAll {len(every)} were reached."
+    of_work: dict[str, tuple[str, ...]] = {row.work: () for row in rows}
+    for row in sorted(rows, key=lambda row: (len(row.reached), row.reached)):
+        of_work[row.work] = row[:5]  # of several rivals the fastest
+    missed = f"Not reached:\n\n{table(GOAL, of_work.values())}" if rows else ""
     return f"""
 ## Goals
 
-{len(every) - len(rows)} of {len(every)} were reached. Not reached:
+{len(every) - len(rows)} of {len(every)} were reached. {missed}
 
-{table(GOAL, [row[:5] for row in rows])}
+{losses(figures)}
+"""
+
+
+def losses(figures: Results) -> str:
+    """Every rival that was faster than jsonrill with one of the texts."""
+    if "values" not in figures:
+        return ""
+    faster = []
+    for shape, results in merged(figures).items():
+        for ours, rivals in ((COMPILED, results), (PURE, INTERPRETED | REPARSERS)):
+            own = results.get(ours, {}).get("us")
+            for name, row in results.items():
+                if name in rivals and not name.startswith("jsonrill") and own and row["us"]:
+                    if row["us"] < own:
+                        kind = ours.removeprefix("jsonrill, ")
+                        faster.append(f"{name} ({shape}, {kind}: {own / row['us']:.2f}×)")
+    return f"""
+Faster than compiled jsonrill with one of the [texts](#texts-and-versions), or in pure Python or
+parsing all again and faster than it is in pure Python: {"; ".join(faster) or "none"}. And jiter
+with texts {_below(crossing(figures, COMPILED))} characters
+({_below(crossing(figures, PURE)).removeprefix("shorter ")} in pure Python), and `json.loads`,
+orjson and jiter with a text that is complete.
 """
 
 
 def values(figures: Results) -> str:
     if "values" not in figures:
         return ""
-    shapes = merged(figures)
-    names = contestants(shapes)
-    rows = [[name, *(cell(shapes.get(shape, {}).get(name)) for shape in FAMILY)] for name in names]
+    shapes, judged = merged(figures), figures.get("correctness", {})
+    rows = [
+        [name, *(cell(shapes.get(shape, {}).get(name)) for shape in FAMILY), *right(judged, name)]
+        for name in contestants(shapes)
+        if name not in IN_NODE
+    ]
     return f"""
 ## A value after each piece
 
 ![The cost of a piece against the size of the document]({CHART})
 
-Microseconds for one piece of {PIECE} characters, by size of the document:
+Microseconds for one piece of {PIECE} characters, by size of the document; how many of
+{max((one["prefixes"] for one in judged.values()), default=0)} prefixes of {len(TEXTS)} texts are
+shown wrong (an error, something that goes again or that the value of `json.loads` does not have);
+how many of {len(BAD)} texts that are not JSON are taken; what comes of 30 000 times `[`.
 
-{table(("", *FAMILY), rows)}
+{table(("", *FAMILY, "wrong", "bad", "brackets"), rows)}
 
-`jsonrill` is `Document.live`, which changes with the next piece, as the values of rivals that keep
-state do; `.value` is safe to keep. Those from jiter on parse all the text again for each piece.
-
-{stale(figures)}- ijson shows a string when it has ended.
+The first rows are `Document.live`, which changes with the next piece, as the values of rivals that
+keep state do; `.value` is safe to keep. From jiter on all the text is parsed again for each piece.
+ijson shows a string when it has ended. {stale(figures)}
 """
+
+
+def right(judged: Results, name: str) -> tuple[str, str, str]:
+    """What this contestant shows that is wrong, and what it does with what is not JSON."""
+    result = judged.get(name.replace(" `.value`", ""))
+    if not result:
+        return "–", "–", "–"
+    faults = ("raised", "retracted", "invented", "false number")
+    wrong, ended = sum(result[fault] for fault in faults), result["wrong at the end"]
+    deep = "read" if isinstance(result["deep"], int) else str(result["deep"])
+    return f"{wrong}" + f", {ended} at the end" * (ended > 0), str(len(result["accepted"])), deep
 
 
 def whole_path(figures: Results) -> str:
@@ -201,7 +235,8 @@ def whole_path(figures: Results) -> str:
         return ""
     results = figures["path"]
     builds = results["rows"]
-    names = [name for name in next(iter(builds.values())) if name != path.UNIT]
+    said = (path.UNIT, "`Document.live`")
+    names = [name for name in next(iter(builds.values())) if name not in said]
 
     def shown(costs: Sequence[float] | None) -> str:
         if costs is None:
@@ -221,23 +256,19 @@ def whole_path(figures: Results) -> str:
 
 What people call, from the source to the value, the call or the bytes: microseconds for one piece of
 {PIECE} characters, 20 KB. The *floor* is the cheapest Python program that makes the same objects.
+{_snapshots(figures)}
 
 {table(("", *builds, "floor"), rows)}
-{_snapshots(figures)}
 """
 
 
 def _snapshots(figures: Results) -> str:
-    if "chunker" not in figures:
-        return ""
     ratios = {
-        size: costs["chunker"] / costs["json.loads"] for size, costs in figures["chunker"].items()
+        size: costs["chunker"] / costs["json.loads"]
+        for size, costs in figures.get("chunker", {}).items()
     }
     told = ", ".join(f"{ratio:.2f}× at {size}" for size, ratio in ratios.items())
-    return f"""
-A snapshot costs the chunker, in pure Python, this many times what `json.loads` of it does: {told}.
-Each has {PIECE} characters more than the one before, and its keys in another order.
-"""
+    return f"A snapshot costs the chunker, in pure Python, {told} of `json.loads`." if told else ""
 
 
 def stale(figures: Results) -> str:
@@ -252,63 +283,8 @@ def stale(figures: Results) -> str:
         if (ours := cost(figures, "values", shape, unread))
         and (theirs := cost(figures, "values", shape, RUST))
     ]
-    return f"""- {RUST}: {100 * shown:.0f} % of the text of an open string is in its value before
-  it ends. Fed but not looked at, jsonrill takes {", ".join(ratios)} of its time.
-"""
-
-
-def losses(figures: Results) -> str:
-    if "values" not in figures:
-        return ""
-    rows = []
-    for shape, results in merged(figures).items():
-        for ours, rivals in ((COMPILED, results), (PURE, INTERPRETED | REPARSERS)):
-            own = results.get(ours, {}).get("us")
-            for name, row in results.items():
-                if name in rivals and not name.startswith("jsonrill") and own and row["us"]:
-                    if row["us"] < own:
-                        times = f"{own / row['us']:.2f}×"
-                        rows.append((shape, ours, number(own), name, number(row["us"]), times))
-    header = ("shape", "ours", "µs", "rival", "µs", "ratio")
-    return f"""
-## Rows we lose
-
-Every rival that was faster with one of the [texts](#texts-and-versions): compiled jsonrill beside
-all of them, pure Python beside those in pure Python and those that parse everything again. Also
-faster: jiter with texts {_below(crossing(figures, COMPILED))} characters
-({_below(crossing(figures, PURE)).removeprefix("shorter ")} in pure Python), and `json.loads`,
-orjson and jiter with a text that is complete.
-
-{table(header, rows) if rows else "None in this run."}
-"""
-
-
-def correctness(figures: Results) -> str:
-    correctness = figures.get("correctness")
-    if not correctness:
-        return ""
-    faults = ("raised", "retracted", "invented", "false number")
-    rows = [
-        (
-            name,
-            str(sum(result[fault] for fault in faults)),
-            str(result["wrong at the end"]),
-            f"{100 * result['open']:.0f} %",
-            str(len(result["accepted"])),
-            "read" if isinstance(result["deep"], int) else str(result["deep"]),
-        )
-        for name, result in correctness.items()
-    ]
-    prefixes = next(iter(correctness.values()))["prefixes"]
-    header = ("", "wrong", "wrong at the end", "open text shown", "bad accepted", "30 000 brackets")
-    return f"""
-## Right, besides fast
-
-What each shows for {prefixes} prefixes of {len(TEXTS)} texts. *Wrong*: an error, something that
-goes again or that the final value does not have. *At the end*: not the value of `json.loads`.
-*Bad*: of {len(BAD)} texts that are not JSON. Last: 30 000 times `[` at once.
-
-{table(header, rows)}
+    return f"""{RUST}, has {100 * shown:.0f} % of the text of an open string in its value; fed but
+not looked at, jsonrill takes {", ".join(ratios)} of its time.
 """
 
 
@@ -338,10 +314,9 @@ def drop_ins(figures: Results) -> str:
     return f"""
 ## Drop-ins
 
-The [drop-ins](coming-from.md#one-import), in pure Python but for one row: microseconds a call, and
-how many times as fast as the original that is, of one text at once, and of a text that grows by
-pieces of that many characters. *Shared* is with `share=True`. What programs of others take with
-them is in the figures.
+The [drop-ins](coming-from.md#one-import), in pure Python but for one row: microseconds a call and
+how many times as fast as the original that is, of one text, and of one that grows by so many
+characters. *Shared*: with `share=True`.
 
 {table(("", *kinds), rows)}
 """
@@ -358,7 +333,7 @@ def load(figures: Results) -> str:
     if "load" not in figures:
         return ""
     results = figures["load"]
-    shown = {readers: of for readers, of in results["readers"].items() if int(readers) >= 300}
+    shown = {readers: of for readers, of in results["readers"].items() if int(readers) >= 3000}
     names = list(next(iter(shown.values())))
 
     def late(one: Results) -> str:
@@ -375,13 +350,12 @@ def load(figures: Results) -> str:
     return f"""
 ## One server, many readers
 
-How late events arrive, pure Python, wall time: from when an event was due at the publisher to when
-its bytes are with the reader, {results["offered"]:,.0f} events a second in all; milliseconds, p50
-and p99, and the memory of a reader. The bare ASGI loop and sse-starlette have no publisher.
+How late events arrive, pure Python, wall time from when an event was due at the publisher to when
+its bytes are with the reader, {results["offered"]:,.0f} events a second in all: milliseconds, p50
+and p99, and the memory of a reader. The bare ASGI loop and sse-starlette have no publisher. The
+relay adds {added["p50"]:.1f} ms (p50) and {added["p99"]:.1f} ms (p99).
 
 {table(("readers", *names), rows)}
-
-The relay adds {added["p50"]:.1f} ms (p50) and {added["p99"]:.1f} ms (p99).
 """
 
 
@@ -421,16 +395,13 @@ def data(results: Results) -> str:
     versions: dict[str, str] = {}
     for installed in results["versions"].values():
         versions = {**installed, **versions}
-    longer = [shape for shape, about in ABOUT.items() if about == "the same, longer"]
-    told = {shape: about for shape, about in ABOUT.items() if shape not in longer}
-    texts = "; ".join(f"*{shape}*: {about}" for shape, about in told.items())
     pinned = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
     older = results["versions"].get("instructor", {}).get("jiter")
     note = f" instructor runs with jiter {older}, in an environment of its own." if older else ""
     return f"""
 ## Texts and versions
 
-`bench/shapes.py` makes them with fixed seeds. {texts}. {", ".join(longer)}: as 2 KB.
+`bench/shapes.py` has the texts, made with fixed seeds.
 
 {pinned}.{note}
 """

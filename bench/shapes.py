@@ -116,19 +116,6 @@ SHAPES: Final[dict[str, Callable[[], str]]] = {
 }
 FAMILY: Final = ("58 B", "2 KB", "20 KB", "100 KB", "1 MB")
 
-ABOUT: Final = {
-    "58 B": "the arguments of a tool call",
-    "2 KB": "an answer in sections: prose, lists, numbers, nested objects",
-    "20 KB": "the same, longer",
-    "100 KB": "the same, longer",
-    "1 MB": "the same, longer",
-    "20 KB, indented": "the same, two spaces a level",
-    "one long string": "an object with one string of prose, 100 KB",
-    "many small items": "an array of objects with an integer, a boolean and a float, 20 KB",
-    "deep nesting": "150 levels, objects and arrays in turn, a short text on each",
-    "escaped Chinese": "strings of Chinese and emoji, every character a `\\u` escape, 20 KB",
-}
-
 
 @cache
 def text_of(shape: str) -> str:
