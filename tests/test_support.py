@@ -92,8 +92,14 @@ def test_folders_of_tests_are_those_of_the_package(source: Path) -> None:
 
 
 def test_no_test_imports_a_test() -> None:
-    """What two tests need is in tests/support."""
-    for file in (ROOT / "tests").rglob("*.py"):
+    """What two tests need is in tests/support, or beside them under another name."""
+    folders = [
+        ROOT / "tests",
+        *ROOT.glob("packages/*/tests"),
+        ROOT / "js/tests",
+        ROOT / "page/tests",
+    ]
+    for file in (path for folder in folders for path in folder.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
@@ -101,8 +107,3 @@ def test_no_test_imports_a_test() -> None:
             for name in names:
                 parts = name.split(".")
                 assert not any(part.startswith(("test_", "hard_")) for part in parts), file
-
-
-def test_long_proofs_are_not_collected_with_the_others() -> None:
-    hard = [*(ROOT / "tests").rglob("hard_*.py")]
-    assert hard and not [*(ROOT / "tests" / "hard").rglob("test_*.py")]
