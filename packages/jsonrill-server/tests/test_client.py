@@ -32,6 +32,7 @@ from jsonrill_server.client import (
     Unauthorized,
     Unavailable,
 )
+from jsonrill_server.client.tries import Response, Tries
 from support import SLACK, few, hard
 from support.processes import Server
 from support.proxies import CuttingProxy
@@ -126,6 +127,18 @@ def test_snapshots_files_and_bytes_are_published(client: Client, tmp_path: Path)
     assert client.value(published(client, [data[at : at + 1] for at in range(len(data))])) == TRIP
     large = json.dumps(["x" * 300_000, "é" * 300_000], ensure_ascii=False)
     assert "".join(client.read(published(client, large), "chunks")) == large
+
+
+def test_a_client_waits_twice_as_long_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(random, "uniform", lambda low, high: 1.0)
+    tries = Tries("http://example.org", retry_for=60)
+    waits = [tries.wait(Response(503)) for _ in range(8)]
+    assert waits == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5])
+    assert tries.wait(Response(503, headers={"retry-after": "7"})) == 7
+    with pytest.raises(Unavailable):
+        tries.wait(Response(503, headers={"retry-after": "61"}))
+    tries.reset()  # something was achieved
+    assert [tries.wait(Response(503)) for _ in range(2)] == pytest.approx([0, 0.1])
 
 
 def test_many_small_pieces_go_into_few_requests(server: Server) -> None:

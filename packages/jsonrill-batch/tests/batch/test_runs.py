@@ -405,6 +405,8 @@ def test_parquet_of_every_job_has_the_columns_of_errors(kind: str, tmp_path: Pat
     report = run(Job(kind=kind), files, tmp_path / "out", workers=0, format="parquet")
     table = parquet.read_table(tmp_path / "out" / "rows").to_pylist()
     assert table[-1]["ok"] is False and table[-1]["code"] and table[-1]["path"] == "root.a"
+    if kind in ("updates", "fragments"):
+        assert [row["seq"] for row in table] == [json.loads(row["row"])["seq"] for row in table]
     label = "go: root.a" if kind == "calls" else "root.a"
     assert list(report.summary.breaks) == [label] and not report.ok
 
@@ -523,6 +525,28 @@ def test_deaths_are_counted_to_an_end(tmp_path: Path) -> None:
     assert lives([7] * 100) == 2 + 5  # at one that is left out already
     assert lives([-1] * 100) == 5  # at none
     assert lives([line for line in range(100) for _ in range(2)]) == 2 * 51  # at all of them
+
+
+def test_an_input_that_cannot_be_read_is_tried_three_times_and_nothing_else_is() -> None:
+    shard, trials = Shard(0, ()), Trials(lambda shard, skip: {"skip": skip})
+    unread = {"index": 0, "state": "unread", "message": "away"}
+    assert [trials.finish(shard, unread) for _ in range(3)] == [None, None, unread]
+    for state in ("done", "unwritten", "broken"):
+        outcome = {"index": 1, "state": state}
+        assert trials.finish(Shard(1, ()), outcome) is outcome
+
+
+def test_of_many_inputs_that_have_changed_five_are_named(tmp_path: Path) -> None:
+    paths = [log(tmp_path / f"{number}.jsonl", GOOD) for number in range(7)]
+    out = str(tmp_path / "out")
+    run(CHECK, [*map(str, paths)], out, workers=0)
+    for path in paths[:5]:
+        log(path, GOOD, GOOD)
+    with pytest.raises(InputError, match=r"4\.jsonl has changed\. Put"):
+        resume(out)
+    log(paths[5], GOOD, GOOD)
+    with pytest.raises(InputError, match=r"4\.jsonl has changed; and 1 more\. Put"):
+        resume(out)
 
 
 def test_what_somebody_keeps_in_a_folder_stays(tmp_path: Path) -> None:

@@ -141,7 +141,8 @@ def test_limits_and_quotas_are_those_of_all_streams() -> None:
             answer = await http.get(f"/v1/durable/c?offset=now&live={live}")
             assert answer.status_code == 429
         await http.post("/v1/durable/c", content="2", headers=JSON)
-        assert (await waiting).json() == [2]
+        answer = await waiting
+        assert answer.json() == [2] and int(answer.headers["stream-cursor"]) > 0
         metrics = (await http.get("/metrics")).text
         assert "jsonrill_readers 0" in metrics
 
