@@ -315,6 +315,12 @@ def test_progress_counts_up_to_the_end(
     assert any(0 < step[0] < size and step[2] > 0 for step in seen)
 
 
+def test_the_time_left_is_that_of_the_speed_of_this_run() -> None:
+    assert Progress(4, 100, bytes_done=25, seconds=1.0).left == 3.0
+    assert Progress(4, 100, bytes_done=25, bytes_before=20, seconds=1.0).left == 15.0
+    assert Progress(4, 100, bytes_done=20, bytes_before=20, seconds=1.0).left is None
+
+
 MARKING = """
 import itertools, sys
 from jsonrill_batch.engines.task import marked

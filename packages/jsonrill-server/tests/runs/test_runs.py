@@ -33,6 +33,7 @@ from jsonrill_server.runs.records import End
 from jsonrill_server.runs.settings import ConfigError, Settings
 from jsonrill_server.store import MemoryStore, StoreUnavailable, UnknownStream
 from support import SLACK, few
+from support.simulation import SimulatedLoop, in_simulated_time
 
 
 def run(work: Callable[[Runs], Awaitable[None]], store: Any = "memory:", **settings: Any) -> None:
@@ -234,6 +235,22 @@ def test_a_cancelled_run_closes_its_source_and_ends_once(url: str) -> None:
             await all_of(runs, "k", format="ai-sdk")
 
     run(work, url)
+
+
+def test_who_stops_waits_for_runs_that_end_in_time() -> None:
+    async def slow() -> AsyncIterator[str]:
+        yield "[1"
+        await asyncio.sleep(4)
+        yield "]"
+
+    async def work(_: SimulatedLoop) -> None:
+        for grace, status in ((5.0, "complete"), (3.0, "error")):
+            ends, runs = Ends(), Runs(grace=grace)
+            await runs.start("k", slow, on_end=ends)
+            await runs.close()
+            assert [run.status for run in ends] == [status]
+
+    in_simulated_time(work)
 
 
 def test_another_replica_attaches_reads_and_cancels(shared: str) -> None:

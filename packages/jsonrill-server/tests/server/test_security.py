@@ -214,6 +214,20 @@ def test_a_preflight_is_answered_for_known_origins_alone(http: httpx2.Client) ->
     assert "access-control-allow-origin" not in bad.headers
 
 
+def test_a_page_may_send_what_the_server_reads_and_read_what_it_sends(http: httpx2.Client) -> None:
+    sent = "authorization content-type last-event-id idempotency-key if-none-match x-request-id"
+    relayed = "x-api-key anthropic-version anthropic-beta jsonrill-fragments"
+    headers = {
+        "origin": "https://app.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": ",".join(f"{sent} {relayed}".split()),
+    }
+    assert http.options("/v1/streams", headers=headers).status_code == 200
+    answer = http.post("/v1/streams", json={}, headers={**BOB, "origin": "https://app.example"})
+    exposed = answer.headers["access-control-expose-headers"].split(", ")
+    assert {"location", "etag", "jsonrill-stream", "x-request-id"} <= {*exposed}
+
+
 def test_every_answer_has_the_headers(http: httpx2.Client) -> None:
     for answer in (
         http.get("/healthz"),

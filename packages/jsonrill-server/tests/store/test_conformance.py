@@ -558,6 +558,9 @@ def test_bytes_are_bounded_and_ended_streams_make_room(url: str, bound: str) -> 
         with pytest.raises(StoreFull) as caught:
             await store.append("s", "p", [b"x" * 40_000])
         assert caught.value.bound == bound
+        # What was refused takes no room.
+        await make(store, "small")
+        await store.append("small", "p", [b"x" * 5_000])
         if bound == "owner_bytes":
             await make(store, "t", owner="another")
             await store.append("t", "p", [b"x" * 80_000])
