@@ -155,7 +155,8 @@ def test_an_answer_arrives_live_and_ends_with_close(site: Site) -> None:
 
 
 def test_a_client_that_leaves_stops_the_generation(site: Site) -> None:
-    response = site.open(FakeAnswer(GOOD))
+    # On a busy machine it takes a while until a server notices.
+    response = site.open(FakeAnswer(GOOD, pace=0.04))
     assert b"PARTIAL" in response.read(200)
     response.close()
     exchange = site.exchange
@@ -165,7 +166,7 @@ def test_a_client_that_leaves_stops_the_generation(site: Site) -> None:
 
 
 def test_a_violation_stops_the_generation(site: Site) -> None:
-    events, last = site.events(FakeAnswer(BAD))
+    events, last = site.events(FakeAnswer(BAD, pace=0.04))
     assert last == "CLOSE"
     error = events[-1]["error"]
     assert error["code"] == "INVALID_SCHEMA" and error["path"] == "root.days[1].hours"

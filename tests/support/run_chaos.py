@@ -112,11 +112,11 @@ class RunChaos:
         data = [text.partition(" ")[2] for text in undisturbed]
         ends = "RUN_FINISHED" if name == "ag-ui" else "[DONE]"
         assert ends in data[-1], (key, name, undisturbed[-3:])
-        expected = logged(key, self.size)
-        if name in ("raw", "chunks"):
-            assert [json.loads(text) for text in data[:-1]] == expected
-        elif name == "openai" and isinstance(expected[0], dict):
-            assert [json.loads(text) for text in data[:-1]] == expected
+        source = logged(key, self.size)
+        if name in ("raw", "chunks") or (name == "openai" and isinstance(source[0], dict)):
+            texts = [json.dumps(event) for event in source]
+            read = [json.dumps(json.loads(text)) for text in data[:-1]]
+            assert read == texts, _difference(key, name, read, texts)
 
     async def _cause_faults(self) -> None:
         for _ in range(self.faults):
