@@ -65,8 +65,7 @@ class RunChaos:
             await faults
             for key in self.keys:
                 for name in self.formats(key):
-                    async with Events(self._url(key, name)) as events:
-                        undisturbed = [_shown(event) async for event in events]
+                    undisturbed = await self._read_in_peace(key, name)
                     seen = self.seen[key, name]
                     assert seen == undisturbed, _difference(key, name, seen, undisturbed)
                     self._is_logged(key, name, undisturbed)
@@ -99,6 +98,13 @@ class RunChaos:
             self.reconnects += 1
             await asyncio.sleep(0.1)
         self.seen[key, name] = seen
+
+    async def _read_in_peace(self, key: str, name: str) -> list[str]:
+        while True:  # the store may still recover from the last fault
+            async with Events(self._url(key, name)) as events:
+                if events.status == 200:
+                    return [_shown(event) async for event in events]
+            await asyncio.sleep(0.1)
 
     def _app(self) -> App:
         alive = [app for app in self.apps if app.process and app.process.poll() is None]
@@ -158,9 +164,8 @@ class RunChaos:
 def _difference(key: str, name: str, seen: list[str], undisturbed: list[str]) -> str:
     both = zip(seen, undisturbed, strict=False)
     at = next((at for at, (a, b) in enumerate(both) if a != b), min(len(seen), len(undisturbed)))
-    return (
-        f"{key} as {name}, event {at}: {seen[at - 1 : at + 3]}, but {undisturbed[at - 1 : at + 3]}"
-    )
+    here = slice(max(at - 1, 0), at + 3)
+    return f"{key} as {name}, event {at}: {seen[here]}, but {undisturbed[here]}"
 
 
 def _shown(event: Any) -> str:
