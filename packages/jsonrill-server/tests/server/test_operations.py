@@ -576,13 +576,16 @@ def test_failures_of_the_upstream_are_logged_and_counted(tmp_path: Path) -> None
     assert warning["level"] == "warning" and "could not be reached" in warning["message"]
 
 
-def test_numbers_have_all_their_digits() -> None:
+def test_metrics_have_kinds_and_all_digits() -> None:
     metrics = Metrics()
     metrics.add("sent_bytes_total", 12_345_678_901)
     metrics.observe("request_seconds", 0.0312, route="/")
     metrics.observe("request_seconds", 7200.0, route="/")
     text = metrics.to_text()
     assert "jsonrill_sent_bytes_total 12345678901\n" in text
+    kinds = dict(re.findall(r"^# TYPE jsonrill_(\w+) (\w+)$", text, re.M))
+    assert {*kinds.values()} == {"counter", "gauge", "histogram"}
+    assert all((kind == "counter") == name.endswith("_total") for name, kind in kinds.items())
     for line in (
         'request_seconds_bucket{route="/",le="0.025"} 0',
         'request_seconds_bucket{route="/",le="0.05"} 1',

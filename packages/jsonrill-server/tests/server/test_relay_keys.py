@@ -17,6 +17,7 @@ import pytest
 from jsonrill.testing import Exchange, FakeAnswer, Upstream
 from jsonrill_server import Config, create_app
 from jsonrill_server.runs.hub import Hub
+from jsonrill_server.runs.records import End
 from support import SLACK, few, hard
 from support.processes import Server
 
@@ -262,4 +263,37 @@ def test_a_relay_that_was_halted_before_the_first_event_does_not_take_itself_for
     with Upstream(slowly) as upstream:
         first, second = asyncio.run(work(upstream))
     assert first.text == second.text and "PRODUCER_LOST" not in first.text
+    assert len(upstream.exchanges) == 1
+
+
+def test_a_repeated_request_is_told_that_the_first_one_was_lost() -> None:
+    """Another process found the run without a producer, and ended it."""
+    answering = threading.Event()
+
+    def slowly(exchange: Exchange) -> FakeAnswer:
+        answering.wait(10 * SLACK)
+        return FakeAnswer(WORDS, pace=0)
+
+    async def work(upstream: Upstream) -> tuple[httpx2.Response, httpx2.Response]:
+        app = create_app(Config(upstream=f"{upstream.url}/v1"))
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            asked: Any = {"json": body_of("chat", "m", False), "headers": {"idempotency-key": "k"}}
+            first = asyncio.create_task(http.post("/v1/chat/completions", **asked))
+            while not upstream.exchanges:
+                await asyncio.sleep(0.01)
+            [stream] = app.state.hub.producing
+            await app.state.hub.end(stream, End("error", "PRODUCER_LOST", "its process has gone"))
+            second = await http.post("/v1/chat/completions", **asked)
+            answering.set()
+            answers = await first, second
+        await app.state.hub.close()
+        await app.state.upstreams.close()
+        return answers
+
+    with Upstream(slowly) as upstream:
+        first, second = asyncio.run(work(upstream))
+    # What was paid for is passed on, though it is not kept.
+    assert first.status_code == 200 and WORDS in first.json()["choices"][0]["message"]["content"]
+    assert second.status_code == 502 and second.json()["error"]["code"] == "PRODUCER_LOST"
     assert len(upstream.exchanges) == 1

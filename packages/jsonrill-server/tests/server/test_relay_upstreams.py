@@ -13,6 +13,7 @@ import pytest
 
 from jsonrill.testing import FakeAnswer, Provider, Script, Upstream
 from jsonrill_server import Config, ConfigError
+from jsonrill_server.relay import upstreams
 from jsonrill_server.relay.upstreams import read_table
 from support import few, hard
 from support.processes import Server
@@ -204,3 +205,9 @@ def test_a_table_that_is_wrong_stops_the_start(tmp_path: Path, text: str, messag
 def test_a_table_and_one_upstream_exclude_each_other(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="not both"):
         Config(upstreams="x", upstream="http://y")
+
+
+def test_the_key_of_an_upstream_is_not_shown() -> None:
+    upstream = upstreams.Upstream(name="a", url="http://127.0.0.1:1", key="secret")
+    assert upstream.headers("chat", {}) == {"authorization": "Bearer secret"}
+    assert "secret" not in repr(upstream)

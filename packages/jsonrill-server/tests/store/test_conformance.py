@@ -14,9 +14,11 @@ from jsonrill_server.store import (
     LogClosed,
     LogGap,
     LogLost,
+    MemoryStore,
     OutOfOrder,
     Store,
     StoreFull,
+    StoreUnavailable,
     StreamTaken,
     Tail,
     Turn,
@@ -997,3 +999,44 @@ def test_any_text_is_a_name(url: str) -> None:
                     await there.status(name)
 
     asyncio.run(main())
+
+
+class Counted(MemoryStore):
+    """A store that counts what it is asked, and can be away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+        self.is_away = False
+
+    async def _find(self, *call: Any) -> Any:
+        self.asked.append("find")
+        return await super()._find(*call)
+
+    async def _swap(self, *call: Any) -> Any:
+        self.asked.append("swap")
+        if self.is_away:
+            raise StoreUnavailable("away")
+        return await super()._swap(*call)
+
+
+def test_who_writes_need_not_look_and_a_new_producer_looks_first() -> None:
+    async def work() -> None:
+        store = Counted()
+        await make(store, "s")
+        store.asked.clear()
+        for _ in range(5):
+            await store.append("s", "p", [b"x"])
+        assert "find" not in store.asked
+        await store.acquire("s", "p", lease=0.0)
+        store.asked.clear()
+        await store.acquire("s", "q", lease=LONG)
+        assert store.asked[:2] == ["find", "swap"]
+        # A store that says nothing of it does not try again.
+        store.asked.clear()
+        store.is_away = True
+        with pytest.raises(StoreUnavailable):
+            await store.append("s", "q", [b"x"])
+        assert store.asked.count("swap") == 1
+
+    asyncio.run(work())
