@@ -208,6 +208,7 @@ def test_a_table_and_one_upstream_exclude_each_other(tmp_path: Path) -> None:
 
 
 def test_the_key_of_an_upstream_is_not_shown() -> None:
-    upstream = upstreams.Upstream(name="a", url="http://127.0.0.1:1", key="secret")
+    table = {"name": "a", "url": "http://127.0.0.1:1", "key": "secret"}
+    upstream = upstreams.Upstream.model_validate(table)
     assert upstream.headers("chat", {}) == {"authorization": "Bearer secret"}
     assert "secret" not in repr(upstream)
