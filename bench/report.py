@@ -195,9 +195,13 @@ orjson and jiter with a text that is complete.
 def values(figures: Results) -> str:
     if "values" not in figures:
         return ""
-    shapes, judged = merged(figures), figures.get("correctness", {})
+    shapes, shown_wrong = merged(figures), figures.get("correctness", {})
     rows = [
-        [name, *(cell(shapes.get(shape, {}).get(name)) for shape in FAMILY), *right(judged, name)]
+        [
+            name,
+            *(cell(shapes.get(shape, {}).get(name)) for shape in FAMILY),
+            *right(shown_wrong, name),
+        ]
         for name in contestants(shapes)
         if name not in IN_NODE
     ]
@@ -207,9 +211,9 @@ def values(figures: Results) -> str:
 ![The cost of a piece against the size of the document]({CHART})
 
 Microseconds for one piece of {PIECE} characters, by size of the document; how many of
-{max((one["prefixes"] for one in judged.values()), default=0)} prefixes of {len(TEXTS)} texts are
-shown wrong (an error, something that goes again or that the value of `json.loads` does not have);
-how many of {len(BAD)} texts that are not JSON are taken; what comes of 30 000 times `[`.
+{max((one["prefixes"] for one in shown_wrong.values()), default=0)} prefixes of {len(TEXTS)} texts
+are shown wrong (an error, something that goes again or that the value of `json.loads` does not
+have); how many of {len(BAD)} texts that are not JSON are taken; what comes of 30 000 times `[`.
 
 {table(("", *FAMILY, "wrong", "bad", "brackets"), rows)}
 
@@ -219,9 +223,9 @@ ijson shows a string when it has ended. {stale(figures)}
 """
 
 
-def right(judged: Results, name: str) -> tuple[str, str, str]:
+def right(shown_wrong: Results, name: str) -> tuple[str, str, str]:
     """What this contestant shows that is wrong, and what it does with what is not JSON."""
-    result = judged.get(name.replace(" `.value`", ""))
+    result = shown_wrong.get(name.replace(" `.value`", ""))
     if not result:
         return "–", "–", "–"
     faults = ("raised", "retracted", "invented", "false number")
@@ -235,8 +239,8 @@ def whole_path(figures: Results) -> str:
         return ""
     results = figures["path"]
     builds = results["rows"]
-    said = (path.UNIT, "`Document.live`")
-    names = [name for name in next(iter(builds.values())) if name not in said]
+    elsewhere = (path.UNIT, "`Document.live`")
+    names = [name for name in next(iter(builds.values())) if name not in elsewhere]
 
     def shown(costs: Sequence[float] | None) -> str:
         if costs is None:
@@ -315,7 +319,7 @@ def drop_ins(figures: Results) -> str:
 ## Drop-ins
 
 The [drop-ins](coming-from.md#one-import), in pure Python but for one row: microseconds a call and
-how many times as fast as the original that is, of one text, and of one that grows by so many
+how many times as fast as the original that is, of one text, and of one that grows by that many
 characters. *Shared*: with `share=True`.
 
 {table(("", *kinds), rows)}
