@@ -19,13 +19,13 @@ import {
   PROSE,
   THOUGHTS,
 } from "./states.js";
-import { opensCurly } from "./quotes.js";
 import { closesBracket } from "./strings.js";
 import { AFTER_VALUE, SECOND_IN_LINE, SECOND_SCALAR, TAKES_BACK } from "./tables.js";
 import { ALL_WORDS } from "./words.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 
+const ANY_SPACE = /\s/g;
 /**
  * What the states of leniency are to the strict machine; a comment is what it interrupted.
  * @type {{[state: number]: number}}
@@ -57,14 +57,22 @@ export class TextEnd {
     if (m._state >= LENIENT) m._tail = new Uint8Array(0); // of text that is not read
     const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(m._state);
     if (inString && m.text.stringAt !== m._token) m.text.beginText(m); // of one that has just begun
+    if (m._state === STRING && /^[”’]/.test(m.text.tailText) && m._frames.length !== 0) {
+      this.endCurly(m);
+    }
     if (m._state === CLOSING) m.brackets.endRoot(m);
     if (m._state === IGNORED) this.refuseSecond(m);
     if (m._state === LINE_COMMENT || m._state === BLOCK_COMMENT) {
       m.comments.refuse(m, m._held.length, Truncated, true);
     }
     const atRoot = m._frames.length === 0;
+    const apostrophe = m._state === ODD_STRING && m.text.opened === "'" && atRoot;
     const inProse = [PROSE, ASIDE, CODE].includes(m._state);
     this.strictly(m);
+    if (apostrophe) {
+      const [one, other] = ["the text stopped in a string", "it begins with an apostrophe"];
+      throw m._twoReadings(one, other, m._held.length, Truncated);
+    }
     if (inProse && !m._many) throw m._errorHere(InvalidJSON, "a value", "but the text has none");
     const isOpen = !atRoot || m._state === STRING;
     if (isOpen && m.rules.has("cut-off") && m._mayClose && !m._cut) {
@@ -86,6 +94,24 @@ export class TextEnd {
     if ((second.test(after) || TAKES_BACK.test(after)) && !m._many) {
       const one = "the value is before this";
       throw m._twoReadings(one, "it is in this text", m._held.length);
+    }
+  }
+
+  /**
+   * The text ends after a curly quote and brackets: `{"a": "b”}`.
+   * @param {Leniency} m
+   */
+  endCurly(m) {
+    const tail = m.text.tailText;
+    const end = m._held.length;
+    const closers = tail.slice(1).replace(ANY_SPACE, "");
+    const expected = [...m.brackets.brackets(m)].reverse().join("");
+    const meant = closers !== "" && closers === expected && !m.quotes.opensCurly(m);
+    if (meant && m.rules.has("curly-quotes")) {
+      m._mayRepair("curly-quotes", end);
+      m.text.tailText = "";
+      m.text.finishString(m, m._held, end - 1);
+      m.quotes.replay(m, tail.slice(1), end);
     }
   }
 
@@ -115,12 +141,10 @@ export class TextEnd {
    * @param {Leniency} m
    */
   maySwallow(m) {
-    let text = m.text.whole(m);
-    const before = text.replace(/[, \t\r\n]+$/, "");
-    if (m.quotes.quoted || (before.endsWith("”") && !opensCurly(before.slice(0, -1)))) return true;
-    // An apostrophe.
-    if (m._frames.length === 0 && m.text.opened === "'") return true;
+    const curly = m.text.tailText.startsWith("”") && !m.quotes.opensCurly(m);
+    if (m.quotes.quoted || curly) return true;
     // Without one that is not escaped, no line break counts.
+    let text = m.text.emitted + m.text.tailText;
     if (m.text.linesAt !== m._token) text = text.replaceAll("\n", " ");
     return AFTER_VALUE.test(text) || closesBracket(text) || m.brackets.swallows(m, text);
   }

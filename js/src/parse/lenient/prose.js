@@ -21,6 +21,7 @@ import {
   IN_CODE,
   IN_FACE,
   IN_LINE,
+  IN_SENTENCE,
   KEY_BEFORE,
   LATER,
   NO_LIST,
@@ -68,7 +69,9 @@ export class Prose {
   inProse = false;
   scalarList = false;
   isScalar = false;
-  // Of the text after it: if code has begun, its beginning.
+  // Of the text after it: if there were words, if thoughts or code have begun, its beginning.
+  trailingWords = false;
+  trailingThoughts = false;
   trailingCode = false;
   trailingText = "";
 
@@ -395,14 +398,18 @@ export class Prose {
       if ("{[".includes(char) && this.isSecond(m, text, pos) === null) return m._hold(text, pos);
       if (char === "<" || char === "◁" || char === "[") {
         const ends = m._sees(SHAPE.ONLY_THOUGHTS_END, text, pos);
-        if (ends === null) return m._hold(text, pos);
-        if (ends) throw m._twoReadings("the value has ended", "it was part of thoughts", pos);
+        const begins = m._sees(SHAPE.THOUGHTS, text, pos);
+        if (ends === null || begins === null) return m._hold(text, pos);
+        if (ends && !this.trailingThoughts) {
+          throw m._twoReadings("the value has ended", "it was part of thoughts", pos);
+        }
+        if (begins || ends) this.trailingThoughts = begins;
       }
       if (char === "{" || char === "[") {
         this.depthAside += 1;
       } else if (char === "}" || char === "]") {
         if (this.depthAside !== 0) this.depthAside -= 1;
-        else if (WORD.test(this.trailingText) && !IN_FACE.test(this.beforeText)) {
+        else if (this.trailingWords && !IN_FACE.test(this.beforeText)) {
           throw m._twoReadings("the value has ended", "this bracket ends it", pos);
         }
       }
@@ -427,7 +434,11 @@ export class Prose {
       this.trailingCode = !this.trailingCode && opens;
       return pos + 3;
     }
-    return pos + 1;
+    // `code` in the middle of a later sentence is passed over whole.
+    const sentence = LATER.test(this.trailingText) && IN_SENTENCE.test(this.beforeText);
+    const code = !this.trailingCode && sentence && m._sees(SHAPE.QUOTED_CODE, text, pos);
+    if (code === null) return m._hold(text, pos);
+    return code ? m._pass(text, pos, text.indexOf("`", pos + 1) + 1) : pos + 1;
   }
 
   /**
@@ -439,7 +450,7 @@ export class Prose {
    */
   isSecond(m, text, pos) {
     const before = this.beforeText;
-    if (this.depthAside !== 0) return false;
+    if (this.depthAside !== 0 || this.trailingThoughts) return false;
     if ((text[pos] === "[" || before.endsWith("(")) && PART.test(before)) return false;
     const due = !LATER.test(this.trailingText) || DUE.test(before);
     const cited = m._sees(SHAPE.CITED, text, pos);
@@ -468,6 +479,7 @@ export class Prose {
     }
     const run = text.slice(start, end);
     this.beforeText = (this.beforeText + run).slice(-REMEMBERED);
+    this.trailingWords ||= WORD.test(run);
     if (this.trailingText.length < LONGEST_TRAILING) {
       this.trailingText = (this.trailingText + run).slice(0, LONGEST_TRAILING);
     }
@@ -499,7 +511,7 @@ export class Prose {
       m._passes = true;
       this.beforeText = this.trailingText = m._line === m.brackets.rootLine ? "" : "\n";
       this.depthAside = 0;
-      this.trailingCode = false;
+      this.trailingWords = this.trailingThoughts = this.trailingCode = false;
       return comment ? end : pos;
     }
     return end;

@@ -6,7 +6,7 @@
  * forgotten (`forgottenQuote`).
  */
 
-import { STRING, VALUE } from "../machine.js";
+import { AFTER, FIRST_KEY, STRING, VALUE } from "../machine.js";
 import { charAt, endOf, isAlnum, isAlpha, isSpace, lastOf, lastVisible, spaceEnd, trimmedEnd } from "./characters.js";
 import { SHAPE } from "./lookahead.js";
 import { closesBracket } from "./strings.js";
@@ -25,8 +25,6 @@ import {
 /** @typedef {import("./core.js").Leniency} Leniency */
 
 const REMEMBERED = 64;
-// As much of the text of a string is looked at.
-const LONGEST = 200;
 // A quote between a digit and one of these means inches.
 const INCHES = " .;)x×-";
 // After these a quote opens something, if no space follows it.
@@ -91,7 +89,7 @@ export class Quotes {
     const end = text.length;
     if (m._offset + quote === m._token + 1 && text[quote] === '"' && m._state === STRING && m.rules.has("block-strings")) {
       if (quote + 1 === end && !m._last) return m._hold(text, quote);
-      if (text.startsWith('"', quote + 1)) return m.text.openBlock(m, quote - 1);
+      if (text.startsWith('"', quote + 1)) return m.text.openBlock(m, '"""', quote - 1);
     }
     if (!m.text.inner || m._frames.length === 0) return m.text.finishString(m, text, quote);
     if (quote + 1 === end && !m._last) return m._hold(text, quote);
@@ -133,6 +131,14 @@ export class Quotes {
   }
 
   /**
+   * True if a curly or a low quote in the text that was emitted is not closed.
+   * @param {Leniency} m
+   */
+  opensCurly(m) {
+    return OPEN_CURLY.test(m.text.shown);
+  }
+
+  /**
    * @param {Leniency} m
    * @param {number} quote
    */
@@ -147,25 +153,64 @@ export class Quotes {
    * @param {number} quote
    */
   forgottenQuote(m, text, quote) {
-    const seen = m._sees(m._object ? SHAPE.KEY_AHEAD : SHAPE.ELEMENT_AHEAD, text, quote + 1);
+    const tail = m.text.tailText;
+    const curly = tail[0] === "”" || tail[0] === "’";
+    const opens = lastVisible(tail);
+    const inObject = opens === "{" || (opens !== "[" && (m._object || tail.includes("}")));
+    const ahead = inObject ? SHAPE.KEY_AHEAD : curly ? SHAPE.CURLY_ELEMENT_AHEAD : SHAPE.ELEMENT_AHEAD;
+    const seen = m._sees(ahead, text, quote + 1);
     if (seen === null) return m._hold(text, quote);
-    if (!seen || !m.rules.has("missing-quotes")) return -1;
+    if (curly && this.opensCurly(m)) throw this.loneQuote(m, quote);
+    const rule = curly ? "curly-quotes" : "missing-quotes";
+    if (!seen || !m.rules.has(rule)) return -1;
     // After \" the backslash may be part of the text, and the quote its end.
     const swallowed =
-      ["}", "]", '"', "”", "’"].includes(lastVisible(m.text.shown)) ||
+      ["}", "]", '"'].includes(lastVisible(m.text.shown)) ||
       ",:]}".includes(text[quote + 1]) ||
       isSpace(m.text.shown.at(-1) ?? "") || // before the comma, or in the text
       m._bareKeys || // one may be in the text
       closesBracket(m.text.whole(m));
-    if (swallowed || this.quoted || !m._object) {
+    const unsure = swallowed || this.quoted || !m._object;
+    if (this.quotation || (!curly && unsure)) {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];
       throw m._twoReadings(one, other, quote);
     }
-    m._mayRepair("missing-quotes", quote, 0);
+    m._mayRepair(rule, quote, 0);
     m.text.tailText = "";
     m.text.finishString(m, text, quote);
-    m._addComma();
+    this.replay(m, curly ? tail.slice(1) : tail, quote);
     return quote;
+  }
+
+  /**
+   * Read what was held back as the text of a string: a comma, or closing brackets.
+   * @param {Leniency} m
+   * @param {string} tail
+   * @param {number} pos
+   */
+  replay(m, tail, pos) {
+    for (let index = 0; index < tail.length; index += 1) {
+      const char = tail[index];
+      if (char === "," && m._state === AFTER) {
+        m._addComma();
+      } else if ((char === "}" || char === "]") && m._frames.length !== 0 && this.closes(m, char)) {
+        m.brackets.close(m, pos - tail.length + index);
+      } else if ((char === "{" || char === "[") && m._state === VALUE && !m._object) {
+        m._open(pos - tail.length + index, char === "{");
+      } else if (!isSpace(char)) {
+        throw this.loneQuote(m, pos);
+      }
+    }
+  }
+
+  /**
+   * True if this bracket may close the open container now.
+   * @param {Leniency} m
+   * @param {string} char
+   */
+  closes(m, char) {
+    if (m._state === AFTER) return char === (m._object ? "}" : "]");
+    return char === "}" && m._state === FIRST_KEY;
   }
 
   /**
@@ -199,7 +244,7 @@ export class Quotes {
         if (seen) throw this.loneQuote(m, quote);
       }
       this.quotation = false;
-    } else if (char === '"' && !isSpace(before) && opensCurly(m.text.shown)) {
+    } else if (char === '"' && !isSpace(before) && this.opensCurly(m)) {
       // It closes that one.
     } else if (char === '"' && isAlpha(before) && isAlpha(after)) {
       this.quotation = this.glued = true;
@@ -260,12 +305,4 @@ export class Quotes {
     m._state = VALUE;
     return quote;
   }
-}
-
-/**
- * True if a curly or a low quote in a text is not closed.
- * @param {string} string
- */
-export function opensCurly(string) {
-  return OPEN_CURLY.test(string.slice(-LONGEST));
 }

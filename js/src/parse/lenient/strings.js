@@ -10,7 +10,7 @@ import { charAt, endOf, isAlnum, lastVisible } from "./characters.js";
 import { isLiteral, isUnsure } from "./escapes.js";
 import { SHAPE } from "./lookahead.js";
 import { BLOCK_STRING, ODD_KEY, ODD_STRING } from "./states.js";
-import { DOUBTFUL, LINE_BREAK, PYTHON, QUOTES, RARE } from "./tables.js";
+import { DOUBTFUL, INFO_STRING, INFO_STRING_CUT, LINE_BREAK, PYTHON, QUOTES, RARE } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 /** @typedef {import("./rules.js").Rule} Rule */
@@ -22,12 +22,14 @@ export const CLOSERS = { "'": "'", "“": "”", "‘": "’", "`": "`" };
 const PLAIN = Object.fromEntries(
   Object.values(CLOSERS).map((closer) => [closer, new RegExp(`[^${closer}\\\\\\x00-\\x1f]*`, "y")]),
 );
-const BLOCK_TEXT = /[^"\\\r\n]*/y;
+/** @type {{[opened: string]: RegExp}} */
+const BLOCK_TEXT = { '"""': /[^"\\\r\n]*/y, "```": /[^`\r\n]*/y };
 // Markdown escapes these. Not those that formulas and regular expressions escape, too.
 const MARKDOWN = "_*#~>`";
 const MARKDOWN_IN_KEYS = MARKDOWN + "-.!()[]{}+|";
-// The end of a string that is not emitted at once.
-const TAIL = /,[ \t\r\n]*$/;
+// The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
+const TAIL_CHARACTER = /[,”’]/;
+const TAIL = /(?:[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{[][ \t\r\n]{0,40})?|,[ \t\r\n]*)$/;
 const NOWHERE = -1e9;
 const LONGEST_TAIL = 200;
 
@@ -102,7 +104,7 @@ export class Strings {
       run = this.tailText + run;
       this.tailText = "";
     }
-    if (this.inner && m._frames.length !== 0 && m._state === STRING && run.includes(",")) {
+    if (this.inner && m._frames.length !== 0 && m._state === STRING && TAIL_CHARACTER.test(run)) {
       const match = TAIL.exec(run);
       if (match !== null && match[0].length <= LONGEST_TAIL) {
         [this.tailText] = match;
@@ -261,33 +263,43 @@ export class Strings {
   }
 
   /**
-   * Three quotes: a string over several lines.
+   * Three quotes or ticks: a string over several lines.
    * @param {Leniency} m
+   * @param {string} opened
    * @param {number} pos
    */
-  openBlock(m, pos) {
+  openBlock(m, opened, pos) {
     if (!m._mayRepair("block-strings", pos)) return -1;
-    this.opened = '"';
+    this.opened = opened;
+    if (opened === "```") {
+      m._sink.startString(m._offset + pos);
+      m._openString(BLOCK_STRING, pos);
+      this.beginText(m);
+    }
     m.quotes.quoted = true;
     m._begun = "\n"; // a line break right here is not part of it
     m._state = BLOCK_STRING;
-    return pos + 3;
+    return pos + opened.length;
   }
 
   /**
-   * Between three quotes: text as it is; one line break at either end is not part of it.
+   * Between three quotes or ticks: text as it is; one line break at either end is not.
    * @param {Leniency} m
    * @param {string} text
    * @param {number} pos
    */
   blockString(m, text, pos) {
+    const opened = this.opened;
     if (m._begun !== "") {
-      if (text.slice(pos) === "\r" && !m._last) return m._hold(text, pos);
+      const ticks = opened === "```";
+      const cut = ticks ? endOf(INFO_STRING_CUT, text, pos) >= 0 : text.slice(pos) === "\r";
+      if (cut && !m._last) return m._hold(text, pos);
       m._begun = "";
-      const firstLine = endOf(LINE_BREAK, text, pos);
+      const firstLine = endOf(ticks ? INFO_STRING : LINE_BREAK, text, pos);
       if (firstLine >= 0) return m._pass(text, pos, firstLine);
+      if (ticks) throw m._twoReadings("this line names the language", "it is part of the text", pos);
     }
-    const end = m._pass(text, pos, endOf(BLOCK_TEXT, text, pos));
+    const end = m._pass(text, pos, endOf(BLOCK_TEXT[opened], text, pos));
     if (end > pos) this.take(m, text.slice(pos, end));
     if (m._offset + end > m._stop) {
       throw m._over("string", m._limits.string, m._stop - m._offset);
@@ -297,12 +309,17 @@ export class Strings {
     const mark = endOf(LINE_BREAK, text, end);
     const start = mark >= 0 ? mark : end;
     const rest = text.slice(start, start + 3);
-    const half = ["", '"', '""'].includes(rest) || text.slice(end) === "\r";
-    if (half && !m._last) return m._hold(text, end);
-    if (rest === '"""') {
+    if (rest.length < 3 && opened.startsWith(rest) && !m._last) return m._hold(text, end);
+    if (text[end] === "\r" && mark < 0 && end + 1 === text.length && !m._last) {
+      return m._hold(text, end);
+    }
+    if (rest === opened) {
       const seen = m._frames.length === 0 || m.quotes.endsString(m, text, start + 2);
       if (seen === null) return m._hold(text, end);
       if (seen) {
+        if (opened === "```" && this.shown === "") {
+          throw m._twoReadings("the fence names a language", "the text is in its line", end);
+        }
         m._pass(text, end, start);
         m._state = STRING;
         return this.finishString(m, text, start + 2);

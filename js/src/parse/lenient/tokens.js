@@ -3,7 +3,7 @@
 import { InvalidJSON } from "../../errors.js";
 import { AFTER, COLON, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, VALUE } from "../machine.js";
 import { endOf } from "./characters.js";
-import { SHAPE, afterBrackets } from "./lookahead.js";
+import { SHAPE, closesNext } from "./lookahead.js";
 import { LINE_COMMENT } from "./states.js";
 import { ODD_SPACES, ODD_WORDS, QUOTES } from "./tables.js";
 import { beginsBare } from "./words.js";
@@ -86,6 +86,7 @@ export class Tokens {
       if ("```".startsWith(ticks) && pos + ticks.length === text.length) return m._hold(text, pos);
       return m._state <= FIRST_ELEMENT ? m.text.fixQuote(m, text, pos, "`") : -1;
     }
+    if (m._state === VALUE && m._object) return m.text.openBlock(m, "```", pos);
     return this.fixClosingFence(m, pos);
   }
 
@@ -96,8 +97,7 @@ export class Tokens {
    */
   fixClosingFence(m, pos) {
     if (!m.rules.has("cut-off") || !m.rules.has("fences")) return -1;
-    const first = m._state === FIRST_KEY || m._state === FIRST_ELEMENT;
-    if (first || (m._state === VALUE && m._object)) {
+    if (m._state === FIRST_KEY || m._state === FIRST_ELEMENT) {
       throw m._twoReadings("the text stopped here", "a quote is missing", pos);
     }
     m.brackets.refuseOpen(m, pos);
@@ -190,12 +190,10 @@ export class Tokens {
   fixEllipsis(m, text, pos) {
     const ellipsisEnd = SHAPE.ELLIPSIS.whole(text, pos);
     if (ellipsisEnd >= 0 && m.rules.has("ellipses")) {
-      const seen = afterBrackets(text, ellipsisEnd, m._last);
-      if (seen === null) return m._hold(text, pos);
       const first = m._state === FIRST_KEY || m._state === FIRST_ELEMENT;
-      if (first || (seen.closers === "" && seen.then !== "end")) {
-        throw m._twoReadings("there is nothing here", "values were left out", pos);
-      }
+      const closes = first ? false : closesNext(text, ellipsisEnd, m._last);
+      if (closes === null) return m._hold(text, pos);
+      if (!closes) throw m._twoReadings("there is nothing here", "values were left out", pos);
     }
     const end = m._fixMark("ellipses", SHAPE.ELLIPSIS, text, pos);
     const comma = m._state === NEXT_KEY || m._state === VALUE;

@@ -61,8 +61,7 @@ def check_reading(case: Any) -> None:
         except InvalidJSON:
             assert "refused" in case, case["text"]
         else:
-            assert "refused" not in case, case["text"]
-            assert same(document.value, case["value"]), case["text"]
+            assert "value" in case and same(document.value, case["value"]), case["text"]
         if case["class"] == "a key that comes twice":  # the last one counts, as in all JSON
             continue
         for one, other in zip(shown, [*shown[1:], document.value], strict=False):

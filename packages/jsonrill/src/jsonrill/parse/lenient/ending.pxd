@@ -10,6 +10,7 @@ cdef int STRING, THOUGHTS, VALUE
 cdef class TextEnd:
     cpdef finish(self, Leniency m)
     cpdef refuse_second(self, Leniency m)
+    cpdef end_curly(self, Leniency m)
     cpdef refuse_swallowed(self, Leniency m)
     cpdef bint may_swallow(self, Leniency m) except -1
     cpdef cut_off(self, Leniency m)

@@ -32,7 +32,6 @@ from ..states import (
 )
 from . import patterns
 from .by_schema import RereadSink, fits
-from .quotes import opens_curly
 from .strings import closes_bracket
 from .words import ALL_WORDS
 
@@ -72,14 +71,25 @@ class TextEnd:
         in_string = m._state in (STRING, ODD_STRING, BLOCK_STRING)
         if in_string and m._string_at != m._token:
             m.text.begin_text(m)  # of a string that had nothing unusual
+        if m._state == STRING and m.text.tail_text[:1] in ("”", "’") and m._frames:
+            self.end_curly(m)
         if m._state == CLOSING:
             m.brackets.end_root(m)
         if m._state == IGNORED:
             self.refuse_second(m)
         if m._state in (LINE_COMMENT, BLOCK_COMMENT):
             m.comments.refuse(m, m._held, len(m._held), Truncated, last=True)
+        apostrophe = m._state == ODD_STRING and m.text.opened == "'" and not m._frames
         in_prose = m._state in (PROSE, ASIDE, CODE)
         self.strictly(m)
+        if apostrophe:
+            raise m._two_readings(
+                "the text stopped in a string",
+                "it begins with an apostrophe",
+                m._held,
+                len(m._held),
+                Truncated,
+            )
         is_open = m._frames or m._state == STRING
         if in_prose and not m._many:
             raise m._error_here(InvalidJSON, "a value", "but the text has none")
@@ -99,6 +109,17 @@ class TextEnd:
                 "the value is before this", "it is in this text", m._held, len(m._held)
             )
 
+    def end_curly(self, m: Leniency) -> None:
+        """The text ends after a curly quote and brackets: `{"a": "b”}`."""
+        tail, end = m.text.tail_text, len(m._held)
+        closers = re.sub(r"\s", "", tail[1:])
+        meant = closers == m.brackets.brackets(m)[::-1] and not m.quotes.opens_curly(m)
+        if closers and meant and "curly-quotes" in m._rules:
+            m._may_repair("curly-quotes", m._held, end)
+            m.text.tail_text = ""
+            m.text.finish_string(m, m._held, end - 1)
+            m.quotes.replay(m, tail[1:], m._held, end)
+
     def refuse_swallowed(self, m: Leniency) -> None:
         """A string that only the end of the text ends may have swallowed what came after it."""
         text, end = m._held, len(m._held)
@@ -116,14 +137,11 @@ class TextEnd:
 
     def may_swallow(self, m: Leniency) -> bool:
         """True if the string that is cut off has what may come after the value."""
-        shown = m.text.whole(m)
-        before = shown.rstrip(", \t\r\n")
-        if m.quotes.quoted or (before.endswith("”") and not opens_curly(before[:-1])):
-            return True
-        if m.text.expected_here is not None:  # what a schema asks something else of is dropped
-            return False
-        if not m._frames and m.text.opened == "'":  # an apostrophe
-            return True
+        curly = m.text.tail_text[:1] == "”" and not m.quotes.opens_curly(m)
+        # What a schema asks something else of is dropped.
+        if m.quotes.quoted or curly or m.text.expected_here is not None:
+            return bool(m.quotes.quoted or curly)
+        shown = m.text.shown(m) + m.text.tail_text
         if m.text.lines_at != m._token:  # all line breaks in it are escaped
             shown = shown.replace("\n", " ")
         if patterns.AFTER_VALUE.search(shown) or closes_bracket(shown):

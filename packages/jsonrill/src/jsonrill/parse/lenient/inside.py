@@ -168,7 +168,7 @@ class LenientMachine(Leniency):
 
     def _take_watched(self, run: str) -> None:
         plain = self._state == STRING and self._careful_at != self._token and self._frames
-        if plain and "," not in run:
+        if plain and "," not in run and run.isascii():
             self._show_text(run)
         else:
             self._text.take(self, run)

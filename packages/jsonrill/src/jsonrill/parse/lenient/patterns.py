@@ -45,6 +45,8 @@ LATER: Final = re.compile(r"[.!?。\n]\W{0,40}\w")
 _SUBSCRIPT = r"(?<!\\)[\w)\]$@#%](?<!\b[jJ][sS][oO][nN])"
 PART: Final = re.compile(rf"(?:\w\W{{0,16}}\s|\n)\S{{0,80}}(?:{_SUBSCRIPT}|\w\()\Z")
 TAG: Final = re.compile(r"[<◁\[]")
+# Before a tick: a sentence.
+IN_SENTENCE: Final = re.compile(r"[\w,;)] \Z")
 # Before a bracket: a colon; or nothing else in its line, but for Markdown and tags.
 ANNOUNCES: Final = re.compile(r"[:：][\s*_`]{0,8}\Z")
 # Before numbers in brackets after a colon: they are sources or an interval.
@@ -129,12 +131,18 @@ NEXT_ELEMENT: Final = re.compile(r",\s*[{\[]\Z")
 PLAIN_KEY: Final = re.compile(r"[^:{}\[\],]+:\Z")
 
 # The text of strings.
+INFO_STRING: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}(?:\r?\n)")
+INFO_STRING_CUT: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}\r?\Z")
 LINE_BREAK: Final = re.compile(r"\r?\n")
 # In a string that is cut off: what may come after the value.
 AFTER_VALUE: Final = re.compile(
     r"\n[ \t\r]*(?:\n|```)|<\|[\w.-]{1,40}\|>|</s>|<(?:end_of_turn|eos)>"
     r"|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?"
     r"|invoke|parameter)>|[}\]](?:[ \t\r]{0,40}```|\s{0,200}\n)|```\s{0,8}\Z"
+)
+# A curly quote that may end a string, and what may follow it up to the next string.
+CURLY_TAIL: Final = re.compile(
+    r"[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{\[][ \t\r\n]{0,40})?\Z"
 )
 TEXT_BRACKET: Final = re.compile(r"[][{}]")
 

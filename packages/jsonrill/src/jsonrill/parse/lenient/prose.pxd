@@ -6,7 +6,7 @@ cdef int ASIDE, BEFORE, BLOCK_COMMENT, CODE, END, IGNORED, LINE_COMMENT, PROSE, 
 
 cdef class Prose:
     cdef public bint aside_is_broken, aside_is_object, between, in_prose, is_doubtful, is_scalar
-    cdef public bint json_fence, scalar_list, trailing_code
+    cdef public bint json_fence, scalar_list, trailing_code, trailing_thoughts, trailing_words
     cdef public str before_text, trailing_text
     cdef public Py_ssize_t depth_aside
     cpdef Py_ssize_t before(self, Leniency m, str text, Py_ssize_t pos) except? -2
@@ -25,6 +25,7 @@ cdef class Prose:
     cpdef Py_ssize_t code(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t ignored(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t trailing_fence(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef bint is_later(self) except -1
     cpdef is_second(self, Leniency m, str text, Py_ssize_t pos)
     cpdef two_values(self, Leniency m, str text, Py_ssize_t pos)
     cpdef note_trailing(self, str text, Py_ssize_t start, Py_ssize_t end)

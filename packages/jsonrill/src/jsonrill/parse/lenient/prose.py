@@ -51,6 +51,8 @@ class Prose:
         "scalar_list",
         "trailing_code",
         "trailing_text",
+        "trailing_thoughts",
+        "trailing_words",
     )
 
     def __init__(self) -> None:
@@ -67,8 +69,8 @@ class Prose:
         self.is_doubtful = False
         # The value was found in prose; it is a list of numbers or words, or empty; or no bracket.
         self.in_prose = self.scalar_list = self.is_scalar = False
-        # Of the text after it: if code has begun, its beginning.
-        self.trailing_code = False
+        # Of the text after it: if there were words, if thoughts or code have begun, its beginning.
+        self.trailing_words = self.trailing_thoughts = self.trailing_code = False
         self.trailing_text = ""
 
     def before(self, m: Leniency, text: str, pos: int) -> int:
@@ -328,20 +330,21 @@ class Prose:
                 return m._hold(text, pos)
             if char in "<◁[":
                 ends = m._sees(lookahead.ONLY_THOUGHTS_END, text, pos)
-                if ends is None:
+                begins = m._sees(lookahead.THOUGHTS, text, pos)
+                if ends is None or begins is None:
                     return m._hold(text, pos)
-                if ends:
+                if ends and not self.trailing_thoughts:
                     raise m._two_readings(
                         "the value has ended", "it was part of thoughts", text, pos
                     )
+                if begins or ends:
+                    self.trailing_thoughts = bool(begins)
             if char in "{[":
                 self.depth_aside += 1
             elif char in "}]":
                 if self.depth_aside:
                     self.depth_aside -= 1
-                elif patterns.WORD.search(self.trailing_text) and not patterns.IN_FACE.search(
-                    self.before_text
-                ):
+                elif self.trailing_words and not patterns.IN_FACE.search(self.before_text):
                     raise m._two_readings("the value has ended", "this bracket ends it", text, pos)
             pos += 1
         self.note_trailing(text, start, len(text))
@@ -361,7 +364,17 @@ class Prose:
         if fence:
             self.trailing_code = not self.trailing_code and bool(opens)
             return pos + 3
-        return pos + 1
+        # `code` in the middle of a later sentence is passed over whole.
+        if self.trailing_code or not patterns.IN_SENTENCE.search(self.before_text):
+            return pos + 1
+        seen = self.is_later() and m._sees(lookahead.QUOTED_CODE, text, pos)
+        if seen is None:
+            return m._hold(text, pos)
+        return text.index("`", pos + 1) + 1 if seen else pos + 1
+
+    def is_later(self) -> bool:
+        """True if words come after the sentence or the line in which the value ended."""
+        return patterns.LATER.search(self.trailing_text) is not None
 
     def is_second(self, m: Leniency, text: str, pos: int) -> bool | None:
         """None if more text must come to tell. A second value is refused.
@@ -369,13 +382,11 @@ class Prose:
         In the sentence of the value any bracket is one; in a later one, numbers are a footnote.
         """
         before = self.before_text
-        if self.depth_aside:
+        if self.depth_aside or self.trailing_thoughts:
             return False
         if (text[pos] == "[" or before.endswith("(")) and patterns.PART.search(before):
             return False
-        due = (
-            not patterns.LATER.search(self.trailing_text) or patterns.DUE.search(before) is not None
-        )
+        due = not self.is_later() or patterns.DUE.search(before) is not None
         cited = m._sees(lookahead.CITED, text, pos)
         if cited is None:
             return None
@@ -398,6 +409,7 @@ class Prose:
             return
         run = text[start:end]
         self.before_text = (self.before_text + run)[-_REMEMBERED:]
+        self.trailing_words = self.trailing_words or patterns.WORD.search(run) is not None
         if len(self.trailing_text) < _LONGEST_TRAILING:
             self.trailing_text = (self.trailing_text + run)[:_LONGEST_TRAILING]
 
@@ -423,6 +435,6 @@ class Prose:
             in_line = m._position(text, pos)[1] == m.brackets.root_line
             self.before_text = self.trailing_text = "" if in_line else "\n"
             self.depth_aside = 0
-            self.trailing_code = False
+            self.trailing_words = self.trailing_thoughts = self.trailing_code = False
             return end if comment else pos
         return end

@@ -3,7 +3,7 @@ cimport cython
 from ..machine cimport quote_ends
 from .core cimport Leniency
 
-cdef int STRING, VALUE
+cdef int AFTER, STRING, VALUE
 cdef Py_ssize_t REMEMBERED, _LONGEST
 
 cdef class Quotes:
@@ -16,8 +16,10 @@ cdef class Quotes:
     cpdef Py_ssize_t end_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
     @cython.locals(ends=int)
     cpdef ends_string(self, Leniency m, str text, Py_ssize_t quote)
+    cpdef bint opens_curly(self, Leniency m) except -1
     cpdef lone_quote(self, Leniency m, str text, Py_ssize_t quote)
     cpdef Py_ssize_t forgotten_quote(self, Leniency m, str text, Py_ssize_t quote) except? -2
     cpdef Py_ssize_t unclosed_key(self, Leniency m, str text, Py_ssize_t quote) except? -2
+    cpdef replay(self, Leniency m, str tail, str text, Py_ssize_t pos)
     cpdef Py_ssize_t inner_quote(self, Leniency m, str text, Py_ssize_t quote) except? -2
     cpdef Py_ssize_t after_quotes(self, Leniency m, str text, Py_ssize_t quote) except? -2

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ...errors import InvalidJSON
 from ..grammar import REMEMBERED
 from ..machine import quote_ends
-from ..states import STRING, VALUE
+from ..states import AFTER, STRING, VALUE
 from . import lookahead, patterns
 from .strings import closes_bracket
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _INCHES: Final = " .;)x×-"
 # After these a quote opens something, if no space follows it.
 _OPENS: Final = frozenset(",:;[{(")
-_SWALLOWS: Final = ("}", "]", '"', "”", "’")
+_SWALLOWS: Final = ("}", "]", '"')
 # As much of the text of a string is looked at.
 _LONGEST: Final = 200
 
@@ -79,7 +79,7 @@ class Quotes:
             if quote + 1 == end and not m._last:
                 return m._hold(text, quote)
             if text.startswith('"', quote + 1):
-                return m.text.open_block(m, text, quote - 1)
+                return m.text.open_block(m, '"""', text, quote - 1)
         if not m.text.inner or not m._frames:
             return m.text.finish_string(m, text, quote)
         if quote + 1 == end and not m._last:
@@ -114,6 +114,10 @@ class Quotes:
             seen = patterns.LAST_SCALAR.match(text, quote + 1) is not None
         return seen
 
+    def opens_curly(self, m: Leniency) -> bool:
+        """True if a curly or a low quote in the text that was emitted is not closed."""
+        return patterns.OPEN_CURLY.search(m.text.shown(m)[-_LONGEST:]) is not None
+
     def lone_quote(self, m: Leniency, text: str, quote: int) -> InvalidJSON:
         """The refusal of a quote that may end the string, or a quotation in it."""
         return m._two_readings(
@@ -122,11 +126,20 @@ class Quotes:
 
     def forgotten_quote(self, m: Leniency, text: str, quote: int) -> int:
         """After a comma: this quote opens a key, and the one before the comma was forgotten."""
-        ahead = lookahead.KEY_AHEAD if m._object else lookahead.ELEMENT_AHEAD
+        tail = m.text.tail_text
+        curly = tail[0] in "”’"
+        opens = tail.rstrip()[-1:]
+        if opens == "{" or (opens != "[" and (m._object or "}" in tail)):
+            ahead = lookahead.KEY_AHEAD
+        else:
+            ahead = lookahead.CURLY_ELEMENT_AHEAD if curly else lookahead.ELEMENT_AHEAD
         seen = m._sees(ahead, text, quote + 1)
         if seen is None:
             return m._hold(text, quote)
-        if not seen or "missing-quotes" not in m._rules:
+        if curly and self.opens_curly(m):
+            raise self.lone_quote(m, text, quote)
+        rule = "curly-quotes" if curly else "missing-quotes"
+        if not seen or rule not in m._rules:
             return -1
         # After \" the backslash may be part of the text, and the quote its end.
         shown = m.text.shown(m)[-_LONGEST:]
@@ -134,14 +147,15 @@ class Quotes:
         swallowed = swallowed or shown[-1:].isspace()  # before the comma, or in the text
         # Where keys are bare, one may be in the text.
         swallowed = swallowed or m._bare_keys or closes_bracket(m.text.whole(m))
-        if swallowed or self.quoted or not m._object:
+        unsure = swallowed or self.quoted or not m._object
+        if self.quotation or (not curly and unsure):
             raise m._two_readings(
                 "a quote is missing before the comma", "the comma is part of the text", text, quote
             )
-        m._may_repair("missing-quotes", text, quote, 0)
+        m._may_repair(rule, text, quote, 0)
         m.text.tail_text = ""
         m.text.finish_string(m, text, quote)
-        m._add_comma()
+        self.replay(m, tail[curly:], text, quote)
         return quote
 
     def unclosed_key(self, m: Leniency, text: str, quote: int) -> int:
@@ -160,6 +174,18 @@ class Quotes:
         m._end_key(text, quote)
         m._state = VALUE
         return quote
+
+    def replay(self, m: Leniency, tail: str, text: str, pos: int) -> None:
+        """Read what was held back as the text of a string: a comma, or closing brackets."""
+        for at, char in enumerate(tail, pos - len(tail)):
+            if char == "," and m._state == AFTER:
+                m._add_comma()
+            elif char in "}]" and m._frames and m._closes(char, m._state):
+                m._close(at)
+            elif char in "{[" and m._state == VALUE and not m._object:
+                m._open(text, at, char)
+            elif not char.isspace():
+                raise self.lone_quote(m, text, pos)
 
     def inner_quote(self, m: Leniency, text: str, quote: int) -> int:
         """A quote that is part of the text: it opens or closes a quotation, or means inches.
@@ -191,7 +217,7 @@ class Quotes:
                 if seen:  # `x], "key": [` may be no text at all
                     raise self.lone_quote(m, text, quote)
             self.quotation = False
-        elif char == '"' and opens_curly(m.text.shown(m)) and not before.isspace():
+        elif char == '"' and self.opens_curly(m) and not before.isspace():
             pass
         elif char == '"' and before.isalpha() and after.isalpha():
             self.quotation = self.glued = True
@@ -237,8 +263,3 @@ class Quotes:
 def is_length(string: str) -> bool:
     """True for text that ends in a length: `a 5" nail`, but not `room 12" key`."""
     return bool(patterns.LENGTH.search(string)) and not patterns.LABEL.search(string)
-
-
-def opens_curly(string: str) -> bool:
-    """True if a curly or a low quote in a text is not closed."""
-    return patterns.OPEN_CURLY.search(string[-_LONGEST:]) is not None

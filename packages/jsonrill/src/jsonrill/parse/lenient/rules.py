@@ -49,7 +49,7 @@ RULES: Final[dict[str, Rule]] = {
     "missing-quotes": Rule(
         "forgotten before a comma", '{"a": "one, "b": 2}', '{"a": "one", "b": 2}'
     ),
-    "block-strings": Rule("Python habits", '{"a": """b"""}', '{"a": "b"}'),
+    "block-strings": Rule("Python and Markdown habits", '{"a": """b"""}', '{"a": "b"}'),
     "back-ticks": Rule("JavaScript habits", '{"a": `b`}', '{"a": "b"}'),
     "raw-newlines": Rule("text is pasted into strings", '{"a": "x\ny"}', '{"a": "x\\ny"}'),
     "bad-escapes": Rule(

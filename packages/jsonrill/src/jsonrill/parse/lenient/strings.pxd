@@ -34,7 +34,7 @@ cdef class Strings:
     cpdef Py_ssize_t run(self, Leniency m, str text, Py_ssize_t pos, str closer) except? -2
     cpdef Py_ssize_t one_escape(self, Leniency m, str text, Py_ssize_t pos, str closer) except? -2
     cpdef Py_ssize_t end_odd_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
-    cpdef Py_ssize_t open_block(self, Leniency m, str text, Py_ssize_t pos) except? -2
+    cpdef Py_ssize_t open_block(self, Leniency m, str opened, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t block_string(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t odd_escape(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef bint has_code(self, Leniency m, str text, Py_ssize_t pos) except -1

@@ -1,7 +1,7 @@
 """The text of strings: odd quotes, three quotes or ticks, escapes, control characters.
 
-A comma at the end of a growing string is not emitted before the next character: the string may turn
-out to have ended before it (`quotes.py`).
+A comma at the end of a growing string, or a curly quote, is not emitted before the next character:
+it may turn out to be the end of the string (`quotes.py`).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ CLOSERS: Final = {"'": "'", "“": "”", "‘": "’", "`": "`"}
 _PLAIN: Final = {
     closer: re.compile(rf"[^{closer}\\\x00-\x1f]*") for closer in (*CLOSERS.values(), '"')
 }
-_BLOCK_TEXT: Final = re.compile(r'[^"\\\r\n]*')
+_BLOCK_TEXT: Final = {'"""': re.compile(r'[^"\\\r\n]*'), "```": re.compile(r"[^`\r\n]*")}
 # Markdown escapes these. Not those that formulas and regular expressions escape, too.
 _MARKDOWN: Final = frozenset("_*#~>`")
 _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
 _LONGEST_TAIL: Final = 200
 # Before one of these a string may have ended.
-_UNSURE: Final = " \t\r\n,"
+_UNSURE: Final = " \t\r\n,}]{[”’"
 
 
 class Strings:
@@ -288,25 +288,37 @@ class Strings:
             m._state = ODD_STRING
         return end
 
-    def open_block(self, m: Leniency, text: str, pos: int) -> int:
-        """Three quotes: a string over several lines."""
+    def open_block(self, m: Leniency, opened: str, text: str, pos: int) -> int:
+        """Three quotes or ticks: a string over several lines."""
         if not m._may_repair("block-strings", text, pos):
             return -1
-        self.opened = '"'
+        self.opened = opened
         m._begun = "\n"  # a line break right here is not part of it
+        if opened == "```":
+            m._start_string(m._offset + pos)
+            m._open_string(BLOCK_STRING, text, pos)
+            self.begin_text(m)
         m.quotes.quoted = True
         m._state = BLOCK_STRING
-        return pos + 3
+        return pos + len(opened)
 
     def block_string(self, m: Leniency, text: str, pos: int) -> int:
-        """Between three quotes: text as it is; one line break at either end is not part of it."""
+        """Between three quotes or ticks: text as it is; one line break at either end is not."""
+        opened = self.opened
         if m._begun:
-            if text[pos:] == "\r" and not m._last:
+            ticks = opened == "```"
+            cut = patterns.INFO_STRING_CUT.match(text, pos) if ticks else text[pos:] == "\r"
+            if cut and not m._last:
                 return m._hold(text, pos)
             m._begun = ""
-            if match := patterns.LINE_BREAK.match(text, pos):
+            match = (patterns.INFO_STRING if ticks else patterns.LINE_BREAK).match(text, pos)
+            if match:
                 return match.end()
-        end = _BLOCK_TEXT.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+            if ticks:
+                raise m._two_readings(
+                    "this line names the language", "it is part of the text", text, pos
+                )
+        end = _BLOCK_TEXT[opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if end > pos:
             self.take(m, text[pos:end])
         if m._offset + end > m._stop:
@@ -318,14 +330,19 @@ class Strings:
         mark = patterns.LINE_BREAK.match(text, end)
         start = mark.end() if mark else end
         rest = text[start : start + 3]
-        half = rest in ("", '"', '""') or (text[end] == "\r" and end + 1 == len(text))
-        if half and not m._last:
+        if opened.startswith(rest) and len(rest) < 3 and not m._last:
             return m._hold(text, end)
-        if rest == '"""':
+        if text[end] == "\r" and not mark and end + 1 == len(text) and not m._last:
+            return m._hold(text, end)
+        if rest == opened:
             seen = m.quotes.ends_string(m, text, start + 2) if m._frames else True
             if seen is None:
                 return m._hold(text, end)
             if seen:
+                if opened == "```" and not self.shown(m):
+                    raise m._two_readings(
+                        "the fence names a language", "the text is in its line", text, end
+                    )
                 m._state = STRING
                 return self.finish_string(m, text, start + 2)
         self.take(m, text[end:start] or text[end])
@@ -402,9 +419,11 @@ def closes_bracket(string: str) -> bool:
 def _tail(run: str) -> int:
     """Where the end of a string begins that is not emitted at once.
 
-    It is a comma, and white space after it.
+    It is a comma, or a curly quote that may be meant as the string's end, and what follows it.
     """
     if run[-1] not in _UNSURE:
         return len(run)
+    if not run.isascii() and (match := patterns.CURLY_TAIL.search(run)) is not None:
+        return match.start()
     last = len(run.rstrip(" \t\r\n")) - 1
     return last if last >= 0 and run[last] == "," else len(run)

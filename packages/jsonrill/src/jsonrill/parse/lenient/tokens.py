@@ -91,14 +91,15 @@ class Tokens:
             if "```".startswith(ticks) and pos + len(ticks) == len(text):
                 return m._hold(text, pos)
             return m.text.fix_quote(m, text, pos, "`") if m._state <= FIRST_ELEMENT else -1
+        if m._state == VALUE and m._object:
+            return m.text.open_block(m, "```", text, pos)
         return self.fix_closing_fence(m, text, pos)
 
     def fix_closing_fence(self, m: Leniency, text: str, pos: int) -> int:
         """A fence between tokens: the value was cut off before it."""
         if "cut-off" not in m._rules or "fences" not in m._rules:
             return -1
-        first = m._state == FIRST_KEY or m._state == FIRST_ELEMENT
-        if first or (m._state == VALUE and m._object):
+        if m._state == FIRST_KEY or m._state == FIRST_ELEMENT:
             raise m._two_readings("the text stopped here", "a quote is missing", text, pos)
         m.brackets.refuse_open(m, text, pos)
         m._may_repair("cut-off", text, pos, 0)
@@ -176,11 +177,11 @@ class Tokens:
     def fix_ellipsis(self, m: Leniency, text: str, pos: int) -> int:
         match = lookahead.ELLIPSIS.whole.match(text, pos)
         if match and "ellipses" in m._rules:
-            seen = lookahead.after_brackets(text, match.end(), m._last)
-            if seen is None:
-                return m._hold(text, pos)
             first = m._state == FIRST_KEY or m._state == FIRST_ELEMENT
-            if first or not (seen.closers or seen.then == "end"):
+            closes = None if first else lookahead.closes_next(text, match.end(), m._last)
+            if closes is None and not first:
+                return m._hold(text, pos)
+            if not closes:
                 raise m._two_readings("there is nothing here", "values were left out", text, pos)
         end = m._fix_mark("ellipses", lookahead.ELLIPSIS, text, pos)
         if end >= 0 and not m._held and (m._state == NEXT_KEY or m._state == VALUE):
