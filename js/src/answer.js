@@ -1,5 +1,6 @@
 /** What a caller may want to know of an answer beside its values. */
 
+import { joined } from "./sources/joined.js";
 import { Kept } from "./sources/reading.js";
 
 /**
@@ -21,7 +22,7 @@ export class Answer {
 
   /** The text of the answer so far, without reasoning and calls. */
   get text() {
-    return this.#kept.text;
+    return joined(this.#kept);
   }
 
   /** Forget the answer before: another stream is read. */

@@ -4,7 +4,7 @@
  * (RFC 6901, read against a value).
  */
 
-import { endOfString, isObject } from "./parse/values.js";
+import { isObject } from "./parse/values.js";
 import { formatPath } from "./parse/path-text.js";
 
 export { formatPath } from "./parse/path-text.js";
@@ -125,6 +125,19 @@ function index(digits, where) {
     throw new PathError(`too large an index: ${JSON.stringify(where)}`);
   }
   return number;
+}
+
+/**
+ * Where the JSON string that begins at `start` ends, just behind its quote; -1 if it does not.
+ * @param {string} text
+ * @param {number} start
+ */
+function endOfString(text, start) {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '"') return at + 1;
+    if (text[at] === "\\") at += 1;
+  }
+  return -1;
 }
 
 /**

@@ -129,6 +129,31 @@ test("leaving the loop closes the source", async () => {
   await stream.cancel();
 });
 
+test("a source may fail while it is asked, at once or later", async () => {
+  const first = { done: false, value: "[1, 2" };
+  const failures = {
+    "at once": () => {
+      throw new Error("gone");
+    },
+    later: () => Promise.reject(new Error("gone")),
+  };
+  for (const [when, fail] of Object.entries(failures)) {
+    for (const pieces of [[], [first], [first, { done: false, value: ", 3" }, { done: false, value: ", 4" }]]) {
+      const left = [...pieces];
+      let returned = 0;
+      const elements = {
+        next: () => (left.length === 0 ? fail() : Promise.resolve(left.shift())),
+        return: () => (returned += 1),
+      };
+      const reading = values({ [Symbol.asyncIterator]: () => elements });
+      for (const _ of pieces) assert.equal((await reading.next()).done, false);
+      await assert.rejects(reading.next(), { message: "gone" }, when);
+      assert.deepEqual(await reading.next(), { done: true, value: undefined });
+      assert.equal(returned, 0, "a source that failed is not closed");
+    }
+  }
+});
+
 test("an error of the text closes the source, after what was good", async () => {
   let closed = 0;
   function* source() {

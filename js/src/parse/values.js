@@ -87,16 +87,3 @@ export function own(holder, step) {
 export function copyOf(container) {
   return /** @type {T} */ (Array.isArray(container) ? container.slice() : { ...container });
 }
-
-/**
- * Where the JSON string that begins at `start` ends, just behind its quote; -1 if it does not.
- * @param {string} text
- * @param {number} start
- */
-export function endOfString(text, start) {
-  for (let at = start + 1; at < text.length; at += 1) {
-    if (text[at] === '"') return at + 1;
-    if (text[at] === "\\") at += 1;
-  }
-  return -1;
-}

@@ -51,16 +51,27 @@ export class NotedBuilder extends LocatedBuilder {
 }
 
 /**
- * What checks the parts that became complete.
+ * Put a check of the parts that became complete behind what a stage found.
  * @param {StandardSchema} schema
  * @param {NotedBuilder} growing
+ * @param {any[]} out
  */
-export function checks(schema, growing) {
-  return growing.completed.map((path) => () => checkPart(schema, growing, path));
+export function putCheck(schema, growing, out) {
+  const { completed } = growing;
+  if (completed.length !== 0) out.push(() => checkParts(schema, growing, completed));
 }
 
 /**
- * Throw InvalidSchema if the schema refuses what is at this path, whatever else arrives.
+ * Throw InvalidSchema if the schema refuses what is at one of these paths, whatever else arrives.
+ * @param {StandardSchema} schema
+ * @param {NotedBuilder} growing
+ * @param {Path[]} paths
+ */
+export async function checkParts(schema, growing, paths) {
+  for (const path of paths) await checkPart(schema, growing, path);
+}
+
+/**
  * @param {StandardSchema} schema
  * @param {NotedBuilder} growing
  * @param {Path} path

@@ -51,23 +51,22 @@ export function refusal(issues, value) {
  * @param {unknown} value
  * @returns {Promise<T>}
  */
-async function validated(schema, value) {
+export async function validated(schema, value) {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
   throw refusal(result.issues, value);
 }
 
 /**
- * What the schema makes of a complete value, to be awaited, as `shown` shows it. Validation begins then, so
+ * What finds what the schema makes of a complete value, as `shown` shows it. Validation begins when it is called, so
  * that a value that is never reached is not refused.
  * @template T
  * @param {StandardSchema<T>} schema
  * @param {unknown} value
  * @param {(value: T) => any} [shown]
- * @returns {PromiseLike<any>}
  */
 export function later(schema, value, shown = (value) => value) {
-  return { then: (done, failed) => validated(schema, value).then(shown).then(done, failed) };
+  return async () => ({ value: shown(await validated(schema, value)) });
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { createMachine, ValueBuilder, KEPT } from "../streams/core.js";
 import { InvalidJSON, JsonrillError, Truncated, quoted } from "../errors.js";
+import { joined } from "./joined.js";
 import { TAGS } from "../answers/split-tags.js";
 
 // How many characters a message quotes.
@@ -13,12 +14,12 @@ const BLANK = /^[\ufeff \t\r\n]*/;
 /**
  * The error with what was read, and with the words that a person needs.
  * @param {unknown} error
- * @param {string} text
+ * @param {import("./driving.js").Kept} kept
  * @param {boolean} strict
  */
-export function explained(error, text, strict) {
+export function explained(error, kept, strict) {
   if (!(error instanceof JsonrillError)) return error;
-  error.text ??= text;
+  error.text ??= joined(kept);
   const read = error.text;
   const told = error instanceof InvalidJSON && isAtTheBeginning(error, read) ? ofTheBeginning(error, read, strict) : error;
   if (told.value === undefined && read !== "") told.value = lastGood([...read], error.offset, strict);

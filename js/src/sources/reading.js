@@ -60,5 +60,5 @@ function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = 
  */
 async function inWords(error, { kept }, { repair = false }) {
   const { explained } = await import("./explain.js");
-  return explained(error, kept.text, repair === false);
+  return explained(error, kept, repair === false);
 }

@@ -4,30 +4,37 @@
  */
 
 /**
- * @template T
- * @typedef {{next(): Promise<IteratorResult<T, any>>, return(value?: any): Promise<IteratorResult<T, any>>}} Inner
+ * What gives elements. `ask`: one is wanted; `come` or `fail` is called. `close`: nobody wants what is waited for.
+ * @typedef {{ask(come: (result: IteratorResult<any, any>) => void, fail: (error: unknown) => void): unknown,
+ *   return(value: any): Promise<IteratorResult<any, any>>, close(): unknown}} Inner
  */
 
 /**
- * The elements of `inner`. One who leaves while the next is awaited need not wait for it: `close` is
+ * The elements of a generator. One who leaves while the next is awaited need not wait for it: `close` is
  * called, which closes what is waited for. So it is when the signal is aborted, whose reason is thrown.
  * @template T
- * @param {Inner<T>} inner asked for one element after the other
+ * @param {AsyncGenerator<T, any, undefined>} generator
  * @param {() => unknown} close
  * @param {AbortSignal} [signal]
  * @returns {AsyncGenerator<T, void, undefined>}
  */
-export function stoppable(inner, close, signal) {
-  return /** @type {any} */ (new Stoppable(inner, close, signal));
+export function stoppable(generator, close, signal) {
+  /** @type {Inner} */
+  const inner = {
+    ask: (come, fail) => generator.next().then(come, fail),
+    return: (value) => generator.return(value),
+    close,
+  };
+  return /** @type {any} */ (new Stoppable(inner, signal));
 }
 
 const DONE = { done: true, value: undefined };
 
-class Stoppable {
+/** The elements of `inner`, which is asked for one after the other. */
+export class Stoppable {
   #inner;
-  #close;
   #signal;
-  /** Those who wait for an element, in order. @type {{resolve(result: any): void, reject(error: unknown): void}[]} */
+  /** What to call for those who wait for an element, in order. @type {((result: any) => void)[]} */
   #waiting = [];
   #hasBegun = false;
   #isOver = false;
@@ -35,13 +42,11 @@ class Stoppable {
   #failure = null;
 
   /**
-   * @param {Inner<any>} inner
-   * @param {() => unknown} close
+   * @param {Inner} inner
    * @param {AbortSignal} [signal]
    */
-  constructor(inner, close, signal) {
+  constructor(inner, signal) {
     this.#inner = inner;
-    this.#close = close;
     this.#signal = signal;
     if (signal?.aborted) this.#abort();
     else signal?.addEventListener("abort", this.#abort);
@@ -58,20 +63,20 @@ class Stoppable {
       return failure ? Promise.reject(failure.error) : Promise.resolve(DONE);
     }
     this.#hasBegun = true;
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
       if (this.#waiting.length === 1) this.#ask();
     });
   }
 
   /** @param {any} [value] */
-  return(value) {
+  async return(value) {
     if (!this.#isOver && this.#hasBegun && this.#waiting.length === 0) {
       this.#end();
       return this.#inner.return(value);
     }
     if (!this.#isOver) this.#leave();
-    return Promise.resolve({ done: true, value });
+    return { done: true, value };
   }
 
   /** @param {unknown} error */
@@ -81,17 +86,21 @@ class Stoppable {
   }
 
   #ask() {
-    this.#inner.next().then(this.#come, this.#fail);
+    try {
+      this.#inner.ask(this.#come, this.#fail);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #come = (/** @type {IteratorResult<any, any>} */ result) => {
-    this.#waiting.shift()?.resolve(result);
+    this.#waiting.shift()?.(result);
     if (result.done) this.#end();
     else if (this.#waiting.length !== 0) this.#ask();
   };
 
   #fail = (/** @type {unknown} */ error) => {
-    this.#waiting.shift()?.reject(error);
+    this.#waiting.shift()?.(Promise.reject(error));
     this.#end();
   };
 
@@ -103,7 +112,7 @@ class Stoppable {
   /** Close what is waited for. */
   #leave() {
     this.#end();
-    this.#close();
+    this.#inner.close();
   }
 
   /** It is over, also for those who still wait. */
@@ -112,6 +121,6 @@ class Stoppable {
     this.#signal?.removeEventListener("abort", this.#abort);
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const { resolve, reject } of waiting) this.next().then(resolve, reject);
+    for (const resolve of waiting) resolve(this.next());
   }
 }

@@ -6,9 +6,9 @@ import { FieldNotFound } from "../build/field-not-found.js";
 import { InvalidJSON, Truncated } from "../errors.js";
 import { append, apart } from "./growing.js";
 import { WholeFields } from "../schema/fields.js";
-import { checks, NotedBuilder } from "../schema/parts.js";
+import { checkParts, NotedBuilder, putCheck } from "../schema/parts.js";
 import { checkSchema } from "../schema/check.js";
-import { later, withSchema } from "../schema/standard.js";
+import { validated, withSchema } from "../schema/standard.js";
 import { checkSource, drive } from "../sources/reading.js";
 import { isObject } from "../parse/values.js";
 
@@ -52,7 +52,7 @@ export function fields(source, options) {
       if (piece === undefined) machine.flush(cut);
       else machine.feed(piece);
     } finally {
-      if (schema !== undefined) append(out, checks(schema, value));
+      if (schema !== undefined) putCheck(schema, value, out);
       const names = isObject(value.live) ? value.completed.filter(({ length }) => length === 1) : [];
       for (const [name] of names) {
         out.push(whole.field(schema, String(name), value.live[name]));
@@ -61,7 +61,7 @@ export function fields(source, options) {
     if (piece !== undefined) return;
     if (!isObject(value.live)) throw new FieldNotFound("the value has no fields: it is not an object", "root");
     // What it finds is yielded behind it.
-    if (schema !== undefined) out.push(async () => append(out, await later(schema, value.value, whole.changed)));
+    if (schema !== undefined) out.push(async () => append(out, whole.changed(await validated(schema, value.value))));
   };
   return drive(source, stage, { ...reading, first: true });
 }
@@ -96,7 +96,7 @@ export function partial(text, options) {
   const machine = createMachine(value, schema === undefined ? parsing : { ...parsing, cutOff: false });
   const isWhole = isRead(machine, text, value);
   if (schema === undefined) return value.value;
-  return isWhole ? Promise.resolve(later(schema, value.value)) : checked(schema, value);
+  return isWhole ? validated(schema, value.value) : checked(schema, value);
 }
 
 /**
@@ -124,7 +124,7 @@ function isRead(machine, text, value) {
  * @param {NotedBuilder} value
  */
 async function checked(schema, value) {
-  for (const check of checks(schema, value)) await check();
+  await checkParts(schema, value, value.completed);
   return value.value;
 }
 
@@ -155,5 +155,5 @@ export function loads(text, options) {
   const document = new Document({ ...parsing, cutOff: false });
   document.feed(text);
   document.flush();
-  return schema === undefined ? document.value : Promise.resolve(later(schema, document.value));
+  return schema === undefined ? document.value : validated(schema, document.value);
 }

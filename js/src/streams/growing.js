@@ -58,8 +58,8 @@ export function grown(drive, source, show, whole, { live, schema, ...options }, 
         if (isEnd) machine.flush(piece === undefined ? cut : null);
         else machine.feed(piece);
       } finally {
-        if (validation) append(out, validation.checks(/** @type {any} */ (schema), /** @type {any} */ (value)));
-        append(out, value.finished.map(whole));
+        if (validation) validation.putCheck(/** @type {any} */ (schema), /** @type {any} */ (value), out);
+        for (const one of value.finished) out.push(whole(one));
         if (value.changed && value.started) out.push(show(value));
       }
       if (!isEnd) return;
@@ -89,19 +89,18 @@ export function grownValues(drive, source, options) {
 }
 
 /**
- * The options of the source, and those of the parser. With `several`, the arguments of calls are one
- * text with many documents.
+ * The options of the source, which are all of them, and those of the parser. With `several`, the arguments of
+ * calls are one text with many documents.
  * @template {SourceOptions & {many?: boolean}} O
  * @param {O} options
  * @param {boolean} several
  * @returns {[import("../sources/driving.js").Reading, Omit<O, keyof SourceOptions>]}
  */
-export function apart({ tool, choice, sse, provider, answer, signal, ...parsing }, several) {
-  const { many, repair, prefix } = /** @type {ParserOptions} */ (parsing);
-  const reading = { tool, choice, sse, provider, answer, signal, many, repair, prefix };
+export function apart(options, several) {
+  const { tool, choice, sse, provider, answer, signal, ...parsing } = options;
   // The provider says whether a call is complete.
   const read = tool ? { ...parsing, cutOff: false } : parsing;
-  return [reading, tool && several ? { ...read, many: true } : read];
+  return [options, tool && several ? { ...read, many: true } : read];
 }
 
 /**
