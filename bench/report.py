@@ -368,8 +368,9 @@ def javascript(figures: Results) -> str:
         return ""
     results = figures["javascript"]
     shapes = results["node"]
+    shown = (*FAMILY, "deep nesting")
     speed = [
-        [name, *(cell(shapes[shape]["rows"].get(name)) for shape in FAMILY)]
+        [name, *(cell(shapes[shape]["rows"].get(name)) for shape in shown)]
         for name in shapes["58 B"]["rows"]
     ]
     worst = max((_beside(shapes[shape]["rows"]), shape) for shape in SHAPES)
@@ -381,7 +382,13 @@ The npm package beside others, in node: microseconds for one piece of {PIECE} ch
 and jsonriver wait for each piece, the others are fed in a plain loop. partial-json is called with
 all the text so far; `jsonrill/partial-json` is the [drop-in](coming-from.md#one-import) for it.
 
-{table(("", *FAMILY), speed)}
+They do not promise the same. A value of `values()` or `Document.value` never changes. `live` and
+jsonriver have one object that changes with the next piece; who keeps it clones it, as in the row
+that says so. @streamparser/json tells the innermost value, before it is in those around it. So
+`values()` does more, a copy of what is open, which is much in a long list and in deep nesting:
+[what it costs](design.md#values-that-are-safe-to-keep).
+
+{table(("", *shown), speed)}
 
 `Document.live` takes {worst[0]:.2f}× the time of the fastest rival where it is slowest beside one
 ({worst[1]}). {versions}. What a page loads is on
