@@ -393,6 +393,7 @@ that says so. @streamparser/json tells the innermost value, before it is in thos
 `Document.live` takes {worst[0]:.2f}× the time of the fastest rival where it is slowest beside one
 ({worst[1]}). {versions}. What a page loads is on
 [the page of the package](javascript.md#size-and-speed).
+{results.get("note", "")}
 """
 
 

@@ -4,7 +4,7 @@
  */
 
 /**
- * What gives elements. `ask`: one is wanted; `come` or `fail` is called. `close`: nobody wants what is waited for.
+ * What gives elements. `ask`: one is wanted; `come` or `fail` is called. `close`: no reader wants what is waited for.
  * @typedef {{ask(come: (result: IteratorResult<any, any>) => void, fail: (error: unknown) => void): unknown,
  *   return(value: any): Promise<IteratorResult<any, any>>, close(): unknown}} Inner
  */
