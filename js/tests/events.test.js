@@ -239,7 +239,7 @@ test("a connection that hangs is left, before its head and after it", async (con
   const reasons = [];
   const stream = openEvents(url, {
     ...QUICK,
-    timeout: 60,
+    timeout: 500,
     onState: (_, { reason }) => reason && reasons.push(reason),
   });
   assert.deepEqual((await all(stream)).events, pairs(1, 2));
@@ -256,9 +256,9 @@ test("heartbeats keep a silent connection", async (context) => {
       if (beats < 12) return response.write(": hb\n");
       clearInterval(timer);
       response.end(event(1) + CLOSE);
-    }, 20);
+    }, 60);
   });
-  assert.deepEqual((await all(openEvents(url, { ...QUICK, timeout: 150 }))).events, pairs(1));
+  assert.deepEqual((await all(openEvents(url, { ...QUICK, timeout: 600 }))).events, pairs(1));
   assert.equal(requests.length, 1);
 });
 
