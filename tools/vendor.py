@@ -32,7 +32,7 @@ TARGET: Final = ROOT / "dist" / "jsonrill_partial.py"
 # The modules, in the order of the file.
 PARTS: Final = (
     *("jsontext", "paths", "errors", "options", "parse/states", "parse/grammar", "parse/sink"),
-    *("parse/position", "parse/nesting", "parse/c_scanner", "parse/machine"),
+    *("parse/position", "parse/nesting", "parse/c_scanner", "parse/characters", "parse/machine"),
     *("build/builder", "build/document", "partial"),
 )
 # What the file is for; all else is there because these use it.
@@ -74,15 +74,19 @@ FALSE: Final = {
     "self._names is _NO_NAMES",
     "len(text) - pos >= WORTH_A_RUN",
     "_is_dense(text, start, end)",
-    r"'\\u' not in text",
+    "len(text) <= SHORT",
 }
-TRUE: Final = {"state == DIGITS", "self._state != SKIPPED", "end == pos", "cut is None"}
+TRUE: Final = {
+    *("state == DIGITS", "self._state != SKIPPED", "end == pos", "cut is None"),
+    "stop == NOWHERE",
+}
 # Parameters and arguments that are not here.
 GONE: Final = {"repair", "many", "on_repair", "prefix", "schema", "cut", "missing"}
 # Statements and lines that are not here, and texts that are others here.
 WITHOUT: Final = (
     "self._leave_ended()",
     "end = pos",
+    "stop = NOWHERE",
     "builder.finished = None",
     'self.many = options.get("many", False)',
     "self._many = many",

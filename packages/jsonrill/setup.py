@@ -31,7 +31,8 @@ PUBLIC = (
 )
 # What these are made of, so that their copies and pickles hold objects of these modules.
 PARTS = (
-    *("parse.sink", "parse.position", "parse.machine", "parse.create", "parse.nesting"),
+    *("parse.sink", "parse.position", "parse.characters", "parse.machine", "parse.create"),
+    "parse.nesting",
     *("parse.lenient.inside", "parse.lenient.core", "parse.lenient.prose"),
     *("parse.lenient.comments", "parse.lenient.by_schema", "parse.lenient.words"),
     *("parse.lenient.strings", "parse.lenient.quotes", "parse.lenient.brackets"),
@@ -51,8 +52,8 @@ HOT = (*PUBLIC, *PARTS, *PRIVATE)
 SHARED = "_shared"
 # Compiled for speed, because a row of `make bench-guard` would be over 5 % slower; others for size.
 FAST = {
-    *("paths", "jsontext", "eventstream", "parse.sink", "parse.nesting"),
-    *("wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),
+    *("paths", "jsontext", "eventstream", "parse.sink", "parse.nesting", "parse.characters"),
+    *("build.document", "wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),
     *("chunker.snapshot", "chunker.leaves", "chunker.frames", "chunker.spine", "chunker.prefix"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.update"),
     *("partial_stream.stream", "schema.containers", "schema.typed", "schema.document"),

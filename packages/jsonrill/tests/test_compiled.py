@@ -10,8 +10,8 @@ from itertools import product
 import pytest
 
 import jsonrill
-from jsonrill.parse.grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH
-from jsonrill.parse.machine import code_at, is_cut
+from jsonrill.parse.characters import code_at, is_cut
+from jsonrill.parse.grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH, unescape
 from support import ROOT
 
 
@@ -52,3 +52,6 @@ def test_escapes_by_character_are_those_of_the_patterns() -> None:
         assert not is_cut(text, 0, 6)
     for text in ("\\", "\\u", "\\n", "\\x", "x", "u"):
         assert is_cut(text, 0, len(text)) == (CUT_ESCAPE.match(text) is not None), text
+    for char in map(chr, range(128)):
+        text = f"\\{char}"
+        assert code_at(text, 0, 2) == (ord(unescape(text)) if ESCAPE.match(text) else -1), text

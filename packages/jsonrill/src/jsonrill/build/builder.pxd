@@ -3,6 +3,8 @@ cimport cython
 from ..parse.sink cimport Sink
 
 cdef dict _NO_NAMES
+cdef bint _COMPILED
+cdef Py_ssize_t BRIEF
 
 cdef class ValueBuilder(Sink):
     cdef public bint changed, done, stale, started

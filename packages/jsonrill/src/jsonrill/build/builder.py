@@ -11,8 +11,11 @@ from typing import Any, Final, NoReturn
 
 from ..errors import refuse_copy
 from ..parse.sink import Sink
+from ..parse.states import BRIEF
 from ..paths import ABSENT, Path, is_complete
 
+# As in `machine.py`.
+_COMPILED: Final = not __file__.endswith(".py")
 # Keys that are kept once for all their objects; more than that are hardly names.
 MANY_NAMES: Final = 1000
 _NO_NAMES: Final[dict[str, str]] = {}
@@ -110,8 +113,11 @@ class ValueBuilder(Sink):
         self.changed = self.stale = True
         text = self._text
         if self._members is not None:
-            self._text = self._members[self._key] = ""
-            text += run
+            if _COMPILED and len(text) <= BRIEF:
+                text = text + run
+            else:
+                self._text = self._members[self._key] = ""
+                text += run
             self._text = self._members[self._key] = text
         elif self._elements is not None:
             self._text = self._elements[-1] = ""

@@ -1,11 +1,13 @@
 # Types for the compiler; the code is in document.py.
 cimport cython
 from ..parse.create cimport create_machine
-from ..parse.machine cimport Machine, is_usual, plain_end
+from ..parse.characters cimport is_usual, plain_end
+from ..parse.machine cimport Machine
 from .builder cimport GrowingValue, ValueBuilder
 
 cdef bint _COMPILED
 cdef int READY, WATCHED
+cdef Py_ssize_t BRIEF
 
 cdef object _CHANGES
 

@@ -6,10 +6,10 @@ from typing import Any, Final, Unpack
 
 from ..errors import CutShort, InvalidJSON, LimitExceeded
 from ..options import ParseOptions
+from ..parse.characters import is_usual, plain_end
 from ..parse.create import create_machine
-from ..parse.machine import is_usual, plain_end
 from ..parse.sink import Repair
-from ..parse.states import READY, WATCHED
+from ..parse.states import BRIEF, READY, WATCHED
 from ..paths import Path
 from .builder import LIVE, GrowingValue, ValueBuilder
 
@@ -73,22 +73,22 @@ class GrowingDocument(GrowingValue):
             )
         ):
             machine._offset = end
-            members = builder._members
-            if members is None:
+            if builder._members is None:
                 self.live = None  # a string at the root is extended in place, too
                 builder.text(piece)
                 self.live = builder.root
                 return True
-            key = builder._key
             text = builder._text
-            builder._text = members[key] = ""
-            text += piece
-            builder._text = members[key] = text
+            if _COMPILED and len(text) <= BRIEF:
+                text = text + piece
+            else:
+                builder._text = builder._members[builder._key] = ""
+                text += piece
+            builder._text = builder._members[builder._key] = text
             builder.changed = builder.stale = True
             return True
         builder.changed = False
-        if builder.finished:
-            builder.finished = None
+        builder.finished = None
         if self._root is _CHANGES:
             self.live = None  # a string has no other owner while it is extended
         try:

@@ -1,30 +1,22 @@
 # Types for the compiler; the code is in machine.py.
 cimport cython
+from .characters cimport code_at, is_cut, is_usual, plain_end
 from .sink cimport Sink, TextBuffer
 from .position cimport Position
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT, PLAIN, WATCHED, READY, HELD, CUT, CLOSED
 cdef int START, ZERO, INTEGER
+cdef tuple NUMBER_STEPS
 cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
 cdef Py_ssize_t NOWHERE, REMEMBERED
-cdef Py_ssize_t WORTH_DECODING, WORTH_A_RUN, WHOLE_ESCAPE, SHORT, FEW
+cdef Py_ssize_t WORTH_DECODING, WORTH_A_RUN, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
 @cython.locals(end=Py_ssize_t)
 cpdef Py_ssize_t space_end(str text, Py_ssize_t pos) except -2
 @cython.locals(end=Py_ssize_t)
 cpdef int quote_ends(str text, Py_ssize_t pos) except -2
-@cython.locals(char=Py_UCS4)
-cpdef bint is_usual(str text) except -1
-@cython.locals(end=Py_ssize_t, char=Py_UCS4)
-cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos) noexcept
-
-@cython.locals(at=Py_ssize_t, digit=int, code=int)
-cpdef int code_at(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
-@cython.locals(at=Py_ssize_t)
-cpdef bint is_cut(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
-cpdef int digit_of(int char) noexcept
 
 cdef class Machine(Position):
     cdef bint _bom, _cut, _exact, _last, _many, _unique
@@ -105,7 +97,7 @@ cdef class Machine(Position):
     cdef Py_ssize_t _take_simple(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     @cython.final
     @cython.locals(stop=Py_ssize_t, code=int, run=str)
-    cdef Py_ssize_t _take_codes(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
+    cdef Py_ssize_t _take_escapes(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     @cython.final
@@ -128,7 +120,7 @@ cdef class Machine(Position):
     @cython.locals(end=Py_ssize_t)
     cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
     @cython.final
-    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, state=int, number=str)
+    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, state=int, steps=dict, number=str)
     cdef Py_ssize_t _digits(self, str text, Py_ssize_t pos) except -2
     cdef bint _ends_number(self, str text, Py_ssize_t pos) except -1
     @cython.final

@@ -55,6 +55,7 @@ from ..errors import (
 )
 from ..options import Duplicates, ParseFloat, check
 from .c_scanner import each_key_once, passes_a_limit, scanner
+from .characters import code_at, is_cut, is_usual, plain_end
 from .expected import Guide
 from .grammar import (
     CUT_ESCAPE,
@@ -71,6 +72,7 @@ from .grammar import (
     START,
     STRING_RUN,
     UNDECODABLE,
+    WHOLE_ESCAPE,
     ZERO,
     unescape,
 )
@@ -105,11 +107,8 @@ _MOST_NUMBER, _MOST_KEYS = DEFAULT_LIMITS.number, DEFAULT_LIMITS.keys
 WORTH_DECODING: Final = 64
 # In so much text there may well be several objects of a list.
 WORTH_A_RUN: Final = 512
-WHOLE_ESCAPE: Final = len(r"\u0000")
 # A piece no longer than this is looked through more than once without harm.
 SHORT: Final = 256
-# Up to this number of characters is looked at one by one, more by searches in C.
-FEW: Final = 16
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")
@@ -783,15 +782,13 @@ class Machine(Position):
     def _escaped(self, text: str, pos: int) -> int:
         """The same for text with escapes, unusual characters, or more of them than allowed."""
         end = min(len(text), self._stop - self._offset)
-        stop = pos
-        if len(text) > SHORT:
-            pass
-        elif "\\u" not in text:
-            stop = self._take_simple(text, pos, end)
-        elif _COMPILED:
-            stop = self._take_codes(text, pos, end)
-        # The beginning of an escape alone, and nothing else: there is no run to look for.
-        if stop == pos and (end - pos >= WHOLE_ESCAPE or not text.startswith("\\u", pos)):
+        stop = NOWHERE
+        if len(text) <= SHORT:
+            if _COMPILED:
+                stop = self._take_escapes(text, pos, end)
+            else:
+                stop = self._take_simple(text, pos, end)
+        if stop == NOWHERE:
             stop = STRING_RUN.match(text, pos, end).end()  # type: ignore[union-attr]  # may be empty
             if stop > pos:
                 run = text[pos:stop]
@@ -819,34 +816,42 @@ class Machine(Position):
         return end
 
     def _take_simple(self, text: str, pos: int, end: int) -> int:
-        """Text with short escapes alone, without a pattern. Gives where it ends, else `pos`."""
+        """Text with short escapes alone, without a pattern. Gives where it ends, else NOWHERE."""
+        if "\\u" in text:
+            # The beginning of an escape and nothing else: there is no text before it.
+            alone = end - pos < WHOLE_ESCAPE and text.startswith("\\u", pos)
+            return pos if alone else NOWHERE
         quote = text.find('"', pos, end)
         if quote >= 0:
             end = quote
         run = text[pos:end]
         if not run or run[-1] == "\\" or not run.isprintable():
-            return pos
+            return NOWHERE
         try:
             # As `unescape`, without a call of Python.
             run = scanstring(run + '"', 0, True)[0]
         except ValueError:
-            return pos
+            return NOWHERE
         self._take(run)
         return end
 
-    def _take_codes(self, text: str, pos: int, end: int) -> int:
-        """The same for escapes like \\u4e2d alone, in which many write all that is not ASCII."""
+    def _take_escapes(self, text: str, pos: int, end: int) -> int:
+        """The same character by character, which is the quickest way when compiled."""
         run = ""
-        stop = pos
-        code = code_at(text, stop, end)
-        while code >= 0:
+        while pos < end:
+            stop = min(plain_end(text, pos), end)
+            if stop > pos:
+                run += text[pos:stop]
+                pos = stop
+            code = code_at(text, pos, end)
+            if code < 0:
+                break
             run += chr(code)
-            stop += WHOLE_ESCAPE
-            code = code_at(text, stop, end)
-        if stop == end or text[stop] == '"' or is_cut(text, stop, end):
-            if run:
-                self._take(run)
-            return stop
+            pos += WHOLE_ESCAPE if text[pos + 1] == "u" else 2
+        if pos < end and text[pos] != '"' and not is_cut(text, pos, end):
+            return NOWHERE
+        if run:
+            self._take(run)
         return pos
 
     def _odd_escape(self, text: str, pos: int) -> int:
@@ -959,7 +964,8 @@ class Machine(Position):
         start, state = pos, self._number_state
         end = min(len(text), self._stop - self._offset)
         while pos < end:
-            step = NUMBER_STEPS[state].get(text[pos])
+            steps = NUMBER_STEPS[state]
+            step = steps.get(text[pos])
             if step is None:
                 break
             state = step
@@ -1080,64 +1086,3 @@ def quote_ends(text: str, pos: int) -> int:
                 pos = space_end(text, pos)
         return -1 if pos == end else 1 if text[pos] == '"' else 0
     return -1 if pos == end else 1 if text[pos] in "}]" else 0
-
-
-def is_usual(text: str) -> bool:
-    """True if text has nothing that leniency looks at: no quote, escape or comma, only ASCII."""
-    if len(text) > FEW:
-        return "," not in text and text.isascii() and plain_end(text, 0) == len(text)
-    for char in text:
-        if char == '"' or char == "\\" or char < " " or char == "," or char > "~":
-            return False
-    return True
-
-
-def plain_end(text: str, pos: int) -> int:
-    """The index at which plain text ends: a quote, an escape, a control character or the end."""
-    if pos == 0:
-        # Compiled, a loop over all characters takes half the time of one over indices.
-        for char in text:
-            if char == '"' or char == "\\" or char < " ":
-                return pos
-            pos += 1
-        return pos
-    end = len(text)
-    while pos < end:
-        char = text[pos]
-        if char == '"' or char == "\\" or char < " ":
-            return pos
-        pos += 1
-    return end
-
-
-def code_at(text: str, pos: int, end: int) -> int:
-    """The code point of the \\u0000 at `pos`; -1 if it is none, cut off, or half of a pair."""
-    if end - pos < WHOLE_ESCAPE or text[pos] != "\\" or text[pos + 1] != "u":
-        return -1
-    code = 0
-    for at in range(pos + 2, pos + WHOLE_ESCAPE):
-        digit = digit_of(ord(text[at]))
-        if digit < 0:
-            return -1
-        code = code * 16 + digit
-    return -1 if 0xD800 <= code < 0xE000 else code
-
-
-def is_cut(text: str, pos: int, end: int) -> bool:
-    """True if the text from `pos` to `end` is the beginning of an escape and no more."""
-    if end - pos >= WHOLE_ESCAPE or text[pos] != "\\":
-        return False
-    if end - pos > 1 and text[pos + 1] != "u":
-        return False
-    for at in range(pos + 2, end):
-        if digit_of(ord(text[at])) < 0:
-            return False
-    return True
-
-
-def digit_of(char: int) -> int:
-    if 48 <= char <= 57:
-        return char - 48
-    if 65 <= char <= 70:
-        return char - 55
-    return char - 87 if 97 <= char <= 102 else -1
