@@ -1,16 +1,13 @@
 /** Kinds of characters, the same as Python's: which letters, digits and spaces Unicode has. */
 
-/** For a class in a pattern: letters, digits and the underscore. */
-export const WORD = "\\p{L}\\p{N}_";
 /** For a class in a pattern: white space. */
-export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 
 const START = new RegExp(`^[${SPACE}]+`);
 const END = new RegExp(`[${SPACE}]$`);
 const ALL_SPACE = new RegExp(`^[${SPACE}]+$`);
 const ALNUM = /^[\p{L}\p{N}]$/u;
 const ALPHA = /^\p{L}$/u;
-const DIGIT = /^[\p{Nd}\xb2\xb3\xb9\u2070\u2074-\u2079\u2080-\u2089]$/u;
 
 /** @param {string} text */
 export const isSpace = (text) => ALL_SPACE.test(text);
@@ -18,8 +15,6 @@ export const isSpace = (text) => ALL_SPACE.test(text);
 export const isAlnum = (char) => ALNUM.test(char);
 /** @param {string} char */
 export const isAlpha = (char) => ALPHA.test(char);
-/** @param {string} char */
-export const isDigit = (char) => DIGIT.test(char);
 
 /**
  * Text without white space around it.

@@ -137,18 +137,12 @@ export class Leniency extends Machine {
   }
 
   /**
-   * True if the text goes on in this shape, null if more text must come to tell.
-   *
-   * The end of the text counts as the end of a line.
    * @param {Shape} shape
    * @param {string} text
    * @param {number} pos
-   * @returns {boolean | null}
    */
   _sees(shape, text, pos) {
-    if (this._last) return shape.whole(`${text}\n`, pos) >= 0;
-    if (shape.whole(text, pos) >= 0) return true;
-    return shape.cut(text, pos) ? null : false;
+    return shape.sees(text, pos, this._last);
   }
 
   /**

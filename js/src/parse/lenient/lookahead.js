@@ -6,7 +6,7 @@
  * its rules.
  */
 
-import { WORD as LETTERS, endOf, isDigit } from "./characters.js";
+import { endOf } from "./characters.js";
 import { ODD_SPACES, PARTS, REACH, SHAPES, WORDS } from "./tables.js";
 
 // A part of a pattern: a bracket of a group, a bar, or an atom with its quantifier. What is seen behind
@@ -54,6 +54,21 @@ export class Shape {
       this.#cut = new RegExp(cutPattern(ways(parts)), "uy");
     }
     return endOf(this.#cut, text, pos) >= 0;
+  }
+
+  /**
+   * True if the text goes on in this shape, null if more text must come to tell.
+   *
+   * The end of the text counts as the end of a line.
+   * @param {string} text
+   * @param {number} pos
+   * @param {boolean} last
+   * @returns {boolean | null}
+   */
+  sees(text, pos, last) {
+    if (last) return this.whole(`${text}\n`, pos) >= 0;
+    if (this.whole(text, pos) >= 0) return true;
+    return this.cut(text, pos) ? null : false;
   }
 }
 
@@ -115,15 +130,6 @@ export const SHAPE = Object.fromEntries(Object.entries(SHAPES).map(([name, patte
 /** @type {{[word: string]: Shape}} */
 export const WORD = Object.fromEntries(WORDS.map((word) => [word, new Shape(word)]));
 
-/** @type {{[quote: string]: RegExp}} */
-const QUOTED = Object.fromEntries(
-  ['""', "''", "“”", "‘’"].map(([quote, closer]) => [
-    quote,
-    new RegExp(`${quote}(?:[^${closer}\\\\\r\n]|\\\\[^\n]){0,120}${closer}`, "uy"),
-  ]),
-);
-const BARE_WORD = new RegExp(`[${LETTERS}$-]{1,80}`, "uy");
-
 /**
  * What may follow a run of closing brackets: a member of an object, a value, the end of the text, or
  * something that is not JSON.
@@ -136,12 +142,15 @@ const BARE_WORD = new RegExp(`[${LETTERS}$-]{1,80}`, "uy");
 
 /**
  * The closing brackets from `pos` on, and what follows; null if more text must come to tell.
+ *
+ * After an `ellipsis` the first bracket or tick tells enough, and no other ellipsis may come.
  * @param {string} text
  * @param {number} pos
  * @param {boolean} last
+ * @param {boolean} ellipsis
  * @returns {Run | null}
  */
-export function afterBrackets(text, pos, last) {
+export function afterBrackets(text, pos, last, ellipsis = false) {
   const start = pos;
   let closers = "";
   let comma = false;
@@ -151,6 +160,9 @@ export function afterBrackets(text, pos, last) {
     if (pos - start > REACH / 2) return { closers, end, comma, then: "text" };
     if (pos === text.length) return last ? { closers, end, comma, then: "end" } : null;
     const char = text[pos];
+    if (ellipsis && "}])`.…".includes(char)) {
+      return { closers, end, comma, then: ".…".includes(char) ? "text" : "end" };
+    }
     if ("}])".includes(char)) {
       closers += char;
       comma = false;
@@ -171,34 +183,6 @@ export function afterBrackets(text, pos, last) {
 }
 
 /**
- * True if a closing bracket, a fence or the end comes next, but for commas and comments; null: wait.
- * @param {string} text
- * @param {number} pos
- * @param {boolean} last
- * @returns {boolean | null}
- */
-export function closesNext(text, pos, last) {
-  const start = pos;
-  for (;;) {
-    pos = pastSpaces(text, pos);
-    if (pos === text.length) return last ? true : pos - start < REACH / 2 ? null : false;
-    const char = text[pos];
-    if ("}])`".includes(char)) return true;
-    if (",，".includes(char)) {
-      pos += 1;
-    } else if (char === "/" || char === "#") {
-      const next = following(text, pos, last);
-      if (typeof next !== "number") {
-        return next === null && text.length - start < REACH / 2 ? null : next === "end";
-      }
-      pos = next;
-    } else {
-      return false;
-    }
-  }
-}
-
-/**
  * What the text at `pos` is; where to look on after a comment or an ellipsis; null: wait.
  * @param {string} text
  * @param {number} pos
@@ -207,45 +191,22 @@ export function closesNext(text, pos, last) {
  */
 function following(text, pos, last) {
   const char = text[pos];
-  const rest = text.length - pos;
-  if (Object.hasOwn(QUOTED, char)) {
-    const end = endOf(QUOTED[char], text, pos);
-    if (end >= 0) return keyOr(text, end, last, "value");
-    return rest < 122 && !last && !text.includes("\n", pos) ? null : "value";
-  }
-  if ("{[(-+".includes(char) || isDigit(char)) return "value";
-  const end = endOf(BARE_WORD, text, pos);
-  if (end >= 0) {
-    if (end === text.length && !last) return null;
-    return keyOr(text, end, last, WORDS.includes(text.slice(pos, end)) ? "value" : "text");
-  }
   if (char === "#" || (char === "/" && ["/", "*", ""].includes(text.slice(pos + 1, pos + 2)))) {
     const mark = text.startsWith("/*", pos) ? "*/" : "\n";
     const markAt = text.indexOf(mark, pos);
     return markAt >= 0 ? markAt + mark.length : last ? "end" : null;
   }
-  /** @type {[string, Following | number][]} */
-  const marks = [
-    ["```", "end"],
-    ["...", pos + 3],
-    ["…", pos + 1],
+  /** @type {[Shape, Following | number][]} */
+  const ways = [
+    [SHAPE.NEXT_VALUE, "value"],
+    [SHAPE.NEXT_KEY, "key"],
+    [SHAPE.NEXT_SCALAR, "value"],
+    [SHAPE.FENCE, "end"],
+    [SHAPE.ELLIPSIS, char === "." ? pos + 3 : pos + 1],
   ];
-  for (const [mark, meaning] of marks) {
-    if (text.startsWith(mark, pos)) return meaning;
-    if (rest < mark.length && mark.startsWith(text.slice(pos)) && !last) return null;
+  for (const [shape, next] of ways) {
+    const seen = shape.sees(text, pos, last);
+    if (seen !== false) return seen ? next : null;
   }
   return "text";
-}
-
-/**
- * @param {string} text
- * @param {number} pos
- * @param {boolean} last
- * @param {Following} other
- * @returns {Following | null}
- */
-function keyOr(text, pos, last, other) {
-  pos = pastSpaces(text, pos);
-  if (pos === text.length && !last) return null;
-  return ":：".includes(text[pos] ?? " ") ? "key" : other;
 }

@@ -3,7 +3,7 @@
 import { InvalidJSON } from "../../errors.js";
 import { AFTER, COLON, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, VALUE } from "../machine.js";
 import { endOf } from "./characters.js";
-import { SHAPE, closesNext } from "./lookahead.js";
+import { SHAPE, afterBrackets } from "./lookahead.js";
 import { LINE_COMMENT } from "./states.js";
 import { ODD_SPACES, ODD_WORDS, QUOTES } from "./tables.js";
 import { beginsBare } from "./words.js";
@@ -190,10 +190,11 @@ export class Tokens {
   fixEllipsis(m, text, pos) {
     const ellipsisEnd = SHAPE.ELLIPSIS.whole(text, pos);
     if (ellipsisEnd >= 0 && m.rules.has("ellipses")) {
-      const first = m._state === FIRST_KEY || m._state === FIRST_ELEMENT;
-      const closes = first ? false : closesNext(text, ellipsisEnd, m._last);
-      if (closes === null) return m._hold(text, pos);
-      if (!closes) throw m._twoReadings("there is nothing here", "values were left out", pos);
+      const seen = afterBrackets(text, ellipsisEnd, m._last, true);
+      if (seen === null) return m._hold(text, pos);
+      if (m._state === FIRST_KEY || m._state === FIRST_ELEMENT || seen.then !== "end") {
+        throw m._twoReadings("there is nothing here", "values were left out", pos);
+      }
     }
     const end = m._fixMark("ellipses", SHAPE.ELLIPSIS, text, pos);
     const comma = m._state === NEXT_KEY || m._state === VALUE;

@@ -355,6 +355,7 @@ INSIDE: list[tuple[str, Any, list[str]]] = [
     ("[{'a': 1]", [{"a": 1}], ["single-quotes", "brackets"]),
     ("[0, {]", [0, {}], ["brackets"]),
     ("[0, [1}]", [0, [1]], ["brackets"]),
+    (r'{"a": [1}, "b \"c\"": 2}', {"a": [1], 'b "c"': 2}, ["brackets"]),
     ("{'a': {'b': 1]}", {"a": {"b": 1}}, ["single-quotes"] * 2 + ["brackets"]),
     # Ellipses.
     ("[1, 2 ...]", [1, 2], ["ellipses"]),
@@ -520,6 +521,11 @@ REFUSALS = [
     ("[1, 007]", "expected ',' or ']' but got '0' at character 5, in root[1]"),
     ("[1, 50%]", "expected ',' or ']' but got '%' at character 6, in root[1]"),
     ('{"a": 1,000}', "expected ':' but got '}' at character 11, in root[\"000\"]"),
+    (
+        "[1, ..., ...]",
+        "expected one reading but there are two: there is nothing here, or values were left out,"
+        " at character 4, in root[1]",
+    ),
     ("[1, .x]", "expected a value but got '.' at character 4, in root[1]"),
     ("[1, +x]", "expected a value but got '+' at character 4, in root[1]"),
     ("[1, tru]", "expected 'true' but got ']' at character 7, in root[1]"),

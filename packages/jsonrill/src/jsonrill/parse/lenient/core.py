@@ -116,15 +116,7 @@ class Leniency(Machine):
         return error
 
     def _sees(self, shape: Shape, text: str, pos: int) -> bool | None:
-        """True if the text goes on in this shape, None if more text must come to tell.
-
-        The end of the text counts as the end of a line.
-        """
-        if self._last:
-            return shape.whole.match(text + "\n", pos) is not None
-        if shape.whole.match(text, pos):
-            return True
-        return None if shape.cut.match(text, pos) else False
+        return shape.sees(text, pos, self._last)
 
     def _fix_mark(self, rule: str, shape: Shape, text: str, pos: int) -> int:
         """Report a mark of this shape and go past it, or hold what may become one."""

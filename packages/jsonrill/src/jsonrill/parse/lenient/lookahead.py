@@ -44,6 +44,17 @@ class Shape:
     def cut(self) -> re.Pattern[str]:
         return re.compile(self.cut_pattern)
 
+    def sees(self, text: str, pos: int, last: bool) -> bool | None:
+        """True if the text goes on in this shape, None if more text must come to tell.
+
+        The end of the text counts as the end of a line.
+        """
+        if last:
+            return self.whole.match(text + "\n", pos) is not None
+        if self.whole.match(text, pos):
+            return True
+        return None if self.cut.match(text, pos) else False
+
     @property
     def cut_pattern(self) -> str:
         """A pattern for text that ends before the last character of the shape."""
@@ -255,11 +266,16 @@ ELEMENT_AHEAD: Final = Shape(rf'[^"\\\r\n]{{1,200}}"{_SPACE}[\],]')
 CURLY_ELEMENT_AHEAD: Final = Shape(rf'[^"”’\\\r\n]{{1,200}}["”’]{_SPACE}[\],}}]')
 VALUE_AHEAD: Final = Shape(rf'[^"\\\r\n:]{{1,200}}"{_SPACE}[,}}]')
 
-_QUOTED: Final = {
-    quote: re.compile(rf"{quote}(?:[^{closer}\\\r\n]|\\.){{0,120}}{closer}")
-    for quote, closer in (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
-}
-_BARE_WORD: Final = re.compile(r"[\w$-]{1,80}")
+# What follows a run of closing brackets, told in this order.
+NEXT_VALUE: Final = Shape(r"[{\[(+\d-]")
+_IN_KEY = r'[^"\r\n]{0,120}'
+_ESCAPED = rf'(?<=\\)"{_IN_KEY}'  # a quote in it; a key may have two
+_NEXT_QUOTED = (
+    rf'"{_IN_KEY}(?:"|{_ESCAPED}(?:"|{_ESCAPED}"))'
+    r"|'[^'\r\n]{0,120}'|“[^”\r\n]{0,120}”|‘[^’\r\n]{0,120}’"
+)
+NEXT_KEY: Final = Shape(rf"(?:{_NEXT_QUOTED}|[\w$-]{{1,80}}){_SPACE}{_COLON}")
+NEXT_SCALAR: Final = Shape(rf"{_QUOTE}|{_WORD}[^\w$-]")
 # What may follow a run of closing brackets: a member of an object, a value, the end of the text,
 # or something that is not JSON.
 Following = Literal["key", "value", "end", "text"]
@@ -274,17 +290,21 @@ class Run(NamedTuple):
     then: Following
 
 
-def after_brackets(text: str, pos: int, last: bool) -> Run | None:
-    """The closing brackets from `pos` on, and what follows. None if more text must come to tell."""
+def after_brackets(text: str, pos: int, last: bool, ellipsis: bool = False) -> Run | None:
+    """The closing brackets from `pos` on, and what follows. None if more text must come to tell.
+
+    After an `ellipsis` the first bracket or tick tells enough, and no other ellipsis may come.
+    """
     closers, comma, start, after = "", False, pos, pos
     while True:
         pos = SPACES.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-        rest = len(text) - pos
         if pos - start > REACH // 2:
             return Run(closers, after, comma, "text")
-        if not rest:
+        if pos == len(text):
             return Run(closers, after, comma, "end") if last else None
         char = text[pos]
+        if ellipsis and char in "}])`.…":
+            return Run(closers, after, comma, "text" if char in ".…" else "end")
         if char in "}])":
             closers += char
             comma = False
@@ -302,61 +322,18 @@ def after_brackets(text: str, pos: int, last: bool) -> Run | None:
         pos += 1
 
 
-def closes_next(text: str, pos: int, last: bool) -> bool | None:
-    """True if a closing bracket, a fence or the end comes next, but for commas and comments."""
-    start = pos
-    while True:
-        pos = SPACES.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-        if pos == len(text):
-            return True if last else None if pos - start < REACH // 2 else False
-        char = text[pos]
-        if char in "}])`":
-            return True
-        if char in ",，":
-            pos += 1
-        elif char in "/#":
-            following = _following(text, pos, last)
-            if not isinstance(following, int):
-                return (
-                    None
-                    if following is None and len(text) - start < REACH // 2
-                    else following == "end"
-                )
-            pos = following
-        else:
-            return False
-
-
 def _following(text: str, pos: int, last: bool) -> Following | int | None:
     """What the text at `pos` is; where to look on after a comment or an ellipsis; None: wait."""
-    char, rest = text[pos], len(text) - pos
-    if char in _QUOTED:
-        quoted = _QUOTED[char].match(text, pos)
-        if quoted is None:
-            cut = rest < 122 and not last and "\n" not in text[pos:]
-            return None if cut else "value"
-        return _key_or(text, quoted.end(), last, "value")
-    if char in "{[(-+" or char.isdigit():
-        return "value"
-    word = _BARE_WORD.match(text, pos)
-    if word is not None:
-        if word.end() == len(text) and not last:
-            return None
-        return _key_or(text, word.end(), last, "value" if word.group() in WORDS else "text")
-    if char == "#" or (char == "/" and text[pos + 1 : pos + 2] in ("/", "*", "")):
+    if text[pos] == "#" or (text[pos] == "/" and text[pos + 1 : pos + 2] in ("/", "*", "")):
         mark = "*/" if text.startswith("/*", pos) else "\n"
         end = text.find(mark, pos)
         return end + len(mark) if end >= 0 else "end" if last else None
-    for mark, meaning in (("```", "end"), ("...", pos + 3), ("…", pos + 1)):
-        if text.startswith(mark, pos):
-            return meaning  # type: ignore[return-value]
-        if mark.startswith(text[pos:]) and not last:
-            return None
+    ways: tuple[tuple[Shape, Following | int], ...] = (
+        *((NEXT_VALUE, "value"), (NEXT_KEY, "key"), (NEXT_SCALAR, "value")),
+        *((FENCE, "end"), (ELLIPSIS, pos + 3 if text[pos] == "." else pos + 1)),
+    )
+    for shape, following in ways:
+        seen = shape.sees(text, pos, last)
+        if seen is not False:
+            return following if seen else None
     return "text"
-
-
-def _key_or(text: str, pos: int, last: bool, other: Following) -> Following | None:
-    pos = SPACES.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-    if pos == len(text) and not last:
-        return None
-    return "key" if text[pos : pos + 1] in (":", "：") else other
