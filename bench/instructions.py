@@ -61,18 +61,19 @@ def _read(file: Path) -> tuple[str, int]:
 def count(works: dict[str, Callable[[], object]]) -> None:
     """In a process under valgrind: run each work once to warm up, and once more counted.
 
-    Garbage is collected in between, and what is left is not looked at again: how often a work is
-    interrupted by a collection, and how long, must not depend on the works before it.
+    No garbage is collected meanwhile: how often a work would be interrupted, and for how long,
+    depends on the works before it.
     """
     request = _client()
     for name, work in works.items():
         work()
         gc.collect()
-        gc.freeze()
+        gc.disable()
         request(_START)
         request(_ZERO)
         work()
         request(_STOP)
+        gc.enable()
         label = ctypes.create_string_buffer(json.dumps(name).encode())
         request(_DUMP_AS, ctypes.addressof(label))
 
