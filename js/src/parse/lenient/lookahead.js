@@ -143,7 +143,7 @@ export const WORD = Object.fromEntries(WORDS.map((word) => [word, new Shape(word
 /**
  * The closing brackets from `pos` on, and what follows; null if more text must come to tell.
  *
- * After an `ellipsis` the first bracket or tick tells enough, and no other ellipsis may come.
+ * After an `ellipsis` a bracket or a tick is the end; only commas and comments are passed over.
  * @param {string} text
  * @param {number} pos
  * @param {boolean} last
@@ -160,8 +160,8 @@ export function afterBrackets(text, pos, last, ellipsis = false) {
     if (pos - start > REACH / 2) return { closers, end, comma, then: "text" };
     if (pos === text.length) return last ? { closers, end, comma, then: "end" } : null;
     const char = text[pos];
-    if (ellipsis && "}])`.…".includes(char)) {
-      return { closers, end, comma, then: ".…".includes(char) ? "text" : "end" };
+    if (ellipsis && !",，/#".includes(char)) {
+      return { closers, end, comma, then: "}])`".includes(char) ? "end" : "text" };
     }
     if ("}])".includes(char)) {
       closers += char;

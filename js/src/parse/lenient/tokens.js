@@ -190,9 +190,10 @@ export class Tokens {
   fixEllipsis(m, text, pos) {
     const ellipsisEnd = SHAPE.ELLIPSIS.whole(text, pos);
     if (ellipsisEnd >= 0 && m.rules.has("ellipses")) {
+      const first = m._state === FIRST_KEY || m._state === FIRST_ELEMENT;
       const seen = afterBrackets(text, ellipsisEnd, m._last, true);
-      if (seen === null) return m._hold(text, pos);
-      if (m._state === FIRST_KEY || m._state === FIRST_ELEMENT || seen.then !== "end") {
+      if (seen === null && !first) return m._hold(text, pos);
+      if (seen === null || first || seen.then !== "end") {
         throw m._twoReadings("there is nothing here", "values were left out", pos);
       }
     }

@@ -293,7 +293,7 @@ class Run(NamedTuple):
 def after_brackets(text: str, pos: int, last: bool, ellipsis: bool = False) -> Run | None:
     """The closing brackets from `pos` on, and what follows. None if more text must come to tell.
 
-    After an `ellipsis` the first bracket or tick tells enough, and no other ellipsis may come.
+    After an `ellipsis` a bracket or a tick is the end; only commas and comments are passed over.
     """
     closers, comma, start, after = "", False, pos, pos
     while True:
@@ -303,8 +303,8 @@ def after_brackets(text: str, pos: int, last: bool, ellipsis: bool = False) -> R
         if pos == len(text):
             return Run(closers, after, comma, "end") if last else None
         char = text[pos]
-        if ellipsis and char in "}])`.…":
-            return Run(closers, after, comma, "text" if char in ".…" else "end")
+        if ellipsis and char not in ",，/#":
+            return Run(closers, after, comma, "end" if char in "}])`" else "text")
         if char in "}])":
             closers += char
             comma = False

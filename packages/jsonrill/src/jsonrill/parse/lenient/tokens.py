@@ -177,10 +177,11 @@ class Tokens:
     def fix_ellipsis(self, m: Leniency, text: str, pos: int) -> int:
         match = lookahead.ELLIPSIS.whole.match(text, pos)
         if match and "ellipses" in m._rules:
+            first = m._state == FIRST_KEY or m._state == FIRST_ELEMENT
             seen = lookahead.after_brackets(text, match.end(), m._last, ellipsis=True)
-            if seen is None:
+            if seen is None and not first:
                 return m._hold(text, pos)
-            if m._state == FIRST_KEY or m._state == FIRST_ELEMENT or seen.then != "end":
+            if seen is None or first or seen.then != "end":
                 raise m._two_readings("there is nothing here", "values were left out", text, pos)
         end = m._fix_mark("ellipses", lookahead.ELLIPSIS, text, pos)
         if end >= 0 and not m._held and (m._state == NEXT_KEY or m._state == VALUE):
