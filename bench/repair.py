@@ -244,7 +244,7 @@ def comparison() -> str:
         prefixes = counts["prefixes"]
     head = ["", "right", "wrong", "refused", "raised", "retracted", "invented", "false number"]
     return (
-        f"{len(CASES)} texts; {prefixes:,} beginnings of them, one for each character.\n\n"
+        f"{len(CASES):,} texts; {prefixes:,} beginnings of them, one for each character.\n\n"
         f"{table(head, rows)}\n\n"
         f"{', '.join(versions)}."
         + (f" Not installed: {', '.join(missing)}." if missing else "")
