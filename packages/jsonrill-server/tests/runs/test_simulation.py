@@ -26,6 +26,13 @@ def test_a_start_goes_on_with_no_run_after_its_process_was_told_to_stop() -> Non
     simulate(seeded(424602360549))
 
 
+def test_a_process_that_was_cut_off_does_not_write_to_the_run_that_took_the_place_of_its_own() -> (
+    None
+):
+    """One in a million: the other run's process has to be lost in that moment, too."""
+    simulate(seeded(888744522238))
+
+
 def test_a_schedule_is_the_same_each_time() -> None:
     for seed in range(20):
         first, second = simulate(seeded(seed)), simulate(seeded(seed))

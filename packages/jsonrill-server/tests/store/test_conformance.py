@@ -814,6 +814,7 @@ def test_a_producer_claims_a_log_without_writing_to_it(url: str) -> None:
         await store.append("s", "p", [b"1"], turn=Turn("run", 0, 0))
         await store.acquire("s", "p", lease=0.01)
         await asyncio.sleep(0.05)
+        await store.acquire("s", "q", lease=LONG)
         tail = await store.write("s", "q", (), turn=Turn("run", 1, 0), lease=LONG)
         assert tail.last == 1 and (await store.status("s")).producer == "q"
         await store.acquire("s", "q", lease=0.01)
@@ -824,6 +825,23 @@ def test_a_producer_claims_a_log_without_writing_to_it(url: str) -> None:
             assert caught.value.epoch == 1
         await store.write("s", "q", [b"3"], turn=Turn("run", 1, 1), end=b"end")
         assert [entry.data for entry in await all_of(store)] == [b"1", b"3", b"end"]
+
+    run(work, url)
+
+
+def test_a_claim_is_to_one_log_not_to_the_next_one_of_that_name(url: str) -> None:
+    """Also if the new log's producer is lost: the old one's first number would fit it."""
+
+    async def work(store: Store) -> None:
+        await make(store)
+        await store.finalize("s", b"cancelled")
+        await store.acquire("s", "q", lease=0.01, meta=b"another", replace=True)
+        await asyncio.sleep(0.05)
+        for end in (None, b"end"):
+            with pytest.raises(StreamTaken):
+                await store.write("s", "p", [b"1"], turn=Turn("old", 0, 0), end=end, lease=LONG)
+        status = await store.status("s")
+        assert (status.producer, status.last, status.closed) == ("q", 0, False)
 
     run(work, url)
 

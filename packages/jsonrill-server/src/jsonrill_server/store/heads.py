@@ -160,6 +160,10 @@ def appended(
         raise LogClosed("the stream has ended")
     check_order(append.order, head.order.encode("latin-1"))
     check_free(head, producer, clock)
+    if turn is not None and producer not in ("", head.producer):
+        # It had the lease of a log that this one took the place of: a number does not tell them
+        # apart, because the first of a producer fits any log that does not know it.
+        raise StreamTaken("another producer had this stream last")
     check_fits(bounds, head.last, head.size, append.records)
     if append.order:
         head = head._replace(order=append.order.decode("latin-1"))

@@ -228,7 +228,8 @@ class Store(ABC):
 
         `lease` takes or renews the lease, as `acquire` does. `turn` is the place of this append
         among those of its producer, and is written in the same step; TurnRefused if it is not the
-        next one, also of a closed log: so an append whose answer was lost can be repeated. `order`
+        next one, also of a closed log: so an append whose answer was lost can be repeated. A named
+        producer with a turn must have had the lease last: it does not take it by that. `order`
         must be greater, byte by byte, than that of the last append that had one (OutOfOrder).
         `end` closes the stream with a last record, as `finalize` does.
         """
