@@ -29,13 +29,13 @@ MOST: Final = {
     "open": 18_200,
     "repair, values, text": 33_000,
     "content": 23_500,
-    "toolCalls, parts": 38_000,
-    "split, parts": 46_000,
+    "toolCalls, parts": 38_600,
+    "split, parts": 46_600,
     "observe: observeStream": 13_500,
     "react: useStream": 14_000,
     "react: useRun": 22_500,
-    "react: useParts": 40_500,
-    "react: useRunParts": 43_000,
+    "react: useParts": 40_700,
+    "react: useRunParts": 43_600,
 }
 ROW: Final = re.compile(r"^\| `.+` \| `jsonrill.*?`(?: \| [0-9.]+ kB){3} \|$\n", re.MULTILINE)
 
