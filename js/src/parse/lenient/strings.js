@@ -10,7 +10,7 @@ import { charAt, endOf, isAlnum, lastVisible } from "./characters.js";
 import { isLiteral, isUnsure } from "./escapes.js";
 import { SHAPE } from "./lookahead.js";
 import { BLOCK_STRING, ODD_KEY, ODD_STRING } from "./states.js";
-import { DOUBTFUL, INFO_STRING, INFO_STRING_CUT, LINE_BREAK, PYTHON, QUOTES, RARE } from "./tables.js";
+import { CURLY_TAIL, DOUBTFUL, INFO_STRING, INFO_STRING_CUT, LINE_BREAK, PYTHON, QUOTES, RARE } from "./tables.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
 /** @typedef {import("./rules.js").Rule} Rule */
@@ -29,7 +29,7 @@ const MARKDOWN = "_*#~>`";
 const MARKDOWN_IN_KEYS = MARKDOWN + "-.!()[]{}+|";
 // The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
 const TAIL_CHARACTER = /[,”’]/;
-const TAIL = /(?:[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{[][ \t\r\n]{0,40})?|,[ \t\r\n]*)$/;
+const COMMA_TAIL = /,[ \t\r\n]*$/;
 const NOWHERE = -1e9;
 const LONGEST_TAIL = 200;
 
@@ -105,7 +105,7 @@ export class Strings {
       this.tailText = "";
     }
     if (this.inner && m._frames.length !== 0 && m._state === STRING && TAIL_CHARACTER.test(run)) {
-      const match = TAIL.exec(run);
+      const match = CURLY_TAIL.exec(run) ?? COMMA_TAIL.exec(run);
       if (match !== null && match[0].length <= LONGEST_TAIL) {
         [this.tailText] = match;
         run = run.slice(0, match.index);
@@ -309,10 +309,8 @@ export class Strings {
     const mark = endOf(LINE_BREAK, text, end);
     const start = mark >= 0 ? mark : end;
     const rest = text.slice(start, start + 3);
-    if (rest.length < 3 && opened.startsWith(rest) && !m._last) return m._hold(text, end);
-    if (text[end] === "\r" && mark < 0 && end + 1 === text.length && !m._last) {
-      return m._hold(text, end);
-    }
+    const half = (rest.length < 3 && opened.startsWith(rest)) || (rest === "\r" && mark < 0);
+    if (half && !m._last) return m._hold(text, end);
     if (rest === opened) {
       const seen = m._frames.length === 0 || m.quotes.endsString(m, text, start + 2);
       if (seen === null) return m._hold(text, end);

@@ -2,7 +2,7 @@
 
 import { AFTER, DIGITS, FIRST_ELEMENT, KEY, LITERALS, Machine } from "../machine.js";
 import { endOf } from "./characters.js";
-import { SHAPE, WORD, WORD as WORD_SHAPE } from "./lookahead.js";
+import { SHAPE, WORD } from "./lookahead.js";
 import { BARE_KEY, BARE_VALUE } from "./states.js";
 import {
   BARE_KEY as BARE_KEY_TEXT,
@@ -56,7 +56,7 @@ export class Words {
   fixWord(m, text, pos) {
     for (const [word, value, rule] of ODD_WORDS) {
       if (text[pos] !== word[0]) continue;
-      const end = m._fixMark(/** @type {Rule} */ (rule), WORD_SHAPE[word], text, pos);
+      const end = m._fixMark(/** @type {Rule} */ (rule), WORD[word], text, pos);
       if (end >= 0) {
         m._token = m._offset + pos;
         if (m._held === "") {

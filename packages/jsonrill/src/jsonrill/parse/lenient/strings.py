@@ -330,9 +330,8 @@ class Strings:
         mark = patterns.LINE_BREAK.match(text, end)
         start = mark.end() if mark else end
         rest = text[start : start + 3]
-        if opened.startswith(rest) and len(rest) < 3 and not m._last:
-            return m._hold(text, end)
-        if text[end] == "\r" and not mark and end + 1 == len(text) and not m._last:
+        half = (len(rest) < 3 and opened.startswith(rest)) or (rest == "\r" and not mark)
+        if half and not m._last:
             return m._hold(text, end)
         if rest == opened:
             seen = m.quotes.ends_string(m, text, start + 2) if m._frames else True
