@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, NoReturn
 
 from ..errors import refuse_copy
-from ..parse.sink import Sink
-from ..parse.states import BRIEF
+from ..parse.sink import BRIEF, Sink
 from ..paths import ABSENT, Path, is_complete
 
 # As in `machine.py`.

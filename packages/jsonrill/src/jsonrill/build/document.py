@@ -8,8 +8,8 @@ from ..errors import CutShort, InvalidJSON, LimitExceeded
 from ..options import ParseOptions
 from ..parse.characters import is_usual, plain_end
 from ..parse.create import create_machine
-from ..parse.sink import Repair
-from ..parse.states import BRIEF, READY, WATCHED
+from ..parse.sink import BRIEF, Repair
+from ..parse.states import READY, WATCHED
 from ..paths import Path
 from .builder import LIVE, GrowingValue, ValueBuilder
 

@@ -10,6 +10,9 @@ from ..paths import Place
 
 R = TypeVar("R")
 MANY_PARTS: Final = 512
+# Compiled, an open string up to this length is copied when text is added. That is quicker than to
+# take it out of its container, so that it has no other owner, and to extend it in place.
+BRIEF: Final = 448
 
 
 class Repair(NamedTuple):

@@ -39,10 +39,6 @@ HELD: Final = 3  # what is held comes before it
 CUT: Final = 4  # after half a UTF-8 character: only bytes can follow
 CLOSED: Final = 5  # nothing can follow
 
-# Compiled, an open string up to this length is copied when text is added. That is quicker than to
-# take it out of its container, so that it has no other owner, and to extend it in place.
-BRIEF: Final = 448
-
 # An offset that no string has, not even in a prefix.
 NOWHERE: Final = -1_000_000_000
 
