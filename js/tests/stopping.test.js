@@ -207,3 +207,14 @@ test("blobs and files are sources, with their type", async () => {
   const file = new File([EVENTS, "data: [DONE]\n\n"], "answer.txt", { type: "text/event-stream" });
   assert.equal((await all(content(file))).join(""), FIRST);
 });
+
+test("a source that answers without a result fails, and nobody waits", async () => {
+  for (const good of [0, 1, 2]) {
+    let asked = 0;
+    const next = async () => (asked++ < good ? { done: false, value: asked === 1 ? "[1" : ",2" } : undefined);
+    const read = async () => {
+      for await (const _ of values({ [Symbol.asyncIterator]: () => ({ next }) }));
+    };
+    await assert.rejects(read, TypeError);
+  }
+});

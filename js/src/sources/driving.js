@@ -181,12 +181,14 @@ class Elements {
     const read = this.#read;
     const step = () => this.#step().then(come, fail);
     if (read === null || this.#isOver || this.#yielded < this.#out.length) return step();
-    return Promise.resolve(this.#next(read)).then((result) => {
-      this.#take(result);
-      const out = this.#out;
-      if (out.length === 1 && typeof out[0] !== "function") come({ done: false, value: out.pop() });
-      else step();
-    }, fail);
+    return Promise.resolve(this.#next(read))
+      .then((result) => {
+        this.#take(result);
+        const out = this.#out;
+        if (out.length === 1 && typeof out[0] !== "function") come({ done: false, value: out.pop() });
+        else step();
+      })
+      .catch(fail); // also a result that is not one
   }
 
   /** @returns {Promise<IteratorResult<any, any>>} */
