@@ -23,7 +23,7 @@ def test_a_hundred_rolling_restarts(tmp_path: Path, redis_server: RedisServer) -
             relays = Relays(servers)
             asyncio.run(relays.run(loops=10, restarts=100))
             print(f"\n{relays.restarts} restarts: {dict(sorted(relays.outcomes.items()))}")
-            assert not [*relays.bad()]
+            assert not [*relays.bad()], relays.histories
             assert all(relays.outcomes[it, "complete"] > 30 for it in ("openai", "ai-sdk"))
             assert all(relays.outcomes[it, "complete"] > 30 for it in ("responses", "messages"))
             # What lives at the upstream is read to its end, whoever dies.

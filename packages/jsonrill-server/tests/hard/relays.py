@@ -12,6 +12,7 @@ import asyncio
 import json
 import random
 import signal
+import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -54,6 +55,8 @@ class Relays:
         self.chance = random.Random(seed)
         # (format, outcome); the outcomes "silent" and "wrong" must not occur.
         self.outcomes: Counter[tuple[str, str]] = Counter()
+        # Of each background response that is not complete: every connection, and how it ended.
+        self.histories: list[list[str]] = []
         self.restarts = 0
         self._stopping = False
 
@@ -93,8 +96,7 @@ class Relays:
                 async for event in await stream:
                     text += event.delta if event.type == "response.output_text.delta" else ""
                     last = event.type
-                done = last == "response.completed" and text == text_of(model)
-                outcome = "complete" if done else "silent"
+                outcome = self._ended(last == "response.completed", text, model)
             except Exception as error:
                 outcome = await self._failure(error, text, model)
         self.outcomes["responses", outcome] += 1
@@ -115,8 +117,7 @@ class Relays:
                     if event.type == "content_block_delta" and event.delta.type == "text_delta":
                         text += event.delta.text
                     last = event.type
-                done = last == "message_stop" and text == text_of(model)
-                outcome = "complete" if done else "silent"
+                outcome = self._ended(last == "message_stop", text, model)
             except Exception as error:
                 outcome = await self._failure(error, text, model)
         self.outcomes["messages", outcome] += 1
@@ -124,9 +125,10 @@ class Relays:
     async def _resume(self, model: str) -> None:
         """One response in the background, resumed whenever its connection ends."""
         text, last, number, id = "", "", -1, ""
-        outcome = "complete"
+        outcome, history = "complete", [f"{model} words"]
         for _ in range(200):
             async with self._openai() as client:
+                history.append(f"{time.time():.3f} {client.base_url} {id} after {number}")
                 try:
                     if id:
                         stream: Any = client.responses.retrieve(
@@ -144,6 +146,7 @@ class Relays:
                         text += event.delta if last == "response.output_text.delta" else ""
                     break
                 except Exception as error:
+                    history.append(f"{time.time():.3f} {number} {last}: {error!r}")
                     failed = await self._failure(error, text, model)
                     if not id:  # nothing of it was seen
                         failed = "wrong" if failed == "wrong" else "refused"
@@ -152,8 +155,16 @@ class Relays:
                         return
                     outcome = "resumed"
                     await asyncio.sleep(0.1)
-        done = last == "response.completed" and text == text_of(model)
-        self.outcomes["background", outcome if done else "silent"] += 1
+        ended = self._ended(last == "response.completed", text, model)
+        self.outcomes["background", outcome if ended == "complete" else ended] += 1
+        if ended != "complete":
+            self.histories.append([*history, f"{time.time():.3f} {number} {last}: {text[-50:]!r}"])
+
+    def _ended(self, complete: bool, text: str, model: str) -> str:
+        """How an answer ended that raised nothing."""
+        if not text_of(model).startswith(text):
+            return "wrong"
+        return "complete" if complete and text == text_of(model) else "silent"
 
     def _openai(self) -> openai.AsyncOpenAI:
         base = f"{self._replica().url}/v1"
@@ -185,7 +196,7 @@ class Relays:
                 beside = [asyncio.create_task(self._read(id, it, model)) for it in FORMATS]
                 async for chunk in stream:
                     text += chunk.choices[0].delta.content or ""
-                outcome = "complete" if text == text_of(model) else "silent"
+                outcome = self._ended(True, text, model)
             except Exception as error:
                 outcome = await self._failure(error, text, model)
         self.outcomes["openai", outcome] += 1

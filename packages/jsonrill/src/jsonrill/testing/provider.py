@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -36,10 +37,12 @@ class Provider:
         self._names = names or (tuple(models) if isinstance(models, Mapping) else ())
         self._resumes = resumes
         self.responses: dict[str, Response] = {}
+        # Requests come in threads, and responses are deleted: no number is given out twice.
+        self._numbers = count(1)
 
     def break_off(self) -> None:
         """Break all connections that stream a background response; it goes on."""
-        for response in self.responses.values():
+        for response in [*self.responses.values()]:
             response.breaks += 1
 
     def __call__(self, exchange: Exchange) -> Script | FakeAnswer:
@@ -56,7 +59,7 @@ class Provider:
         return self._begin(answer, asked) if is_response and asked.get("background") else answer
 
     def _begin(self, answer: FakeAnswer, asked: Json) -> Script:
-        id = f"resp_{len(self.responses) + 1}"
+        id = f"resp_{next(self._numbers)}"
         begun = self.responses[id] = Response(id, answer, asked)
         return Script(begun.stream(0)) if asked.get("stream") else Script.json(begun.value())
 
