@@ -20,7 +20,7 @@ import {
   THOUGHTS,
 } from "./states.js";
 import { closesBracket } from "./strings.js";
-import { AFTER_VALUE, SECOND_IN_LINE, SECOND_SCALAR, TAKES_BACK } from "./tables.js";
+import { AFTER_VALUE, SECOND_IN_LINE, SECOND_SCALAR, TAKES_BACK, USES_NAME } from "./tables.js";
 import { ALL_WORDS } from "./words.js";
 
 /** @typedef {import("./core.js").Leniency} Leniency */
@@ -85,13 +85,15 @@ export class TextEnd {
   }
 
   /**
-   * A number, a text or a word after another; or after a bracket, in its line or alone.
+   * A number, a text or a word after another; or after a bracket, in its line or alone. Or the value
+   * is part of a program that goes on after it.
    * @param {Leniency} m
    */
   refuseSecond(m) {
     const second = m.prose.isScalar ? SECOND_SCALAR : SECOND_IN_LINE;
     const after = m.prose.trailingText;
-    if ((second.test(after) || TAKES_BACK.test(after)) && !m._many) {
+    const program = USES_NAME.test(`${m.prose.introduction}\0${after}`);
+    if ((second.test(after) || TAKES_BACK.test(after) || program) && !m._many) {
       const one = "the value is before this";
       throw m._twoReadings(one, "it is in this text", m._held.length);
     }

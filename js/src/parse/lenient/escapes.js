@@ -61,9 +61,9 @@ export function isLiteral(whole, text, pos, last) {
 
 /**
  * True if the backslash at `pos`, the first that begins no escape, may not be text: it begins an escape
- * of another language, `\x41`, `\u{1F600}`, the end of a line, and in a text that has quotes of Python's
- * (`python`) `\0` and its like. Or the string has an escape before it that is doubtful now. null if
- * more text must come to tell.
+ * of another language or half of one, `\x41`, `\u{1F600}`, `\u20`, the end of a line, and in a text that
+ * has quotes of Python's (`python`) `\0` and its like. Or the string has an escape before it that is
+ * doubtful now. null if more text must come to tell.
  * @param {string} whole the text of the string so far
  * @param {string} text
  * @param {number} pos

@@ -69,6 +69,8 @@ export class Prose {
   inProse = false;
   scalarList = false;
   isScalar = false;
+  // The end of the prose before it.
+  introduction = "";
   // Of the text after it: if there were words, if thoughts or code have begun, its beginning.
   trailingWords = false;
   trailingThoughts = false;
@@ -196,6 +198,7 @@ export class Prose {
       if (seen === null) return m._hold(text, pos);
       this.inProse = seen && this.isValue(text, pos);
       if (this.inProse) {
+        this.introduction = this.beforeText;
         const end = this.beginValue(m, text, pos);
         // Any other number after numbers in a sentence makes them doubtful.
         this.isScalar = endOf(NUMBERS, text, pos) >= 0 && !IN_LINE.test(this.beforeText);

@@ -101,10 +101,14 @@ class TextEnd:
             Machine._finish(m)
 
     def refuse_second(self, m: Leniency) -> None:
-        """A number, a text or a word after another; or after a bracket, in its line or alone."""
+        """A number, a text or a word after another; or after a bracket, in its line or alone.
+
+        Or the value is part of a program that goes on after it.
+        """
         second = patterns.SECOND_SCALAR if m.prose.is_scalar else patterns.SECOND_IN_LINE
         after = m.prose.trailing_text
-        if (second.search(after) or patterns.TAKES_BACK.search(after)) and not m._many:
+        program = patterns.USES_NAME.search(f"{m.prose.introduction}\0{after}")
+        if (second.search(after) or patterns.TAKES_BACK.search(after) or program) and not m._many:
             raise m._two_readings(
                 "the value is before this", "it is in this text", m._held, len(m._held)
             )

@@ -68,9 +68,9 @@ def is_literal(whole: str, text: str, pos: int, last: bool) -> bool | None:
 def is_unsure(whole: str, text: str, pos: int, last: bool, python: bool) -> bool | None:
     r"""True if the backslash at `pos`, the first that begins no escape, may not be text.
 
-    It begins an escape of another language: `\x41`, `\u{1F600}`, the end of a line, and in a text
-    that has quotes of Python's (`python`) `\0` and its like. Or the string has an escape before it
-    that is doubtful now. None if more text must come to tell.
+    It begins an escape of another language or half of one: `\x41`, `\u{1F600}`, `\u20`, the end of
+    a line, and in a text that has quotes of Python's (`python`) `\0` and its like. Or the string
+    has an escape before it that is doubtful now. None if more text must come to tell.
     """
     char = text[pos + 1 : pos + 2]
     if char in "\r\n" or text.startswith("u{", pos + 1):

@@ -30,6 +30,11 @@ SECOND_IN_LINE: Final = re.compile(
     rf"(?:[\"'“‘{{\[]|{_NUMBER}|{_LITERAL})"
     rf"|(?:\A[^\n]{{0,40}}|\n(?:\d{{1,3}}[.)])?[^\w\n]{{0,40}}){_BEFORE}{_WHOLE}{_LINE_ENDS}"
 )
+# The text before a value, NUL, and that after it: the value is given a name, which a program uses.
+USES_NAME: Final = re.compile(
+    r"(?<!\w)([^\W\d_]\w{0,60})[ \t]?=[ \t]?\x00[^\x00]*?"
+    r"(?:(?:[(,=][ \t]?|\bin[ \t])\1[^\w\s]|(?<!\w)\1(?:\.\w|[\[(]))"
+)
 # The text after a value takes it back.
 TAKES_BACK: Final = re.compile(
     r"\A\W{0,16}(?:(?:(?:no,? )?wait|oops|correction|scratch that|ignore (?:this|that|the above)"
@@ -91,10 +96,11 @@ FENCE_NAME: Final = re.compile(r"[`\w./+-]{3,64}")
 # Before a bracket: it is a subscript or in a quotation; an argument of a call in a program, a cell
 # of a table, or the body of a declaration; or in YAML. ("Answer:" begins a sentence.) And before a
 # square one: a path, a formula, a footnote.
-_YAML_KEY = r"[ \t]{0,40}(?:- )?[a-z_][\w-]{0,60}:"
+_YAML_KEY = r"[ \t]{0,40}(?:- )?[a-z_][\w-]{0,60}(?::|[ \t]=)"
 IN_CODE: Final = re.compile(
     rf"(?:{_SUBSCRIPT}|\"|(?:[(,`]|(?:\A|\n)[ \t])[ \t]{{0,40}}\w{{1,40}}="
-    r"|(?:[.`]|=[ \t]{0,8})\w{1,60}\(|\n[^ \t\n]{0,100},"
+    r"|(?:[.`]|=[ \t]{0,8})\w{1,60}\(|\n[^ \t\n]{0,100},|\w\([^()]{0,100},\s{0,40}"
+    r"|[=!]=[ \t]{0,8}|\w=\{|\n[ \t]{1,40}return[ \t]"
     r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}"
     rf"|(?:\A|\n){_YAML_KEY}(?:[ \t][^\n]{{0,99}})?\n{_YAML_KEY}[ \t]{{1,8}})\Z"
 )
@@ -170,7 +176,8 @@ HAS_CODE: Final = re.compile(r"[^\\]*(?:\\[^u][^\\]*)*\\u")
 NETWORK: Final = re.compile(r"\\[\w.$~-]+\Z")
 # Before a backslash: it is part of a regular expression.
 IN_REGEX: Final = re.compile(r"[\[(|^]\Z")
-PYTHON_CODE: Final = re.compile(r"x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}")
+# After a backslash: a code of Python's, or half of one of JSON's.
+PYTHON_CODE: Final = re.compile(r"x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|u[0-9a-fA-F]{0,2}[0-9]")
 PYTHON_CODE_CUT: Final = re.compile(r"(?:x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7})\Z")
 REGEX: Final = re.compile(
     r"\\[dDwWsSBAZzpPkKQEhHRVXG1-9](?:[-+*?{}()\[\]|$^.,:]|\\[dDwWsS])|[\^(\[|]\\[dDwWsSB]"

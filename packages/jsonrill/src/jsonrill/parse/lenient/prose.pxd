@@ -7,7 +7,7 @@ cdef int ASIDE, BEFORE, BLOCK_COMMENT, CODE, END, IGNORED, LINE_COMMENT, PROSE, 
 cdef class Prose:
     cdef public bint aside_is_broken, aside_is_object, between, in_prose, is_doubtful, is_scalar
     cdef public bint json_fence, scalar_list, trailing_code, trailing_thoughts, trailing_words
-    cdef public str before_text, trailing_text
+    cdef public str before_text, introduction, trailing_text
     cdef public Py_ssize_t depth_aside
     cpdef Py_ssize_t before(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef sees_value(self, Leniency m, shape, str text, Py_ssize_t pos)

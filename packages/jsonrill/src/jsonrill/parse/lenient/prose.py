@@ -45,6 +45,7 @@ class Prose:
         "between",
         "depth_aside",
         "in_prose",
+        "introduction",
         "is_doubtful",
         "is_scalar",
         "json_fence",
@@ -69,6 +70,8 @@ class Prose:
         self.is_doubtful = False
         # The value was found in prose; it is a list of numbers or words, or empty; or no bracket.
         self.in_prose = self.scalar_list = self.is_scalar = False
+        # The end of the prose before it.
+        self.introduction = ""
         # Of the text after it: if there were words, if thoughts or code have begun, its beginning.
         self.trailing_words = self.trailing_thoughts = self.trailing_code = False
         self.trailing_text = ""
@@ -164,6 +167,7 @@ class Prose:
                 return m._hold(text, pos)
             self.in_prose = bool(fits) and self.is_value(m, text, pos)
             if self.in_prose:
+                self.introduction = self.before_text
                 numbers = patterns.NUMBERS.match(text, pos) is not None
                 end = self.begin_value(m, text, pos)
                 # Any other number after numbers in a sentence makes them doubtful.
