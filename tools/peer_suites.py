@@ -3,13 +3,15 @@
     python tools/peer_suites.py --fetch build/peers   gets the source distributions that have tests
     python tools/peer_suites.py build/peers           reads their texts: valid, read, refused
     python tools/peer_suites.py --answers FILE        reads recorded answers (`calls.jsonl`)
+    python tools/peer_suites.py --pairs FOLDER        compares: files of [text, JSON, class]
 
 A text is any string with a bracket in a test file. It must be read alike whole and character by
 character, valid JSON as `json.loads` reads it, and nothing but the documented errors may be raised.
 `--show` lists what was read, for a look by eye. If json_repair is installed, only what it reads
 otherwise. Of json_repair's tests, which compare with a value, the tool also counts how many get
-that value (`same`), none (`refused`) or another one (`other`, each shown). Nothing that is fetched
-belongs into the repository: `build/` is ignored.
+that value (`same`), none (`refused`) or another one (`other`, each shown). So it does with pairs
+that somebody wrote down from suites that no distribution has; there "!" is a text to be refused.
+Nothing that is fetched belongs into the repository: `build/` is ignored.
 """
 
 from __future__ import annotations
@@ -114,18 +116,26 @@ def _value(text: str) -> Any:
     return json.loads(text) if text else REFUSED
 
 
-def compared(archive: Path) -> None:
+def pairs(folder: Path) -> int:
+    for file in sorted(folder.glob("*.json")):
+        rows = json.loads(file.read_text("utf8"))
+        compared(file.name, {text: _value(wanted.strip("!")) for text, wanted, _ in rows})
+    return 0
+
+
+def compared(name: str, values: dict[str, Any]) -> None:
     """How many of their values are read as they say, with strings without quotes as they have."""
     counts: Counter[str] = Counter()
-    for text, value in dict(expectations(archive)).items():
+    for text, value in values.items():
         ours = read([text], every=True)
+        assert written(read([*text], every=True)) == written(ours), text
         kind = "same" if written(ours) == written(value) else "other"
         if ours is REFUSED and value is not REFUSED:
             kind = "refused"
         counts[kind] += 1
         if kind != "same":
             print(f"{kind}: {text[:200]!r}\n    {written(ours)[:200]}\n    {written(value)[:200]}")
-    print(f"{archive.name}, values of its own tests: {dict(counts)}")
+    print(f"{name}, values of its own tests: {dict(counts)}")
 
 
 def read(pieces: list[str], every: bool = False) -> Any:
@@ -169,7 +179,7 @@ def suites(folder: Path, show: bool) -> int:
                 print(f"{kind}: {text[:300]!r}\n    {written(value)[:300]}")
         print(f"{archive.name}: {dict(counts)}")
         if archive.name.startswith("json_repair"):
-            compared(archive)
+            compared(archive.name, dict(expectations(archive)))
         total += counts
     print(f"all: {dict(total)}; without tests: {', '.join(WITHOUT_TESTS)}")
     return 1 if total["WRONG"] or total["CUT"] else 0
@@ -213,11 +223,14 @@ def main() -> int:
     parser.add_argument("path", type=Path)
     parser.add_argument("--fetch", action="store_true")
     parser.add_argument("--answers", action="store_true")
+    parser.add_argument("--pairs", action="store_true")
     parser.add_argument("--show", action="store_true")
     chosen = parser.parse_args()
     if chosen.fetch:
         fetch(chosen.path)
         return 0
+    if chosen.pairs:
+        return pairs(chosen.path)
     return answers(chosen.path) if chosen.answers else suites(chosen.path, chosen.show)
 
 

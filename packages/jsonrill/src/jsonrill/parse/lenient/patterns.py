@@ -37,9 +37,9 @@ USES_NAME: Final = re.compile(
 )
 # The text after a value takes it back.
 TAKES_BACK: Final = re.compile(
-    r"\A\W{0,16}(?:(?:(?:no,? )?wait|oops|correction|scratch that|ignore (?:this|that|the above)"
-    r"|moment|warte|hoppla|korrektur|attend(?:s|ez)|oups|espera|corrección|подожди(?:те)?)(?!\w)"
-    r"|等等|不对|更正|訂正)",
+    r"\A\W{0,16}(?:(?:(?:no,? )?wait|actually|oops|correction|scratch that"
+    r"|ignore (?:this|that|the above)|moment|warte|hoppla|korrektur|attend(?:s|ez)|oups|espera"
+    r"|corrección|подожди(?:те)?)(?!\w)|等等|不对|更正|訂正)",
     re.IGNORECASE,
 )
 # Before a bracket in the text after the value: it is part of a face, or meant as itself.
@@ -94,15 +94,17 @@ BREAKS_ASIDE: Final = re.compile(r"[][{}\"]")
 BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\"\n\x1e]")
 FENCE_NAME: Final = re.compile(r"[`\w./+-]{3,64}")
 # Before a bracket: it is a subscript or in a quotation; an argument of a call in a program, a cell
-# of a table, or the body of a declaration; or in YAML. ("Answer:" begins a sentence.) And before a
-# square one: a path, a formula, a footnote.
-_YAML_KEY = r"[ \t]{0,40}(?:- )?[a-z_][\w-]{0,60}(?::|[ \t]=)"
+# of a table, or the body of a declaration; or in YAML, or a member of an object without brackets.
+# ("Answer:" begins a sentence.) And before a square one: a path, a formula, a footnote.
+_YAML_KEY = r"[ \t]{0,40}(?:- )?[a-z_][\w-]{0,60}"
 IN_CODE: Final = re.compile(
     rf"(?:{_SUBSCRIPT}|\"|(?:[(,`]|(?:\A|\n)[ \t])[ \t]{{0,40}}\w{{1,40}}="
     r"|(?:[.`]|=[ \t]{0,8})\w{1,60}\(|\n[^ \t\n]{0,100},|\w\([^()]{0,100},\s{0,40}"
     r"|[=!]=[ \t]{0,8}|\w=\{|\n[ \t]{1,40}return[ \t]"
     r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}"
-    rf"|(?:\A|\n){_YAML_KEY}(?:[ \t][^\n]{{0,99}})?\n{_YAML_KEY}[ \t]{{1,8}})\Z"
+    rf"|(?:\A|\n){_YAML_KEY}(?::|[ \t]=)(?:[ \t][^\n]{{0,99}})?\n"
+    rf"{_YAML_KEY}(?::|[ \t]=)?[ \t]{{1,8}}"
+    rf"|:[ \t]{{0,8}}{_WHOLE},[ \t]{{0,8}}\w{{1,60}}:[ \t]{{0,8}})\Z"
 )
 NO_LIST: Final = re.compile(r"[^\s\w:：=>(,`*_•\u2010-\u2015\u3000-\u303f\uff00-\uff20-]\Z")
 # In a bracket that begins no value: it is part of the prose. What begins otherwise is broken JSON.
@@ -177,7 +179,7 @@ NETWORK: Final = re.compile(r"\\[\w.$~-]+\Z")
 # Before a backslash: it is part of a regular expression.
 IN_REGEX: Final = re.compile(r"[\[(|^]\Z")
 # After a backslash: a code of Python's, or half of one of JSON's.
-PYTHON_CODE: Final = re.compile(r"x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|u[0-9a-fA-F]{0,2}[0-9]")
+PYTHON_CODE: Final = re.compile(r"x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|u(?:[0-9a-fA-F]{0,2}[0-9]|\W)")
 PYTHON_CODE_CUT: Final = re.compile(r"(?:x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7})\Z")
 REGEX: Final = re.compile(
     r"\\[dDwWsSBAZzpPkKQEhHRVXG1-9](?:[-+*?{}()\[\]|$^.,:]|\\[dDwWsS])|[\^(\[|]\\[dDwWsSB]"
