@@ -370,7 +370,7 @@ INSIDE: list[tuple[str, Any, list[str]]] = [
     (r"['\'\"\n\u00e9']", ["'\"\né"], ["single-quotes"]),
     (r'["\'"]', ["'"], ["bad-escapes"]),
     (r'["\xg1\8\u12\u00"]', [r"\xg1\8\u12\u00"], ["bad-escapes"] * 4),
-    (r'["\u"]', ["\\u"], ["bad-escapes"]),
+    (r'["\user"]', ["\\user"], ["bad-escapes"]),
     ('{"a\tb": "\x00"}', {"a\tb": "\x00"}, ["raw-newlines"] * 2),
     # Comments.
     ("[1 # x\n, 2 /* y\n */ , /**/ 3] // z", [1, 2, 3], ["comments"] * 4),
