@@ -80,7 +80,7 @@ FRONTS: Final[dict[str, dict[str, str]]] = {
     },
     "the server": {
         **dict.fromkeys(("json", "schema", "cut", "limit"), "an ERROR event, with the code"),
-        "provider": "an ERROR event; the run ends with its code",
+        "provider": "an ERROR event, with the code",
         "use": "status 4xx, with a code",
     },
     "a batch": {
@@ -132,7 +132,7 @@ _ALSO: Final = ("InvalidJSON", "ValueError", "LookupError", "TypeError")
 # Where codes are that no class has: a folder, and how they are written there.
 _OTHERS: Final = (
     ("a tool call", "jsonrill/src/jsonrill", r'_problem\(\s*"([A-Z_]+)"'),
-    ("the end of a run", "jsonrill-server/src", r'End\("error", "([A-Z_]+)"'),
+    ("the end of a run", "jsonrill-server/src", r'End\(\s*"(?:error|cancelled)",\s*"([A-Z_]+)"'),
     ("a response of the server", "jsonrill-server/src", r'Problem\(\s*\d+, "([A-Z_]+)"'),
 )
 

@@ -18,7 +18,7 @@ import pytest
 from pydantic import BaseModel
 
 import jsonrill
-from jsonrill import InvalidJSON, InvalidSchema, Rebuilder, Update
+from jsonrill import InvalidJSON, InvalidSchema, Rebuilder, Truncated, Update
 from jsonrill.testing import Call, FakeAnswer, Upstream
 from jsonrill_server.client import (
     AsyncClient,
@@ -329,6 +329,16 @@ def test_errors_of_the_data_are_updates_or_are_raised(client: Client) -> None:
     assert (invalid.value.offset, invalid.value.path) == (19, (1, "id"))
     with pytest.raises(InvalidJSON):
         [*client.values(broken)]
+    delta = {"index": 0, "delta": {"content": '{"id": '}, "finish_reason": "length"}
+    chunk = {"object": "chat.completion.chunk", "choices": [delta]}
+    with pytest.raises(Truncated, match="token limit") as cut:
+        [*client.read(published(client, [chunk], input="events"), "fragments")]
+    assert cut.value.reason == "length"
+    delta["finish_reason"] = None
+    failure = {"error": {"message": "too busy", "type": "server_error"}}
+    with pytest.raises(StreamFailed, match="too busy") as failed:
+        [*client.values(published(client, [chunk, failure], input="events"))]
+    assert failed.value.code == "PROVIDER_ERROR"
     with pytest.raises(InvalidSchema):
         [*client.values(published(client, '{"city": 5}'), Trip)]
     # Of many documents one is broken; the others are read before its error is raised.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar
 
-from jsonrill.errors import InvalidJSON, InvalidSchema, JsonrillError, LimitExceeded
+from jsonrill.errors import InvalidJSON, InvalidSchema, JsonrillError, LimitExceeded, Truncated
 from jsonrill.eventstream import SSEDecoder, SSEEvent, is_done
 from jsonrill.partial_stream import Update
 from jsonrill.paths import parse_path
@@ -131,6 +131,8 @@ def _failure(error: Json) -> JsonrillError:
     if isinstance(path := error.get("path"), str):
         with suppress(ValueError):
             place["path"] = parse_path(path)
+    if code in (InvalidJSON.code, Truncated.code) and "reason" in error:
+        return Truncated(message, reason=str(error["reason"]), **place)
     if code == InvalidJSON.code:
         return InvalidJSON(message, **place)
     if code == InvalidSchema.code:

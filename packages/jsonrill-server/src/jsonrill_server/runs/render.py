@@ -172,6 +172,11 @@ class TextSource:
         """How the answer in a provider's events was cut, once the stream is closed."""
         return self._answer.cut()
 
+    @property
+    def failure(self) -> str | None:
+        """The error that the provider has reported in its events; None if there is none."""
+        return self._answer.failure
+
     def flush(self) -> str:
         if self._failed:
             return ""
@@ -214,6 +219,9 @@ class TextRendering(Rendering):
             return
         if end.reason != "closed":
             yield self._error(end.error())
+            return
+        if (failure := self._source.failure) is not None:
+            yield self._error(provider_error(failure))
             return
         if not self._recognised:
             yield self._error(UNKNOWN)
@@ -349,6 +357,8 @@ class Calls(Rendering):
         yield from in_parts(self._events.flush(), dumps_in_parts)
         if end.reason != "closed":
             yield [error_data(end.error())]
+        elif (failure := self._events.failure) is not None:
+            yield [error_data(provider_error(failure))]
         elif self._has_events and self._events.calls.reader.provider is None:
             yield [error_data(UNKNOWN)]
 
@@ -572,6 +582,10 @@ def in_parts(items: Iterable[T], write: Callable[[T], str]) -> Iterator[list[str
 
 def _writer(record: Record) -> Callable[[Any], str]:
     return dumps if len(record.body) < PART * EVENTS else dumps_in_parts
+
+
+def provider_error(message: str) -> dict[str, str]:
+    return {"code": "PROVIDER_ERROR", "message": message}
 
 
 def one_line(body: str) -> str:

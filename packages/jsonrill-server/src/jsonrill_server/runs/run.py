@@ -79,8 +79,11 @@ class Run:
     @property
     def outcome(self) -> Reason | None:
         """How a provider's answer ended: complete, calls, length, filtered, refused, lost or error;
-        None if the provider has not ended it."""
-        return self._parts.outcome
+        None if it has not, because the run did not get there, or there is no answer."""
+        outcome, cut = self._parts.outcome, self._parts.cut
+        if outcome is None and cut is not None and self.status == "complete":
+            return "lost"
+        return outcome
 
     @property
     def calls(self) -> list[ToolCall]:

@@ -103,8 +103,11 @@ def _of_events(options: StreamOptions, records: list[Record], end: End | None) -
         calls.read(statements)
     if end is not None:
         calls.flush()
+    outcome = ending.of()
+    if outcome is None and end is not None and end.reason == "closed" and calls.reader.ends:
+        outcome = "lost"
     shown = [_call(call) for call in calls.calls]
-    return {"text": "".join(texts), "calls": shown, "outcome": ending.of()}
+    return {"text": "".join(texts), "calls": shown, "outcome": outcome}
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

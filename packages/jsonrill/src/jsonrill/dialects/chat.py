@@ -42,7 +42,8 @@ class ChatDialect(Dialect):
 
     @property
     def recognised(self) -> bool:
-        return self._in_json or self._parts.reader.provider is not None
+        provider, failure = self._parts.reader.provider, self._parts.error
+        return self._in_json or provider is not None or failure is not None
 
     @property
     def broke_off(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from ..paths import ABSENT
 
@@ -13,6 +13,7 @@ from ..paths import ABSENT
 Event = dict[str, Any] | str
 # An error: `code`, `message`, and its place if it has one.
 Problem = Mapping[str, Any]
+BROKE_OFF: Final = {"code": "SOURCE_FAILED", "message": "the answer broke off before its end"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,12 @@ class Dialect(ABC):
         return False
 
     def flush(self, problem: Problem | None = None) -> list[Event]:
-        """The last events: they close what is open, then report the problem if there is one."""
+        """The last events: they close what is open, then report the problem if there is one.
+
+        That an answer broke off is one, too: its client would take it for complete.
+        """
+        if problem is None and self.broke_off:
+            problem = BROKE_OFF
         failed = () if problem is None else self._fail(problem)
         return [*self._close(problem is None), *failed, *self._finish()]
 

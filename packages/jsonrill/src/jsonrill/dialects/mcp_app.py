@@ -19,7 +19,6 @@ class MCPApp:
         self._tool = tool
         self._index: int | None = None
         self._closed = False
-        self.broke_off = False
 
     def feed(self, event: Any) -> list[Event]:
         """The notifications for a provider's event."""

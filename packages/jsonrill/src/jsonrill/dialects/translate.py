@@ -28,7 +28,6 @@ from .mcp_app import MCPApp
 from .table import DIALECTS
 
 Event = dict[str, Any]
-_BROKE_OFF = {"code": "SOURCE_FAILED", "message": "the answer broke off before its end"}
 _FAILED = {"code": "SOURCE_FAILED", "message": "the source failed"}
 
 
@@ -162,8 +161,6 @@ def _translated(
 class _AsJson:
     """A dialect that is fed the answer's text as JSON instead of its events."""
 
-    broke_off = False
-
     def __init__(self, stage: Any, answer: AnswerText) -> None:
         self._stage = stage
         self._answer = answer
@@ -191,7 +188,7 @@ def _told_sync(stage: Any, events: Generator[Any]) -> Generator[Event]:
     try:
         for event in events:
             yield from _plain(stage.feed(event))
-        yield from _plain(stage.flush(_BROKE_OFF if stage.broke_off else None))
+        yield from _plain(stage.flush())
     except Exception:
         yield from _plain(stage.flush(_FAILED))
         raise
@@ -204,7 +201,7 @@ async def _told_async(stage: Any, events: AsyncGenerator[Any]) -> AsyncGenerator
         async for event in events:
             for out in _plain(stage.feed(event)):
                 yield out
-        for out in _plain(stage.flush(_BROKE_OFF if stage.broke_off else None)):
+        for out in _plain(stage.flush()):
             yield out
     except Exception:
         for out in _plain(stage.flush(_FAILED)):

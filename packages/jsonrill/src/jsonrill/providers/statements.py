@@ -257,6 +257,12 @@ class Ending:
             return "refused"
         return "calls" if choice in self._calling else reason
 
+    def failure(self, choice: int = 0) -> str | None:
+        """The error of its provider with which this choice ended; None if it did not."""
+        if self.of(choice) != "error":
+            return None
+        return self._details.get(choice) or "the provider reported an error"
+
     def cut(self, choice: int = 0, *, ends: bool = True) -> CutShort | None:
         """How this choice was cut, once its stream has ended; None if it was not.
 

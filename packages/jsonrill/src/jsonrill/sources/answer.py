@@ -73,6 +73,11 @@ class AnswerText:
         return self._ending.cut(self._choice, ends=self._reader.ends if ends is None else ends)
 
     @property
+    def failure(self) -> str | None:
+        """The error that the provider has reported; None if it has not."""
+        return self._ending.failure(self._choice)
+
+    @property
     def recognised(self) -> bool:
         """True after the first event of a known provider."""
         return self._reader.provider is not None

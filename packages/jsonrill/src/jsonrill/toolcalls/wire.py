@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import refuse_copy
+from ..providers.statements import Finish
 from ..wire.compact import CompactEncoder
 from .calls import ToolCalls, ToolCallUpdate
 from .lifecycle import LiveCall
@@ -25,10 +26,16 @@ class ToolCallEvents:
     def __init__(self, calls: ToolCalls | None = None, *, compact: bool = False) -> None:
         self.calls = ToolCalls() if calls is None else calls
         self._compact = compact
+        # The error that the provider has reported.
+        self.failure: str | None = None
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
         """The wire events that one event of the provider makes."""
-        return self._events(self.calls.read(self.calls.reader.feed(event)))
+        statements = self.calls.reader.feed(event)
+        for one in statements:
+            if isinstance(one, Finish) and one.reason == "error":
+                self.failure = self.failure or one.detail
+        return self._events(self.calls.read(statements))
 
     def flush(self, *message_ids: str) -> list[dict[str, Any]]:
         """The wire events at the end of the stream: how the open calls have ended."""
