@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 from typing import Any
 
 import anthropic
@@ -15,7 +16,7 @@ import pytest
 from google.genai import errors as genai
 
 from jsonrill_server import RunFailed, Runs
-from jsonrill_server.runs.failures import end_of
+from jsonrill_server.runs.failures import KINDS, end_of
 
 SECRET = "sk-1234"
 
@@ -56,12 +57,24 @@ def wrapped(status: int) -> Exception:
     return error
 
 
+def in_a_group(status: int) -> Exception:
+    return ExceptionGroup(SECRET, [ExceptionGroup(SECRET, [of_openai(status)])])
+
+
+def of_an_enum(status: int) -> Exception:
+    error = RuntimeError(SECRET)
+    error.code = HTTPStatus(status)  # type: ignore[attr-defined]
+    return error
+
+
 CODES = {
     400: "SOURCE_REFUSED",
     401: "UNAUTHORIZED",
     403: "UNAUTHORIZED",
     404: "SOURCE_REFUSED",
     408: "SOURCE_TIMEOUT",
+    409: "SOURCE_FAILED",
+    425: "SOURCE_FAILED",
     429: "RATE_LIMITED",
     500: "SOURCE_FAILED",
     503: "SOURCE_FAILED",
@@ -71,7 +84,7 @@ CODES = {
 
 @pytest.mark.parametrize(
     "kind",
-    [of_openai, of_anthropic, of_genai, of_boto, of_httpx, wrapped],
+    [of_openai, of_anthropic, of_genai, of_boto, of_httpx, of_an_enum, wrapped, in_a_group],
     ids=lambda it: it.__name__,
 )
 def test_the_status_of_a_provider_is_a_kind_of_failure(kind: Any) -> None:
@@ -91,10 +104,67 @@ def test_the_status_of_a_provider_is_a_kind_of_failure(kind: Any) -> None:
         (ValueError(SECRET), "SOURCE_FAILED"),
         (OSError(429, SECRET), "SOURCE_FAILED"),
         (SystemExit(429), "SOURCE_FAILED"),
+        (ExceptionGroup(SECRET, [KeyError(SECRET), TimeoutError(SECRET)]), "SOURCE_TIMEOUT"),
+        (BaseExceptionGroup(SECRET, [SystemExit(1), TimeoutError(SECRET)]), "SOURCE_TIMEOUT"),
     ],
 )
 def test_other_failures(error: BaseException, code: str) -> None:
     assert end_of(error).code == code
+
+
+def itself() -> BaseException:
+    error = ValueError(SECRET)
+    error.__cause__ = error
+    return error
+
+
+def test_an_exception_that_was_raised_from_itself_is_one_failure() -> None:
+    assert end_of(itself()).code == "SOURCE_FAILED"
+
+
+def test_each_message_says_whether_it_helps_to_ask_again() -> None:
+    assert all("ask" in end.message for end in KINDS)
+
+
+@pytest.mark.parametrize(
+    "word, code",
+    [
+        ("rate_limit_error", "RATE_LIMITED"),
+        ("rate_limit_exceeded", "RATE_LIMITED"),
+        ("authentication_error", "UNAUTHORIZED"),
+        ("permission_error", "UNAUTHORIZED"),
+        ("timeout_error", "SOURCE_TIMEOUT"),
+        ("invalid_request_error", "SOURCE_REFUSED"),
+        ("overloaded_error", "SOURCE_FAILED"),
+        ("server_error", "SOURCE_FAILED"),
+    ],
+)
+@pytest.mark.parametrize("sdk", ["openai", "anthropic"])
+def test_a_failure_that_the_provider_reports_in_its_stream(sdk: str, word: str, code: str) -> None:
+    """The status was 200 then: the real clients read such a stream, and raise."""
+    error = {"type": word, "message": SECRET}
+    named = {"type": "error", "error": error} if sdk == "anthropic" else {"error": error}
+    body = f"event: error\ndata: {json.dumps(named)}\n\n"
+    headers = {"content-type": "text/event-stream"}
+    transport = httpx2.MockTransport(
+        lambda request: httpx2.Response(200, text=body, headers=headers)
+    )
+    ask: dict[str, Any] = {"model": "any", "messages": [], "stream": True}
+    http = httpx2.Client(transport=transport)
+    with http, pytest.raises((openai.APIError, anthropic.APIError)) as raised:
+        if sdk == "openai":
+            of = openai.OpenAI(api_key="x", base_url="https://example.org", http_client=http)
+            [*of.chat.completions.create(**ask)]
+        else:
+            claude = anthropic.Anthropic(api_key="x", http_client=http)
+            [*claude.messages.create(**ask, max_tokens=5)]
+    assert end_of(raised.value).code == code
+
+
+def test_a_word_of_bedrock_wins_over_its_status() -> None:
+    about = {"Error": {"Code": "throttlingException"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    error = botocore.exceptions.EventStreamError(about, "ConverseStream")
+    assert end_of(error).code == "RATE_LIMITED"
 
 
 def test_readers_of_a_run_get_the_code_and_not_the_text() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from jsonrill_server.runs.claim import Claim
+from jsonrill_server.runs.failures import FAILED
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import StreamOptions
 from jsonrill_server.runs.producer import MOST_CHARACTERS, Failed, produce
@@ -124,7 +125,7 @@ def test_a_store_in_memory_is_written_to_record_by_record() -> None:
 @pytest.mark.parametrize(
     "error, end",
     [
-        (OSError("secret"), End("error", "SOURCE_FAILED", "the source failed")),
+        (OSError("secret"), FAILED),
         (Failed(End("error", "X", "why")), End("error", "X", "why")),
     ],
 )

@@ -28,6 +28,7 @@ from jsonrill_server import Run, RunFailed, Runs
 from jsonrill_server.config import Config
 from jsonrill_server.runs import records
 from jsonrill_server.runs.api import RunSettings
+from jsonrill_server.runs.failures import FAILED
 from jsonrill_server.runs.options import STREAM, VIEW, BadOption, EventOptions, RunOptions
 from jsonrill_server.runs.records import End
 from jsonrill_server.runs.settings import ConfigError, Settings
@@ -315,7 +316,7 @@ def test_a_source_that_raises_ends_the_run_and_says_nothing_secret(url: str) -> 
         await runs.start("k", stream, on_end=ends)
         run = await ends.one()
         assert (run.status, run.text) == ("error", '{"a": 1')
-        assert run.error == {"code": "SOURCE_FAILED", "message": "the source failed"}
+        assert run.error == {"code": "SOURCE_FAILED", "message": FAILED.message}
         with pytest.raises(RunFailed) as failed:
             await all_of(runs, "k")
         assert failed.value.code == "SOURCE_FAILED"
@@ -391,18 +392,28 @@ async def stops_early_in_the_loop() -> AsyncIterator[str]:
     raise StopsEarly
 
 
+async def exits() -> AsyncIterator[str]:
+    yield "a"
+    raise GeneratorExit
+
+
+async def exits_when_called() -> None:
+    raise GeneratorExit
+
+
 @pytest.mark.parametrize(
     "source",
     [
         *(leaves, leaves_in_the_loop, leaves_when_closed, leaves_in_a_thread),
         *(interrupts, stops_early, stops_early_in_the_loop, lambda: next(iter(()))),
+        *(exits, exits_when_called),
     ],
 )
 def test_a_source_that_would_end_the_process_ends_its_run_alone(source: Any) -> None:
     async def work(runs: Runs) -> None:
         ends = Ends()
         await runs.start("k", source, on_end=ends)
-        assert (await ends.one()).error == {"code": "SOURCE_FAILED", "message": "the source failed"}
+        assert (await ends.one()).error == {"code": "SOURCE_FAILED", "message": FAILED.message}
 
     run(work)
 

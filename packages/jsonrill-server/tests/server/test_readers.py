@@ -269,10 +269,12 @@ def test_a_view_that_gives_up_ends_its_readers(ahead: bool) -> None:
             rest = asyncio.create_task(_all(reader_of(views, options, position).chunks()))
             await asyncio.sleep(0.05)
             assert not rest.done()
-            views.all[0].fail(StoreUnavailable("away"))
+            views.all[0].fail(StoreUnavailable("no answer from 10.1.2.3"))
             async with asyncio.timeout(60):
                 seen = SSEDecoder().feed(await rest)
-            assert json.loads(seen[-2].data)["error"]["code"] == "UNAVAILABLE"
+            error = json.loads(seen[-2].data)["error"]
+            assert error["code"] == "UNAVAILABLE" and "read on later" in error["message"]
+            assert "10.1.2.3" not in error["message"]
             assert seen[-1].type == "CLOSE"
             # Who comes then gets another one.
             await store.finalize("s", CLOSED.to_bytes())

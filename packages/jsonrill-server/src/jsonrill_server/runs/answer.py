@@ -21,9 +21,13 @@ from .records import End
 from .render import kind_of, rendering
 from .view import closing_bytes
 
-STOPPED: Final = End("error", "STOPPED", "the server was stopped before the stream ended")
+STOPPED: Final = End(
+    "error", "STOPPED", "the server was stopped before the stream ended: read it again"
+)
 TOO_LONG: Final = End(
-    "error", "LIMIT_EXCEEDED", "the connection lasted longer than the server allows"
+    "error",
+    "LIMIT_EXCEEDED",
+    "the connection lasted longer than the server allows: read it again",
 )
 
 

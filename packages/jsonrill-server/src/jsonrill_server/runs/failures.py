@@ -1,6 +1,7 @@
 """What readers are told when a source has failed: which kind of failure it was, never its text.
 
-SDKs differ in their classes and agree in what these carry: the status of the provider's response.
+SDKs differ in their classes and agree in what these carry: the status of the provider's response,
+or, where the provider reports the failure in a stream that began well, its word for it.
 """
 
 from __future__ import annotations
@@ -20,19 +21,31 @@ TIMED_OUT: Final = End("error", "SOURCE_TIMEOUT", "the provider did not answer i
 REFUSED: Final = End(
     "error", "SOURCE_REFUSED", "the provider refused the request: asking again does not help"
 )
-FAILED: Final = End("error", "SOURCE_FAILED", "the source failed")
+FAILED: Final = End("error", "SOURCE_FAILED", "the source failed: asking again may help")
 KINDS: Final = (RATE_LIMITED, UNAUTHORIZED, TIMED_OUT, REFUSED, FAILED)
 _BY_STATUS: Final = {
     **dict.fromkeys(range(400, 500), REFUSED),
     **dict.fromkeys((401, 403), UNAUTHORIZED),
     **dict.fromkeys((408, 504), TIMED_OUT),
+    **dict.fromkeys((409, 425), FAILED),
     429: RATE_LIMITED,
+}
+# Parts of the words that providers have for a failure, without their underscores.
+_BY_WORD: Final = {
+    **dict.fromkeys(("ratelimit", "throttl", "toomanyrequests", "exhausted"), RATE_LIMITED),
+    **dict.fromkeys(("authentication", "permission", "apikey", "accessdenied"), UNAUTHORIZED),
+    **dict.fromkeys(("timeout", "timedout", "deadline"), TIMED_OUT),
+    **dict.fromkeys(("invalidrequest", "validation"), REFUSED),
 }
 
 
 def end_of(error: BaseException) -> End:
     """The end of a stream whose source raised this."""
     for one in _causes(error):
+        for word in _words(one):
+            for part, end in _BY_WORD.items():
+                if part in word:
+                    return end
         if (status := _status(one)) is not None:
             return _BY_STATUS.get(status, FAILED)
         if any("Timeout" in kind.__name__ for kind in type(one).__mro__):
@@ -40,13 +53,34 @@ def end_of(error: BaseException) -> End:
     return FAILED
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The exception, and those that it was raised from."""
-    seen: list[BaseException] = []
-    while isinstance(error, Exception) and error not in seen:
-        seen.append(error)
-        yield error
-        error = error.__cause__
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception, those in a group, and those that each was raised from."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, Exception):
+            yield one
+        waiting.append(one.__cause__)
+        if isinstance(one, BaseExceptionGroup):
+            waiting += reversed(one.exceptions)
+
+
+def _words(error: BaseException) -> Iterator[str]:
+    """The provider's words for the failure, as the SDKs have them."""
+    # Of anthropic the body of the response, of boto3 the response itself.
+    inside = [getattr(error, "body", None), getattr(error, "response", None)]
+    named = [
+        it.get(name) for it in inside if isinstance(it, Mapping) for name in ("error", "Error")
+    ]
+    words = [getattr(error, name, None) for name in ("code", "type", "status")]
+    words += [it.get(name) for it in named if isinstance(it, Mapping) for name in ("type", "Code")]
+    for word in words:
+        if isinstance(word, str):
+            yield word.replace("_", "").lower()
 
 
 def _status(error: BaseException) -> int | None:
@@ -61,4 +95,4 @@ def _status(error: BaseException) -> int | None:
 
 
 def _http(value: Any) -> int | None:
-    return value if type(value) is int and 400 <= value < 600 else None
+    return value if isinstance(value, int) and 400 <= value < 600 else None

@@ -31,7 +31,7 @@ from ..store import (
 from .claim import Claim
 from .failures import end_of
 from .hub import Hub
-from .records import CLOSED, LOG_LOST, REPLACED, STOPPED, WAITING, End, Record, Started
+from .records import CLOSED, LOG_LOST, REPLACED, STOPPED, UNWRITTEN, WAITING, End, Record, Started
 
 log = logging.getLogger("jsonrill_server.runs")
 # Seconds for which records are held while the store is unreachable.
@@ -135,7 +135,8 @@ async def _write_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) 
     except LogLost:
         return LOG_LOST
     except StoreError as error:
-        return End("error", "UNAVAILABLE", f"the store failed: {type(error).__name__}")
+        log.error("the store of a run failed", exc_info=error)
+        return UNWRITTEN
     finally:
         await writer.close()
 
@@ -159,7 +160,7 @@ async def _read_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -
             raise
         # This task goes on: something that the source waited for was cancelled.
         return _source_failed(error)
-    except (GeneratorExit, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
     # Whatever a source raises ends the run, visibly; a task that raises SystemExit would end the
     # event loop, and with it the web server.

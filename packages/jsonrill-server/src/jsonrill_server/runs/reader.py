@@ -7,13 +7,29 @@ is further and has it, it changes to another one (`Views.find`), at its position
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
+from typing import Final
 
-from ..store import LogGap, LogLost, StoreError, UnknownStream
+from ..store import LogGap, LogLost, StoreError, StoreUnavailable, UnknownStream
 from .positions import Position
 from .records import End
 from .render import Rendering
 from .view import OTHER_LOG, View, Views, closing_bytes
 
+GONE: Final = End("error", "GONE", "the stream was deleted, or has expired")
+OTHER: Final = End("error", "LOG_LOST", f"{OTHER_LOG}. Read it again from its beginning")
+UNREADABLE: Final = End("error", "UNAVAILABLE", "the stream cannot be shown")
+UNREACHABLE: Final = End(
+    "error",
+    "UNAVAILABLE",
+    "the store cannot be reached, or cannot say whether the stream goes on: read on later",
+)
+# What readers are told of an error of the store, whose text may name hosts and users.
+_ENDS: Final = {
+    UnknownStream: GONE,
+    LogGap: OTHER,
+    LogLost: OTHER,
+    StoreUnavailable: UNREACHABLE,
+}
 # A reader that has lost its place so often reads by itself: it costs three renderings at the worst.
 MOST_LOST = 2
 
@@ -76,6 +92,5 @@ class Reader:
 
     def _failure(self, error: StoreError) -> bytes:
         """Return the last event of a stream whose log no longer exists; it has no id."""
-        codes = {UnknownStream: "GONE", LogGap: "LOG_LOST", LogLost: "LOG_LOST"}
-        self.end = End("error", codes.get(type(error), "UNAVAILABLE"), str(error))
+        self.end = _ENDS.get(type(error), UNREADABLE)
         return closing_bytes(self._make(), self.end)

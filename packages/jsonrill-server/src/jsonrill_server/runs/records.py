@@ -75,6 +75,11 @@ STOPPED: Final = End(
 )
 REPLACED: Final = End("error", "PRODUCER_REPLACED", "another producer has gone on with this stream")
 LOG_LOST: Final = End("error", "LOG_LOST", "the store lost records of this stream")
+UNWRITTEN: Final = End(
+    "error",
+    "UNAVAILABLE",
+    "the store took no more of this: ask again, unless a tool of it has changed things",
+)
 # Nothing is written to the log: it goes on when a person has decided.
 WAITING: Final = End("closed", "WAITING", "a person has to decide")
 RELAY_STOPPED: Final = End(

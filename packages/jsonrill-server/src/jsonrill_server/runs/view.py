@@ -270,9 +270,9 @@ class View:
                         await self._add(some)
         except StoreError as error:
             self.fail(error)
-        except Exception as error:  # readers must learn of it, whatever it was
+        except Exception:  # readers must learn of it, whatever it was
             log.exception("a view of a stream failed")
-            self.fail(StoreError(f"the stream cannot be shown: {type(error).__name__}"))
+            self.fail(StoreError("the stream cannot be shown"))
 
     async def _groups(self) -> AsyncGenerator[list[list[Entry]]]:
         """Yield the entries of the log as they come, in groups that are rendered together."""
