@@ -186,7 +186,7 @@ REGEX: Final = re.compile(
 )
 REGEX_AFTER: Final = re.compile(r"[+*?{}()\[\]|$^\"']|\\[dDwWsSB]")
 BACKSLASH_LAST: Final = re.compile(r"\\[dDwWsSBAZz]\Z")
-PATH: Final = re.compile(r"(?:\A|[\w.:%~$)/\\-])(?:\\[\w.$~-]+)+\Z")
+PATH: Final = re.compile(r"(?:\A|[\w.:%~)/\\-])(?:\\[\w.$~-]+)+\Z")
 PATH_AFTER: Final = re.compile(r"[\w.$~-]{2,80}[\"'\\]")
 PATH_CUT: Final = re.compile(r"[\w.$~-]{0,80}\Z")
 TEX_NAME: Final = re.compile(r"[A-Za-z]{1,24}")
