@@ -30,8 +30,10 @@ from jsonrill_server.runs import records
 from jsonrill_server.runs.api import RunSettings
 from jsonrill_server.runs.failures import FAILED
 from jsonrill_server.runs.options import STREAM, VIEW, BadOption, EventOptions, RunOptions
-from jsonrill_server.runs.records import End
+from jsonrill_server.runs.producer import HOLD
+from jsonrill_server.runs.records import UNWRITTEN, End
 from jsonrill_server.runs.settings import ConfigError, Settings
+from jsonrill_server.runs.value import read_log
 from jsonrill_server.store import MemoryStore, StoreUnavailable, UnknownStream
 from support import SLACK, few
 from support.simulation import SimulatedLoop, in_simulated_time
@@ -298,9 +300,11 @@ def test_runs_that_are_closed_say_so(url: str) -> None:
     async def work(runs: Runs) -> None:
         await runs.start("k", ["x"])
         await runs.close()
-        for late in (runs.start("k", ["x"]), runs.active("k"), all_of(runs, "k")):
+        opened = BytesIO(b"x")
+        for late in (runs.start("k", opened), runs.active("k"), all_of(runs, "k")):
             with pytest.raises(StoreUnavailable, match="closed: make another one"):
                 await late
+        assert opened.closed
 
     run(work, url)
 
@@ -322,6 +326,72 @@ def test_a_source_that_raises_ends_the_run_and_says_nothing_secret(url: str) -> 
         assert failed.value.code == "SOURCE_FAILED"
 
     run(work, url)
+
+
+class Slow(MemoryStore):
+    """Answers late that a lease was taken."""
+
+    late = 0.0
+
+    async def acquire(self, stream: str, producer: str, **how: Any) -> Any:
+        status = await super().acquire(stream, producer, **how)
+        await asyncio.sleep(self.late)
+        return status
+
+
+def test_a_start_that_is_cancelled_leaves_its_key_free() -> None:
+    async def work(_: SimulatedLoop) -> None:
+        store = Slow()
+        async with Runs(store) as runs:
+            store.late = 1.0
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(runs.start("k", answer), 0.5)
+            store.late = 0.0
+            await asyncio.sleep(0.1)
+            assert await runs.start("k", answer)
+            assert await all_of(runs, "k") == EXPECTED
+
+    in_simulated_time(work)
+
+
+class GoesAway(MemoryStore):
+    """Takes one more write when it is told to go, does not confirm it, and is away then."""
+
+    goes = away = False
+
+    async def write(self, stream: str, producer: str, records: Any, **how: Any) -> Any:
+        if self.away:
+            raise StoreUnavailable("no answer from 10.1.2.3")
+        tail = await super().write(stream, producer, records, **how)
+        if self.goes:
+            self.away = True
+            raise StoreUnavailable("no answer from 10.1.2.3")
+        return tail
+
+
+def test_a_run_that_the_store_takes_no_more_of_ends_as_its_log_does() -> None:
+    async def work(_: SimulatedLoop) -> None:
+        store, ends = GoesAway(), Ends()
+
+        async def source() -> AsyncIterator[str]:
+            yield "a"
+            store.goes = True
+            yield "b"
+
+        async with Runs(store) as runs:
+            await runs.start("k", source, on_end=ends)
+            await asyncio.sleep(HOLD + 10)
+            assert not ends
+            store.goes = store.away = False
+            run = await ends.one()
+            with pytest.raises(RunFailed) as failed:
+                await all_of(runs, "k")
+            logged = [record.body for record in (await read_log(store, "run:k", 3))[0]]
+        assert (run.status, run.error) == ("error", UNWRITTEN.error())
+        assert failed.value.code == "UNAVAILABLE" and "10.1.2.3" not in str(failed.value)
+        assert run.events == logged == ["a", "b"]
+
+    in_simulated_time(work)
 
 
 @pytest.mark.parametrize("on_end", ["raises", "sync", "raises late"])

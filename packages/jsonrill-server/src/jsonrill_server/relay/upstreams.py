@@ -166,7 +166,7 @@ class Upstreams:
             message = "the upstream did not answer in time: ask again"
             raise UpstreamFailed(504, "upstream_timeout", message) from None
         except httpx2.HTTPError:
-            message = "the upstream could not be reached"
+            message = "the upstream could not be reached: ask again"
             raise UpstreamFailed(502, "upstream_unreachable", message) from None
         if 300 <= came.status_code < 400:
             await came.aclose()

@@ -198,35 +198,35 @@ class Runs:
         if name_of_resume is not None:
             about.notes |= {"resume": name_of_resume, "args": dict(args or {})}
         meta = _stored(about)
-        hub, name = await self._opened(), _name(key)
-        producer = secrets.token_hex(8)
-        on_end = hub.on_end if on_end is None else on_end
+        on_end = self._hub.on_end if on_end is None else on_end
+        producer, name = secrets.token_hex(8), _name(key)
         begun = Begun(key, name, producer, on_end, resumes, about)
-        try:
+        async with AsyncExitStack() as unread:
+            unread.push_async_callback(close_async_source, stream)
+            hub = await self._opened()
+            held: dict[str, Any] = {
+                "lease": hub.lease,
+                "owner": OWNER,
+                "meta": meta,
+                "replace": replace,
+            }
             while True:
                 try:
-                    await hub.store.acquire(
-                        name,
-                        producer,
-                        lease=hub.lease,
-                        owner=OWNER,
-                        meta=meta,
-                        replace=replace,
-                    )
+                    await hub.store.acquire(name, producer, **held)
                 except StreamTaken:
                     attached = await hub.attach(begun, again, replace)
                     if attached is None:
                         continue
-                    await close_async_source(stream)
                     return attached
+                except BaseException:
+                    hub.spawn(_give_back(hub.store, name, producer, meta))
+                    raise
                 hub.metrics.add("streams_created_total")
                 claim = Claim(hub, name, producer, hub.lease, about)
                 hub.go(begun, claim, records_of(stream, options.get("input"), sse=sse), ())
+                unread.pop_all()  # the run closes it
                 await asyncio.sleep(0)  # it has begun, so that a cancellation closes its source
                 return True
-        except BaseException:
-            await close_async_source(stream)
-            raise
 
     async def cancel(self, key: str) -> bool:
         """End a run; its source is closed. Return False if there is none, or it has ended."""
@@ -432,6 +432,16 @@ class Runs:
             self._signals = ExitStack()
             self._signals.enter_context(before_the_end(0.0, self._hub.drain, self._hub.stop))
         return self._hub
+
+
+async def _give_back(store: Store, name: str, producer: str, meta: bytes) -> None:
+    """Give back the lease of a start that was cancelled or failed: the store may have granted it.
+
+    So the next start of this key need not wait for the end of the lease.
+    """
+    with suppress(StoreError):
+        if (await store.status(name)).meta == meta:
+            await store.acquire(name, producer, lease=0.0)
 
 
 def _is_django(request: Any) -> bool:

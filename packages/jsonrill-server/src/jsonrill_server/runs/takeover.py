@@ -33,7 +33,18 @@ from .elements import called, records_of
 from .hub import Hub
 from .options import StreamOptions
 from .producer import produce
-from .records import CANCELLED, LOST, REPLACED, STOPPED, WAITING, End, Reason, Record, from_entry
+from .records import (
+    CANCELLED,
+    LOST,
+    REPLACED,
+    STOPPED,
+    UNWRITTEN,
+    WAITING,
+    End,
+    Reason,
+    Record,
+    from_entry,
+)
 from .run import OnEnd, Outcome, Resume, ResumeKey, ResumeNamed, Run
 from .settings import Settings
 from .value import read_log
@@ -236,7 +247,9 @@ class RunHub(Hub):
             log.warning("lost a run: its lease ran out, and another process has gone on with it")
             return
         records: Sequence[Record] = kept
-        if end is None:
+        if end is UNWRITTEN:  # the store may have taken what it did not confirm
+            records, _ = await self._closed_elsewhere(begun, kept)
+        elif end is None:
             records, end = await self._closed_elsewhere(begun, kept)
             if WaitingCalls(records).parked:
                 return  # the process that closes a run that waits tells its end (`lost_closed`)
