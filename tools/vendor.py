@@ -64,6 +64,7 @@ FALSE: Final = {
     "type(seen) is list",
     "self._ends_number(text, pos)",
     "self._line_starts is not None",
+    "self._passed is not None",
     "TYPE_CHECKING",
     "cut is not None",
     "self._cut",
@@ -85,6 +86,9 @@ GONE: Final = {"repair", "many", "on_repair", "prefix", "schema", "cut", "missin
 # Statements and lines that are not here, and texts that are others here.
 WITHOUT: Final = (
     "self._leave_ended()",
+    "self._unread()",
+    "self._passed: str | None = None",
+    "self._passed_line = 0",
     "end = pos",
     "stop = NOWHERE",
     "builder.finished = None",

@@ -1,7 +1,7 @@
 # Types for the compiler; the code is in document.py.
 cimport cython
 from ..parse.create cimport create_machine
-from ..parse.characters cimport is_usual, plain_end
+from ..parse.characters cimport is_unsure, plain_end
 from ..parse.machine cimport Machine
 from .builder cimport GrowingValue, ValueBuilder
 

@@ -6,7 +6,7 @@ from typing import Any, Final, Unpack
 
 from ..errors import CutShort, InvalidJSON, LimitExceeded
 from ..options import ParseOptions
-from ..parse.characters import is_usual, plain_end
+from ..parse.characters import UNSURE, is_unsure, plain_end
 from ..parse.create import create_machine
 from ..parse.sink import BRIEF, Repair
 from ..parse.states import READY, WATCHED
@@ -53,22 +53,18 @@ class GrowingDocument(GrowingValue):
             and (piece := data)
             and (end := machine._offset + (size := len(piece))) <= machine._stop
             and (
-                (
-                    is_usual(piece) or (plain_end(piece, 0) == size and machine._is_plain(piece))
-                    if _COMPILED
-                    else piece.isalpha()
-                    or (
-                        '"' not in piece
-                        and "\\" not in piece
-                        and piece.isprintable()
-                        and (("," not in piece and piece.isascii()) or machine._is_plain(piece))
-                    )
-                )
-                if entry
-                else (
-                    plain_end(piece, 0) == size
-                    if _COMPILED
-                    else '"' not in piece and "\\" not in piece and piece.isprintable()
+                plain_end(piece, 0) == size
+                and (not entry or not is_unsure(piece) or machine._is_plain(piece))
+                if _COMPILED
+                else '"' not in piece
+                and "\\" not in piece
+                and piece.isprintable()
+                and (
+                    not entry
+                    or ("," not in piece and piece.isascii())
+                    or piece[-1] not in UNSURE
+                    or not is_unsure(piece)
+                    or machine._is_plain(piece)
                 )
             )
         ):

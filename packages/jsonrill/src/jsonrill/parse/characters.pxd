@@ -1,10 +1,11 @@
 # Types for the compiler; the code is in characters.py.
 cimport cython
 
-cdef Py_ssize_t FEW, WHOLE_ESCAPE
+cdef bint _COMPILED
+cdef Py_ssize_t WHOLE_ESCAPE
 
-@cython.locals(char=Py_UCS4)
-cpdef bint is_usual(str text) except -1
+@cython.locals(pos=Py_ssize_t, char=Py_UCS4)
+cpdef bint is_unsure(str text) except -1
 @cython.locals(end=Py_ssize_t, char=Py_UCS4)
 cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos) noexcept
 

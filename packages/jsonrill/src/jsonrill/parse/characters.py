@@ -6,18 +6,21 @@ from typing import Final
 
 from .grammar import WHOLE_ESCAPE
 
-# Up to this number of characters is looked at one by one, more by searches in C.
-FEW: Final = 16
+# With leniency, a string may have ended without a quote only before one of these: a comma and white
+# space, or a curly quote and what may be after it.
+UNSURE: Final = frozenset(" \t\r\n,}]{[”’")
+_COMPILED: Final = not __file__.endswith(".py")
 
 
-def is_usual(text: str) -> bool:
-    """True if text has nothing that leniency looks at: no quote, escape or comma, only ASCII."""
-    if len(text) > FEW:
-        return "," not in text and text.isascii() and plain_end(text, 0) == len(text)
-    for char in text:
-        if char == '"' or char == "\\" or char < " " or char == "," or char > "~":
-            return False
-    return True
+def is_unsure(text: str) -> bool:
+    """True if text ends in a comma and white space, or perhaps in a curly quote and so on."""
+    if not _COMPILED:
+        return text.rstrip()[-1:] == "," or not text.isascii()
+    pos = len(text) - 1
+    while pos > 0 and text[pos] in " \t\r\n":
+        pos -= 1
+    char = text[pos]
+    return char == "," or (char in " \t\r\n}]{[”’" and not text.isascii())
 
 
 def plain_end(text: str, pos: int) -> int:

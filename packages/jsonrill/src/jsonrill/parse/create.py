@@ -7,6 +7,7 @@ importing the rest of the package.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 from ..options import PARSE, ParseOptions, check, refuse_unknown
@@ -14,6 +15,13 @@ from .machine import Machine
 from .sink import Sink
 
 _DEFAULTS: Final[ParseOptions] = {}
+
+
+@cache
+def _lenient() -> Any:
+    from .lenient.inside import LenientMachine
+
+    return LenientMachine
 
 
 def create_machine(sink: Sink, options: ParseOptions = _DEFAULTS) -> Machine:
@@ -28,9 +36,7 @@ def create_machine(sink: Sink, options: ParseOptions = _DEFAULTS) -> Machine:
     if not repair:
         machine = Machine(sink, **strict)
     else:
-        from .lenient.inside import LenientMachine
-
-        machine = LenientMachine(sink, rules=repair, on_repair=on_repair, **strict)
+        machine = _lenient()(sink, rules=repair, on_repair=on_repair, **strict)
     if prefix:
         machine.put_before(prefix)
     return machine

@@ -1,22 +1,17 @@
 # Types for the compiler; the code is in machine.py.
 cimport cython
-from .characters cimport code_at, is_cut, is_usual, plain_end
+from .characters cimport code_at, is_cut, is_unsure, plain_end
 from .sink cimport Sink, TextBuffer
 from .position cimport Position
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT, PLAIN, WATCHED, READY, HELD, CUT, CLOSED
-cdef int START, ZERO, INTEGER
+cdef int START, ZERO, INTEGER, TOLERANT
 cdef tuple NUMBER_STEPS
 cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
-cdef Py_ssize_t NOWHERE, REMEMBERED
+cdef Py_ssize_t NOWHERE
 cdef Py_ssize_t WORTH_DECODING, WORTH_A_RUN, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
-
-@cython.locals(end=Py_ssize_t)
-cpdef Py_ssize_t space_end(str text, Py_ssize_t pos) except -2
-@cython.locals(end=Py_ssize_t)
-cpdef int quote_ends(str text, Py_ssize_t pos) except -2
 
 cdef class Machine(Position):
     cdef bint _bom, _cut, _exact, _last, _many, _unique
@@ -34,9 +29,6 @@ cdef class Machine(Position):
     cpdef feed(self, data)
     @cython.locals(text=str)
     cpdef read(self, data)
-    @cython.final
-    @cython.locals(careful=bint, ends=int)
-    cdef bint _ends_quoted(self, str text) except -1
     cpdef flush(self, cut=*)
     cpdef limit_text(self, Py_ssize_t offset, Py_ssize_t size)
     cdef _finish(self)
@@ -55,7 +47,7 @@ cdef class Machine(Position):
     @cython.final
     cdef _begin_at(self, Py_ssize_t offset)
     @cython.final
-    @cython.locals(end=Py_ssize_t, after=Py_ssize_t, stop=Py_ssize_t, state=int, char=Py_UCS4)
+    @cython.locals(end=Py_ssize_t, after=Py_ssize_t, stop=Py_ssize_t, state=int, char=Py_UCS4, odd=bint)
     cdef _run(self, str text, Py_ssize_t pos=*)
     cdef Py_ssize_t _skip(self, str text, Py_ssize_t pos) except -2
     @cython.final
@@ -66,7 +58,12 @@ cdef class Machine(Position):
     cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
     @cython.final
     cdef Py_ssize_t _close(self, Py_ssize_t pos) except? -2
-    cdef Py_ssize_t _close_leniently(self, Py_ssize_t pos) except? -2
+    cdef Py_ssize_t _close_root(self, Py_ssize_t pos) except? -2
+    cdef _note_end(self, Py_ssize_t pos)
+    cdef _keep_passed(self, str text, Py_ssize_t after)
+    cdef _unread(self)
+    cdef Py_ssize_t _contradicts(self, str text, Py_ssize_t pos) except -2
+    cdef _note_code(self, str text, Py_ssize_t pos, Py_ssize_t end)
     cdef bint _may_decode(self) except -1
     cdef Py_ssize_t _unclosed_key(self, str text, Py_ssize_t quote) except -2
     cdef _repeats(self, str key, str text, Py_ssize_t quote)
@@ -88,7 +85,7 @@ cdef class Machine(Position):
     @cython.locals(stop=Py_ssize_t)
     cdef Py_ssize_t _open_string(self, int state, str text, Py_ssize_t pos) except -2
     @cython.final
-    @cython.locals(stop=Py_ssize_t, plain=bint, run=str, begun=str, ends=int)
+    @cython.locals(stop=Py_ssize_t, plain=bint, run=str, begun=str)
     cdef Py_ssize_t _string(self, str text, Py_ssize_t pos, Py_ssize_t end, int state) except -2
     @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str, cut=bint)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2

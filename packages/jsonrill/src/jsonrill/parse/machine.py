@@ -25,8 +25,10 @@ Rule 3: what a subclass may answer differently is a method of its own, and not f
           the character after a number       `_ends_number`, `_odd_literal`
           text of a string, and its quote    `_odd_run`, `_is_plain`, `_take_watched`, `_escaped`,
                                              `_end_string`
+          what follows that quote            `_contradicts`, `_keep_passed`, `_unread`
           a string in a list                 `_string_element`
-          brackets                           `_close_leniently`, `_may_decode`, `_emit_decoded`
+          brackets                           `_close_root`, `_note_end`, `_may_decode`,
+                                             `_emit_decoded`
           a key that comes again             `_repeats`
           states that JSON does not have     `_skip`, `_outside`, `_fail_at`, `pending_text`
           the end of a document or the text  `_leave_ended`, `_next_document`, `_finish`
@@ -55,7 +57,7 @@ from ..errors import (
 )
 from ..options import Duplicates, ParseFloat, check
 from .c_scanner import each_key_once, passes_a_limit, scanner
-from .characters import code_at, is_cut, is_usual, plain_end
+from .characters import UNSURE, code_at, is_cut, is_unsure, plain_end
 from .expected import Guide
 from .grammar import (
     CUT_ESCAPE,
@@ -66,7 +68,6 @@ from .grammar import (
     NUMBER,
     NUMBER_STEPS,
     RECORD_END,
-    REMEMBERED,
     SEPARATOR,
     SPACE,
     START,
@@ -95,6 +96,7 @@ from .states import (
     READY,
     SKIPPED,
     STRING,
+    TOLERANT,
     VALUE,
     WATCHED,
 )
@@ -251,22 +253,18 @@ class Machine(Position):
             and data
             and self._offset + len(data) <= self._stop
             and (
-                (
-                    is_usual(data) or (plain_end(data, 0) == len(data) and self._is_plain(data))
-                    if _COMPILED
-                    else data.isalpha()
-                    or (
-                        '"' not in data
-                        and "\\" not in data
-                        and data.isprintable()
-                        and (("," not in data and data.isascii()) or self._is_plain(data))
-                    )
-                )
-                if entry
-                else (
-                    plain_end(data, 0) == len(data)
-                    if _COMPILED
-                    else '"' not in data and "\\" not in data and data.isprintable()
+                plain_end(data, 0) == len(data)
+                and (not entry or not is_unsure(data) or self._is_plain(data))
+                if _COMPILED
+                else '"' not in data
+                and "\\" not in data
+                and data.isprintable()
+                and (
+                    not entry
+                    or ("," not in data and data.isascii())
+                    or data[-1] not in UNSURE
+                    or not is_unsure(data)
+                    or self._is_plain(data)
                 )
             )
         ):
@@ -286,27 +284,8 @@ class Machine(Position):
         if self._entry >= CUT or self._many:
             return self._run_carefully(data)
         text = self._held + data
-        if self._leniency and self._state == STRING and self._ends_quoted(text):
-            return None
         self._held = ""
         return self._run(text)
-
-    def _ends_quoted(self, text: str) -> bool:
-        """With leniency: read on after a quote that was held, as nearly all strings end there."""
-        careful = self._careful_at == self._token or self._offset == self._token + 1
-        if careful or text[0] != '"' or not self._frames:
-            return False
-        ends = quote_ends(text, 1)
-        if ends < 0:
-            self._held = text
-            return len(text) < REMEMBERED
-        if ends:
-            self._held = ""
-            self._string_at = self._token
-            self._sink.end_string()
-            self._state = AFTER
-            self._run(text, 1)
-        return ends > 0
 
     def flush(self, cut: CutShort | None = None) -> None:
         """End the text: complete a root number, or raise what is missing.
@@ -407,6 +386,7 @@ class Machine(Position):
             raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
         start = 0
         while True:
+            self._unread()
             room = self._bound - self._offset - len(self._held)
             part = text[start : start + max(0, room)]
             start += len(part)
@@ -502,17 +482,19 @@ class Machine(Position):
                 continue
             char = text[pos]
             if char == '"' and state <= NEXT_KEY:
+                if self._leniency:
+                    if self._passed is not None:  # the string before has ended
+                        self._passed = None
+                        self._sink.end_string()
+                        odd = state == VALUE and self._leniency > TOLERANT
+                    elif state == VALUE:
+                        odd = not self._object or self._leniency > TOLERANT
+                    else:
+                        odd = state == FIRST_ELEMENT and self._leniency > TOLERANT
+                    if odd:
+                        pos = self._string_element(text, pos)
+                        continue
                 if state <= FIRST_ELEMENT:
-                    if self._leniency:
-                        if self._leniency > 1 or (
-                            state == VALUE
-                            and not self._object
-                            and (self._string_at != self._token or self._closed_at > self._token)
-                        ):
-                            pos = self._string_element(text, pos)
-                            continue
-                        if self._memory is not None:
-                            self._memory.take()
                     self._sink.start_string(self._offset + pos)
                     self._state = STRING
                 else:
@@ -544,7 +526,10 @@ class Machine(Position):
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
             elif self._closes(char, state):
-                pos = self._close_leniently(pos) if self._leniency else self._leave(pos)
+                if self._leniency and len(self._frames) == 1:
+                    pos = self._close_root(pos)
+                else:
+                    pos = self._leave(pos)
             else:
                 pos = self._unexpected(text, pos)
         if self._held:
@@ -552,6 +537,8 @@ class Machine(Position):
             self._entry = HELD
         elif self._state != STRING:
             self._entry = READY
+            if self._passed is not None:
+                return self._keep_passed(text, after)
         elif not self._leniency:
             self._entry = PLAIN
         else:
@@ -560,6 +547,16 @@ class Machine(Position):
             self._count_lines(text, after - self._offset)
         self._offset = after
         return None
+
+    def _keep_passed(self, text: str, after: int) -> None:
+        """With leniency: a piece ends after a quote that was read as the end of its string."""
+
+    def _unread(self) -> None:
+        """With leniency: hold what was read from that quote on."""
+
+    def _contradicts(self, text: str, pos: int) -> int:
+        """With leniency: the string before may not have ended at its quote, as this follows it."""
+        return pos
 
     def _skip(self, text: str, pos: int) -> int:
         """In the rest of a line that was given up."""
@@ -578,6 +575,8 @@ class Machine(Position):
 
     def _value(self, text: str, pos: int, char: str) -> int:
         """A value begins that is no string, or an empty array ends."""
+        if self._passed is not None:
+            return self._contradicts(text, pos)
         if char == "{" or char == "[":
             if (
                 len(text) - pos >= WORTH_DECODING
@@ -618,14 +617,21 @@ class Machine(Position):
         return pos + 1
 
     def _close(self, pos: int) -> int:
-        return self._close_leniently(pos) if self._leniency else self._leave(pos)
-
-    def _close_leniently(self, pos: int) -> int:
-        """The same where the bracket at `pos` may be one too many."""
+        if self._leniency and len(self._frames) == 1:
+            return self._close_root(pos)
         return self._leave(pos)
+
+    def _close_root(self, pos: int) -> int:
+        """With leniency: the bracket at `pos` may be one too many."""
+        return self._leave(pos)
+
+    def _note_end(self, pos: int) -> None:
+        """With leniency: the open container is about to end at `pos`."""
 
     def _leave(self, pos: int) -> int:
         """End the open container at the bracket at `pos`."""
+        if self._leniency:
+            self._note_end(pos)
         self._object, self._key, self._count, self._seen = self._frames.pop()
         self._sink.end_container(self._offset + pos)
         if self._frames:
@@ -739,28 +745,24 @@ class Machine(Position):
             return self._escaped(text, pos)
         if state == STRING:
             if self._leniency:
-                # A quote may be part of the text, and a comma may turn out to be after its end.
-                if (
-                    self._careful_at == self._token
-                    or not self._frames
-                    or (not run and self._offset + pos == self._token + 1)
-                ):
+                if self._careful_at == self._token or not self._frames:
                     return self._odd_run(text, stop, run)
-                ends = quote_ends(text, stop + 1) if stop < end else -1
-                if ends > 0:
-                    self._string_at = self._token
-                elif (
-                    ends == 0
-                    or self._last
-                    or end - stop >= REMEMBERED
-                    or (("," in run or not run.isascii()) and not self._is_plain(run))
-                ):
+                if run:
+                    # A comma may turn out to be after the end of the string.
+                    if (_COMPILED or run[-1] in UNSURE) and is_unsure(run):
+                        return self._odd_run(text, stop, run)
+                    self._sink.text(run)
+                    if self._memory is not None:
+                        self._memory.add(run)
+                elif self._offset + pos == self._token + 1:
                     return self._odd_run(text, stop, run)
-                else:
-                    self._held = text[stop:]
-                    stop = end
-                if run and self._memory is not None:
-                    self._memory.add(run)
+                if stop == end:
+                    return stop
+                # Go on as if this quote ended the string: what follows will tell.
+                self._string_at = self._token
+                self._passed = ""
+                self._state = AFTER
+                return stop + 1
             if run:
                 self._sink.text(run)
             if stop < end:  # the end of the string, as in `_end_string`
@@ -793,6 +795,8 @@ class Machine(Position):
             if stop > pos:
                 run = text[pos:stop]
                 self._take(unescape(run) if "\\" in run else run)
+        if self._leniency and "\\u" in text:
+            self._note_code(text, pos, stop)
         if stop < len(text) and text[stop] == '"':
             if self._state == STRING:
                 return self._end_string(text, stop)
@@ -868,12 +872,24 @@ class Machine(Position):
         return self._unexpected(text, pos, "no control character in a string")
 
     def _take(self, run: str) -> None:
-        if self._leniency:
-            self._take_watched(run)
-        elif self._state == STRING:
-            self._sink.text(run)
-        else:
+        if self._state == KEY:
             self._add(run)
+        elif not self._leniency:
+            self._sink.text(run)
+        elif (
+            self._careful_at == self._token
+            or ((_COMPILED or run[-1] in UNSURE) and is_unsure(run))
+            or not self._frames
+            or self._state != STRING
+        ):
+            self._take_watched(run)
+        else:
+            self._sink.text(run)
+            if self._memory is not None:
+                self._memory.add(run)
+
+    def _note_code(self, text: str, pos: int, end: int) -> None:
+        """With leniency: text of a string was read in which there may be an escape with `u`."""
 
     def _is_plain(self, run: str) -> bool:
         """With leniency: True if no end of this text of a string may turn out to be its end."""
@@ -1058,31 +1074,3 @@ class Machine(Position):
                 return pos
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
-
-
-def space_end(text: str, pos: int) -> int:
-    """The index at which white space ends."""
-    if not _COMPILED:
-        return SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-    end = len(text)
-    while pos < end and text[pos] in " \t\n\r":
-        pos += 1
-    return pos
-
-
-def quote_ends(text: str, pos: int) -> int:
-    """1 if the quote before `pos` ends a string in a container: a bracket or a string follows.
-
-    -1 if the text ends too early to tell, else 0.
-    """
-    end = len(text)
-    if pos < end and text[pos] in " \t\n\r":
-        pos = space_end(text, pos)
-    if pos < end and text[pos] == ",":
-        pos += 1
-        if pos < end and text[pos] in " \t\n\r":
-            pos += 1
-            if pos < end and text[pos] in " \t\n\r":
-                pos = space_end(text, pos)
-        return -1 if pos == end else 1 if text[pos] == '"' else 0
-    return -1 if pos == end else 1 if text[pos] in "}]" else 0

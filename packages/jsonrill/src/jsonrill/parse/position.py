@@ -43,6 +43,8 @@ class Position:
         "_number_state",
         "_object",
         "_offset",
+        "_passed",
+        "_passed_line",
         "_state",
         "_token",
     )
@@ -63,6 +65,10 @@ class Position:
         self._number_state = START
         # A cut escape or literal, which waits for the next piece.
         self._held = ""
+        # With leniency: what earlier pieces have of the text from a quote on that was read as the
+        # end of its string, None if that is no question; and where the line of the quote begins.
+        self._passed: str | None = None
+        self._passed_line = 0
         # The offset of the first character that is not yet read.
         self._offset = 0
         # The line and where it begins, for all newlines before `_lined`.
@@ -88,6 +94,15 @@ class Position:
                     self._line_starts.append(self._offset + at + 1)
                     at = text.find("\n", at + 1, end)
             self._lined = self._offset + end
+
+    def _uncount_lines(self, count: int, line_start: int) -> None:
+        """Forget the last newlines, which come after `_offset` and will be counted again."""
+        if count:
+            self._line -= count
+            self._line_start = line_start
+            self._lined = self._offset
+            if self._line_starts is not None:
+                del self._line_starts[-count:]
 
     def keep_lines(self, keep: bool) -> None:
         """Remember where lines begin, from this one on, for `line_and_column`; or no longer."""

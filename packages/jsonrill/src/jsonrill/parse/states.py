@@ -44,7 +44,8 @@ NOWHERE: Final = -1_000_000_000
 
 # How closely the text is looked at where a token may be missing or too many; 0: not at all.
 TOLERANT: Final = 1  # with leniency
-GUIDED: Final = 2  # and a schema asks for some types
+KEEPING: Final = 2  # and the text of strings is kept, as the sink does not
+GUIDED: Final = 3  # and a schema asks for some types
 
 # What could stand where the text is refused or ends.
 EXPECTED: Final = {

@@ -3,12 +3,11 @@ cimport cython
 from ..machine cimport Machine
 from .core cimport Leniency
 
-cdef int AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
+cdef int AFTER, CLOSING, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
 
 cdef class Brackets:
     cdef public bint bracketed
     cdef public Py_ssize_t comma_at, root_end, root_line, trailing
-    cdef public tuple closed
     cpdef start_document(self, Leniency m)
     cpdef brackets(self, Leniency m)
     cpdef Py_ssize_t fix_closer(self, Leniency m, str text, Py_ssize_t pos, str char) except? -2
@@ -27,16 +26,11 @@ cdef class Brackets:
     cpdef refuse_open(self, Leniency m, str text, Py_ssize_t pos, kind=*)
     cpdef Py_ssize_t close_root(self, Leniency m, Py_ssize_t pos) except? -2
     cpdef bint keeps_root_open(self, Leniency m) except -1
-    @cython.locals(size=Py_ssize_t, before=tuple)
-    cpdef note_end(self, Leniency m, Py_ssize_t pos)
-    @cython.locals(is_object=bint, end=Py_ssize_t)
-    cpdef Py_ssize_t leave(self, Leniency m, Py_ssize_t pos) except? -2
-    cpdef note_object(self, Leniency m)
     cpdef bint may_decode(self, Leniency m) except -1
     cpdef emit_decoded(self, Leniency m, value, str text, Py_ssize_t pos, Py_ssize_t end)
     cpdef Py_ssize_t closing(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef bint is_unsure(self, Leniency m) except -1
     cpdef bint goes_on_after(self, Leniency m, seen, str text) except -1
-    cpdef bint ends_in_object(self) except -1
+    cpdef bint ends_in_object(self, Leniency m) except -1
     cpdef bint is_quote(self, Leniency m, str char) except -1
     cpdef end_root(self, Leniency m)

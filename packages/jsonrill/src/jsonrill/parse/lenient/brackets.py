@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ...errors import InvalidJSON
 from ...paths import Path, format_path
 from ..machine import Machine
-from ..states import AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
+from ..states import AFTER, CLOSING, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
 from . import lookahead, patterns
+from .core import note_object
 from .rules import QUOTES
 from .strings import CLOSERS, closes_bracket
 
@@ -33,16 +34,13 @@ _UNITS: Final = "°%‰€$£¥"
 class Brackets:
     """Reads brackets where they have one reading."""
 
-    __slots__ = ("bracketed", "closed", "comma_at", "root_end", "root_line", "trailing")
+    __slots__ = ("bracketed", "comma_at", "root_end", "root_line", "trailing")
 
     def start_document(self, m: Leniency) -> None:
         # The root's bracket that is not emitted yet, and its line.
         self.root_end = self.root_line = -1
-        # The containers that ended last, in a row, each with the one that ended before it in that
-        # row: if it is an object, its size, and its keys, among them the number of each member that
-        # is an object; or its text, start and end if it was read at once.
         m._closed_at = -1
-        self.closed: Any = None
+        m._closed = None
         # Where the last bracket was that had a comma before it, and where one was missing.
         self.trailing = self.comma_at = -1
         # A bracket was read as another: from now on no key comes twice.
@@ -78,7 +76,7 @@ class Brackets:
         if seen is None:
             return m._hold(text, pos)
         string = self.last_string(m)
-        doubled = char == "}" and m._closed_at >= m._token and self.closed[0]
+        doubled = char == "}" and m._closed_at >= m._token and m._closed[0]
         ways = readings(expected, seen.closers, doubled, seen.then)
         unsure = self.bracketed or (doubled and self.ended_last(m)[1])
         if unsure or comma or not string or string[0] in "{[" or not ways:
@@ -89,7 +87,7 @@ class Brackets:
             raise m._two_readings(f"what follows is in {one}", f"in {other}", text, pos)
         self.fix_bracket(m, text, pos, seen.end - pos)
         while len(m._frames) > ways[0]:
-            self.leave(m, pos)
+            m._leave(pos)
         return seen.end
 
     def refuse_earlier(
@@ -100,7 +98,7 @@ class Brackets:
             raise m._two_readings(
                 "the bracket is wrong", "one in the string before belongs here", text, pos, kind
             )
-        ended = m._state == AFTER and m._closed_at >= m._token and self.closed[0] == m._object
+        ended = m._state == AFTER and m._closed_at >= m._token and m._closed[0] == m._object
         if missing and ended and (self.ended_last(m)[0] > 1 or not m._object):
             raise m._two_readings("a bracket is missing here", "one before it", text, pos, kind)
 
@@ -138,7 +136,7 @@ class Brackets:
         """
         row: list[Any] = []
         largest, followed, value = 0, False, None
-        closed = self.closed if m._closed_at >= m._token else None
+        closed = m._closed if m._closed_at >= m._token else None
         while closed is not None:
             if type(closed[2]) is tuple:
                 value = _expand(closed[2], row)
@@ -187,7 +185,7 @@ class Brackets:
         if self.bracketed and not m._object:
             raise m._two_readings("a bracket is missing here", "one before it", text, pos)
         self.fix_bracket(m, text, pos)
-        self.leave(m, pos)
+        m._leave(pos)
         m._add_comma()
         return pos
 
@@ -201,42 +199,14 @@ class Brackets:
 
     def close_root(self, m: Leniency, pos: int) -> int:
         if not self.keeps_root_open(m):
-            return self.leave(m, pos)
-        self.note_end(m, pos)
+            return int(m._leave(pos))
+        m._note_end(pos)
         self.root_end = m._closed_at
         m._state = CLOSING
         return pos + 1
 
     def keeps_root_open(self, m: Leniency) -> bool:
         return not m._many and "brackets" in m._rules
-
-    def note_end(self, m: Leniency, pos: int) -> None:
-        """The open container ends: remember what may be needed to tell readings apart."""
-        size = m._count if m._object else m._count + 1
-        if m._state == FIRST_ELEMENT or m._state == FIRST_KEY:
-            size = 0
-        before = self.closed if m._closed_at >= m._token else None
-        self.closed = (m._object, size, m._seen, before)
-        m._closed_at = m._offset + pos
-
-    def leave(self, m: Leniency, pos: int) -> int:
-        """End the open container."""
-        self.note_end(m, pos)
-        is_object = m._object
-        if m._parens:
-            m._parens.discard(len(m._frames))
-        end: int = m._leave(pos)
-        if is_object and m._object:
-            self.note_object(m)
-        return end
-
-    def note_object(self, m: Leniency) -> None:
-        """The last member of the open object is an object."""
-        keys: Any = m._seen
-        if type(keys) is list:
-            keys.append(m._count)
-        elif keys is not None:
-            keys.add(m._count)
 
     def may_decode(self, m: Leniency) -> bool:
         """True but where a schema asks for types, or the root must stay open and cannot."""
@@ -247,12 +217,12 @@ class Brackets:
     def emit_decoded(self, m: Leniency, value: Any, text: str, pos: int, end: int) -> None:
         # What brackets inside it may mean is only looked at if others contradict each other.
         is_object = type(value) is dict
-        self.closed = (is_object, len(value), (text, pos, end), None)
+        m._closed = (is_object, len(value), (text, pos, end), None)
         m._closed_at = m._offset + end - 1
         m._token = m._offset + pos
         if m._frames or not self.keeps_root_open(m):
             if is_object and m._object:
-                self.note_object(m)
+                note_object(m._seen, m._count)
             m._sink.scalar(value, None, m._token)
             m._ended(end)
             return
@@ -295,7 +265,7 @@ class Brackets:
             raise m._two_readings(
                 "the value is before this", "it is part of something else", text, pos
             )
-        odd = self.trailing == self.root_end or not self.closed[1]
+        odd = self.trailing == self.root_end or not m._closed[1]
         if odd or char in ",，}]\"'“:：":
             seen = lookahead.after_brackets(text, pos, m._last)
             if seen is None:
@@ -328,13 +298,13 @@ class Brackets:
         """`[{"a": 1}]}, {"b": 2}]`: list and object were closed although the list goes on."""
         if m._object or seen.closers != "}" or not seen.comma or seen.then != "value":
             return False
-        if self.bracketed or m.prose.in_prose or not self.ends_in_object():
+        if self.bracketed or m.prose.in_prose or not self.ends_in_object(m):
             return False
         return patterns.NEXT_OBJECT.match(text, seen.end) is not None
 
-    def ends_in_object(self) -> bool:
+    def ends_in_object(self, m: Leniency) -> bool:
         """True if the last element of the root is an object."""
-        *_, keys, before = self.closed
+        *_, keys, before = m._closed
         if type(keys) is tuple:
             return bool(keys[0][: keys[2] - 1].rstrip().endswith("}"))
         return before is not None and bool(before[0])

@@ -12,9 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidJSON
 from ...options import OnRepair
+from ..grammar import REMEMBERED
 from ..machine import Machine
 from ..sink import Repair, Sink, TextBuffer
-from ..states import AFTER, BEFORE, NEXT_KEY, TOLERANT, VALUE
+from ..states import (
+    AFTER,
+    BEFORE,
+    FIRST_ELEMENT,
+    FIRST_KEY,
+    KEEPING,
+    NEXT_KEY,
+    NOWHERE,
+    STRING,
+    TOLERANT,
+    VALUE,
+)
 from . import lookahead
 from .lookahead import Shape
 from .rules import rule_names
@@ -28,6 +40,7 @@ class Leniency(Machine):
 
     __slots__ = (
         "_bare_keys",
+        "_closed",
         "_repaired",
         "_on_repair",
         "_parens",
@@ -61,8 +74,13 @@ class Leniency(Machine):
         self._state = self._fresh = BEFORE
         if sink.kept_text() is None:
             self._memory = TextBuffer()
+            self._leniency = KEEPING
         # The depths that a "(" opened.
         self._parens: set[int] = set()
+        # The containers that ended last, in a row, each with the one that ended before it in that
+        # row: if it is an object, its size, and its keys, among them the number of each member that
+        # is an object; or its text, start and end if it was read at once.
+        self._closed: Any = None
         # The readers, which `LenientMachine` makes: they are imported there.
         later: Any = None
         self.prose: prose.Prose = later
@@ -149,6 +167,71 @@ class Leniency(Machine):
         self._held = text[pos:]
         return len(text)
 
+    # ---- a quote that was read as the end of its string -------------------------------------
+
+    def _contradicts(self, text: str, pos: int) -> int:
+        if self._passed:
+            self._unread()
+            held, self._held = self._held, ""
+            self._run(held + text)
+            return len(text)
+        self._back_to_quote()
+        return self.quotes.end_string(self, text, text.rfind('"', 0, pos))
+
+    def _keep_passed(self, text: str, after: int) -> None:
+        if after == self._offset:
+            return  # the piece was read anew, from before its beginning on
+        passed = self._passed or ""
+        start = 0 if passed else text.rfind('"')
+        if "\n" in text:
+            self._count_lines(text, start)
+            if "\n" not in passed:
+                self._passed_line = self._line_start
+            self._count_lines(text, len(text))
+        self._passed = passed = passed + text[start:]
+        self._offset = after
+        if len(passed) >= REMEMBERED:
+            self._read_quote()
+
+    def _read_quote(self) -> None:
+        """Ask for the reading of the quote, with what was passed since."""
+        self._unread()
+        held, self._held = self._held, ""
+        self._run(held, self.quotes.end_string(self, held, 0))
+
+    def _unread(self) -> None:
+        if self._passed is not None:
+            self._held = self._passed
+            self._offset -= len(self._held)
+            self._uncount_lines(self._held.count("\n"), self._passed_line)
+            self._back_to_quote()
+
+    def _back_to_quote(self) -> None:
+        """Be in the string at whose quote reading went on as if that were its end."""
+        if self._state == VALUE:
+            self._count -= 1
+        self._passed = None
+        self._state = STRING
+        self._string_at = NOWHERE
+
+    # ---- brackets and commas ---------------------------------------------------------------
+
+    def _note_end(self, pos: int) -> None:
+        if self._passed is not None:  # the string before has ended
+            self._passed = None
+            self._sink.end_string()
+        size = self._count if self._object else self._count + 1
+        if self._state != AFTER and self._state in (FIRST_ELEMENT, FIRST_KEY):
+            size = 0
+        before = self._closed if self._closed_at >= self._token else None
+        self._closed = (self._object, size, self._seen, before)
+        self._closed_at = self._offset + pos
+        if self._object and self._frames[-1][0]:
+            _, _, count, keys = self._frames[-1]
+            note_object(keys, count)
+        if self._parens and len(self._frames) > 1:
+            self._parens.discard(len(self._frames))
+
     def _add_comma(self) -> None:
         self._state = NEXT_KEY if self._object else VALUE
         self._count += not self._object
@@ -156,3 +239,11 @@ class Leniency(Machine):
     def _take_comma_back(self) -> None:
         self._state = AFTER
         self._count -= not self._object
+
+
+def note_object(keys: Any, count: int) -> None:
+    """The member of that number in an object with these keys is an object."""
+    if type(keys) is list:
+        keys.append(count)
+    elif keys is not None:
+        keys.add(count)

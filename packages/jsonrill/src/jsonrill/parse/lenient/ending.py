@@ -62,9 +62,12 @@ class TextEnd:
     __slots__ = ()
 
     def finish(self, m: Leniency) -> None:
+        m._unread()
         m._last = True
         held, m._held = m._held, ""
         m._run(held)
+        if m._passed is not None:
+            m._read_quote()
         m._end_repair(m._offset + len(m._held))
         if m._state >= LENIENT:
             m._tail = b""  # half a character of text that is not read

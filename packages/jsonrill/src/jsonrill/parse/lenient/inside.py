@@ -32,6 +32,7 @@ from ..expected import Guide
 from ..machine import Machine
 from ..sink import Sink
 from ..states import (
+    AFTER,
     ASIDE,
     BARE_KEY,
     BARE_VALUE,
@@ -44,6 +45,7 @@ from ..states import (
     END,
     GUIDED,
     IGNORED,
+    KEY,
     LENIENT,
     LINE_COMMENT,
     ODD_KEY,
@@ -94,12 +96,15 @@ class LenientMachine(Leniency):
         """Forget what was remembered of the document before."""
         self._repaired = 0
         self._bare_keys = False
+        self._passed = None
         self.words.start_document(self)
         self.text.start_document(self)
         self.brackets.start_document(self)
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
         state, end = self._state, -1
+        if self._passed is not None:
+            return self._contradicts(text, pos)
         if state == DIGITS:
             end = self.words.fix_number(self, text, pos)
         elif state == END:
@@ -162,16 +167,14 @@ class LenientMachine(Leniency):
         self.ending.finish(self)
 
     def _fail_at(self, text: str, pos: int) -> dict[str, Any]:
+        if self._passed is not None:
+            self._back_to_quote()
         self.ending.strictly(self)
         self._end_repair(self._offset + pos)
         return Machine._fail_at(self, text, pos)
 
     def _take_watched(self, run: str) -> None:
-        plain = self._state == STRING and self._careful_at != self._token and self._frames
-        if plain and "," not in run and run.isascii():
-            self._show_text(run)
-        else:
-            self._text.take(self, run)
+        self._text.take(self, run)
 
     def _is_plain(self, run: str) -> bool:
         return self._text.is_plain(run)
@@ -180,7 +183,15 @@ class LenientMachine(Leniency):
         return self._text.odd_run(self, text, stop, run)
 
     def _escaped(self, text: str, pos: int) -> int:
+        if self._careful_at != self._token:
+            pos = Machine._escaped(self, text, pos)
+            if pos == len(text) or (self._state != STRING and self._state != KEY):
+                return pos
         return self._text.escaped(self, text, pos)
+
+    def _note_code(self, text: str, pos: int, end: int) -> None:
+        if text.find("\\u", pos, end) >= 0 and self._text.has_code(self, text, end):
+            self._text.code_at = self._token
 
     def _odd_escape(self, text: str, pos: int) -> int:
         return self._text.odd_escape(self, text, pos)
@@ -189,6 +200,12 @@ class LenientMachine(Leniency):
         return self._text.control(self, text, pos)
 
     def _end_string(self, text: str, quote: int) -> int:
+        careful = self._careful_at == self._token or self._offset + quote == self._token + 1
+        if not careful and self._frames and self._text.inner:
+            self._string_at = self._token
+            self._passed = ""
+            self._state = AFTER
+            return quote + 1
         return self._quotes.end_string(self, text, quote)
 
     def _unclosed_key(self, text: str, quote: int) -> int:
@@ -197,9 +214,7 @@ class LenientMachine(Leniency):
     def _string_element(self, text: str, pos: int) -> int:
         return self._brackets.string_element(self, text, pos)
 
-    def _close_leniently(self, pos: int) -> int:
-        if len(self._frames) > 1:
-            return self._brackets.leave(self, pos)
+    def _close_root(self, pos: int) -> int:
         return self._brackets.close_root(self, pos)
 
     def _may_decode(self) -> bool:

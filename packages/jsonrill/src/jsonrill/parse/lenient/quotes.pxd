@@ -1,6 +1,5 @@
 # Types for the compiler; the code is in quotes.py.
 cimport cython
-from ..machine cimport quote_ends
 from .core cimport Leniency
 
 cdef int AFTER, STRING, VALUE
@@ -14,7 +13,7 @@ cdef class Quotes:
     cpdef refuse_text(self, Leniency m, str text, Py_ssize_t quote)
     @cython.locals(end=Py_ssize_t)
     cpdef Py_ssize_t end_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
-    @cython.locals(ends=int)
+    @cython.locals(pos=Py_ssize_t, comma=bint)
     cpdef ends_string(self, Leniency m, str text, Py_ssize_t quote)
     cpdef bint opens_curly(self, Leniency m) except -1
     cpdef lone_quote(self, Leniency m, str text, Py_ssize_t quote)

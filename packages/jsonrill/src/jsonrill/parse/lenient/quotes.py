@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...errors import InvalidJSON
-from ..grammar import REMEMBERED
-from ..machine import quote_ends
+from ..grammar import REMEMBERED, SPACE
 from ..states import AFTER, STRING, VALUE
 from . import lookahead, patterns
 from .strings import closes_bracket
@@ -100,11 +99,17 @@ class Quotes:
 
     def ends_string(self, m: Leniency, text: str, quote: int) -> bool | None:
         """True if what follows this quote shows that it ends a string; None: more must come."""
-        ends = quote_ends(text, quote + 1)
-        if ends > 0 or (ends < 0 and m._last):
+        pos = SPACE.match(text, quote + 1).end()  # type: ignore[union-attr]  # may be empty
+        comma = text.startswith(",", pos)
+        if comma:
+            pos = SPACE.match(text, pos + 1).end()  # type: ignore[union-attr]  # may be empty
+        if pos == len(text):
+            if m._last:
+                return True
+            if pos - quote < REMEMBERED:
+                return None
+        elif text[pos] in ('"' if comma else "}]"):
             return True
-        if ends < 0 and len(text) - quote < REMEMBERED:
-            return None
         if m._parens and patterns.TUPLE_ENDS.match(text, quote + 1):
             return True
         # Lists and objects differ.

@@ -4,7 +4,7 @@ from ..machine cimport Machine
 from .core cimport Leniency
 
 cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, GUIDED, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING
-cdef Py_ssize_t NOWHERE, _LONGEST_TAIL
+cdef Py_ssize_t NOWHERE, REMEMBERED, _LONGEST_TAIL
 
 cpdef Py_ssize_t _tail(str run) except -1
 
@@ -24,7 +24,9 @@ cdef class Strings:
     cpdef begin_text(self, Leniency m)
     cpdef bint is_plain(self, str run) except -1
     cpdef Py_ssize_t odd_run(self, Leniency m, str text, Py_ssize_t stop, str run) except? -2
-    @cython.locals(token=Py_ssize_t, start=Py_ssize_t, end=Py_ssize_t)
+    @cython.locals(start=Py_ssize_t)
+    cpdef Py_ssize_t hold_tail(self, Leniency m, str run, Py_ssize_t stop) except? -2
+    @cython.locals(token=Py_ssize_t)
     cpdef Py_ssize_t escaped(self, Leniency m, str text, Py_ssize_t pos) except? -2
     cpdef Py_ssize_t finish_string(self, Leniency m, str text, Py_ssize_t quote) except? -2
     cpdef end_collected(self, Leniency m, str text, Py_ssize_t quote)

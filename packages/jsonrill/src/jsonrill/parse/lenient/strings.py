@@ -10,8 +10,17 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ...errors import InvalidJSON
+from ..characters import UNSURE
 from ..expected import Expected
-from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
+from ..grammar import (
+    CUT_ESCAPE,
+    ESCAPE,
+    GOOD_ESCAPE,
+    LONE_HIGH,
+    RECORD_END,
+    REMEMBERED,
+    unescape,
+)
 from ..machine import Machine
 from ..states import (
     AFTER,
@@ -43,8 +52,6 @@ _BLOCK_TEXT: Final = {'"""': re.compile(r'[^"\\\r\n]*'), "```": re.compile(r"[^`
 _MARKDOWN: Final = frozenset("_*#~>`")
 _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
 _LONGEST_TAIL: Final = 200
-# Before one of these a string may have ended.
-_UNSURE: Final = " \t\r\n,}]{[”’"
 
 
 class Strings:
@@ -148,8 +155,25 @@ class Strings:
     def odd_run(self, m: Leniency, text: str, stop: int, run: str) -> int:
         """Text of a string that the strict machine does not read alone."""
         if run:
-            self.take(m, run)
+            usual = m._careful_at != m._token and m._frames and self.inner and not m._last
+            if usual and stop == len(text):
+                return self.hold_tail(m, run, stop)
+            if usual and m.quotes.ends_string(m, text, stop):
+                m._show_text(run)
+            else:
+                self.take(m, run)
         return stop if stop == len(text) else m.quotes.end_string(m, text, stop)
+
+    def hold_tail(self, m: Leniency, run: str, stop: int) -> int:
+        """Emit text of a string up to the end of the piece, but for what may be after its end."""
+        start = _tail(run)
+        if len(run) - start >= REMEMBERED:
+            self.take(m, run)
+            return stop
+        if start:
+            m._show_text(run[:start])
+        m._held = run[start:]
+        return stop
 
     def escaped(self, m: Leniency, text: str, pos: int) -> int:
         """Stay here until the string ends: its end would be sought anew after each repair."""
@@ -158,11 +182,7 @@ class Strings:
             if self.backslash_at == token:
                 pos = self.run(m, text, pos, '"')
             else:
-                start = pos
                 pos = Machine._escaped(m, text, pos)
-                end = pos - len(m._held)
-                if text.find("\\u", start, end) >= 0 and self.has_code(m, text, end):
-                    self.code_at = token
             if pos == len(text) or (m._state != STRING and m._state != KEY):
                 return pos
 
@@ -420,7 +440,7 @@ def _tail(run: str) -> int:
 
     It is a comma, or a curly quote that may be meant as the string's end, and what follows it.
     """
-    if run[-1] not in _UNSURE:
+    if run[-1] not in UNSURE:
         return len(run)
     if not run.isascii() and (match := patterns.CURLY_TAIL.search(run)) is not None:
         return match.start()

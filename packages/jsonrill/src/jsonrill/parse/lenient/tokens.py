@@ -104,7 +104,7 @@ class Tokens:
         m.brackets.refuse_open(m, text, pos)
         m._may_repair("cut-off", text, pos, 0)
         while m._frames:
-            m.brackets.leave(m, pos)
+            m._leave(pos)
         return pos
 
     def fix_after(self, m: Leniency, text: str, pos: int) -> int:
@@ -161,7 +161,7 @@ class Tokens:
         doubt = doubt or (ended and m.brackets.trailing == m._closed_at)
         if not m._object:  # of two quotes one may be too many
             brackets = char in "{["
-            doubt = doubt or brackets != ended or (ended and not m.brackets.closed[1]) or not string
+            doubt = doubt or brackets != ended or (ended and not m._closed[1]) or not string
         # In a tuple strings are joined, as in a program.
         if doubt or len(m._frames) in m._parens:
             raise m._two_readings(
