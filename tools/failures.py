@@ -129,10 +129,12 @@ def errors() -> str:
 
 
 _ALSO: Final = ("InvalidJSON", "ValueError", "LookupError", "TypeError")
+# The ends that are written out, and those that the relay has by the status of its upstream.
+_END: Final = r'(?:End\(\s*"(?:error|cancelled)",\s*|(?="UPSTREAM_))"([A-Z_]+)"'
 # Where codes are that no class has: a folder, and how they are written there.
 _OTHERS: Final = (
     ("a tool call", "jsonrill/src/jsonrill", r'_problem\(\s*"([A-Z_]+)"'),
-    ("the end of a run", "jsonrill-server/src", r'End\(\s*"(?:error|cancelled)",\s*"([A-Z_]+)"'),
+    ("the end of a run", "jsonrill-server/src", _END),
     ("a response of the server", "jsonrill-server/src", r'Problem\(\s*\d+, "([A-Z_]+)"'),
 )
 

@@ -61,8 +61,7 @@ class End:
 
 CLOSED: Final = End("closed")
 CANCELLED: Final = End("cancelled", "CANCELLED", "the stream was cancelled")
-# Its lease ran out; it was told to stop; another one has the log, because it was halted for longer
-# than its lease.
+# Its lease ran out; it was told to stop.
 LOST: Final = End(
     "error",
     "PRODUCER_LOST",
@@ -73,14 +72,15 @@ STOPPED: Final = End(
     "PRODUCER_STOPPED",
     "the program that wrote this was stopped: ask again, unless a tool of it has changed things",
 )
-REPLACED: Final = End("error", "PRODUCER_REPLACED", "another producer has gone on with this stream")
 LOG_LOST: Final = End("error", "LOG_LOST", "the store lost records of this stream")
 UNWRITTEN: Final = End(
     "error",
     "UNAVAILABLE",
     "the store took no more of this: ask again, unless a tool of it has changed things",
 )
-# Nothing is written to the log: it goes on when a person has decided.
+# Nothing is written to the log: another producer has it, because this one was halted for longer
+# than its lease; or it goes on when a person has decided.
+REPLACED: Final = End("closed", "REPLACED", "another producer has gone on with this stream")
 WAITING: Final = End("closed", "WAITING", "a person has to decide")
 RELAY_STOPPED: Final = End(
     "error",
