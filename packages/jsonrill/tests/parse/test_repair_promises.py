@@ -210,6 +210,8 @@ LONG: dict[str, Callable[[int], str]] = {
     "brackets in a comment": lambda size: "[//" + "]" * size,
     "commas in a string": lambda size: '["' + ", " * (size // 2),
     "curly quotes": lambda size: '["' + "“a”, " * (size // 5),
+    "white space after a quote": lambda size: '["a"' + " " * size,
+    "strings and numbers": lambda size: "[" + '"a", 1, ' * (size // 8),
     "JSON in a string": lambda size: '["{' + '"a": 1, ' * (size // 8),
     "brackets in a string": lambda size: '["' + "}]" * (size // 2),
     "back-ticks": lambda size: '{"a": `' + "\\d" * (size // 2),

@@ -63,7 +63,7 @@ cdef class Machine(Position):
     cdef _keep_passed(self, str text, Py_ssize_t after)
     cdef _unread(self)
     cdef Py_ssize_t _contradicts(self, str text, Py_ssize_t pos) except -2
-    cdef _note_code(self, str text, Py_ssize_t pos, Py_ssize_t end)
+    cdef _note_code(self, str text, Py_ssize_t end)
     cdef bint _may_decode(self) except -1
     cdef Py_ssize_t _unclosed_key(self, str text, Py_ssize_t quote) except -2
     cdef _repeats(self, str key, str text, Py_ssize_t quote)

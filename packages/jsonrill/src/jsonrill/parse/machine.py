@@ -795,8 +795,8 @@ class Machine(Position):
             if stop > pos:
                 run = text[pos:stop]
                 self._take(unescape(run) if "\\" in run else run)
-        if self._leniency and "\\u" in text:
-            self._note_code(text, pos, stop)
+        if self._leniency and text.find("\\u", pos, stop) >= 0:
+            self._note_code(text, stop)
         if stop < len(text) and text[stop] == '"':
             if self._state == STRING:
                 return self._end_string(text, stop)
@@ -888,8 +888,8 @@ class Machine(Position):
             if self._memory is not None:
                 self._memory.add(run)
 
-    def _note_code(self, text: str, pos: int, end: int) -> None:
-        """With leniency: text of a string was read in which there may be an escape with `u`."""
+    def _note_code(self, text: str, end: int) -> None:
+        """With leniency: text of a string was read that may have an escape with `u` in it."""
 
     def _is_plain(self, run: str) -> bool:
         """With leniency: True if no end of this text of a string may turn out to be its end."""

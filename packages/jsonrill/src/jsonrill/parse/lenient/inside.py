@@ -189,8 +189,8 @@ class LenientMachine(Leniency):
                 return pos
         return self._text.escaped(self, text, pos)
 
-    def _note_code(self, text: str, pos: int, end: int) -> None:
-        if text.find("\\u", pos, end) >= 0 and self._text.has_code(self, text, end):
+    def _note_code(self, text: str, end: int) -> None:
+        if self._text.has_code(self, text, end):
             self._text.code_at = self._token
 
     def _odd_escape(self, text: str, pos: int) -> int:
