@@ -56,16 +56,20 @@ class GrowingDocument(GrowingValue):
                 plain_end(piece, 0) == size
                 and (not entry or not is_unsure(piece) or machine._is_plain(piece))
                 if _COMPILED
-                else '"' not in piece
-                and "\\" not in piece
-                and piece.isprintable()
-                and (
-                    not entry
-                    or ("," not in piece and piece.isascii())
-                    or piece[-1] not in UNSURE
-                    or not is_unsure(piece)
-                    or machine._is_plain(piece)
+                else piece.isalpha()
+                or (
+                    '"' not in piece
+                    and "\\" not in piece
+                    and piece.isprintable()
+                    and (
+                        ("," not in piece and piece.isascii())
+                        or piece[-1] not in UNSURE
+                        or not is_unsure(piece)
+                        or machine._is_plain(piece)
+                    )
                 )
+                if entry
+                else '"' not in piece and "\\" not in piece and piece.isprintable()
             )
         ):
             machine._offset = end

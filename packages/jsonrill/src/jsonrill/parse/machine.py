@@ -256,16 +256,20 @@ class Machine(Position):
                 plain_end(data, 0) == len(data)
                 and (not entry or not is_unsure(data) or self._is_plain(data))
                 if _COMPILED
-                else '"' not in data
-                and "\\" not in data
-                and data.isprintable()
-                and (
-                    not entry
-                    or ("," not in data and data.isascii())
-                    or data[-1] not in UNSURE
-                    or not is_unsure(data)
-                    or self._is_plain(data)
+                else data.isalpha()
+                or (
+                    '"' not in data
+                    and "\\" not in data
+                    and data.isprintable()
+                    and (
+                        ("," not in data and data.isascii())
+                        or data[-1] not in UNSURE
+                        or not is_unsure(data)
+                        or self._is_plain(data)
+                    )
                 )
+                if entry
+                else '"' not in data and "\\" not in data and data.isprintable()
             )
         ):
             self._offset += len(data)
