@@ -32,6 +32,7 @@ import {
   QUOTES,
   SCALAR_FIRST,
   SCALAR_LIST,
+  SECOND_DUE,
   SPACE_OR_SEPARATOR,
   TAG,
   WORD,
@@ -455,7 +456,7 @@ export class Prose {
     const before = this.beforeText;
     if (this.depthAside !== 0 || this.trailingThoughts) return false;
     if ((text[pos] === "[" || before.endsWith("(")) && PART.test(before)) return false;
-    const due = !LATER.test(this.trailingText) || DUE.test(before);
+    const due = !LATER.test(this.trailingText) || SECOND_DUE.test(before);
     const cited = m._sees(SHAPE.CITED, text, pos);
     if (cited === null) return null;
     const isSource = !due || CITES.test(before);

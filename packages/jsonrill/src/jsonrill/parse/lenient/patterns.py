@@ -69,6 +69,8 @@ IN_LINE: Final = re.compile(
     r"(?:\A|\n)[ \t]{0,40}(?:(?:[-*+•>#`_]{1,3}|\d{1,3}[.)]|<[^<>\n]{1,60}>)[ \t]{0,8}){0,3}\Z"
 )
 DUE: Final = re.compile(f"{ANNOUNCES.pattern}|{IN_LINE.pattern}")
+# The same in the text after a value: a sign announces one, too.
+SECOND_DUE: Final = re.compile(rf"{DUE.pattern}|[=>→⇒][ \t]{{0,8}}\Z")
 # From the beginning of the text, or from a bracket that might have been the value, to another: only
 # a symbol and a word, three words, or one in a line of its own.
 OPERAND: Final = re.compile(

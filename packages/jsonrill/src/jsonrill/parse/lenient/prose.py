@@ -390,7 +390,7 @@ class Prose:
             return False
         if (text[pos] == "[" or before.endswith("(")) and patterns.PART.search(before):
             return False
-        due = not self.is_later() or patterns.DUE.search(before) is not None
+        due = not self.is_later() or patterns.SECOND_DUE.search(before) is not None
         cited = m._sees(lookahead.CITED, text, pos)
         if cited is None:
             return None
