@@ -74,6 +74,8 @@ export class ToolCall {
     this.ownId = true;
     /** True while more of it may come. */
     this.open = true;
+    /** True if its response has ended. */
+    this.ended = false;
   }
 
   /** The argument text as received. */
@@ -126,9 +128,9 @@ export class ToolCall {
     return this.status === "complete" || this.#arguments.complete;
   }
 
-  /** True if it is complete or truncated. (One in error may still gain text, or its id.) */
+  /** True if it has ended. (One in error may still gain text, or its id.) */
   get settled() {
-    return this.status === "complete" || this.status === "truncated";
+    return this.ended || this.status === "complete" || this.status === "truncated";
   }
 
   /** True for a `{}` that the arguments may still replace. */

@@ -157,6 +157,9 @@ export class Calls {
     if (saysNothing(delta)) return;
     const call = this.#identity.find(delta);
     let isNew = this.#identity.linked;
+    const before = this.#identity.displaced;
+    // A receiver knows it by its index alone, and would give it the id of this one.
+    if (before !== null && !before.settled) this.#update(before);
     if (call === null || !(call.open || isNew)) return;
     isNew = this.#add(call) || isNew;
     const { status } = call;
@@ -219,6 +222,7 @@ export class Calls {
   #end(scope, finish) {
     for (const call of scope.calls) {
       if (call.open) this.#close(call, finish);
+      call.ended = true;
       this.#done.add(call);
     }
     this.#ended = true;

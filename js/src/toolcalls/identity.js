@@ -23,7 +23,7 @@
 /**
  * What identity sees of a call. `ownId`: the id is the provider's own and will not change. `begun`:
  * argument text has arrived. `argsEnded`: the arguments are a complete JSON value, right or wrong.
- * `settled`: complete or truncated.
+ * `settled`: complete or truncated, or its response has ended.
  * @typedef {{id: string, ownId: boolean, index: number | null, name: string | null,
  *   messageId: string, readonly begun: boolean, readonly argsEnded: boolean, readonly open: boolean,
  *   readonly settled: boolean}} Call
@@ -113,6 +113,11 @@ export class Identity {
   #count = 0;
   /** True if the last `find` linked an id or an index with a call that lacked it. */
   linked = false;
+  /**
+   * The call without an id of its own whose index the last `find` gave to another call.
+   * @type {C | null}
+   */
+  displaced = null;
 
   /** @param {(id: string, index: number | null, messageId: string) => C} make */
   constructor(make) {
@@ -134,6 +139,7 @@ export class Identity {
    * @returns {C | null}
    */
   find(delta) {
+    this.displaced = null;
     if (delta.message) this.begin(delta.message);
     const scope = this.#scope(delta);
     let call = scope === null ? null : among(scope, delta);
@@ -256,7 +262,10 @@ export class Identity {
     if (index !== null) {
       // The index leads elsewhere from now on, so an id that was made is the id for good.
       const before = scope.indices.get(index);
-      if (before !== undefined) before.ownId = true;
+      if (before !== undefined && !before.ownId) {
+        before.ownId = true;
+        this.displaced = before;
+      }
       scope.indices.set(index, call);
     }
     return call;
@@ -292,7 +301,8 @@ export class Identity {
     this.linked = false;
     if (id !== null) {
       scope.hasIds = true;
-      if (!call.ownId) {
+      // Once it has ended, a receiver takes a new id for that of another call.
+      if (!(call.ownId || call.settled)) {
         call.id = id;
         call.ownId = true;
         this.linked = true;

@@ -131,6 +131,18 @@ def test_an_id_at_the_index_of_a_call_of_a_response_that_ended_is_that_of_anothe
     assert [call.id for call in line.receiver.calls] == ["m:1", "c", "b"]
 
 
+def test_an_id_at_the_index_of_a_call_that_ended_in_error_is_that_of_another_call() -> None:
+    line = Line("bedrock", compact=False)
+    start = {"toolUse": {"toolUseId": "b", "name": "search"}}
+    line.feed({"contentBlockDelta": {"delta": {"toolUse": {"input": "}"}}, "contentBlockIndex": 1}})
+    line.feed({"contentBlockStop": {"contentBlockIndex": 1}})
+    line.feed({"contentBlockStart": {"start": start, "contentBlockIndex": 1}})
+    assert [(call.id, call.status) for call in line.receiver.calls] == [
+        ("message-1:1", "error"),
+        ("b", "streaming"),
+    ]
+
+
 def test_a_receiver_can_be_a_sender() -> None:
     first, second, third = ToolCallEvents(), ToolCallEvents(compact=True), ToolCalls()
     for event in openai_chat(THREE, shuffled(THREE, 2)):

@@ -279,6 +279,10 @@ class ToolCalls:
             call = self._identity.find(delta)
             self._recent, self._last = call if self._identity.steady else None, delta
             new = self._identity.linked
+            before = self._identity.displaced
+            if before is not None and not before.settled:
+                # A receiver knows it by its index alone, and would give it the id of this one.
+                self._updates.append(ToolCallUpdate(before))
             if call is not None and (call.open or new) and call.number not in self._calls:
                 new = True
                 self._add(call)
@@ -334,6 +338,7 @@ class ToolCalls:
         for call in scope.calls.values():
             if call.open:
                 self._close(call, finish)
+            call.ended = True
             self._done[call.number] = call
         self.ended.append(scope.message_id)
 

@@ -52,7 +52,7 @@ class Identified(Protocol):
     @property
     def open(self) -> bool: ...  # more of it may come
     @property
-    def settled(self) -> bool: ...  # complete or truncated
+    def settled(self) -> bool: ...  # complete or truncated, or its response has ended
 
 
 C = TypeVar("C", bound=Identified)
@@ -105,6 +105,8 @@ class Identity(Generic[C]):
         self._opened = 0
         # True if the last `find` linked an id or an index with a call that lacked it.
         self.linked = False
+        # The call without an id of its own whose index the last `find` gave to another call.
+        self.displaced: C | None = None
         # True if the next delta is about the same call if it names the same index, response and
         # choice, and nothing else.
         self.steady = False
@@ -120,6 +122,7 @@ class Identity(Generic[C]):
 
     def find(self, delta: CallDelta) -> C | None:
         """The call that the delta is about, opened if need be; None if there is none."""
+        self.displaced = None
         call = self._find(delta)
         self.steady = False
         if call is not None and delta.index is not None:
@@ -241,9 +244,11 @@ class Identity(Generic[C]):
             scope.know(call, taken)
         self._known[id] = call
         if index is not None:
-            if index in scope.indices:
+            before = scope.indices.get(index)
+            if before is not None and not before.own_id:
                 # The index leads elsewhere from now on, so an id that was made is the id for good.
-                scope.indices[index].own_id = True
+                before.own_id = True
+                self.displaced = before
             scope.indices[index] = call
         return call
 
@@ -263,7 +268,8 @@ class Identity(Generic[C]):
         self.linked = False
         if id is not None:
             scope.has_ids = True
-            if not call.own_id:
+            # Once it has ended, a receiver takes a new id for that of another call.
+            if not (call.own_id or call.settled):
                 call.id, call.own_id = id, True
                 self.linked = True
             if id not in call.ids:

@@ -3,7 +3,7 @@ from ..providers.call_delta cimport CallDelta
 from .call cimport ToolCall
 
 cdef class LiveCall(ToolCall):
-    cdef public object limits, repair, on_repair, own_id, open, apart, encoder, sent_id
+    cdef public object limits, repair, on_repair, own_id, open, ended, apart, encoder, sent_id
     cdef public Py_ssize_t event, number
     cdef public list ids
     cdef object _check, _guide, _is_received, _preset, _unread, _void, _waiting, _writer

@@ -36,7 +36,7 @@ class LiveCall(ToolCall):
     """A call together with what makes it grow."""
 
     __slots__ = ("_check", "_guide", "_is_received", "_preset", "_unread", "_void", "_waiting",
-                 "_writer", "apart", "encoder", "event", "ids", "limits", "number",
+                 "_writer", "apart", "encoder", "ended", "event", "ids", "limits", "number",
                  "on_repair", "open", "own_id", "repair", "sent_id")  # fmt: skip
 
     def __init__(
@@ -60,6 +60,8 @@ class LiveCall(ToolCall):
         self.ids: list[str] = []
         self.own_id = True
         self.open = True
+        # True if its response has ended.
+        self.ended = False
         # True if the arguments are not what their text says; then they are sent beside it.
         self.apart = False
         # Writes all fragments of this call in compact form.
@@ -98,8 +100,8 @@ class LiveCall(ToolCall):
 
     @property
     def settled(self) -> bool:
-        """True if it is complete or truncated. (One in error may still gain text, or its id.)"""
-        return self.status in ("complete", "truncated")
+        """True if it has ended. (One in error may still gain text, or its id.)"""
+        return self.ended or self.status in ("complete", "truncated")
 
     # ---- what statements bring ----
 
