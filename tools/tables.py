@@ -29,18 +29,7 @@ LIB = Path(__file__).parent.parent / "js" / "src"
 GLOBAL = re.compile("BREAKS_|TAG")
 SEARCHED = frozenset(
     (
-        *(
-            "WORD",
-            "LATER",
-            "ANNOUNCES",
-            "IN_LINE",
-            "DUE",
-            "SECOND_DUE",
-            "OPERAND",
-            "IN_CODE",
-            "NO_LIST",
-            "PART",
-        ),
+        *("WORD", "LATER", "ANNOUNCES", "IN_LINE", "DUE", "OPERAND", "IN_CODE", "NO_LIST", "PART"),
         *("IN_SENTENCE", "IN_FACE", "CITES", "SECOND_SCALAR", "SECOND_IN_LINE", "TAKES_BACK"),
         *("KEY_BEFORE", "ENDS_IN_NUMBER", "LENGTH", "LABEL", "REGEX", "IN_REGEX"),
         *("NEXT_ELEMENT", "AFTER_VALUE", "CURLY_TAIL", "PATH", "TEX", "BACKSLASH_LAST"),

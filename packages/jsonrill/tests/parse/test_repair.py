@@ -103,6 +103,12 @@ def test_the_page_says_what_the_texts_give() -> None:
     assert counts["retracted"] <= sum("twice" in case.get("class", "") for case in CASES)
 
 
+@pytest.mark.parametrize("sign", ["=>", "->", "→", "="])
+def test_a_sign_announces_a_second_value(sign: str) -> None:
+    assert isinstance(refusal(f'{{"a": [7]}}\n\nBesser {sign} [8]\n'), InvalidJSON)
+    assert read('{"a": [7]}\nAs shown in [8] it grows.') == ({"a": [7]}, ["trailing-text"])
+
+
 def test_rules_are_chosen_by_name() -> None:
     assert read("[1,]", repair="trailing-commas") == ([1], ["trailing-commas"])
     assert read("[1,]", repair=iter(["trailing-commas", "fences"])) == ([1], ["trailing-commas"])
