@@ -33,7 +33,7 @@ SEARCHED = frozenset(
         *("IN_SENTENCE", "IN_FACE", "CITES", "SECOND_SCALAR", "SECOND_IN_LINE", "TAKES_BACK"),
         *("KEY_BEFORE", "ENDS_IN_NUMBER", "LENGTH", "LABEL", "REGEX", "IN_REGEX"),
         *("NEXT_ELEMENT", "AFTER_VALUE", "CURLY_TAIL", "PATH", "TEX", "BACKSLASH_LAST"),
-        *("CONTROL", "RARE", "OPEN_CURLY", "USES_NAME"),
+        *("CONTROL", "RARE", "OPEN_CURLY", "USES_NAME", "SECOND_DUE"),
     )
 )
 # Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.
