@@ -9,14 +9,20 @@ import asyncio
 import gc
 import threading
 import time
+from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx2
 import pytest
 
-from jsonrill_server.runs.options import BadOption, StreamOptions, TooMany
+from jsonrill_server.runs.hub import Hub
+from jsonrill_server.runs.options import BadOption, StreamOptions, TooMany, ViewOptions
+from jsonrill_server.runs.positions import START
+from jsonrill_server.runs.records import CLOSED
 from jsonrill_server.runs.render import check_options
 from jsonrill_server.runs.schemas import TOTAL, WAITING, Schemas
+from jsonrill_server.runs.settings import Settings
+from jsonrill_server.store.memory import MemoryStore
 from support import hard
 from support.hostile import (
     LONGEST,
@@ -70,6 +76,32 @@ def test_what_is_too_heavy_is_refused_and_the_rest_is_used(server: Server) -> No
             for name, (schema, refused) in HEAVY.items():
                 assert await used(http, body_of(schema)) == (422 if refused else 201), name
                 assert memory_of(server) - before < TOTAL, name
+
+    asyncio.run(main())
+
+
+def test_a_heavy_schema_is_given_back_with_its_last_reader() -> None:
+    """A view without readers is kept for a while; with such a schema others would be refused."""
+    schemas = [{"enum": [f"{name}-{at}" for at in range(5000)]} for name in "ab"]
+
+    async def main() -> None:
+        async with AsyncExitStack() as stack:
+            hub = Hub(Settings(), MemoryStore())
+            await hub.open()
+            stack.push_async_callback(hub.close)
+            for schema in schemas:
+                options = StreamOptions(document_schema=schema)
+                stream = await hub.create("o", options, "p", 60)
+                await hub.end(stream, CLOSED)
+                status = await hub.status(stream)
+                async with hub.reader(stream, status, ViewOptions(), START) as reader:
+                    async for _ in reader.chunks():
+                        assert len(hub.schemas._in_use) == 1
+                del reader, options, status
+                await asyncio.sleep(0.01)
+                await asyncio.gather(*hub.tasks)
+                gc.collect()
+                assert not hub.schemas._in_use
 
     asyncio.run(main())
 

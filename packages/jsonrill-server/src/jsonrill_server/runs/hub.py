@@ -54,7 +54,8 @@ from .settings import Settings
 from .view import OTHER_LOG, View, Views
 
 log = logging.getLogger("jsonrill_server")
-# A view without readers is kept this long: the next reconnect finds it warm.
+# A view without readers is kept this long: the next reconnect finds it warm. One with a heavy schema
+# is not: it would keep others from theirs.
 LINGER = 5.0
 # The bytes of log that different views of one stream have to render together; each counts as one
 # of this size at least, because streams grow.
@@ -285,6 +286,12 @@ class Hub:
 
     async def status(self, stream: str) -> Status:
         """Return the current state of a stream; close it first if its producer is lost."""
+        try:
+            return await self._closed_if_lost(stream)
+        except StoreFull:  # what is there can be read, and it is closed once there is room
+            return await self.store.status(stream)
+
+    async def _closed_if_lost(self, stream: str) -> Status:
         status = await self.store.status(stream)
         if status.lost and stream not in self.producing:
             if not await self.goes_on(stream, status):
@@ -483,7 +490,8 @@ class Hub:
     def _leave(self, stream: str, options: ViewOptions, views: Views) -> None:
         views.readers -= 1
         if not views.readers:
-            asyncio.get_running_loop().call_later(LINGER, self._drop, stream, options, views)
+            wait = 0.0 if any(view.is_heavy for view in views.all) else LINGER
+            asyncio.get_running_loop().call_later(wait, self._drop, stream, options, views)
 
     def _drop(self, stream: str, options: ViewOptions, views: Views) -> None:
         if views.readers or self.stopping:
@@ -529,7 +537,7 @@ class Hub:
     async def _check(self, stream: str, followed: _Followed) -> None:
         async with self._checking:
             try:
-                status = await self.status(stream)
+                status = await self._closed_if_lost(stream)
             except UnknownStream:
                 followed.due = math.inf
             except Exception as error:  # there is another look

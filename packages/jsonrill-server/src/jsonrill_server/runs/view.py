@@ -165,6 +165,10 @@ class View:
         self._task = asyncio.create_task(self._follow())
 
     @property
+    def is_heavy(self) -> bool:
+        return self._work.heavy is not None
+
+    @property
     def next(self) -> int:
         """The number of the next frame."""
         return self.first + len(self.ring)
@@ -260,7 +264,7 @@ class View:
         self._changed.clear()
 
     async def _follow(self) -> None:
-        steps = Steps(self._work.heavy is not None)
+        steps = Steps(self.is_heavy)
         try:
             async with aclosing(self._groups()) as log_groups:
                 async for groups in log_groups:

@@ -151,7 +151,7 @@ class RedisStore(Store):
     """Logs as Redis streams, on a server or on the nodes of a cluster."""
 
     record_cost = 20
-    stream_cost = 6000
+    stream_cost = 5000
 
     def __init__(
         self,
