@@ -54,8 +54,8 @@ from .settings import Settings
 from .view import OTHER_LOG, View, Views
 
 log = logging.getLogger("jsonrill_server")
-# A view without readers is kept this long: the next reconnect finds it warm. One with a heavy schema
-# is not: it would keep others from theirs.
+# A view without readers is kept this long: the next reconnect finds it warm. One with a heavy
+# schema is not: it would keep others from theirs.
 LINGER = 5.0
 # The bytes of log that different views of one stream have to render together; each counts as one
 # of this size at least, because streams grow.
