@@ -214,7 +214,9 @@ def test_the_server() -> None:
             assert value["text"] == answer.text, name
             calls = [(call["name"], call["args"], call["status"]) for call in value["calls"]]
             assert calls == answer.calls, name
-            assert "".join(formats["chunks"]) == answer.text, name
+            texts = [event for event in formats["chunks"] if isinstance(event, str)]
+            assert "".join(texts) == answer.text, name
+            assert (len(texts) < len(formats["chunks"])) == (answer.end == "error"), name
             assert ended(formats["calls"]) == answer.calls, name
             for dialect in ("ai-sdk", "ag-ui"):
                 again = Reader()
@@ -222,7 +224,7 @@ def test_the_server() -> None:
                 assert text_in(statements) == answer.text, name
             assert reason(formats["ai-sdk"]) in REASONS[answer.end], name
             failed = formats["ag-ui"][-1]["type"] == "RUN_ERROR"
-            assert failed == (answer.end == "error"), name
+            assert failed == (answer.end in ("error", None)), name
 
     serve(check)
 
@@ -235,7 +237,7 @@ REASONS = {
     "refused": ("content-filter",),
     "lost": ("other",),
     "error": ("error",),
-    None: ("stop", "tool-calls"),
+    None: ("error",),  # it broke off
 }
 
 
