@@ -1210,7 +1210,7 @@ def test_on_end_is_called_once_with_what_is_in_the_log_after_a_halt(
 @few(2)
 def test_many_small_runs_at_once(url: str) -> None:
     # On a busy machine calls wait longer for a store than users do.
-    count = 50 if SLACK > 1 else 1000
+    count = 50 if SLACK > 1 else 300
 
     async def one(runs: Runs, at: int) -> None:
         assert await runs.start(f"run-{at}", answer(3, 0.01))
