@@ -143,6 +143,20 @@ def test_an_id_at_the_index_of_a_call_that_ended_in_error_is_that_of_another_cal
     ]
 
 
+@pytest.mark.parametrize("text", ["{}", "}"])
+def test_an_id_that_comes_after_the_end_does_not_rename_a_call(text: str) -> None:
+    line = Line("openai_responses", compact=False)
+    place = {"output_index": 2, "item_id": "fc"}
+    call = {"type": "function_call", "id": "fc", "name": "ping", "arguments": text}
+    line.feed({"type": "response.output_item.added", **place, "item": {**call, "arguments": ""}})
+    line.feed({"type": "response.function_call_arguments.done", **place, "arguments": text})
+    line.feed({"type": "response.completed", "response": {"id": "r", "output": []}})
+    late = {**place, "output_index": 3, "item_id": "other", "delta": "{"}
+    line.feed({"type": "response.function_call_arguments.delta", **late})
+    line.feed({"type": "response.output_item.done", **place, "item": {**call, "call_id": "c"}})
+    assert [call.id for call in line.receiver.calls][0] == "message-1:2"
+
+
 def test_a_receiver_can_be_a_sender() -> None:
     first, second, third = ToolCallEvents(), ToolCallEvents(compact=True), ToolCalls()
     for event in openai_chat(THREE, shuffled(THREE, 2)):
