@@ -45,7 +45,7 @@ MANY   := --jobs $(JOBS)
 MKDOCS := NO_MKDOCS_2_WARNING=1
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test test-sources test-compat test-ranges quick hard compiled check docs format cover bench bench-guard fuzz npm page vendor wheels clean
+.PHONY: help demo serve test test-sources test-ranges quick hard compiled check docs format cover bench bench-guard fuzz npm page vendor wheels clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -65,11 +65,6 @@ test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=packages/jsonrill
 
 test-sources: .venv/.stamp-sources  ## streams of the frameworks of others, with their real packages
 	@.venv/sources/bin/python -m pytest -q -W default -o python_files='source_*.py' $(TESTS)/frameworks $(ARGS)
-
-test-compat: .venv/.stamp-originals  ## the drop-ins beside the packages that they stand for, under their own suites
-	@.venv/originals/bin/python tools/original_suites.py build/originals
-	@.venv/originals/bin/python -m pytest -q -W default -o python_files='original_suites.py test_compat_drop_ins.py' \
-	  $(TESTS)/compat $(ARGS)
 
 test-ranges: .venv/.stamp-venv  ## the lowest and the newest versions of what is needed; one group: ARGS=server
 	@$(BIN)/python tools/ranges.py $(ARGS)
@@ -204,13 +199,6 @@ HOT := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
 	@$(BIN)/python -m venv --clear .venv/sources
 	@JSONRILL_PURE=1 $(PIP) --python .venv/sources install \
 	  -c $(TESTS)/frameworks/constraints.txt --group test-sources -e $(LIBRARY)
-	@touch $@
-
-# The originals of the drop-ins, in the versions that the drop-ins are compared with.
-.venv/.stamp-originals: $(TESTS)/compat/requirements.txt | .venv/.stamp-venv
-	@echo "installing the originals ..."
-	@$(BIN)/python -m venv --clear .venv/originals
-	@JSONRILL_PURE=1 $(PIP) --python .venv/originals install -r $< -e $(LIBRARY)
 	@touch $@
 
 # The rivals, apart from all else: two of them need different versions of a third. Those in

@@ -158,26 +158,19 @@ def counted_works() -> dict[str, Work]:
 
 
 def counted_wholes(jsonrill: Any) -> dict[str, Work]:
-    """What is there as a whole: a text, a file, recorded streams, and a text that grows."""
+    """What is there as a whole: a text, a file, recorded streams."""
     import jsonrill_batch
-    from jsonrill.compat import jiter
 
     text = report(100_000)
-    grown = [text[:end].encode() for end in range(40, 8_000, 40)]
     log, file = recorded.lines()[:100], recorded.file_of_elements(1_000)
     names = ("batch check", "batch values", "select(file)")
 
     def at_once() -> None:
         jsonrill.loads(text)
 
-    def growing() -> None:
-        for one in grown:
-            jiter.from_json(one, partial_mode="trailing-strings", share=True)
-
     ours = recorded.ours(jsonrill, jsonrill_batch, log, file)
     return {
         "100 KB at once": at_once,
-        "compat.jiter, a text that grows": growing,
         **dict(zip(names, ours, strict=True)),
     }
 

@@ -36,7 +36,6 @@ def page(results: Results) -> str:
         goals(figures),
         values(figures),
         whole_path(figures),
-        drop_ins(figures),
         load(figures),
         javascript(figures),
         data(results),
@@ -292,47 +291,6 @@ not looked at, jsonrill takes {", ".join(ratios)} of its time.
 """
 
 
-# Kinds of texts of the drop-ins that are in the results alone.
-_LEFT_OUT: Final = ("2 KB, at once", "20 KB, at once", "58 B, growing by 4", "2 KB, growing by 4")
-
-
-# The ways to call them, and how a row of the table names them.
-_WAYS: Final = {
-    "drop-in": "",
-    "shared": ", shared",
-    "compiled, shared": ", shared, compiled",
-}
-
-
-def drop_ins(figures: Results) -> str:
-    if "drop_ins" not in figures:
-        return ""
-    costs = figures["drop_ins"]["costs"]
-    kinds = [kind for kind in next(iter(costs.values())) if kind not in _LEFT_OUT]
-    rows = [
-        [f"{name}{label}", *(_beside_original(of.get(kind, {}), way) for kind in kinds)]
-        for name, of in costs.items()
-        for way, label in _WAYS.items()
-        if way == "drop-in" or (name == "jiter" and way in next(iter(of.values())))
-    ]
-    return f"""
-## Drop-ins
-
-The [drop-ins](coming-from.md#one-import), in pure Python but for one row: microseconds a call and
-how many times as fast as the original that is, of one text, and of one that grows by that many
-characters. *Shared*: with `share=True`.
-
-{table(("", *kinds), rows)}
-"""
-
-
-def _beside_original(row: Results, way: str) -> str:
-    """Microseconds of the drop-in, and how many times the original's time that saves."""
-    ours, theirs = (row.get(name, {}).get("us") for name in (way, "original"))
-    gain = f" ({number(theirs / ours)}×)" if ours and theirs else ""
-    return f"{cell(row.get(way))}{gain}"
-
-
 def load(figures: Results) -> str:
     if "load" not in figures:
         return ""
@@ -380,7 +338,7 @@ def javascript(figures: Results) -> str:
 
 The npm package beside others, in node: microseconds for one piece of {PIECE} characters. `values()`
 and jsonriver wait for each piece, the others are fed in a plain loop. partial-json is called with
-all the text so far; `jsonrill/partial-json` is the [drop-in](coming-from.md#one-import) for it.
+all the text so far.
 
 They do not promise the same. A value of `values()` or `Document.value` never changes. `live` and
 jsonriver have one object that changes with the next piece; who keeps it clones it, as in the row

@@ -127,22 +127,6 @@ def path_with_instructor(effort: Effort) -> Results:
     return {"instead": rows.instead(effort.budget)}
 
 
-def drop_ins(effort: Effort) -> Results:
-    """The drop-ins beside their originals, and what they bring to programs of others."""
-    from . import drop_ins as rows
-
-    settle()
-    costs = rows.costs(effort.budget, effort.cap)
-    return {"costs": costs, "programs": rows.programs()}
-
-
-def drop_ins_with_instructor(effort: Effort) -> Results:
-    """The same for instructor, which needs a place of its own."""
-    from . import drop_ins as rows
-
-    return {"programs": rows.programs()}
-
-
 def fragments(effort: Effort) -> Results:
     """Pieces of four characters → fragments, beside the values of the fastest rival."""
     ready = made((who.CompiledFragments, who.PureFragments, who.StreamingJsonParser))
@@ -293,8 +277,6 @@ SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "instructor": ("instructor", with_instructor),
     "path": ("rivals", path),
     "path_instructor": ("instructor", path_with_instructor),
-    "drop_ins": ("rivals", drop_ins),
-    "drop_ins_instructor": ("instructor", drop_ins_with_instructor),
     "growth": ("rivals", growth),
     "fragments": ("rivals", fragments),
     "whole": ("rivals", whole),

@@ -43,7 +43,6 @@ def targets(results: Results) -> list[Target]:
         recorded,
         scaled,
         snapshots,
-        growing,
         javascript,
         readers,
     )
@@ -237,16 +236,6 @@ def snapshots(results: Results) -> Iterator[Target]:
         loads = f"{_us(costs['json.loads'])} json.loads"
         work = "chunker, 4 KB snapshots in steps of 64"
         yield Target(work, "", loads, f"{ours:.2f}×", "≤ 0.5×", ours <= 0.5)
-
-
-def growing(results: Results) -> Iterator[Target]:
-    costs = results.get("drop_ins", {}).get("costs", {}).get("jiter", {})
-    if row := costs.get("20 KB, growing by 40"):
-        theirs = row["original"]["us"]
-        for way, build in (("compiled, shared", "compiled"), ("shared", "pure Python")):
-            if way in row:
-                work = f"`compat.jiter`, 20 KB that grow, shared, {build}"
-                yield within(work, row[way]["us"], theirs, "jiter", 0.2)
 
 
 # In JavaScript: the rows that lose, and who is faster. The last one makes the same promise.

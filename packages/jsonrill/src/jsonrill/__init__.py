@@ -45,7 +45,6 @@ The folders are the journey of the data. A part imports only from parts above it
     agents/          `agent`, `run_tools`: which tools run, in threads or in the event loop
     continuing/      `unbroken`: answers that break off, asked for again and joined
     ext/             adapters for frameworks: responses of Starlette, LangChain's parser
-    compat/          drop-ins for the partial parsers of others, which remember growing texts
     testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     archives.py      .gz and .zst, as files and piece by piece
