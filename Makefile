@@ -75,7 +75,7 @@ quick: .venv/.stamp-dev  ## the core and the stages, in one process and under ha
 hard: .venv/.stamp-dev  ## the long proofs, and every property with all its examples; wants a quiet machine
 	@$(BIN)/python tools/system_parts.py
 	@TEST_HARDER=1 $(PYTEST) -m hard -o python_files='hard_*.py test_*.py' $(ARGS)
-	@TEST_HARDER=1 $(PYTEST) -m 'not hard' $(TESTS) js/tests/test_node.py js/tests/test_agreement.py \
+	@TEST_HARDER=1 $(PYTEST) -m 'not hard' $(TESTS) js/tests/test_node.py \
 	  page/tests/browser/test_page_load.py packages/jsonrill-server/tests/store $(ARGS)
 
 compiled: .venv/.stamp-compiled-tests  ## the tests of what is compiled once more, on the compiled modules
