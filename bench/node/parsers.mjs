@@ -4,7 +4,6 @@
 import { JSONParser } from "@streamparser/json";
 import { parse as river } from "jsonriver";
 import { Allow, parse as partialJson } from "partial-json";
-import { parse as dropIn } from "../../js/src/compat/partial-json.js";
 import { Document, values } from "../../js/src/index.js";
 
 class OutOfTime extends Error {}
@@ -68,7 +67,6 @@ const CONTESTANTS = {
     return latest;
   },
   "partial-json": (asked) => allSoFar(partialJson, asked),
-  "jsonrill/partial-json": (asked) => allSoFar(dropIn, asked),
 };
 
 /** The text so far, parsed again after each piece. */

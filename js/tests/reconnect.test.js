@@ -3,12 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EventsError, openEventSource, openEvents } from "../src/client/events.js";
+import { EventsError, openEvents } from "../src/client/events.js";
 import { open } from "../src/client/open.js";
 import { CLOSE, HEAD, QUICK, all, answers, cut, event, serve } from "./nasty.js";
-import { FakeEventSource } from "./source.js";
 
-const DEFAULT = { retry: 1, maxDelay: 5, timeout: 2000, EventSource: FakeEventSource };
+const DEFAULT = { retry: 1, maxDelay: 5, timeout: 2000 };
 const WITHOUT_IDS = "data: a\n\ndata: b\n\n";
 
 async function served(context, answer) {
@@ -68,74 +67,48 @@ test("a source with ids that always fails is requested less and less often", asy
   assert.deepEqual(gaps, [1, 2, 4, 8, 16]);
 });
 
-for (const [name, opened] of [
-  ["openEvents", openEvents],
-  ["openEventSource", openEventSource],
+for (const [what, body] of [
+  ["events without ids", WITHOUT_IDS],
+  ["nothing", ""],
 ]) {
-  for (const [what, body] of [
-    ["events without ids", WITHOUT_IDS],
-    ["nothing", ""],
-  ]) {
-    test(`${name}: ${what}, then a failure: requested once`, async (context) => {
-      const { url, requests } = await served(context, failing(body));
-      const stream = opened(url, DEFAULT);
-      if (name === "openEvents") {
-        await assert.rejects(all(stream), (error) => {
-          assert.match(error.message, /the connection failed.*without ids it would begin anew/);
-          return error instanceof EventsError;
-        });
-      } else {
-        // An EventSource does not tell a failure from an end.
-        assert.equal((await all(stream)).reason, "ended");
-      }
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      assert.equal(requests.length, 1);
+  test(`${what}, then a failure: requested once`, async (context) => {
+    const { url, requests } = await served(context, failing(body));
+    await assert.rejects(all(openEvents(url, DEFAULT)), (error) => {
+      assert.match(error.message, /the connection failed.*without ids it would begin anew/);
+      return error instanceof EventsError;
     });
-  }
-
-  test(`${name}: an error status without ids is not asked about again`, async (context) => {
-    const { url, requests } = await served(context, answers({ status: 503 }));
-    await assert.rejects(all(opened(url, DEFAULT)), /without ids it would begin anew/);
+    await new Promise((resolve) => setTimeout(resolve, 50));
     assert.equal(requests.length, 1);
-  });
-
-  test(`${name}: a server that ends without ids and CLOSE has ended`, async (context) => {
-    const { url, requests } = await served(context, answers({ body: WITHOUT_IDS }));
-    const { events, reason } = await all(opened(url, DEFAULT));
-    assert.deepEqual([events.length, reason, requests.length], [2, "ended", 1]);
-  });
-
-  test(`${name}: with ids it goes on`, async (context) => {
-    const { url, requests } = await served(context, answers({ body: event(1) }, { body: event(2) + CLOSE }));
-    assert.equal((await all(opened(url, DEFAULT))).reason, "CLOSE");
-    assert.equal(requests.length, 2);
-  });
-
-  test(`${name}: reconnect: false requests once, ids or not`, async (context) => {
-    const { url, requests } = await served(context, answers({ body: event(1) }));
-    await assert.rejects(all(opened(url, { ...DEFAULT, reconnect: false })), /the connection ended \(reconnect is false\)/);
-    assert.equal(requests.length, 1);
-  });
-
-  test(`${name}: reconnect: true goes on without ids`, async (context) => {
-    const { url } = await served(context, answers({ body: WITHOUT_IDS }, { status: 503 }, { body: event(1) + CLOSE }));
-    assert.equal((await all(opened(url, { ...DEFAULT, ...QUICK }))).events.length, 3);
   });
 }
 
-test("an EventSource that brings no new ids is waited for longer and longer", async (context) => {
-  const { url } = await served(context, answers({ body: event(1) }));
-  const delays = [];
-  const stream = openEventSource(url, {
-    ...{ ...DEFAULT, retry: 2, maxDelay: 900, random: () => 0 },
-    onEvent: () => {},
-    onState: (state, { delay }) => {
-      if (state === "waiting") delays.push(delay);
-      if (delays.length === 3) stream.close();
-    },
-  });
-  await stream.done;
-  assert.deepEqual(delays, [2, 200, 400]);
+test("an error status without ids is not asked about again", async (context) => {
+  const { url, requests } = await served(context, answers({ status: 503 }));
+  await assert.rejects(all(openEvents(url, DEFAULT)), /without ids it would begin anew/);
+  assert.equal(requests.length, 1);
+});
+
+test("a server that ends without ids and CLOSE has ended", async (context) => {
+  const { url, requests } = await served(context, answers({ body: WITHOUT_IDS }));
+  const { events, reason } = await all(openEvents(url, DEFAULT));
+  assert.deepEqual([events.length, reason, requests.length], [2, "ended", 1]);
+});
+
+test("with ids it goes on", async (context) => {
+  const { url, requests } = await served(context, answers({ body: event(1) }, { body: event(2) + CLOSE }));
+  assert.equal((await all(openEvents(url, DEFAULT))).reason, "CLOSE");
+  assert.equal(requests.length, 2);
+});
+
+test("reconnect: false requests once, ids or not", async (context) => {
+  const { url, requests } = await served(context, answers({ body: event(1) }));
+  await assert.rejects(all(openEvents(url, { ...DEFAULT, reconnect: false })), /the connection ended \(reconnect is false\)/);
+  assert.equal(requests.length, 1);
+});
+
+test("reconnect: true goes on without ids", async (context) => {
+  const { url } = await served(context, answers({ body: WITHOUT_IDS }, { status: 503 }, { body: event(1) + CLOSE }));
+  assert.equal((await all(openEvents(url, { ...DEFAULT, ...QUICK }))).events.length, 3);
 });
 
 test("a POST is not repeated, unless told to", async (context) => {

@@ -130,7 +130,6 @@ def test_our_declarations_are_right_by_themselves(project: Path) -> None:
         'export * from "jsonrill"; export { RULES } from "jsonrill/repair";'
         'export { FORMATS } from "jsonrill/split";'
         'export * as react from "jsonrill/react"; export * as observe from "jsonrill/observe";'
-        'export * as partialJson from "jsonrill/partial-json";'
     )
     tsc(project, "--module", "nodenext", "all.ts")
 

@@ -129,9 +129,9 @@ test("times are those of the lines, from the first one on", () => {
 
 test("events that state their times have them", () => {
   const line = (content, at) =>
-    JSON.stringify({ model: "m", created_at: `2026-01-01T10:00:0${at}Z`, message: { role: "assistant", content }, done: false });
+    JSON.stringify({ created_at: `2026-01-01T10:00:0${at}Z`, choices: [{ index: 0, delta: { content } }] });
   const { provider, timed, items } = recognise(`${line("{", "0.5")}\n${line("}", "1.75")}`);
-  assert.deepEqual([provider, timed, items.map(({ at }) => at)], ["ollama", true, [0, 1250]]);
+  assert.deepEqual([provider, timed, items.map(({ at }) => at)], ["openai_chat", true, [0, 1250]]);
 });
 
 const entry = (url, text, more = {}) => ({
@@ -208,8 +208,8 @@ test("what the user chose is taken", () => {
   assert.equal(recognise(lines, { chosen: "many" }).format, "many");
   assert.equal(recognise(lines, { chosen: "snapshots" }).format, "snapshots");
   assert.equal(recognise(lines, { chosen: "text" }).format, "text");
-  const named = recognise(CHAT.join("\n"), { chosen: "events", provider: "mistral" });
-  assert.deepEqual([named.format, named.provider], ["events", "mistral"]);
+  const named = recognise(CHAT.join("\n"), { chosen: "events", provider: "anthropic" });
+  assert.deepEqual([named.format, named.provider], ["events", "anthropic"]);
   assert.equal(recognise('data: {"x":1}\n\n', { chosen: "sse" }).wrappings[0], "sse");
 });
 

@@ -176,7 +176,7 @@ export class Watch {
 }
 
 /**
- * A header holds bytes: those of the UTF-8 form, as an EventSource sends them.
+ * A header holds bytes: those of the UTF-8 form, as browsers send them.
  * @param {string} text
  */
 export function inBytes(text) {

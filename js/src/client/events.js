@@ -1,8 +1,7 @@
 /**
  * A stream of server-sent events that survives its connections.
  *
- * `openEvents` reads with fetch (headers, exact errors), `openEventSource` with the browser's own
- * EventSource; both give the same `EventStream`. It goes on after the last id it has seen, until
+ * `openEvents` reads with fetch. The stream goes on after the last id it has seen, until
  * `event: CLOSE`, a 204, an answer that no second try would change, or until it is closed here. A
  * stream without ids is requested once: the next request might start it anew, and cost as much.
  * What the events say is not known here.
@@ -14,7 +13,6 @@ import { SSEDecoder } from "../eventstream/sse.js";
 import { EventStream, Lost } from "./stream.js";
 
 export { EventsError } from "./connection.js";
-export { openEventSource } from "./eventsource.js";
 export { LimitError, SSEDecoder } from "../eventstream/sse.js";
 export { EventStream } from "./stream.js";
 

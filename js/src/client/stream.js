@@ -15,7 +15,7 @@ import { stoppable } from "../sources/stopping.js";
 /**
  * `after`: the last id that is known already. `retry`, `maxDelay`: milliseconds before the first
  * try after a loss, if the server does not say, and at most. `timeout`: milliseconds
- * without a byte are a lost connection (0: never). `types`: what else an EventSource listens to.
+ * without a byte are a lost connection (0: never).
  * `reconnect`: false never requests again, true always does; by default only a GET is repeated, and
  * only if ids were sent, because the server may start anew what is requested again.
  * @typedef {object} Options
@@ -30,10 +30,7 @@ import { stoppable } from "../sources/stopping.js";
  * @property {number} [timeout]
  * @property {boolean} [reconnect]
  * @property {number} [limit]
- * @property {string[]} [types]
- * @property {boolean} [withCredentials]
  * @property {typeof globalThis.fetch} [fetch]
- * @property {any} [EventSource]
  * @property {() => number} [random]
  */
 
@@ -91,7 +88,7 @@ export class EventStream {
     this.state = "connecting";
     /** Where to go on from, here or with `after` in another stream. */
     this.lastEventId = options.after ?? "";
-    /** What came over the wire; with an EventSource: the characters of data. */
+    /** The number of bytes received. */
     this.bytes = 0;
     /** Events delivered; those that came again are in `duplicates`. */
     this.events = 0;

@@ -7,12 +7,8 @@ import { parse } from "../jsontext.js";
 import { isObject, own } from "../parse/values.js";
 import * as agUi from "./ag-ui.js";
 import * as anthropic from "./anthropic.js";
-import * as bedrock from "./bedrock.js";
-import * as cohere from "./cohere.js";
 import * as gemini from "./gemini.js";
 import * as jsonrill from "./jsonrill.js";
-import * as mistral from "./mistral.js";
-import * as ollama from "./ollama.js";
 import * as openaiChat from "./openai-chat.js";
 import * as openaiResponses from "./openai-responses.js";
 import * as parts from "./parts.js";
@@ -30,8 +26,8 @@ import * as vercel from "./vercel.js";
  *   translation?: () => Translate, ends?: boolean}} Page
  */
 /**
- * @typedef {"openai_chat" | "anthropic" | "openai_responses" | "jsonrill" | "parts" | "gemini" | "bedrock"
- *   | "mistral" | "ag_ui" | "cohere" | "vercel" | "ollama"} ProviderName
+ * @typedef {"openai_chat" | "anthropic" | "openai_responses" | "jsonrill" | "parts" | "gemini" | "ag_ui"
+ *   | "vercel"} ProviderName
  */
 /**
  * `"auto"` recognises the provider; a function reads events of one's own.
@@ -48,12 +44,8 @@ const PROVIDERS = new Map(
     ["jsonrill", jsonrill],
     ["parts", parts],
     ["gemini", gemini],
-    ["bedrock", bedrock],
-    ["mistral", mistral],
     ["ag_ui", agUi],
-    ["cohere", cohere],
     ["vercel", vercel],
-    ["ollama", ollama],
   ]),
 );
 

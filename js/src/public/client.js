@@ -1,2 +1,2 @@
-export { EventsError, LimitError, openEvents, openEventSource, SSEDecoder } from "../client/events.js";
+export { EventsError, LimitError, openEvents, SSEDecoder } from "../client/events.js";
 export { open } from "../client/open.js";

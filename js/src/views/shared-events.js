@@ -29,14 +29,14 @@ const RUNS = new Map();
  * @param {Options} options
  */
 export function sharedEvents(url, { onState, signal, ...options }) {
-  const { fetch, EventSource, init, headers, after } = options;
+  const { fetch, init, headers, after } = options;
   const key = JSON.stringify([String(url), [...new Headers(headers)], init, after]);
   // A program's own fetch is known to one tab alone.
-  let run = fetch || EventSource ? undefined : RUNS.get(key);
+  let run = fetch ? undefined : RUNS.get(key);
   if (run === undefined) {
     run = new SharedRun(url, options, () => RUNS.delete(key));
-    if (!fetch && !EventSource) RUNS.set(key, run);
-    if (fetch || EventSource || !hasTabs()) run.connect();
+    if (!fetch) RUNS.set(key, run);
+    if (fetch || !hasTabs()) run.connect();
     else run.share(`jsonrill ${key}`);
   }
   return run.reader(onState);
