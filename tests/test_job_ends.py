@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessageChunk
 from pydantic import BaseModel
 
 import jsonrill
-from jsonrill import InvalidJSON, InvalidSchema, JsonrillError, Truncated, is_partial
+from jsonrill import InvalidJSON, InvalidSchema, JsonrillError, Truncated, feedback, is_partial
 from jsonrill.errors import CUTS
 from jsonrill.ext.langchain import JsonOutputParser
 from support import cases
@@ -142,7 +142,7 @@ def check_job_that_raises(job: str, end: End) -> None:
         return
     assert isinstance(error, Truncated) and error.reason == end.reason
     assert str(error) == f"{end.message}; {MESSAGE_CUT}"
-    assert error.text == BEGUN and error.feedback().startswith("Your answer was not accepted: ")
+    assert error.text == BEGUN and feedback(error).startswith("Your answer was not accepted: ")
     if begun is None:
         assert items == []
     elif job.startswith("3."):
@@ -162,7 +162,7 @@ def check_wrong(job: str, items: list[Any], error: Any) -> None:
         assert isinstance(error, InvalidSchema) and error.path == ("pace",)
         assert str(error) == MESSAGE_WRONG
         assert items[-1] in (("title", "Tide"), error.value)
-        assert 'allowed are "fast", "slow"' in error.feedback()
+        assert 'allowed are "fast", "slow"' in feedback(error)
 
 
 # ---- jobs that tell it in what they yield: 11 and 12 ----
@@ -307,11 +307,11 @@ def test_14_ask_again(end: End) -> None:
         assert error is None
         return
     assert isinstance(error, JsonrillError)
-    first, good, *rest = error.feedback().split("\n")
+    first, good, *rest = feedback(error).split("\n")
     message = MESSAGE_WRONG if end.reason == "wrong" else end.message
     assert message in first and good == "Up to there it was good:"
     assert rest[0] == (WRONG[:26] if end.reason == "wrong" else BEGUN)
-    assert "repair" not in error.feedback() and "limits" not in error.feedback()
+    assert "repair" not in feedback(error) and "limits" not in feedback(error)
 
 
 # ---- 15: a whole text, and a file ----

@@ -53,7 +53,6 @@ EXTRAS = {
     "schema": {"pydantic", "pydantic_core", "jsonschema_rs"},
     "answers": {"pydantic_core"},
     "agents": {"pydantic", "typing_extensions"},
-    "continuing": {"pydantic"},
     "eventstream": {"pydantic_core"},
 }
 NO_IO = set(
@@ -69,8 +68,6 @@ MAY_DO_IO = {
     "opening": {"http", "io", "os"},
     "streams": {"asyncio", "logging", "time"},
     "agents": {"asyncio", "threading", "time"},
-    # Asks again, and watches a source that may never send anything more.
-    "continuing": {"asyncio", "threading", "time"},
 }
 ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 
@@ -251,9 +248,7 @@ def test_the_core_does_no_io(part: str) -> None:
                 assert node.func.id not in {"open", "print", "input"}, f"line {node.lineno}"
 
 
-@pytest.mark.parametrize(
-    "part", sorted(set(CORE) - {"opening", "streams", "agents", "continuing", "dialects"})
-)
+@pytest.mark.parametrize("part", sorted(set(CORE) - {"opening", "streams", "agents", "dialects"}))
 def test_only_streams_knows_sync_from_async(part: str) -> None:
     for module in modules(part):
         for node, _ in walk(parsed(files()[module])):

@@ -119,10 +119,8 @@ SEARCHES = {
     "openrouter": "values.md",
     "llama.cpp": "values.md",
     "ollama": "values.md",
-    "validation error": "unbroken.md",
     "pydantic-ai": "frameworks.md",
     "text to speech": "values.md",
-    "usage": "unbroken.md",
     "chunker": "chunker.md",
 }
 

@@ -28,7 +28,6 @@ from jsonrill.options import (
     SourceOptions,
     Stage,
     TextOptions,
-    UnbrokenOptions,
     UpdateOptions,
     jobs_of,
     offered,
@@ -99,13 +98,6 @@ def test_the_signature_of_a_stage_is_what_the_table_says(stage: Stage) -> None:
     for name, parameter in parameters.items():
         assert parameter.default == TABLE[name].default, name
         assert hints[name] == TABLE[name].type, name
-
-
-def test_unbroken_takes_what_the_table_says() -> None:
-    types = {option.name: option.type for option in taken_by("unbroken")}
-    assert get_type_hints(UnbrokenOptions) == types
-    with pytest.raises(TypeError, match="attempts"):
-        jsonrill.unbroken(lambda so_far: [], attempt=2)  # type: ignore[call-overload]
 
 
 @IN_PYTHON_ALONE

@@ -8,7 +8,6 @@ snapshots → text   `chunks`; by hand: `Chunker`
 what was answered  `Answer`: its text, how it ended, its token counts
 a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
 an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
-after a break      `unbroken`: a source that asks for the rest of an answer, and joins it
 running tools      `run_tools`: starts them early, and has the turn for the next request
 an agent           `agent`: asks, runs the `tool`s, asks again; `tool_specs` writes them for the
                    request, a `ToolContext` tells a tool of its call
@@ -18,7 +17,7 @@ a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 server-sent events `sse`
 near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
 speed              `compiled`: whether the core runs compiled; it is the same code either way
-what goes wrong    `JsonrillError` and its children
+what goes wrong    `JsonrillError` and its children; `feedback` tells the model
 
 The folders are the journey of the data. A part imports only from parts above it.
 
@@ -43,7 +42,6 @@ The folders are the journey of the data. A part imports only from parts above it
     streams/         the public functions, sync and async
     dialects/        what providers say, and JSON → events of other people's clients
     agents/          `agent`, `run_tools`: which tools run, in threads or in the event loop
-    continuing/      `unbroken`: answers that break off, asked for again and joined
     ext/             adapters for frameworks: responses of Starlette, LangChain's parser
     testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
@@ -67,7 +65,6 @@ if _typing.TYPE_CHECKING:
     from .build.document import Document as Document
     from .build.rebuilder import Rebuilder as Rebuilder
     from .chunker import Chunker as Chunker
-    from .continuing import unbroken as unbroken
     from .errors import FieldNotFound as FieldNotFound
     from .errors import FragmentError as FragmentError
     from .errors import InvalidJSON as InvalidJSON
@@ -81,6 +78,7 @@ if _typing.TYPE_CHECKING:
     from .errors import Truncated as Truncated
     from .errors import UnknownEvents as UnknownEvents
     from .errors import UnknownSource as UnknownSource
+    from .errors import feedback as feedback
     from .parse.sink import Repair as Repair
     from .partial_stream import PartialStream as PartialStream
     from .partial_stream import Update as Update
@@ -125,12 +123,11 @@ _MODULES: _typing.Final = {
         (".build.document", "Document"),
         (".build.rebuilder", "Rebuilder"),
         (".chunker", "Chunker"),
-        (".continuing", "unbroken"),
         (
             ".errors",
             "FieldNotFound FragmentError InvalidJSON InvalidSchema JsonrillError "
             "LimitExceeded Limits RevisionError SourceFailed StreamClosed Truncated "
-            "UnknownEvents UnknownSource",
+            "UnknownEvents UnknownSource feedback",
         ),
         (".parse.sink", "Repair"),
         (".partial_stream", "PartialStream Update"),
@@ -152,7 +149,6 @@ _MODULES: _typing.Final = {
 # Modules with names of their own, so that `jsonrill.wire.to_wire` works like `jsonrill.values`.
 _SUBMODULES: _typing.Final = (
     "agents",
-    "continuing",
     "dialects",
     "eventstream",
     "paths",
@@ -218,6 +214,7 @@ __all__ = [
     "chunks",
     "compiled",
     "content",
+    "feedback",
     "fields",
     "fragments",
     "is_partial",
@@ -232,7 +229,6 @@ __all__ = [
     "tool",
     "tool_calls",
     "tool_specs",
-    "unbroken",
     "updates",
     "values",
 ]

@@ -11,10 +11,9 @@ class Answer:
     `finish` is how the answer ended: complete, calls, length, filtered, refused, lost or error;
     None before the provider says it, and of plain text. `usage` are the token counts, with the
     names of the provider; None until its stream has been read to the end, and if it has none.
-    `breaks` are the reasons for which an `unbroken` answer was asked for again, so far.
     """
 
-    __slots__ = ("_pieces", "breaks", "finish", "usage")
+    __slots__ = ("_pieces", "finish", "usage")
 
     def __init__(self) -> None:
         self.begin()
@@ -29,17 +28,10 @@ class Answer:
         self._pieces: list[Any] = []
         self.finish: str | None = None
         self.usage: dict[str, Any] | None = None
-        self.breaks: list[str] = []
 
     def add(self, text: str | bytes | bytearray | memoryview) -> None:
         """More of the text."""
         self._pieces.append(text)
-
-    def broke(self, reason: str, *, again: bool) -> None:
-        """The answer broke off; with `again` it begins again."""
-        self.breaks.append(reason)
-        if again:
-            self._pieces = []
 
     def __repr__(self) -> str:
         return f"Answer(finish={self.finish!r}, usage={self.usage!r}, text={self.text!r})"

@@ -101,18 +101,6 @@ class JsonrillError(Exception):
             self.column = self.offset - text.rfind("\n", 0, self.offset)
         return self
 
-    def feedback(self) -> str:
-        """What to tell the model, to ask again: what is wrong, where, and what was good before."""
-        place = short_path(self.path or ())
-        at = "" if not self.path or place in self.message else f" (at {place})"
-        lines = [f"Your answer was not accepted: {_FOR_PROGRAMS.sub('', self.message)}{at}."]
-        good = (self.text or "")[: self.offset]
-        if good.strip():
-            shown = good if len(good) <= _GOOD else "…" + good[-_GOOD:]
-            lines.append(f"Up to there it was good:\n{shown}")
-        lines.append("Answer again, with the complete JSON and nothing else.")
-        return "\n".join(lines)
-
     def to_dict(self) -> Problem:
         """The error for JSON: `code`, `message`, and of its place what is known, `path` as text."""
         fields: dict[str, Any] = {"code": self.code, "message": self.message}
@@ -121,6 +109,19 @@ class JsonrillError(Exception):
             if value is not None:
                 fields[name] = format_path(value) if name == "path" else value
         return cast(Problem, fields)
+
+
+def feedback(error: JsonrillError) -> str:
+    """Return what to tell the model, to ask again: what is wrong, where, and what was good."""
+    place = short_path(error.path or ())
+    at = "" if not error.path or place in error.message else f" (at {place})"
+    lines = [f"Your answer was not accepted: {_FOR_PROGRAMS.sub('', error.message)}{at}."]
+    good = (error.text or "")[: error.offset]
+    if good.strip():
+        shown = good if len(good) <= _GOOD else "…" + good[-_GOOD:]
+        lines.append(f"Up to there it was good:\n{shown}")
+    lines.append("Answer again, with the complete JSON and nothing else.")
+    return "\n".join(lines)
 
 
 class _ParseError(JsonrillError):

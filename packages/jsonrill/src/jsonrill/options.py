@@ -32,7 +32,6 @@ Null = Literal["value", "placeholder"]
 Missing = Literal["none", "zero"]
 Numbers = Literal["growing", "final"]
 OnRevision = Literal["raise", "keep"]
-OnContradiction = Literal["raise", "restart"]
 OnViolation = Literal["stop", "next"] | None
 Input = Literal["text", "snapshots", "events"]
 Dialect = Literal["jsonrill", "juf"]
@@ -113,19 +112,6 @@ class ChunkOptions(TypedDict, total=False):
     verify: bool
     numbers: Numbers
     loads: Loads | None
-
-
-class UnbrokenOptions(TypedDict, total=False):
-    """Options of `unbroken`."""
-
-    schema: Any
-    attempts: int
-    stall: float | None
-    backoff: float
-    budget: int | None
-    on_contradiction: OnContradiction
-    before: Iterable[dict[str, Any]]
-    provider: Provider
 
 
 class AnswerOptions(TypedDict, total=False):
@@ -366,8 +352,6 @@ _CALLS: Final = ("calls",)
 # Not a stage: what a function reads of its source.
 _SOURCE: Final = ("source",)
 _READERS: Final = (*TEXT_STAGES, *_CALLS)
-# Not a stage, either: what a source asks for that sends requests itself.
-_UNBROKEN: Final = ("unbroken",)
 _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
@@ -382,11 +366,6 @@ _MODE: Final = "When updates are emitted: of all entities, or by name of each."
 _ONLY_COMPLETE: Final = "What of an entity is shown only when complete: keys, or patterns in it."
 _GROWING: Final[tuple[Mode, ...]] = ("PROGRESSIVE", "REALTIME")
 _REALTIME: Final[tuple[Mode, ...]] = ("REALTIME",)
-_ATTEMPTS: Final = "Answers in a row that may bring nothing new."
-_STALL: Final = "Seconds of silence after which the source is closed; None: however long it takes."
-_BACKOFF: Final = "Seconds before the second attempt in vain; then twice as many each time."
-_ON_CONTRADICTION: Final = "When an answer contradicts what is complete: stop, or begin again."
-_BEFORE: Final = "Events that another process has yielded of this answer."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _MISSING: Final = "What fields of a partial model are that have not come: None, or zeros."
 _PROVIDER: Final = "Whose events these are."
@@ -398,7 +377,7 @@ TABLE: Final[dict[str, Option]] = {
     for option in (
         Option("mode", Modes, "REALTIME", _VIEWED, _MODE, choices=get_args(Mode), folds=True),
         Option("entity", Entity, None, _VIEWED, _ENTITY),
-        Option("schema", Any, None, ("updates", "select", "checked", *_UNBROKEN), _SCHEMA),
+        Option("schema", Any, None, ("updates", "select", "checked"), _SCHEMA),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
         Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
         Option("on_violation", OnViolation, None, _UPDATES, _ON_VIOLATION),
@@ -430,20 +409,12 @@ TABLE: Final[dict[str, Option]] = {
         Option("choice", int, 0, _SOURCE, "Which of several answers to read.", least=0),
         Option("tool", Tool, None, _SOURCE, "Read the arguments of this tool's calls."),
         Option("sse", bool, False, _SOURCE, "The text is an event stream."),
-        Option(
-            "provider", Provider, "auto", (*_CALLS, *_SOURCE, *_UNBROKEN), _PROVIDER, folds=True
-        ),
+        Option("provider", Provider, "auto", (*_CALLS, *_SOURCE), _PROVIDER, folds=True),
         Option("answer", Answer | None, None, _SOURCE, _ANSWER),
         Option("schemas", Schemas, None, _CALLS, "JSON Schemas of the tools' arguments, by name."),
         Option("keep", int | None, 256, _CALLS, "Calls of ended responses to keep.", least=0),
         Option("limits", Limits | None, None, _READERS, "Size limits for the input."),
         Option("dialect", Dialect, "jsonrill", ("rebuild",), "Who wrote the fragments."),
-        Option("attempts", int, 3, _UNBROKEN, _ATTEMPTS, least=1),
-        Option("stall", float | None, 20.0, _UNBROKEN, _STALL, least=0),
-        Option("backoff", float, 0.5, _UNBROKEN, _BACKOFF, least=0),
-        Option("budget", int | None, None, _UNBROKEN, "Tokens that may be written.", least=1),
-        Option("on_contradiction", OnContradiction, "raise", _UNBROKEN, _ON_CONTRADICTION),
-        Option("before", Iterable[dict[str, Any]], (), _UNBROKEN, _BEFORE),
         # Of the server alone: of a stream, and of a reader's view of it.
         Option("input", Input, "text", ("stream",), "What is published."),
         Option("lease", float | None, None, ("stream",), _LEASE, least=1, most=86_400),

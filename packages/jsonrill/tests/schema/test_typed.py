@@ -1084,4 +1084,4 @@ def test_a_violation_says_what_is_allowed(kind: Any, text: str, allowed: str) ->
     for pieces in ([*f'{{"x": {text}}}'], [f'{{"x": {text}}}']):
         with pytest.raises(InvalidSchema) as caught:
             list(jsonrill.values(pieces, schema))
-        assert allowed in str(caught.value) and allowed in caught.value.feedback()
+        assert allowed in str(caught.value) and allowed in jsonrill.feedback(caught.value)

@@ -18,6 +18,7 @@ from jsonrill import (
     PartialStream,
     SourceFailed,
     Truncated,
+    feedback,
     fields,
     fragments,
     partial,
@@ -302,10 +303,10 @@ def test_an_error_says_what_is_allowed_and_what_was_good(body: str, allowed: str
         _, error = collect(values(source, Plan))
         assert isinstance(error, jsonrill.InvalidSchema) and isinstance(error.value, Plan)
         assert error.text and body.startswith(error.text)
-        feedback = error.feedback()
-        assert allowed in feedback and "Answer again" in feedback
+        said = feedback(error)
+        assert allowed in said and "Answer again" in said
         good = body[: error.offset]
-        assert len(good) < 2 or good in feedback
+        assert len(good) < 2 or good in said
 
 
 def test_of_many_allowed_values_ten_are_listed() -> None:
@@ -318,7 +319,7 @@ def test_feedback_leaves_out_what_is_meant_for_the_program() -> None:
     for source in ("Sure! {}", "```json\n{}\n```", "[" * 300):
         error = failure(source)
         assert error is not None
-        assert "repair=True" not in error.feedback() and "limits=" not in error.feedback()
+        assert "repair=True" not in feedback(error) and "limits=" not in feedback(error)
 
 
 def test_every_error_of_data_has_the_text_and_the_value() -> None:

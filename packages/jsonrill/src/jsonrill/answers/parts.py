@@ -26,7 +26,6 @@ from ..providers.finish import Reason
 from ..providers.statements import (
     Aggregate,
     Begin,
-    Break,
     CallDelta,
     End,
     Ending,
@@ -361,7 +360,7 @@ class Parts:
         return [*self._result(call)]
 
     def _act(self, statement: Statement) -> Iterator[Part]:
-        if self._splitter is not None and not isinstance(statement, Text | Keep | Usage | Break):
+        if self._splitter is not None and not isinstance(statement, Text | Keep | Usage):
             yield from self._end_split()
         match statement:
             case Text(text) if self._splitter is not None:
@@ -372,8 +371,6 @@ class Parts:
                 yield from self._text("reasoning", statement)
             case Keep():
                 self._keep(statement)
-            case Break():
-                pass
             case Usage(counts):
                 self.usage = {**(self.usage or {}), **counts}
                 self._calls.read([statement])

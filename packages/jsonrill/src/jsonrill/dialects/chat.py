@@ -8,9 +8,7 @@ from typing import Any
 
 from ..answers import Part, Parts
 from ..answers.parts import counts_first
-from ..errors import RevisionError
 from ..jsontext import dumps
-from ..providers.statements import Break
 from ..toolcalls import ToolCall
 from ..toolcalls.lifecycle import LiveCall
 from .dialect import Dialect, Event, Settings
@@ -54,8 +52,6 @@ class ChatDialect(Dialect):
         events = [*self._opening()]
         # One statement at a time: what is shown of a call is what it is now.
         for statement in counts_first(self._parts.reader.feed(event)):
-            if type(statement) is Break and statement.contradiction is not None:
-                events += self._begins_again(RevisionError(*statement.contradiction))
             for part in self._parts.read([statement]):
                 events += self._shown(part)
         return events
@@ -139,10 +135,6 @@ class ChatDialect(Dialect):
 
     def _turn_begins(self) -> Iterator[Event]:
         """The events between two answers of a conversation."""
-        yield from ()
-
-    def _begins_again(self, error: RevisionError) -> Iterator[Event]:
-        """The events of an answer that begins again, and whose parts so far are void."""
         yield from ()
 
     def _waits(self, id: str) -> Iterator[Event]:

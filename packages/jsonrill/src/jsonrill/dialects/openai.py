@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ..answers import Part
-from ..errors import RevisionError, stream_error
 from ..eventstream import DONE
 from ..jsontext import dumps
 from ..providers import plain, recognise
@@ -164,10 +163,6 @@ class ChatChunks(ChatDialect):
 
     def feed(self, event: Any) -> list[Event]:
         return [] if self.failed else super().feed(event)
-
-    def _begins_again(self, error: RevisionError) -> Iterator[Event]:
-        # Chunks have one text, which clients join: no more of it may follow.
-        yield from self._fail(stream_error(error))
 
     def _text_begins(self, id: str, thought: bool) -> Iterator[Event]:
         yield from ()

@@ -1,8 +1,7 @@
-"""jsonrill's own wire events, which `toolcalls/wire.py` and `continuing/` write.
+"""jsonrill's own wire events, which `toolcalls/wire.py` writes.
 
 `tools_call_update` (deltas with their fragments), `tool_result`, `tools_aggregate` (the final state
-of a message). The fields of calls are in snake_case; camelCase is read, too. `answer` is one change
-of an answer that several requests made: text, reasoning, a call, token counts, a break, or its end.
+of a message). The fields of calls are in snake_case; camelCase is read, too.
 
 The public system that they come from sends them in an envelope, with their fields in `payload`, and
 a later version sends `tool_call_update`, one call at a time, and `tool_call_result`.
@@ -14,28 +13,12 @@ import re
 from typing import Any, Final, cast
 
 from ..errors import Problem
-from .fields import ABSENT, as_dict, as_id, as_index, as_object, as_text, either, items
-from .finish import REASONS
-from .statements import (
-    Aggregate,
-    Begin,
-    Break,
-    CallDelta,
-    End,
-    Finish,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    as_usage,
-)
+from .fields import ABSENT, as_dict, as_id, as_index, as_text, either, items
+from .statements import Aggregate, CallDelta, Result, Statement
 
 UPDATES: Final = ("tools_call_update", "tool_call_update")
 RESULTS: Final = ("tool_result", "tool_call_result")
-ANSWER: Final = "answer"
-# The reason of a break after which an answer begins again.
-CONTRADICTION: Final = "contradiction"
-KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate", ANSWER)
+KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate")
 ENDED = ("complete", "error", "truncated")
 # With each chunk the public server puts another time into the id of the message.
 _TIME: Final = re.compile("-[0-9A-F]{15}(?=-)")
@@ -61,7 +44,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         results = items(either(event, "tool_results", "toolResults"))
         aggregate = Aggregate(message, [_call(call, message, final=True) for call in calls])
         return [aggregate, *map(_result, results)]
-    return _answer(event) if kind == ANSWER else []
+    return []
 
 
 def _call(call: dict[str, Any], message: str | None, *, final: bool = False) -> CallDelta:
@@ -86,50 +69,3 @@ def _result(result: dict[str, Any]) -> Result:
     call = as_id(either(result, "tool_call_id", "toolCallId"))
     failed = either(result, "is_error", "isError") is True
     return Result(call, result.get("result"), failed)
-
-
-def _answer(event: dict[str, Any]) -> list[Statement]:
-    """One change of an answer."""
-    choice = as_index(event.get("choice")) or 0
-    statements: list[Statement] = [Begin()] if event.get("begins") is True else []
-    if broke := as_object(event.get("break")):
-        statements += _break(broke)
-    if (text := as_text(event.get("text"))) is not None:
-        statements.append(Text(text, choice))
-    if (text := as_text(event.get("reasoning"))) is not None:
-        statements.append(Reasoning(text, choice))
-    if call := as_object(event.get("call")):
-        statements.append(_growing(call, choice))
-    if "result" in event or "error" in event:
-        failed = event.get("error") is not None
-        result = event.get("error" if failed else "result")
-        statements.append(Result(as_id(event.get("id")), result, failed))
-    statements += as_usage(event.get("usage"))
-    if (reason := event.get("finish")) in REASONS:
-        statements.append(Finish(None, None, reason, as_text(event.get("detail")), last=True))
-    return statements
-
-
-def _break(broke: dict[str, Any]) -> list[Statement]:
-    """The answer broke off; after a contradiction what came before it has ended."""
-    reason = as_text(broke.get("reason")) or "lost"
-    if reason != CONTRADICTION:
-        return [Break(reason)]
-    path = broke.get("path")
-    known = (tuple(path) if isinstance(path, list) else (), broke.get("written"), broke.get("now"))
-    return [Finish(reason="lost", detail="another answer contradicts it"), Break(reason, known)]
-
-
-def _growing(call: dict[str, Any], choice: int) -> CallDelta:
-    """More of a call; with `complete` it has all of its arguments."""
-    complete = call.get("complete") is True
-    return CallDelta(
-        as_id(call.get("id")),
-        as_index(call.get("index")),
-        as_text(call.get("name")),
-        as_text(call.get("text")),
-        choice=choice,
-        free=call.get("encoding") == "text",
-        hosted=call.get("hosted") is True,
-        end=End(sure=True) if complete else None,
-    )

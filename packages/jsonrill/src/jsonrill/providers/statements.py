@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, assert_never
 
 from ..answer import Answer
-from ..errors import CUTS, CutShort, RevisionError
-from ..paths import Path
+from ..errors import CUTS, CutShort
 from .call_delta import CallDelta as CallDelta
 from .fields import ABSENT, as_error
 from .finish import Reason, finish_reason, is_complete, worse
@@ -137,20 +136,7 @@ class Aggregate:
     calls: list[CallDelta]
 
 
-@dataclass(slots=True)
-class Break:
-    """An answer that several requests make broke off, and goes on.
-
-    With a `contradiction` (as `RevisionError` has it) it begins again: what came before is void.
-    """
-
-    reason: str
-    contradiction: tuple[Path, Any, Any] | None = None
-
-
-Statement = (
-    Begin | Text | Reasoning | Keep | CallDelta | Result | Aggregate | Usage | Finish | Break
-)
+Statement = Begin | Text | Reasoning | Keep | CallDelta | Result | Aggregate | Usage | Finish
 Translate = Callable[[dict[str, Any]], Sequence[Statement]]
 
 
@@ -184,13 +170,6 @@ def unread(index: int | None) -> list[Statement]:
 def text_in(statements: Iterable[Statement], choice: int = 0) -> str:
     """The text of one choice in these statements; "" if they have none."""
     return "".join([one.text for one in statements if type(one) is Text and one.choice == choice])
-
-
-def refuse_new_start(statements: Iterable[Statement]) -> None:
-    """`RevisionError` if the answer begins again, for readers of its text."""
-    for one in statements:
-        if type(one) is Break and one.contradiction is not None:
-            raise RevisionError(*one.contradiction)
 
 
 def of_choice(statements: Iterable[Statement], choice: int) -> list[Statement]:
@@ -239,7 +218,7 @@ class Ending:
             elif isinstance(statement, Aggregate):
                 cut = any(call.status == "truncated" for call in statement.calls)
                 self._finish(Finish(reason="lost" if cut else None))
-            elif not isinstance(statement, (Keep, Usage, Break)):
+            elif not isinstance(statement, (Keep, Usage)):
                 assert_never(statement)
 
     @property
@@ -324,8 +303,6 @@ class Watch:
         for one in statements:
             if isinstance(one, Usage):
                 self._counts.update(one.counts)
-            elif isinstance(one, Break):
-                self._answer.broke(one.reason, again=one.contradiction is not None)
 
     def end(self, *, ends: bool) -> None:
         """The stream has been read to its end; `ends` is that of `Ending.cut`."""

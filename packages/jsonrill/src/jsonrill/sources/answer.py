@@ -13,7 +13,6 @@ from ..providers.statements import (
     Ending,
     Statement,
     Text,
-    refuse_new_start,
     text_in,
 )
 
@@ -37,12 +36,8 @@ class AnswerText:
         self._ended = False
 
     def feed(self, event: Any) -> str:
-        """The text that an event adds: a dict, JSON text, or an object of a client library.
-
-        `RevisionError` if the answer begins again, so that what came before is void.
-        """
+        """The text that an event adds: a dict, JSON text, or an object of a client library."""
         statements = self._reader.feed(event)
-        refuse_new_start(statements)
         return self.read(statements)
 
     def read(self, statements: Sequence[Statement]) -> str:

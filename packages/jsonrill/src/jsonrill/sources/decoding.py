@@ -12,7 +12,7 @@ from ..errors import SourceFailed, UnknownSource, truncated
 from ..options import Provider
 from ..providers import Reader
 from ..providers.objects import plain
-from ..providers.statements import Finish, Watch, refuse_new_start
+from ..providers.statements import Finish, Watch
 from .answer import AnswerText
 from .arguments import ArgumentText
 from .event_text import EventText
@@ -186,7 +186,6 @@ class TextDecoder:
             for piece in self._wanted.pieces(statements):
                 self._reading.transcript.add(piece)
                 yield piece
-            refuse_new_start(statements)
             for one in statements:
                 if type(one) is Finish and one.reason == "error":
                     if one.choice in (None, self._choice):

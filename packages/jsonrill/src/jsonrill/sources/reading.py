@@ -82,8 +82,6 @@ class Reading:
         named = self.provider != "auto" or self.choice != 0
         self.may_be_empty = events
         self._takes_many = many
-        # The schema of the answer, for a source that asks for it.
-        self.schema: Any = None
         self.strict = not repair
         # Text that cannot begin JSON is the beginning of prose, unless a prefix comes before it.
         self.holds_prose = not (repair or many or events or prefix)
@@ -91,12 +89,6 @@ class Reading:
         self.cut: CutShort | None = None
         self.transcript = Transcript()
         self._of_events = events or self.sse or self.tool is not None or named
-
-    @property
-    def wanted(self) -> dict[str, Any]:
-        """What a source that asks for the answer has to know."""
-        asked = {"repair": self.repair, "choice": self.choice, "tool": self.tool}
-        return {"schema": self.schema, **asked}
 
     @property
     def many(self) -> bool:
@@ -140,13 +132,9 @@ class EventReading:
         provider: Provider = "auto",
         *,
         split: bool = False,
-        choice: int = 0,
-        repair: Rules = False,
     ) -> None:
         self._provider = provider
         self._split = split
-        # As that of `Reading`.
-        self.wanted: dict[str, Any] = {"choice": choice, "repair": repair}
         self._decoder: EventDecoder | None = None
 
     def decoder(self, first: Any, source: Opened) -> Decoder | None:

@@ -57,7 +57,7 @@ def tool_calls(
     if not isinstance(calls, ToolCalls | None):
         raise TypeError(f"calls is a ToolCalls object, not {calls!r}")
     reading = ToolCalls(**options) if calls is None else calls
-    source_events = EventReading(reading.reader.named, repair=options.get("repair", False))
+    source_events = EventReading(reading.reader.named)
     watch = None if TABLE["answer"].check(answer) is None else Watch(cast(Answer, answer))
     # Other streams may be read into the same calls: this one ends only its own messages.
     seen: set[str] = set()
@@ -186,12 +186,7 @@ def parts(
     reading.tell(answer)
 
     split = bool(options.get("split"))
-    events = EventReading(
-        options.get("provider", "auto"),
-        split=split,
-        choice=choice,
-        repair=options.get("repair", False),
-    )
+    events = EventReading(options.get("provider", "auto"), split=split)
 
     def stage(event: Any) -> Iterator[Part]:
         yield from reading.flush(done=events.said_done) if event is END else reading.feed(event)

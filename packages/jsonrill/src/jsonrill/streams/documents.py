@@ -86,7 +86,6 @@ def values(
     if live and schema is not None:
         raise TypeError("live=True shows plain values: leave out live or schema")
     document = _document(schema, parsing, missing)
-    reading.schema = schema
     return drive(value_stage(document, live, reading), source, reading=reading)
 
 
@@ -144,7 +143,6 @@ def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     """
     reading, parsing = take_options("values", options, "schema")
     document = _with_schema(schema, parsing)
-    reading.schema = schema
     if not document.has_fields:
         raise TypeError("the schema has no fields: use values(…) for what is no object")
 

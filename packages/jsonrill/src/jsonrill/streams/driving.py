@@ -62,16 +62,9 @@ def drive(
     With a `Reading` the stage gets text, with an `EventReading` events; else it gets the elements
     as they are.
     """
-    tell_source(source, reading)
     opened = open_source(source, in_blocks=reading is not None)
     is_async = isinstance(opened.elements, AsyncIterable)
     return (drive_async if is_async else drive_sync)(stage, opened, over, reading)
-
-
-def tell_source(source: Any, reading: Reading | EventReading | None) -> None:
-    """Tell a source that sends requests itself (`unbroken`) what is asked of the answer."""
-    if reading is not None and callable(tell := getattr(source, "read_for", None)):
-        tell(**reading.wanted)
 
 
 def drive_sync(

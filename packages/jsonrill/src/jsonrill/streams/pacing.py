@@ -11,7 +11,7 @@ from typing import Any
 from ..opening import open_source
 from ..partial_stream import Update, absorb
 from ..sources import Opened, Reading
-from .driving import Over, StageOf, drive_async, drive_sync, never, tell_source
+from .driving import Over, StageOf, drive_async, drive_sync, never
 from .types import T
 
 
@@ -60,7 +60,6 @@ def drive_paced(
     stage: StageOf[Any, Update], source: Any, over: Over, pace: Pace, reading: Reading
 ) -> Any:
     """As `drive`, but updates keep the pace."""
-    tell_source(source, reading)
     opened = open_source(source, in_blocks=True)
     is_async = isinstance(opened.elements, AsyncIterable)
     return (_paced_async if is_async else _paced_sync)(stage, opened, over, reading, pace)

@@ -76,7 +76,6 @@ def updates(
         raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
     stream = PartialStream(mode, schema=schema, **settings)
     # With entities the schema is that of each of them.
-    reading.schema = settings.get("document_schema") if settings.get("entity") else schema
 
     def run(source: Pulled[Text]) -> Iterator[Update]:
         with source as pieces:

@@ -21,7 +21,6 @@ from ..providers.fields import ABSENT
 from ..providers.statements import (
     Aggregate,
     Begin,
-    Break,
     Finish,
     Keep,
     Reasoning,
@@ -268,7 +267,7 @@ class ToolCalls:
             self._result(statement)
         elif isinstance(statement, Aggregate):
             self._aggregate(statement.message, statement.calls)
-        elif not isinstance(statement, (Text, Reasoning, Keep, Break)):
+        elif not isinstance(statement, (Text, Reasoning, Keep)):
             assert_never(statement)
 
     def _call(self, delta: CallDelta) -> None:
