@@ -1,7 +1,4 @@
-"""How every test runs: hypothesis tries modestly, never against a clock, and the same in CI.
-
-And the same from a terminal as without one: signals and the terminal's variables are set aside.
-"""
+"""Settings of every test run: hypothesis, markers, groups of workers, strictness in CI."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from support import HARDER, IN_CI, hard, tries
 if TYPE_CHECKING:
     from support.stores import StoreServers
 
-# In the background of a shell Ctrl-C is ignored, and every process started here would inherit that.
+# A shell ignores Ctrl-C for background jobs, and every process started here would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"):
@@ -36,33 +33,43 @@ settings.register_profile(
 )
 settings.load_profile("jsonrill")
 
+# Folders whose tests share a worker of pytest-xdist, so that each browser and each database server
+# is started once. Any other file is a group of its own.
+GROUPS = {
+    "page/tests/browser": "browser",
+    "packages/jsonrill-server/tests/runs": "databases",
+    "packages/jsonrill-server/tests/store": "databases",
+}
+# Tests of the library that start processes, load client libraries, measure or run a type checker.
+SLOW = re.compile(r"/(cli|ext|frameworks|sources|testing)/|_(clients|costs?|typing)\.py$")
 
-pytest_plugins = ["support.workers"]
 
-
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is for `make hard`: tests and cases marked so, and files `hard_*.py`."""
-    alike: dict[tuple[object, object], list[pytest.Item]] = {}
+    """Assign each test to a worker group, and mark what `make quick` or `make test` leaves out."""
+    cases_by_test: dict[tuple[object, object], list[pytest.Item]] = {}
     for item in items:
+        file = item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(GROUPS.get(file.rpartition("/")[0], file)))
         if item.path.name.startswith("hard_"):
             item.add_marker(hard)
+        if SLOW.search(file):
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("few"):
-            alike.setdefault((item.path, getattr(item, "originalname", "")), []).append(item)
-    for cases in alike.values():
+            test = (item.path, getattr(item, "originalname", ""))
+            cases_by_test.setdefault(test, []).append(item)
+    for cases in cases_by_test.values():
         count = cases[0].get_closest_marker("few").args[0]  # type: ignore[union-attr]
-        tried = {at * len(cases) // count for at in range(count)}
-        for at, case in enumerate(cases):
-            if at not in tried:
+        chosen = {index * len(cases) // count for index in range(count)}
+        for index, case in enumerate(cases):
+            if index not in chosen:
                 case.add_marker(hard)
-    if not HARDER:
-        config.hook.pytest_deselected(items=[it for it in items if it.get_closest_marker("hard")])
-        items[:] = [it for it in items if not it.get_closest_marker("hard")]
 
 
 @pytest.fixture(scope="session")
 def store_servers() -> Iterator[StoreServers]:
-    """The servers that stores need; each is started when a test first asks for it."""
-    # Not above: where only the core is tested, the clients of databases are not installed.
+    """Yield the servers that stores need; each is started when a test first uses it."""
+    # Imported here because the core is also tested where no database client is installed.
     from support.stores import StoreServers
 
     servers = StoreServers()
@@ -70,8 +77,8 @@ def store_servers() -> Iterator[StoreServers]:
     servers.close()
 
 
-def _must_run(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """In CI everything is there but Ray and Spark: whatever else is skipped has failed."""
+def _fail_if_skipped_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turn a skip into a failure in CI, which has everything but Ray and Spark."""
     if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
         reason = str(report.longrepr)
         if not re.search(r"needs (ray|pyspark),", reason):
@@ -82,12 +89,12 @@ def _must_run(report: pytest.TestReport | pytest.CollectReport) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, Any, Any]:
     report = yield
-    _must_run(report)
+    _fail_if_skipped_in_ci(report)
     return report
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, Any, Any]:
     report = yield
-    _must_run(report)
+    _fail_if_skipped_in_ci(report)
     return report
