@@ -431,7 +431,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "a provider that is misspelt",
         lambda: read(answer("{}"), provider="opnai"),
-        "ValueError: provider is one of auto, openai_chat, anthropic, openai_realtime, openai_responses, jsonrill, parts, gemini…",
+        "ValueError: provider is one of auto, openai_chat, anthropic, openai_responses, jsonrill, parts, gemini…",
     ),
     (
         "loads: cut",

@@ -322,28 +322,6 @@ def ollama(calls: list[Made], script: Script) -> list[Event]:
     return [*events, {"model": "q", "created_at": "t", "eval_count": 9} | last]
 
 
-def openai_realtime(calls: list[Made], script: Script) -> list[Event]:
-    events = json.loads(json.dumps(openai_responses(calls, script)).replace("resp_1", "resp_r"))
-    for number, event in enumerate(events):
-        del event["sequence_number"]
-        event["event_id"] = f"event_{number}"
-        if event["type"] != "response.created":
-            event["response_id"] = "resp_r"
-    done = {"id": "resp_r", "status": "completed", "output": [], "usage": {"total_tokens": 9}}
-    last = {"type": "response.done", "event_id": "event_last", "response": done}
-    first = {"type": "session.created", "event_id": "event_first", "session": {}}
-    return [first, *events[:-1], last]
-
-
-def gemini_live(calls: list[Made], script: Script) -> list[Event]:
-    written = [{"id": call.id, "name": call.name, "args": json.loads(call.text)} for call in calls]
-    content = {"serverContent": {"turnComplete": True}, "usageMetadata": {"totalTokenCount": 9}}
-    sent: list[Event] = [
-        {"toolCall": {"functionCalls": some}} for some in (written[:2], written[2:])
-    ]
-    return [{"setupComplete": {}}, *sent, content]
-
-
 def _message_chunk(chunks: list[Event], **more: Any) -> Event:
     chunk = {"type": "AIMessageChunk", "id": "lc_run--1", "content": "", "tool_call_chunks": chunks}
     return chunk | {"response_metadata": {}} | more
@@ -377,23 +355,6 @@ def langgraph(calls: list[Made], script: Script) -> list[Event]:
     updates = {"type": "updates", "ns": [], "data": {"model": {"messages": [complete]}}}
     values = {"type": "values", "ns": [], "data": {"messages": [asked, complete]}}
     return [first, *sent, updates, values]
-
-
-def llama_index(calls: list[Made], script: Script) -> list[Event]:
-    sent = [
-        {"type": "AgentStream", "delta": "", "current_agent_name": "a", "raw": chunk}
-        for chunk in openai_chat(calls, script, "chatcmpl-l")
-    ]
-    ran = [
-        {
-            "type": "ToolCall",
-            "tool_id": call.id,
-            "tool_name": call.name,
-            "tool_kwargs": json.loads(call.text),
-        }
-        for call in calls
-    ]
-    return [*sent, {"type": "AgentOutput", "tool_calls": ran, "current_agent_name": "a"}, *ran]
 
 
 def pydantic_ai(calls: list[Made], script: Script) -> list[Event]:
@@ -440,34 +401,6 @@ def openai_agents(calls: list[Made], script: Script) -> list[Event]:
     return [{"type": "agent_updated_stream_event"}, *events]
 
 
-def claude_code(calls: list[Made], script: Script) -> list[Event]:
-    same = {"parent_tool_use_id": None, "session_id": "s"}
-    events = json.loads(json.dumps(anthropic(calls, script)).replace("msg_1", "msg_c"))
-    sent = [{"type": "stream_event", "event": event} | same for event in events]
-    blocks: list[Event] = [{"type": "text", "text": "Hm"}]
-    blocks += [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.text)}
-        for call in calls
-    ]
-    message = {"id": "msg_c", "role": "assistant", "content": blocks}
-    first = {"type": "system", "subtype": "init", "session_id": "s"}
-    end = {"type": "result", "subtype": "success", "is_error": False, "result": "Hm"}
-    return [first, *sent, {"type": "assistant", "message": message} | same, end]
-
-
-def google_adk(calls: list[Made], script: Script) -> list[Event]:
-    parts = [
-        {"functionCall": {"id": call.id, "name": call.name, "args": json.loads(call.text)}}
-        for call in calls
-    ]
-    same = {"invocationId": "i1", "author": "agent", "id": "e1"}
-    content = {"role": "model", "parts": parts}
-    return [
-        same | {"partial": True, "content": {"parts": parts[:1]}},
-        same | {"content": content, "finishReason": "STOP", "usageMetadata": {"total": 9}},
-    ]
-
-
 Builder = Callable[[list[Made], Script], list[Event]]
 
 # Builders whose deltas are argument text and name their call: any interleaving of them is legal.
@@ -481,21 +414,16 @@ INTERLEAVING: dict[str, Builder] = {
     "vercel": vercel,
     "ag_ui": ag_ui,
     "cohere": cohere,
-    "openai_realtime": openai_realtime,
     "langchain": langchain,
     "langgraph": langgraph,
-    "llama_index": llama_index,
     "pydantic_ai": pydantic_ai,
     "openai_agents": openai_agents,
-    "claude_code": claude_code,
 }
 BUILDERS: dict[str, Builder] = INTERLEAVING | {
     "mistral_chat": mistral_chat,
     "gemini_whole": gemini_whole,
     "gemini_partial": gemini_partial,
     "ollama": ollama,
-    "gemini_live": gemini_live,
-    "google_adk": google_adk,
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Part, agent, content, run_tools, sse, tool
-from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
+from jsonrill.dialects import to_ag_ui, to_ai_sdk
 from jsonrill.testing import Call, Exchange, FakeAnswer, Script, Upstream
 from support import few, hard, need_command
 
@@ -57,10 +57,6 @@ def seen_by_clients(npm: Path, events: Callable[[], Any], values: Any) -> dict[s
             case "ag-ui":
                 predicted = to_ag_ui(events(), state={"kept": 1}, predict={"city": "weather.city"})
                 return Script([*sse(predicted)], headers=stream)
-            case "completions":
-                return Script([*sse(to_openai(events()))], headers=stream)
-            case "mcp-app":
-                return Script.json([*to_mcp_app(events(), "weather")])
             case _:
                 return Script([piece.encode() for piece in content(values)])
 
@@ -83,8 +79,6 @@ def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> No
     parts = {part["type"]: part for part in message["parts"]}
     assert parts["text"]["text"] == ANSWER.text and parts["reasoning"]["text"] == ANSWER.reasoning
     assert parts["dynamic-tool"]["input"] == ARGUMENTS
-    # What is stored is what the client built.
-    assert ai_sdk_message(to_ai_sdk(events), message["id"])["parts"] == message["parts"]
 
     by_role = {one["role"]: one for one in seen["agUi"]["messages"]}
     texts = [one["content"] for one in seen["agUi"]["messages"] if one.get("content")]
@@ -93,14 +87,6 @@ def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> No
     assert [json.loads(call["function"]["arguments"]) for call in called] == [ARGUMENTS]
     assert seen["agUi"]["state"] == {"kept": 1, "city": ARGUMENTS["city"]}
     assert seen["agUi"]["seen"][-1] == "RUN_FINISHED"
-
-    chat = seen["openAi"]
-    assert chat["message"]["content"] == ANSWER.text and chat["finish_reason"] == "tool_calls"
-    (asked,) = chat["message"]["tool_calls"]
-    assert json.loads(asked["function"]["arguments"]) == ARGUMENTS
-
-    assert seen["mcpApp"][-1] == ["input", ARGUMENTS]
-    assert {kind for kind, _ in seen["mcpApp"][:-1]} <= {"partial"}
 
     assert seen["object"]["error"] is None
     assert seen["object"]["states"][-1] == {"title": "Storm", "n": 3}
@@ -130,7 +116,6 @@ def test_the_clients_of_others_read_the_parts_of_an_agent(npm: Path) -> None:
     called = message["parts"][3]
     assert (called["state"], called["input"]) == ("output-available", ARGUMENTS)
     assert called["output"] == {"rain": ARGUMENTS["city"]}
-    assert ai_sdk_message(to_ai_sdk(turn_by_turn()), message["id"])["parts"] == message["parts"]
     # What the client sends to a model next: the call, its result, then the answer.
     sent = [(it["role"], [part["type"] for part in it["content"]]) for it in seen["aiSdk"]["sent"]]
     assert [role for role, _ in sent] == ["assistant", "tool", "assistant"]
@@ -139,11 +124,6 @@ def test_the_clients_of_others_read_the_parts_of_an_agent(npm: Path) -> None:
     messages = seen["agUi"]["messages"]
     assert [one["role"] for one in messages if one["role"] != "reasoning"].count("tool") == 1
     assert messages[-1]["content"] == "It rains." and seen["agUi"]["seen"][-1] == "RUN_FINISHED"
-
-    chat = seen["openAi"]
-    assert chat["message"]["content"] == f"{ANSWER.text}It rains."
-    assert chat["finish_reason"] == "stop" and not chat["message"].get("tool_calls")
-    assert seen["mcpApp"][-1] == ["input", ARGUMENTS]
 
 
 @hard
@@ -163,12 +143,9 @@ def test_the_clients_of_others_see_a_call_that_waits_for_a_person(npm: Path) -> 
     asked = message["parts"][-1]
     assert (asked["state"], asked["input"]) == ("approval-requested", ARGUMENTS)
     assert asked["approval"] == {"id": asked["toolCallId"]}
-    assert ai_sdk_message(to_ai_sdk(waiting()), message["id"])["parts"] == message["parts"]
 
     [interrupt] = seen["agUi"]["outcome"]["interrupts"]
     called = [call["id"] for one in seen["agUi"]["messages"] for call in one.get("toolCalls", [])]
     assert seen["agUi"]["outcome"]["type"] == "interrupt"
     assert [one["id"] for one in seen["agUi"]["pending"]] == [interrupt["id"]]
     assert called == [interrupt["toolCallId"]] == [asked["toolCallId"]]
-
-    assert "a person has to approve the call of weather" in seen["openAi"]["error"]

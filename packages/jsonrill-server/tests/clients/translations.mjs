@@ -1,9 +1,7 @@
-// argv: URL of an upstream. Prints what the clients of AI SDK, AG-UI, OpenAI and MCP Apps make of its answers.
+// argv: URL of an upstream. Prints what the clients of AI SDK and AG-UI make of its answers.
 import { HttpAgent } from "@ag-ui/client";
 import { experimental_useObject as useObject } from "@ai-sdk/react";
-import { App } from "@modelcontextprotocol/ext-apps";
 import { convertToModelMessages, DefaultChatTransport, readUIMessageStream } from "ai";
-import OpenAI from "openai";
 import { createElement } from "react";
 import { act, create } from "react-test-renderer";
 import { z } from "zod";
@@ -34,16 +32,6 @@ async function agUi() {
   return { messages: agent.messages, state: agent.state, seen, outcome: last.outcome ?? null, pending: agent.pendingInterrupts };
 }
 
-async function openAi() {
-  const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: "none", maxRetries: 0 });
-  const request = { model: "any", messages: [{ role: "user", content: "hi" }] };
-  try {
-    return (await client.chat.completions.stream(request).finalChatCompletion()).choices[0];
-  } catch (error) {
-    return { error: error.message };
-  }
-}
-
 async function object() {
   const states = [];
   let api;
@@ -63,27 +51,5 @@ async function object() {
   return { states, error: api.error ? String(api.error) : null };
 }
 
-async function mcpApp() {
-  const seen = [];
-  const transport = {
-    async start() {},
-    async close() {},
-    async send(message) {
-      if (message.method !== "ui/initialize") return;
-      const host = { name: "host", version: "1" };
-      const { protocolVersion } = message.params;
-      const result = { protocolVersion, hostInfo: host, hostCapabilities: {}, hostContext: {} };
-      queueMicrotask(() => this.onmessage({ jsonrpc: "2.0", id: message.id, result }));
-    },
-  };
-  const app = new App({ name: "view", version: "1" }, {}, { autoResize: false });
-  app.ontoolinputpartial = (params) => seen.push(["partial", params.arguments]);
-  app.ontoolinput = (params) => seen.push(["input", params.arguments]);
-  await app.connect(transport);
-  for (const message of await (await fetch(`${base}/mcp-app`, { method: "POST" })).json()) transport.onmessage(message);
-  await new Promise((done) => setTimeout(done, 50));
-  return seen;
-}
-
-const [sdk, ag, chat, view, states] = [await aiSdk(), await agUi(), await openAi(), await mcpApp(), await object()];
-console.log(JSON.stringify({ aiSdk: sdk, agUi: ag, openAi: chat, mcpApp: view, object: states }));
+const [sdk, ag, states] = [await aiSdk(), await agUi(), await object()];
+console.log(JSON.stringify({ aiSdk: sdk, agUi: ag, object: states }));

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from jsonrill import Part, parts, run_tools
-from jsonrill.dialects import DIALECTS, ai_sdk_message, to_ag_ui, to_ai_sdk, to_openai
+from jsonrill.dialects import DIALECTS, to_ag_ui, to_ai_sdk
 from jsonrill_server import Run, Runs
 from support import SLACK
 
-WRITERS: dict[str, Any] = {"ai-sdk": to_ai_sdk, "ag-ui": to_ag_ui, "openai": to_openai}
+WRITERS: dict[str, Any] = {"ai-sdk": to_ai_sdk, "ag-ui": to_ag_ui}
 
 
 def run(work: Callable[[Runs], Awaitable[None]], store: Any = "memory:", **settings: Any) -> None:
@@ -88,8 +88,7 @@ def test_a_reader_resumes_in_the_middle_of_a_turn() -> None:
         for at in range(0, len(whole), 3):
             rest = await all_of(runs, "a", format="ai-sdk", after=whole[at].id)
             assert rest == [event.data for event in whole[at + 1 :]]
-        message = ai_sdk_message([event.data for event in whole])
-        assert [it["type"] for it in message["parts"]].count("step-start") == 2
+        assert sum("start-step" in str(event.data) for event in whole) == 2
 
     run(work)
 

@@ -260,7 +260,7 @@ def keeper(name: str, ran: list[tuple[str, Any]]) -> Callable[..., None]:
 
 
 @few(10)
-@pytest.mark.parametrize("provider", sorted(BUILDERS.keys() - {"claude_code"}))
+@pytest.mark.parametrize("provider", sorted(BUILDERS))
 @pytest.mark.parametrize("seed", range(2))
 def test_cut_anywhere_no_tool_gets_anything_but_its_arguments(provider: str, seed: int) -> None:
     script = shuffled(THREE, seed) if seed else in_a_row(THREE)

@@ -240,7 +240,7 @@ def test_gemini_sends_thought_signatures_back() -> None:
 
 @few(10)
 @pytest.mark.parametrize("form", ["openai_chat", "openai_responses", "anthropic", "gemini"])
-@pytest.mark.parametrize("provider", sorted(BUILDERS.keys() - {"claude_code"}))
+@pytest.mark.parametrize("provider", sorted(BUILDERS))
 def test_cut_anywhere_every_call_has_its_result(provider: str, form: str) -> None:
     """Providers refuse a call without a result, and a result without a call."""
     events = BUILDERS[provider](THREE, in_a_row(THREE))

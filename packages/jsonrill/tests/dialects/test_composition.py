@@ -12,12 +12,12 @@ import pytest
 
 import jsonrill
 from jsonrill import Part, SourceFailed, content, parts, run_tools, sse, tool, tool_calls, values
-from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
+from jsonrill.dialects import to_ag_ui, to_ai_sdk
 from jsonrill.eventstream import SSEDecoder, ends_stream
 from support.provider_streams import ANSWERS
 
 Chunk = dict[str, Any]
-FUNCTIONS = {"openai": to_openai, "ai-sdk": to_ai_sdk, "ag-ui": to_ag_ui, "mcp-app": to_mcp_app}
+FUNCTIONS = {"ai-sdk": to_ai_sdk, "ag-ui": to_ag_ui}
 every_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 
 
@@ -71,6 +71,22 @@ def framed(source: Iterable[Part]) -> list[bytes]:
     return [*sse(source)]
 
 
+def written(events: Iterable[Any], kind: str) -> str:
+    return "".join(event["delta"] for event in events if event["type"] == kind)
+
+
+def tools_in(events: Iterable[Any]) -> list[tuple[str, Any, Any]]:
+    """The id, input and output of each call in a UI message stream."""
+    inputs: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
+    for event in events:
+        if event["type"] == "tool-input-available":
+            inputs[event["toolCallId"]] = event["input"]
+        elif event["type"] == "tool-output-available":
+            outputs[event["toolCallId"]] = event["output"]
+    return [(id, value, outputs.get(id)) for id, value in inputs.items()]
+
+
 FORMS: dict[str, Any] = {"live": iter, "list": list, "stored": stored, "framed": framed}
 every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 
@@ -78,21 +94,10 @@ every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @every_form
 def test_the_ai_sdk_gets_steps_with_calls_and_their_outputs(form: Any) -> None:
     events = [*to_ai_sdk(form(agent()))]
-    message = ai_sdk_message(events)
-    tool = {"type": "dynamic-tool", "toolName": "weather", "toolCallId": "a"}
-    assert [{key: part[key] for key in part if key != "id"} for part in message["parts"]] == [
-        {"type": "step-start"},
-        {"type": "reasoning", "text": "Which city?", "state": "done"},
-        {"type": "text", "text": "Let me see.", "state": "done"},
-        {
-            **tool,
-            "state": "output-available",
-            "input": {"city": "Rome"},
-            "output": {"rain": True, "city": "Rome"},
-        },
-        {"type": "step-start"},
-        {"type": "text", "text": "It rains in Rome.", "state": "done"},
-    ]
+    assert [it["type"] for it in events].count("start-step") == 2
+    assert written(events, "reasoning-delta") == "Which city?"
+    assert written(events, "text-delta") == "Let me see.It rains in Rome."
+    assert tools_in(events) == [("a", {"city": "Rome"}, weather("Rome"))]
     assert events[-1] == {"type": "finish", "finishReason": "stop"}
     # The argument text came as it was streamed, not at once.
     deltas = [it["inputTextDelta"] for it in events if it["type"] == "tool-input-delta"]
@@ -110,45 +115,6 @@ def test_ag_ui_gets_all_messages_and_results(form: Any) -> None:
     assert [*texts.values()] == ["Let me see.", "It rains in Rome."]
     (result,) = [event for event in events if event["type"] == "TOOL_CALL_RESULT"]
     assert result["toolCallId"] == "a" and json.loads(result["content"]) == weather("Rome")
-
-
-@every_form
-def test_openai_gets_all_text_and_no_call_that_was_answered(form: Any) -> None:
-    events = [*to_openai(form(agent()))]
-    assert "".join(content(events)) == "Let me see.It rains in Rome."
-    assert not [*tool_calls(events)]
-    assert events[-1]["choices"][0]["finish_reason"] == "stop"
-
-
-@every_form
-def test_openai_gets_the_calls_that_are_left_to_the_client(form: Any) -> None:
-    asked = [*calling("ask", '{"user": "Ann"}', id="b"), chunk("tool_calls")]
-
-    def turns() -> Iterator[Part]:
-        yield from agent(FIRST)
-        yield from parts(asked)
-
-    events = [*to_openai(form(turns()))]
-    updates = [*tool_calls(events)]
-    assert {(it.call.id, it.call.name, it.call.status) for it in updates} == {
-        ("b", "ask", "complete")
-    }
-    assert updates[-1].call.args == {"user": "Ann"}
-    assert events[-1]["choices"][0]["finish_reason"] == "tool_calls"
-
-
-@every_form
-def test_a_view_of_an_mcp_app_gets_only_its_tool(form: Any) -> None:
-    asked = [
-        *calling("weather", '{"city": "Rome"}'),
-        *calling("map", '{"zo', 'om": 3}', id="b", index=1),
-        chunk("tool_calls"),
-    ]
-    tools = {"weather": weather, "map": lambda zoom: "a map"}
-    events = [*to_mcp_app(form(agent(asked, LAST, **tools)), "map")]
-    assert events[-1]["method"] == "ui/notifications/tool-input"
-    assert events[-1]["params"] == {"arguments": {"zoom": 3}}
-    assert {event["method"].rpartition("-")[2] for event in events[:-1]} <= {"partial"}
 
 
 @every_form
@@ -186,11 +152,10 @@ def test_a_call_has_an_id_of_its_own_in_each_turn() -> None:
     """Some servers give all calls one id, and of some we make them up, anew for each turn."""
     for id in ("same", None):
         turns = [[*calling("weather", f'{{"city": "{it}"}}', id=id)] for it in ("Rome", "Oslo")]
-        events = [*to_ai_sdk(agent(*turns, LAST))]
-        tools = [it for it in ai_sdk_message(events)["parts"] if it["type"] == "dynamic-tool"]
-        assert [it["output"]["city"] for it in tools] == ["Rome", "Oslo"]
-        assert [it["input"]["city"] for it in tools] == ["Rome", "Oslo"]
-        assert len({it["toolCallId"] for it in tools}) == 2
+        tools = tools_in(to_ai_sdk(agent(*turns, LAST)))
+        assert [output["city"] for _, _, output in tools] == ["Rome", "Oslo"]
+        assert [value["city"] for _, value, _ in tools] == ["Rome", "Oslo"]
+        assert len({id for id, _, _ in tools}) == 2
 
 
 def test_a_turn_that_says_the_same_again_is_another_one() -> None:
@@ -211,15 +176,8 @@ def test_calls_beside_each_other_stay_apart() -> None:
         chunk(tool_calls=[{"index": 1, "function": {"arguments": '"Oslo"}'}}]),
         chunk("tool_calls"),
     ]
-    tools = [
-        it
-        for it in ai_sdk_message(to_ai_sdk(agent(asked, LAST)))["parts"]
-        if it["type"] == "dynamic-tool"
-    ]
-    assert [(it["toolCallId"], it["output"]["city"]) for it in tools] == [
-        ("a", "Rome"),
-        ("b", "Oslo"),
-    ]
+    tools = tools_in(to_ai_sdk(agent(asked, LAST)))
+    assert [(id, output["city"]) for id, _, output in tools] == [("a", "Rome"), ("b", "Oslo")]
 
 
 # ---- what went wrong ----
@@ -254,8 +212,6 @@ def test_an_answer_that_was_cut_says_so(form: Any, finish: str, sdk: str, after:
     begun = {"text": LAST[:1], "call": [*calling("weather", '{"city": "Ro')], "nothing": []}
     cut = [*begun[after], chunk(finish)]
     assert [*to_ai_sdk(form(agent(FIRST, cut)))][-1]["finishReason"] == sdk
-    choice = [*to_openai(form(agent(FIRST, cut)))][-1]["choices"][0]
-    assert choice["finish_reason"] == finish
     reasons = [it.reason for it in parts(form(agent(FIRST, cut))) if it.reason is not None]
     assert len(reasons) == 1
 
@@ -270,8 +226,7 @@ def test_a_source_that_fails_is_an_error_for_the_client(function: Any) -> None:
     with pytest.raises(OSError, match="gone"):
         for event in function(failing()):
             events.append(event)
-    if function is not to_mcp_app:
-        assert "SOURCE_FAILED" in json.dumps(events[-3:])
+    assert "SOURCE_FAILED" in json.dumps(events[-3:])
 
 
 def test_a_call_that_is_wrong_stays_so() -> None:
@@ -364,8 +319,6 @@ def test_the_ai_sdk_is_asked_for_an_approval(form: Any) -> None:
     events = [*to_ai_sdk(form(waiting()))]
     request = {"type": "tool-approval-request", "approvalId": "b", "toolCallId": "b"}
     assert request in events and events[-1] == {"type": "finish", "finishReason": "tool-calls"}
-    tool_part = ai_sdk_message(events)["parts"][-1]
-    assert (tool_part["state"], tool_part["approval"]) == ("approval-requested", {"id": "b"})
     # And back: what reads the stream of the AI SDK knows that the call waits.
     assert [it.status for it in parts(events) if it.status is not None] == ["waiting"]
 
@@ -379,15 +332,6 @@ def test_a_run_of_ag_ui_is_interrupted(form: Any) -> None:
         "runId": "run",
         "outcome": {"type": "interrupt", "interrupts": [interrupt]},
     }
-
-
-@pytest.mark.parametrize("text", [True, False])
-@every_form
-def test_openai_has_no_word_for_a_call_that_waits(form: Any, text: bool) -> None:
-    events = [*to_openai(form(waiting(text=text)))]
-    assert events[-1]["error"]["code"] == "WAITING" and "book" in events[-1]["error"]["message"]
-    assert not any(it["choices"][0]["delta"].get("tool_calls") for it in events[:-1])
-    assert not [*tool_calls(events[:-1])]
 
 
 @pytest.mark.parametrize(
@@ -404,8 +348,5 @@ def test_a_call_that_was_decided_waits_no_more(form: Any, decision: Any, output:
     results = [it for it in events if it["type"].startswith("tool-output")]
     assert [it.get("output") for it in results] == [output]
     assert "outcome" not in [*to_ag_ui(source())][-1]
-    written = [*to_openai(source())]
-    assert "".join(content(written)) == "I try.It rains in Rome."
-    assert written[-1]["choices"][0]["finish_reason"] == "stop"
     *_, last = [it for it in parts(source()) if it.kind == "result"]
     assert (last.result, bool(last.error)) == (output, output is None)

@@ -14,7 +14,7 @@ from jsonrill.providers.statements import text_in
 from support.provider_streams import ANSWERS
 
 CHAT = ("ai-sdk", "ag-ui", "openai")
-# Calls that the provider runs itself, so that a chat client is not asked to: of Claude Code all.
+# Calls that the provider runs itself, so that a chat client is not asked to.
 HOSTED = {"vercel_full_stream": ["search"]}
 TEXT = '{"title":"Tide \\u00e9 ☂","rows":[1,{"a":null},"b"],"ok":true}'
 
@@ -42,8 +42,7 @@ def test_what_a_dialect_writes_its_page_reads(name: str, answer: str) -> None:
     wanted = [(called, args) for called, args, _ in ANSWERS[answer].calls]
     if name == "openai":
         hosted = HOSTED.get(answer, [])
-        every = answer.startswith("claude_code")
-        wanted = [call for call in wanted if not every and call[0] not in hosted]
+        wanted = [call for call in wanted if call[0] not in hosted]
     assert read_calls == wanted
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from jsonrill import ToolCalls, UnknownSource, content, tool_calls
-from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
+from jsonrill.dialects import to_ag_ui, to_ai_sdk
 from jsonrill.providers import Reader
 from jsonrill.providers.statements import Reasoning, text_in
 from support.provider_streams import ANSWERS, BUILDERS, THREE, in_a_row
 
-FUNCTIONS = {"openai": to_openai, "ai-sdk": to_ai_sdk, "ag-ui": to_ag_ui}
+FUNCTIONS = {"ai-sdk": to_ai_sdk, "ag-ui": to_ag_ui}
 every_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 complete = [name for name, answer in ANSWERS.items() if answer.end == "complete"]
 single = [name for name in complete if "choices" not in name]
@@ -35,8 +35,7 @@ def test_every_provider_is_written_for_every_client(function: Any, name: str) ->
     for _ in tool_calls(events, calls=calls):
         pass
     read_calls = [(call.name, call.args) for call in calls.calls]
-    wanted = [(called, args) for called, args, _ in ANSWERS[name].calls]
-    assert read_calls == wanted or (function is to_openai and len(read_calls) <= len(wanted))
+    assert read_calls == [(called, args) for called, args, _ in ANSWERS[name].calls]
 
 
 @every_function
@@ -75,7 +74,7 @@ def test_a_source_that_fails_is_told_to_the_client_and_raised(function: Any) -> 
     assert "RUN_FINISHED" not in text and '"stop"' not in text
 
 
-@pytest.mark.parametrize("function", [to_ai_sdk, to_ag_ui])
+@every_function
 def test_an_answer_that_breaks_off_is_no_complete_one(function: Any) -> None:
     text = json.dumps([*function([chunk(content="half")])])
     assert "broke off" in text and "RUN_FINISHED" not in text and '"stop"' not in text
@@ -215,42 +214,13 @@ def test_an_answer_in_json_is_the_state() -> None:
     assert applied(list(to_ag_ui(events, state=True))) == json.loads(text)
 
 
-# ---- MCP Apps, and the AI SDK's message ----
-
-
-def test_mcp_apps_see_the_arguments_grow() -> None:
-    for provider, build in BUILDERS.items():
-        told = list(to_mcp_app(build(THREE, in_a_row(THREE, 3)), "search"))
-        *growing, last = told
-        assert last == {
-            "jsonrpc": "2.0",
-            "method": "ui/notifications/tool-input",
-            "params": {"arguments": json.loads(THREE[1].text)},
-        }, provider
-        assert {one["method"] for one in growing} <= {"ui/notifications/tool-input-partial"}
-    cut = BUILDERS["openai_chat"](THREE, in_a_row(THREE, 3))[:4]
-    assert [*to_mcp_app(cut)][-1]["method"] == "ui/notifications/tool-cancelled"
-    assert [*to_mcp_app(cut, "other")] == []
-
-
-def test_the_message_of_ai_sdk_chunks() -> None:
-    events = BUILDERS["anthropic"](THREE, in_a_row(THREE))
-    message = ai_sdk_message([{"type": "start", "messageId": "m1"}, *to_ai_sdk(events)])
-    assert (message["id"], message["role"]) == ("m1", "assistant")
-    step, text, *tools = message["parts"]
-    assert step == {"type": "step-start"}
-    assert text == {"type": "text", "text": "Hm", "state": "done"}
-    assert [tool["input"] for tool in tools] == [json.loads(call.text) for call in THREE]
-    assert {tool["state"] for tool in tools} == {"input-available"}
-
-
 def test_wrong_use_is_refused() -> None:
-    for function in (*FUNCTIONS.values(), to_mcp_app):
+    for function in FUNCTIONS.values():
         with pytest.raises(TypeError, match="did you mean repair"):
             function([], repiar=True)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("translate", [to_openai, to_ai_sdk, to_ag_ui, to_mcp_app])
+@pytest.mark.parametrize("translate", [to_ai_sdk, to_ag_ui])
 @pytest.mark.parametrize(
     "source",
     [[{"some": "dict"}], [{"kind": "text", "text": "of another"}], [object(), object()]],

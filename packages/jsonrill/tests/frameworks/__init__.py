@@ -1,4 +1,4 @@
-"""The real packages of others as sources: `make test-sources` installs them and runs these tests.
+"""The real packages of others as sources: `make hard` installs them and runs these tests.
 
 The files are named `source_*.py`, so that no other test run collects them.
 """

@@ -72,7 +72,7 @@ def same(calls: ToolCalls, expected: list[Made]) -> bool:
     return sorted(map(repr, shown(calls))) == sorted(map(repr, meant(expected)))
 
 
-OF_VALUES = ("gemini_whole", "gemini_partial", "gemini_live", "google_adk", "ollama")
+OF_VALUES = ("gemini_whole", "gemini_partial", "ollama")
 
 
 @pytest.mark.parametrize("size", [1, 6, 1000])
@@ -147,8 +147,7 @@ def test_with_every_event_doubled_calls_are_right_or_in_error(name: str) -> None
 
 
 # These do not name their responses, or not even their calls: the second is the next turn.
-NAMELESS = {"bedrock", "mistral_conversations", "gemini_partial"}
-NAMELESS |= {"gemini_live", "ollama", "pydantic_ai"}
+NAMELESS = {"bedrock", "mistral_conversations", "gemini_partial", "ollama", "pydantic_ai"}
 
 
 @pytest.mark.parametrize("name", sorted(BUILDERS.keys() - NAMELESS))

@@ -1,7 +1,4 @@
-"""The AI SDK's UI message stream, v1: a method for each thing that `chat.py` tells of.
-
-`ai_sdk_message.py` reads these events back into a message: it has to know a new one, too.
-"""
+"""Write the AI SDK's UI message stream, v1: a method for each event that `chat.py` reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`to_openai` and the others: a provider's stream as the events of other people's clients.
+"""`to_ai_sdk` and `to_ag_ui`: a provider's stream as events for other clients.
 
 Each yields dicts, which `sse()` frames as the client expects them. If the source
 fails, or breaks off, the client's own event says so, and the exception is raised behind it.
@@ -14,7 +14,7 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Unpack, overload
 
 from ..eventstream import DONE, ClientStream
 from ..options import PartOptions, refuse_unknown
@@ -24,7 +24,6 @@ from ..sources.answer import AnswerText
 from ..streams.driving import END, drive
 from ..streams.types import Source
 from .dialect import Settings
-from .mcp_app import MCPApp
 from .table import DIALECTS
 
 Event = dict[str, Any]
@@ -62,26 +61,13 @@ class AsyncClientEvents(ClientStream, AsyncIterator[Event]):
 
 
 @overload
-def to_openai(source: AsyncIterable[Any], **options: Unpack[PartOptions]) -> AsyncClientEvents: ...
-@overload
-def to_openai(source: Source, **options: Unpack[PartOptions]) -> ClientEvents: ...
-def to_openai(source: Any, **options: Unpack[PartOptions]) -> Any:
-    """Yield OpenAI chat completion chunks, for any client that speaks to OpenAI.
-
-    Chunks of such a stream pass as they are; any other provider's answer is written as chunks.
-    """
-    return _translated("openai", source, options)
-
-
-@overload
 def to_ai_sdk(source: AsyncIterable[Any], **options: Unpack[PartOptions]) -> AsyncClientEvents: ...
 @overload
 def to_ai_sdk(source: Source, **options: Unpack[PartOptions]) -> ClientEvents: ...
 def to_ai_sdk(source: Any, **options: Unpack[PartOptions]) -> Any:
     """Yield the chunks of the AI SDK's UI message stream (v1), for `useChat`.
 
-    Send them with the header `x-vercel-ai-ui-message-stream: v1`. `ai_sdk_message` makes the
-    message of them that is stored.
+    Send them with the header `x-vercel-ai-ui-message-stream: v1`.
     """
     return _translated("ai-sdk", source, options)
 
@@ -126,26 +112,6 @@ def to_ag_ui(
     if state is True:
         return _translated("ag-ui", source, options, as_json=True, **settings)
     return _translated("ag-ui", source, options, state=state, **settings)
-
-
-@overload
-def to_mcp_app(
-    source: AsyncIterable[Any], tool: str | Literal[True] = True, **options: Unpack[PartOptions]
-) -> AsyncClientEvents: ...
-@overload
-def to_mcp_app(
-    source: Source, tool: str | Literal[True] = True, **options: Unpack[PartOptions]
-) -> ClientEvents: ...
-def to_mcp_app(
-    source: Any, tool: str | Literal[True] = True, **options: Unpack[PartOptions]
-) -> Any:
-    """Yield the notifications of MCP Apps about the first call of a tool, for its view.
-
-    `ui/notifications/tool-input-partial` while the arguments grow, `tool-input` when they are
-    complete, `tool-cancelled` if they never will be.
-    """
-    refuse_unknown(options, PartOptions.__annotations__, "unknown option")
-    return _events(MCPApp(tool, **options), source, options, None)
 
 
 def _translated(

@@ -11,20 +11,15 @@ from . import (
     ag_ui,
     anthropic,
     bedrock,
-    claude_code,
     cohere,
     gemini,
-    gemini_live,
-    google_adk,
     jsonrill,
     langchain,
     langgraph,
-    llama_index,
     mistral,
     ollama,
     openai_agents,
     openai_chat,
-    openai_realtime,
     openai_responses,
     parts,
     pydantic_ai,
@@ -39,9 +34,8 @@ __all__ = ["PROVIDERS", "ProviderPage", "Reader", "plain", "recognise"]
 # An event is offered to them in this order: those that recognise theirs most surely come first.
 PROVIDERS.update(
     {
-        "openai_chat": ProviderPage(openai_chat.accepts, openai_chat.ChatReader, repeats=True),
-        "anthropic": ProviderPage(anthropic.accepts, lambda: anthropic.translate, repeats=True),
-        "openai_realtime": ProviderPage(openai_realtime.accepts, openai_realtime.Realtime),
+        "openai_chat": ProviderPage(openai_chat.accepts, openai_chat.ChatReader),
+        "anthropic": ProviderPage(anthropic.accepts, lambda: anthropic.translate),
         "openai_responses": ProviderPage(
             openai_responses.accepts, openai_responses.ResponsesReader
         ),
@@ -54,13 +48,9 @@ PROVIDERS.update(
         "cohere": ProviderPage(cohere.accepts, lambda: cohere.translate),
         "vercel": ProviderPage(vercel.accepts, lambda: vercel.translate),
         "ollama": ProviderPage(ollama.accepts, ollama.Ollama),
-        "gemini_live": ProviderPage(gemini_live.accepts, gemini_live.GeminiLive),
-        "google_adk": ProviderPage(google_adk.accepts, google_adk.GoogleADK),
         "openai_agents": ProviderPage(openai_agents.accepts, openai_agents.OpenAIAgents),
-        "claude_code": ProviderPage(claude_code.accepts, claude_code.ClaudeCode),
         "pydantic_ai": ProviderPage(pydantic_ai.accepts, pydantic_ai.PydanticAI),
         "langchain": ProviderPage(langchain.accepts, langchain.LangChain),
-        "llama_index": ProviderPage(llama_index.accepts, llama_index.LlamaIndex),
         "langgraph": ProviderPage(langgraph.accepts, langgraph.LangGraph),
     }
 )

@@ -12,8 +12,6 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from .models import OwnWay, field_of, read_model
-
 _decoder: Final[Any] = json.JSONDecoder()
 _scan: Final[Callable[[str, int], tuple[Any, int]]] = _decoder.scan_once
 
@@ -21,11 +19,6 @@ _scan: Final[Callable[[str, int], tuple[Any, int]]] = _decoder.scan_once
 _MOST: Final = 100_000
 # Fields that grow with every event, or lead to far more than the event says.
 _LEFT_OUT: Final = frozenset(("snapshot", "agent", "new_agent", "source_agent", "target_agent"))
-# The same in a model; and with `raw`, in which the rest is, too.
-_GROWING: Final = frozenset(("snapshot",))
-_GROWING_WITH_RAW: Final = _GROWING | {"raw", "message", "response", "text"}
-# The objects of these packages have no `type`; the name of the class takes its place.
-_NAMED_BY_CLASS: Final = ("claude_agent_sdk", "llama_index")
 # In a dict: the elements of an event that is a list or a tuple.
 ITEMS: Final = "items"
 
@@ -99,50 +92,22 @@ def as_data(value: Any, budget: list[int] | None = None) -> Any:
         names = [*vars(value)]
     else:
         return str(value)  # a date, for instance
-    read = {
+    return {
         name: as_data(getattr(value, name), budget)
         for name in names
         if name not in _LEFT_OUT and not name.startswith("_")
     }
-    return _with_type(read, value)
 
 
-def _from_model(event: Any) -> Any:
-    """The content of a pydantic model, which nearly all client libraries use."""
-    kind = field_of(event, "type")
-    if kind == "chunk" and hasattr(event, "chunk"):
+def _from_model(model: Any) -> Any:
+    """Return the content of a pydantic model, which nearly all client libraries use."""
+    kind = getattr(model, "type", None)
+    if kind == "chunk" and hasattr(model, "chunk"):
         # A helper of the library wraps the chunk together with a growing snapshot.
-        event = event.chunk
-    left_out = _GROWING
-    raw = field_of(event, "raw")
-    if raw is not None and hasattr(event, "delta"):
-        left_out = _GROWING_WITH_RAW
+        model, kind = model.chunk, None
     # Copying the snapshot with each event would take quadratic time. Fields that were not sent are
     # left out, because the provider did not say their defaults; but not the type.
-    try:
-        dump = read_model(event, left_out)
-    except OwnWay:
-        dump = event.model_dump(
-            by_alias=True, exclude_unset=True, exclude={*left_out}, warnings=False
-        )
-    if not isinstance(dump, dict):
-        return dump
-    if "raw" in left_out:
-        dump["raw"] = as_data(raw)
-    if isinstance(kind, str) and kind != "chunk":
+    dump = model.model_dump(by_alias=True, exclude_unset=True, exclude={"snapshot"}, warnings=False)
+    if isinstance(dump, dict) and isinstance(kind, str):
         dump.setdefault("type", kind)
-    return _with_type(dump, event)
-
-
-def _with_type(read: dict[str, Any], value: Any) -> dict[str, Any]:
-    """The content, with the name of the class where that alone says what it is."""
-    kind: Any = type(value)
-    if _is_named_by_class(kind):
-        read.setdefault("type", kind.__name__)
-    return read
-
-
-@lru_cache(maxsize=512)
-def _is_named_by_class(kind: Any) -> bool:
-    name: str = kind.__module__
-    return name.startswith(_NAMED_BY_CLASS)
+    return dump

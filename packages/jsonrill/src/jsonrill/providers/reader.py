@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any, Final, NamedTuple
 
 from ..options import TABLE
 from .objects import plain
-from .repeated import around_text, with_text
-from .statements import CallDelta, Statement, Text, Translate, failed
+from .statements import Statement, Translate, failed
 
 
 class ProviderPage(NamedTuple):
@@ -20,12 +18,7 @@ class ProviderPage(NamedTuple):
     translation: Callable[[], Translate]
     # Whether an event says that an answer is at its end; else the end of the source says it.
     ends: bool = True
-    # Whether what an event says of its text does not depend on that text, nor on those before it.
-    repeats: bool = False
 
-
-# At most this many events pass before the text of one is looked for again, if that was no help.
-_LONGEST_WAIT: Final = 256
 
 # All that are known, in the order in which an event is offered to them; `__init__.py` lists them.
 PROVIDERS: Final[dict[str, ProviderPage]] = {}
@@ -39,8 +32,7 @@ class Reader:
     if it is the first event, only an error is read.
     """
 
-    __slots__ = ("_accepts", "_head", "_like", "_pages", "_pause", "_tail", "_translate", "_waits",
-                 "named", "provider")  # fmt: skip
+    __slots__ = ("_accepts", "_pages", "_translate", "named", "provider")
 
     def __init__(self, provider: str | Translate = "auto") -> None:
         self.named = provider
@@ -49,12 +41,6 @@ class Reader:
         self._pages: dict[str, Translate] = {}
         self._accepts: Callable[[dict[str, Any]], bool] = lambda event: False
         self._translate: Translate = _only_errors
-        # What the last event said of its text, if the next may differ in that alone, and what is
-        # before and after the text there; how many events come before that is looked for again.
-        self._like: CallDelta | Text | None = None
-        self._head = self._tail = ""
-        self._pause = 1
-        self._waits = 0
         if callable(provider):
             self._accepts, self._translate = lambda event: True, provider
         elif (name := TABLE["provider"].check(provider)) != "auto":
@@ -73,46 +59,13 @@ class Reader:
 
     def feed(self, event: Any) -> Sequence[Statement]:
         """The statements of an event: a dict, JSON text, or an object of a client library."""
-        text = event if type(event) is str else None
-        if self._like is not None:
-            if text is not None and (statement := self._repeated(text)) is not None:
-                return [statement]
-            self._like = None
-        if text is not None or type(event) is not dict or "data" in event:
+        if type(event) is not dict or "data" in event:
             event = plain(event)
             if event is None:
                 return ()
         if not self._accepts(event) and (name := recognise(event)) is not None:
             self._switch_to(name)
-        statements = self._translate(event)
-        if text is not None and len(statements) == 1:
-            self._learn(text, statements[0])
-        return statements
-
-    def _repeated(self, text: str) -> Statement | None:
-        """What an event says that differs from the one before in its text alone."""
-        head, tail = self._head, self._tail
-        if not (text.startswith(head) and text.endswith(tail)) or self._like is None:
-            return None
-        try:
-            value, end = scanstring(text, len(head), True)
-        except ValueError:
-            return None
-        if not value or end + len(tail) != len(text):
-            return None
-        self._pause = 1
-        return with_text(self._like, value)
-
-    def _learn(self, text: str, statement: Statement) -> None:
-        """See where the text of this event is, unless that has been no help of late."""
-        if self._waits:
-            self._waits -= 1
-        elif isinstance(statement, (CallDelta, Text)) and self.provider is not None:
-            page = PROVIDERS[self.provider]
-            if page.repeats and (around := around_text(text, statement, page.translation)):
-                self._head, self._tail = around
-                self._like = statement
-            self._waits, self._pause = self._pause, min(2 * self._pause, _LONGEST_WAIT)
+        return self._translate(event)
 
     def _switch_to(self, name: str) -> None:
         self.provider = name

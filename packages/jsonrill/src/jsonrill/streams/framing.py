@@ -35,9 +35,9 @@ def sse(source: Any, *, retry: int | None = None) -> Any:
 
     CLOSE comes in any case. If the source raises, an ERROR comes before it: for bad data with what
     is wrong, for anything else with the code SOURCE_FAILED, and the exception is logged. Bytes are
-    complete events and pass as they are. What `to_openai` and the others yield ends as its client
-    expects. When the client leaves (the generator is closed, or its
-    task cancelled), the source is closed. `retry` is sent with the first event, in milliseconds.
+    complete events and pass as they are. What `to_ai_sdk` and `to_ag_ui` yield ends as their
+    clients expect. When the client leaves (the generator is closed, or its task cancelled), the
+    source is closed. `retry` is sent with the first event, in milliseconds.
     """
     if isinstance(source, (str, bytes, Mapping)):
         raise TypeError(f"sse() takes an iterable of updates, not {type(source).__name__}")
