@@ -70,10 +70,6 @@ export class Api {
     return isLost ? new ApiError("the server was restarted; its streams were in memory", 404) : error;
   }
 
-  get hasToken() {
-    return this._token !== "";
-  }
-
   /** The token is asked for again. */
   forgetToken() {
     this._token = "";
@@ -101,27 +97,6 @@ export class Api {
    */
   async examples() {
     return (await this._request("web/page/examples.json")).models;
-  }
-
-  /** The names of the models that the server relays to. @returns {Promise<string[]>} */
-  async chatModels() {
-    const { data } = await this._request("v1/models");
-    return data.map((/** @type {{id: string}} */ { id }) => String(id));
-  }
-
-  /**
-   * Sends a request to a model that the server relays to. Returns the id of the stream that is its
-   * answer, which goes on when the response is not read.
-   * @param {object} body
-   * @returns {Promise<string>}
-   */
-  async ask(body) {
-    const init = { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-    const answer = await this._fetch("v1/chat/completions", init);
-    const stream = answer.headers.get("jsonrill-stream");
-    void answer.body?.cancel();
-    if (stream === null) throw new Error("the server does not say which stream its answer is");
-    return stream;
   }
 
   /**

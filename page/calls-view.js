@@ -9,7 +9,6 @@ import { Tree } from "./tree.js";
 import { Selection } from "./tree-pane.js";
 import { TreeView } from "./tree-view.js";
 import { registerView } from "./views.js";
-import { parse } from "../js/src/jsontext.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./timed-calls.js").TimedText} TimedText */
@@ -111,10 +110,9 @@ class CallCard {
     this.time = make("span", "time muted");
     this.id = make("span", "id");
     this.preview = make("span", "preview");
-    this.note = make("span", "person");
     this.toggle = make("button", "fold");
     this.toggle.type = "button";
-    this.header = make("header", "", this.toggle, this.name, this.id, this.preview, this.note, this.time, this.badge);
+    this.header = make("header", "", this.toggle, this.name, this.id, this.preview, this.time, this.badge);
     this.element = make("article", "card call", this.header);
     this.body = make("div", "card-body");
     this.toggle.addEventListener("click", () => {
@@ -150,14 +148,12 @@ class CallCard {
    * @param {number} position
    * @param {boolean} isOpen
    */
-  _drawHeader({ name, status, note }, position, isOpen) {
+  _drawHeader({ name, status }, position, isOpen) {
     const { call, recording } = this;
     const shown = shorten(name ?? "…");
     setText(this.name, escapeText(shown));
     setText(this.id, escapeText(shorten(call.id)));
     setText(this.badge, status);
-    setText(this.note, escapeText(note));
-    this.note.hidden = note === "";
     const end = Math.min(call.ended, position);
     const took = recording.timeOf(end) - recording.timeOf(call.begun);
     setText(this.time, recording.timed ? formatDuration(took) : "");
@@ -168,7 +164,7 @@ class CallCard {
       this.badge.className = `badge ${status}`;
       this.element.dataset.status = status;
     }
-    this.element.setAttribute("aria-label", `Tool call ${shorten(name ?? "")}, ${status}${note && `, ${note}`}`);
+    this.element.setAttribute("aria-label", `Tool call ${shorten(name ?? "")}, ${status}`);
     this.toggle.setAttribute("aria-expanded", String(isOpen));
     this.toggle.setAttribute("aria-label", `Show or hide the arguments of ${shown}`);
   }
@@ -283,7 +279,7 @@ function setText(element, text) {
 function resultValue(result) {
   if (typeof result !== "string" || !/^\s*[[{]/.test(result)) return result;
   try {
-    return parse(result);
+    return JSON.parse(result);
   } catch {
     return result;
   }

@@ -58,8 +58,6 @@ export class DocumentView {
   draw(position, until) {
     const recording = this._recording;
     if (recording === null) return false;
-    // An answer that contradicted itself began again.
-    if (recording.input !== "snapshots" && this.pane.view?.tree !== recording.outline) this.begin(recording);
     if (recording.input === "snapshots") this._showSnapshot(recording, position);
     else recording.outline.moveTo(position);
     this._shown = position;

@@ -1,10 +1,10 @@
-/** Errors, breaks and decisions in the events of a stream, as the page shows them. */
+/** Errors in the events of a stream, as the page shows them. */
 
 import { formatNumber, shorten, skipCharacters } from "./escaping.js";
 import { LIMITS } from "../js/src/defaults.js";
 import { LimitExceeded, Truncated } from "../js/src/errors.js";
 import { PathError, formatPath, parsePath } from "../js/src/paths.js";
-import { isObject, own } from "../js/src/parse/values.js";
+import { isObject } from "../js/src/parse/values.js";
 
 /** What each limit of the page means. @type {Record<string, string>} */
 const LIMIT_WORDS = {
@@ -13,17 +13,6 @@ const LIMIT_WORDS = {
   string: `a string is longer than ${formatNumber(LIMITS.string)} characters, and is not read further`,
   number: `a number has more than ${LIMITS.number} digits, and is not read further`,
   keys: `an object has more than ${formatNumber(LIMITS.keys)} keys, and is not read further`,
-};
-
-/** Why an answer broke off and was asked for again. @type {Record<string, string>} */
-const BREAK_WORDS = {
-  lost: "connection lost here",
-  stalled: "nothing more came here",
-  length: "token limit reached here",
-  ended: "ended too early here",
-  violation: "schema violated here",
-  unclear: "unclear what follows here",
-  contradiction: "contradicted here",
 };
 
 /** The code of what a provider says went wrong. */
@@ -84,11 +73,9 @@ export function pathOf(text) {
  */
 export function inWords(error, text) {
   const { offset = 0, path = [] } = error;
-  const { expected = "", readings = [] } = /** @type {Partial<import("../js/src/errors.js").InvalidJSON>} */ (error);
+  const { expected = "" } = /** @type {Partial<import("../js/src/errors.js").InvalidJSON>} */ (error);
   if (error instanceof LimitExceeded) return LIMIT_WORDS[error.limit] ?? withoutPlace(error.message, offset, path);
   if (expected === "") return withoutPlace(error.message, offset, path);
-  if (expected === "one reading")
-    return `this can be read in two ways${readings.length ? `, ${readings.join(" or ")}` : ""}, so it is not read at all`;
   if (error instanceof Truncated) return `the text ends here, but ${expected} is missing`;
   const start = skipCharacters(text, offset);
   return `${expected} is expected, but there is ${nameOf(text.slice(start, skipCharacters(text, 1, start)))}`;
@@ -129,18 +116,6 @@ export function describe({ message, line, column, path }) {
   if (line !== undefined)
     return sentence(`line ${line}, column ${column}${path.length ? ` in ${where}` : ""}: ${shorten(message)}`);
   return path.length ? `${where}: ${shorten(message)}.` : sentence(shorten(message));
-}
-
-/** A break of an answer, by its reason. @param {string} reason */
-export function describeBreak(reason) {
-  return own(BREAK_WORDS, reason) ?? `broke off here (${shorten(reason)})`;
-}
-
-/** What a person decided of a call. @param {any} decision */
-export function describeDecision(decision) {
-  if (isObject(decision)) return `decided: other arguments, ${shorten(JSON.stringify(decision))}`;
-  if (decision === true) return "decided: yes";
-  return typeof decision === "string" && decision !== "" ? `decided: no, ${shorten(decision)}` : "decided: no";
 }
 
 /** @param {string} text */

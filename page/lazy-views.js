@@ -79,11 +79,5 @@ register({
   label: "Updates",
   order: 20,
   load: () => import("./updates-view.js"),
-  suits: ({ options, input, hasDocument }) => {
-    // Of a violation of the schema only the server's updates could tell.
-    if (options.checked) return false;
-    return input !== "snapshots" && (input !== "events" || hasDocument);
-  },
+  suits: ({ options, input, hasDocument }) => options.live === true && (input !== "events" || hasDocument),
 });
-register({ id: "timing", label: "Timing", order: 40, load: () => import("./tools/waterfall.js") });
-register({ id: "compare", label: "Compare", order: 60, load: () => import("./tools/compare.js") });

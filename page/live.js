@@ -3,17 +3,15 @@
 import { errorOf, withoutPlace } from "./errors.js";
 import { Recording } from "./recording.js";
 import { Subscription } from "./subscription.js";
-import { parse } from "../js/src/jsontext.js";
 
 /** @typedef {import("./api.js").Api} Api */
 /** @typedef {import("./api.js").Handle} Handle */
 /** @typedef {import("../js/src/client/events.js").State} State */
 /** @typedef {State | "off"} LiveState */
+/** @typedef {Pick<ConstructorParameters<typeof Subscription>[1], "onEvent" | "onState">} Listener */
 /**
- * `repair`: its text is repaired (needs repair.js); `begun`: when it was asked for; `last`: the number of
- * its last record when it is opened, because when those came is not known.
- * @typedef {{input: string, many: boolean, options?: Record<string, any>, repair?: boolean, begun?: number,
- *   last?: number}} Stream
+ * `last`: the number of its last record when it is opened, because when those came is not known.
+ * @typedef {{input: string, many: boolean, options?: Record<string, any>, last?: number}} Stream
  */
 
 export class Live {
@@ -29,42 +27,48 @@ export class Live {
    * @param {(state: LiveState, detail: import("../js/src/client/events.js").Detail) => void} onState
    */
   constructor(api, handle, stream, title, onState) {
-    const { input, many, options = {}, repair = false, begun, last = 0 } = stream;
+    const { input, many, options = {}, last = 0 } = stream;
     this.api = api;
-    this._start = begun ?? performance.now();
+    this._start = performance.now();
     this.handle = handle;
     this._onState = onState;
     const isSnapshots = input === "snapshots";
     // Snapshots are read as the text that the server writes from them.
     const kind = input === "events" ? "events" : "text";
-    this.recording = new Recording({
-      ...{ input: kind, many, title, repair, entity: options.entity, checked: !!options.schema },
-      timed: begun !== undefined || last === 0,
-    });
-    this._events = this._subscribe({ format: isSnapshots ? "chunks" : "raw" }, !isSnapshots, {
+    this.recording = new Recording({ input: kind, many, title, entity: options.entity, live: true, timed: last === 0 });
+    this._events = this._subscription({ format: isSnapshots ? "chunks" : "raw" }, !isSnapshots, {
       onEvent: (event) => this._receive(event),
       onState: (state, detail) => this._enter(state, detail),
     });
+    this._subscriptions = [this._events];
+    if (!options.schema) return;
     // Only the server knows the schema.
-    this._checks = !options.schema
-      ? null
-      : this._subscribe({ format: "updates", send: "delta" }, false, {
-          onEvent: ({ data }) => this._check(data),
-          onState: () => {},
-        });
+    const listener = { onEvent: (/** @type {{data: string}} */ { data }) => this._check(data), onState: () => {} };
+    this._subscriptions.push(this._subscription({ format: "updates", send: "delta" }, false, listener));
   }
 
   open() {
     this.isDisconnected = false;
-    this._events.open();
-    this._checks?.open();
+    for (const subscription of this._subscriptions) subscription.open();
+  }
+
+  /**
+   * Reads the same stream in another format, as long as this one is connected.
+   * @param {Record<string, string>} query
+   * @param {Listener} listener
+   */
+  subscribe(query, listener) {
+    const subscription = this._subscription(query, false, listener);
+    this._subscriptions.push(subscription);
+    if (!this.isDisconnected) subscription.open();
+    return subscription;
   }
 
   /** Connects at once instead of later. */
   retry() {
-    for (const subscription of [this._events, this._checks]) {
-      subscription?.disconnect();
-      subscription?.open();
+    for (const subscription of this._subscriptions) {
+      subscription.disconnect();
+      subscription.open();
     }
   }
 
@@ -75,22 +79,20 @@ export class Live {
 
   disconnect() {
     this.isDisconnected = true;
-    this._events.disconnect();
-    this._checks?.disconnect();
+    for (const subscription of this._subscriptions) subscription.disconnect();
     this._onState("off", {});
   }
 
   close() {
-    this._events.close();
-    this._checks?.close();
+    for (const subscription of this._subscriptions) subscription.close();
   }
 
   /**
    * @param {Record<string, string>} query
    * @param {boolean} contiguous
-   * @param {Pick<ConstructorParameters<typeof Subscription>[1], "onEvent" | "onState">} listener
+   * @param {Listener} listener
    */
-  _subscribe(query, contiguous, listener) {
+  _subscription(query, contiguous, listener) {
     const url = this.api.url(this.handle.urls.events);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     return new Subscription(url, { headers: () => this.api.headers(), contiguous, ...listener });
@@ -101,7 +103,7 @@ export class Live {
     const at = performance.now() - this._start;
     // Text is a JSON string. Anything else is an event of the provider, or the error of the end.
     const isText = data.startsWith('"');
-    const error = isText ? null : errorOf(parse(data));
+    const error = isText ? null : errorOf(JSON.parse(data));
     if (error !== null) return this._fail(error);
     if (isText) this.recording.add(JSON.parse(data), { at, id, type });
     else if (this.recording.input === "events") this.recording.add(data, { at, id, type });
@@ -115,7 +117,7 @@ export class Live {
 
   /** @param {string} data */
   _check(data) {
-    const error = errorOf(parse(data));
+    const error = errorOf(JSON.parse(data));
     if (error === null || error.code !== "INVALID_SCHEMA") return;
     const { code, message, offset, path } = error;
     const { outline } = this.recording;

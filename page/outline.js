@@ -12,9 +12,8 @@ import { Growth, Journal, countUpTo, countWhile } from "./growth.js";
 import { Tree } from "./tree.js";
 import { inWords } from "./errors.js";
 import { Truncated } from "../js/src/errors.js";
-import { createMachine } from "../js/src/parse/create.js";
+import { Machine } from "../js/src/parse/machine.js";
 import { put } from "../js/src/parse/values.js";
-import { ExactNumber } from "../js/src/parse/exact.js";
 
 /** @typedef {import("./tree-node.js").TreeNode} TreeNode */
 /** @typedef {import("./tree-node.js").Type} Type */
@@ -36,11 +35,6 @@ const MAX_CHANGES = 20_000;
  * @property {number} [column]
  * @property {import("../js/src/paths.js").Path} path
  */
-/**
- * A repair and the piece that showed it; where it ends is known later than where it begins.
- * @typedef {{piece: number, rule: string, offset: number, line: number, column: number,
- *   repair: {end: number}}} Repaired
- */
 
 export class Outline extends Tree {
   /** The number of the piece being read. */
@@ -51,8 +45,6 @@ export class Outline extends Tree {
   errors = [];
   /** How many keys came again in the same object. */
   duplicates = 0;
-  /** With `repair`: what was repaired, in order. @type {Repaired[]} */
-  repairs = [];
   /** @type {Journal<TreeNode>} */
   _journal = new Journal();
   /** How many characters were read; the numbers of those that are two units long in JavaScript. */
@@ -67,28 +59,17 @@ export class Outline extends Tree {
   _closedAt = Infinity;
   _reported = 0;
 
-  /** @param {{many?: boolean, repair?: any, prefix?: string}} [options] */
-  constructor(options = {}) {
+  /** @param {{many?: boolean}} [options] */
+  constructor({ many = false } = {}) {
     super();
-    const { many = false, repair = false, prefix = "" } = options;
-    this._options = options;
     this.clock = { now: 0 };
     this.many = many;
-    this._machine = createMachine(/** @type {any} */ (this), { many, repair, prefix, numbers: ExactNumber });
+    this._machine = new Machine(/** @type {any} */ (this), { many });
     if (!many) return;
     this.holds = "documents";
     const root = this._add("array");
     root.open = true;
     this._stack.push(root);
-  }
-
-  /** An outline that reads on without what was read, which is void; its places are those of the text. */
-  anew() {
-    const next = new Outline(this._options);
-    next.source = this.source;
-    next._countCharacters(this.source);
-    next._machine.feed(this.source.replace(/[^\n]/gu, " "));
-    return next;
   }
 
   clear() {
@@ -157,10 +138,6 @@ export class Outline extends Tree {
       this._failed = true;
       this._closedAt = this.piece;
       this._fail(/** @type {any} */ (error), this.root);
-    }
-    for (const repair of this._machine.repairs.slice(this.repairs.length)) {
-      const { rule, offset, line, column } = repair;
-      this.repairs.push({ piece: this.piece, rule, offset: this.unitOf(offset), line, column, repair });
     }
   }
 
@@ -448,11 +425,9 @@ export class Outline extends Tree {
   endOf(node) {
     if (node.end >= 0) return node.end;
     if (node.type !== "string" || node.open) return this.source.length;
-    // A string that was repaired may have no quote at its end: then it is all up to the next token.
-    const quote = this.source[node.start];
     let at = node.start + 1;
-    while (at < this.source.length && this.source[at] !== quote) at += this.source[at] === "\\" ? 2 : 1;
-    node.end = quote === '"' ? Math.min(at + 1, this.source.length) : node.start + node.text.length;
+    while (at < this.source.length && this.source[at] !== '"') at += this.source[at] === "\\" ? 2 : 1;
+    node.end = Math.min(at + 1, this.source.length);
     return node.end;
   }
 }

@@ -7,11 +7,10 @@
  *     errors, snapshots, prose
  *     paste, replay                 an example's text as a recording; tools/build does it for the user's
  *     player, scrubber, keys        which moment is shown
- *     views, lazy-views, tabs       the views: document-view, calls-view, updates-view,
- *                                   tools/waterfall ("Timing"), tools/compare
+ *     views, lazy-views, tabs       the views: document-view, calls-view, updates-view
  *     tree, tree-*                  a document as a tree, its lines, search, mouse and keyboard
  *     raw-pane, raw-text, lexer     what came, beside the views; event-log: each piece with its time
- *     tools/                        what is around a stream: figures, pasted texts, export, address
+ *     tools/                        what is around a stream: figures, pasted texts, copying, address
  *     dom, frames, escaping,        for all of them
  *     autoscroll, theme, early,
  *     drop, token, recent
@@ -83,14 +82,14 @@ class Page {
     this.scrubber = new Scrubber({ onSeek: (piece) => this._seek(piece) });
     this.log = new EventLog({ onPick: (piece) => this.player?.seek(piece) });
     this.tabs = new Tabs(this);
-    this.recent = new Recent((state) => void this.openStream(state, { known: true }));
+    this.recent = new Recent((state) => void this.openStream(state, true));
     this.tools = new Tools(this);
     this._listenToButtons();
     this._listenToForms();
     this._listenToShortcuts();
     listenToDrops(byId("drop"), {
       onFile: (file) => void this._replayFile(file),
-      onText: (text) => void this.replayText(text, "Dropped text"),
+      onText: (text) => this.replayText(text, "Dropped text"),
     });
     addEventListener("paste", (event) => this._paste(event));
     this._showSliders();
@@ -177,20 +176,19 @@ class Page {
   /**
    * Opens a stream of this server.
    * @param {import("./tools/state.js").PageState} state
-   * @param {{begun?: number, known?: boolean}} [how] when it was asked for; whether it was there before
+   * @param {boolean} [known] whether it was there before
    */
-  openStream(state, { begun, known = false } = {}) {
-    const { stream: id = "", model = "", repair = false } = state;
+  openStream(state, known = false) {
+    const { stream: id = "", model = "" } = state;
     const title = state.title ?? `Stream ${id}`;
     this._pressModel(model);
     byId("lead").hidden = true;
-    const again = model ? () => void this.openModel(model) : () => void this.openStream(state, { known: true });
+    const again = model ? () => void this.openModel(model) : () => void this.openStream(state, true);
     return this._openLive(title, again, "", async () => {
-      if (repair) await import("./tools/paste.js"); // which brings what repairs
       const stream = await this.api.status(id, known);
       const base = `v1/streams/${encodeURIComponent(id)}`;
       const urls = { stream: base, events: `${base}/events`, cancel: `${base}/cancel` };
-      return { handle: { id, urls }, stream: { ...stream, repair, begun }, origin: state };
+      return { handle: { id, urls }, stream, origin: state };
     });
   }
 
@@ -327,14 +325,6 @@ class Page {
   }
 
   /**
-   * Shows the stream that is shown, read in another way.
-   * @param {Recording} recording
-   */
-  replace(recording) {
-    this.open(recording, { restart: this._restart, suits: this.tabs.current });
-  }
-
-  /**
    * Opens an example by its name.
    * @param {string} name
    */
@@ -364,8 +354,8 @@ class Page {
     byId("figures").hidden = byId("pane-figures").hidden = true;
     this.showProblem("");
     byId("again").hidden = true;
-    byId("offers").replaceChildren();
-    byId("offers").hidden = true;
+    byId("findings").replaceChildren();
+    byId("findings").hidden = true;
     byId("restart").classList.remove("main");
   }
 
@@ -395,11 +385,11 @@ class Page {
    * @param {string} text
    * @param {string} title
    */
-  async replayText(text, title) {
+  replayText(text, title) {
     const format = /** @type {any} */ (byId("paste-format", HTMLSelectElement).value);
     byId("lead").hidden = true;
     this._pressModel("");
-    await this.tools.read(text, title, { format });
+    this.tools.read(text, title, format);
   }
 
   /** @param {File} file */
@@ -427,7 +417,7 @@ class Page {
     else if (text) {
       byId("paste-box", HTMLDetailsElement).open = true;
       if (text.length < 200_000) byId("paste", HTMLTextAreaElement).value = text;
-      void this.replayText(text, "Pasted text");
+      this.replayText(text, "Pasted text");
     }
   }
 
@@ -586,6 +576,15 @@ class Page {
     if (kind === "selected") this.tools.moved();
   };
 
+  /**
+   * @param {Record<string, string>} query
+   * @param {import("./live.js").Listener} listener
+   */
+  subscribe(query, listener) {
+    if (this.live === null) throw new Error("only a live stream has other formats");
+    return this.live.subscribe(query, listener);
+  }
+
   // ---- what tools ask for ----
 
   get currentView() {
@@ -598,13 +597,6 @@ class Page {
 
   get transport() {
     return this.live?.counters ?? null;
-  }
-
-  /** Where the server is, and where it has the events of the stream. */
-  get server() {
-    if (this._data.server === "off") return {};
-    const url = this.live === null ? undefined : this.api.url(this.live.handle.urls.events).href;
-    return { url, server: new URL(".", document.baseURI).href, hasToken: this.api.hasToken };
   }
 
   /** @param {number} offset */
@@ -686,7 +678,7 @@ class Page {
     });
     byId("paste-form").addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.replayText(byId("paste", HTMLTextAreaElement).value, "Pasted text");
+      this.replayText(byId("paste", HTMLTextAreaElement).value, "Pasted text");
     });
     byId("open-form").addEventListener("submit", (event) => {
       event.preventDefault();

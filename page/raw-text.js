@@ -1,6 +1,6 @@
 /**
- * The text of a recording, in colours, as it was at any moment; errors, repairs and breaks are marked at
- * their characters. Text nodes only.
+ * The text of a recording, in colours, as it was at any moment; errors are marked at their characters. Text
+ * nodes only.
  *
  * The text is drawn in blocks of about 1 000 characters, which the browser lays out separately. Only
  * some blocks are in the page: those around what is looked at, usually the last ones. Copying gives
@@ -11,12 +11,11 @@ import { AutoScroll } from "./autoscroll.js";
 import { button, make, makeCursor } from "./dom.js";
 import { escapeText, formatCount } from "./escaping.js";
 import { lex, newLexer } from "./lexer.js";
-import { describe, describeBreak } from "./errors.js";
-import { RULES } from "./tools/rules.js";
+import { describe } from "./errors.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./lexer.js").LexerState} LexerState */
-/** A break is before its character; the others are on theirs. @typedef {{offset: number, end: number, kind: "error" | "repair" | "break", note: string}} Mark */
+/** @typedef {{offset: number, note: string}} Mark */
 
 const BLOCK = 1024;
 // How many blocks are in the page, and how many more when the user asks.
@@ -78,21 +77,11 @@ class Block {
     const onRun = (/** @type {number} */ from, /** @type {number} */ to, /** @type {string} */ colour) => {
       let at = from;
       for (const mark of marks) {
-        if (mark.offset >= to || mark.offset < (mark.kind === "break" ? from : at)) continue;
-        if (mark.kind === "break") {
-          // Never inside of another mark.
-          const place = Math.max(at, mark.offset);
-          this._run(element, text, at, place, colour, places);
-          element.append(marked(mark, `${mark.note}, continued`));
-          this._last = null;
-          at = place;
-          continue;
-        }
-        const first = mark.offset + ((text.codePointAt(mark.offset) ?? 0) > 0xffff ? 2 : 1);
-        const after = Math.max(first, Math.min(mark.end, to));
+        if (mark.offset >= to || mark.offset < at) continue;
+        const after = mark.offset + ((text.codePointAt(mark.offset) ?? 0) > 0xffff ? 2 : 1);
         this._run(element, text, at, mark.offset, colour, places);
-        this._mark(element, text, mark, Math.min(after, to), places);
         at = Math.min(after, to);
+        this._mark(element, text, mark, at, places);
       }
       this._run(element, text, at, to, colour, places);
     };
@@ -147,8 +136,8 @@ class Block {
  * @param {Mark} mark
  * @param {Text | string} content
  */
-function marked({ kind, note }, content) {
-  const element = make("mark", kind, content);
+function marked({ note }, content) {
+  const element = make("mark", "error", content);
   element.title = note;
   return element;
 }
@@ -319,47 +308,24 @@ export class RawText {
     const after = this._end - Math.min(this._end, last?.end ?? 0);
     place(this._later, after > 0, () => this.scroller.append(this._later));
     this._later.textContent = `Show the ${formatCount(after, "character")} after this`;
-    const final = this._marks.filter(({ offset, kind }) => offset >= this._end && (isLast || kind === "break"));
+    const final = isLast ? this._marks.filter(({ offset }) => offset >= this._end) : [];
     place(this._finalMarks, final.length > 0, () => this.scroller.append(this._finalMarks));
     const notes = final.map(({ note }) => note).join("\n");
     if (notes === this._finalNotes) return;
     this._finalNotes = notes;
-    this._finalMarks.replaceChildren(
-      ...final.map((mark) => marked(mark, mark.kind === "break" ? `${mark.note}, asked again` : "end of text")),
-    );
+    this._finalMarks.replaceChildren(...final.map((mark) => marked(mark, "end of text")));
   }
 
   /** @param {number} moment */
   _updateMarks(moment) {
-    const { outline, answer } = this.recording;
     const errors = this.recording.textErrors.filter((one) => one.offset !== null && one.piece <= moment);
-    const repairs = outline.repairs.filter((one) => one.piece <= moment);
-    const breaks = (answer?.breaks ?? []).filter((one) => one.piece <= moment);
-    const count = errors.length + repairs.length + breaks.length;
-    if (count === this._marked) return;
+    if (errors.length === this._marked) return;
     const isFirst = this._marked === -1;
     const before = this._marks;
-    this._marked = count;
-    this._marks = [
-      ...breaks.map(({ offset, reason }) => ({
-        offset,
-        end: offset,
-        kind: /** @type {const} */ ("break"),
-        note: escapeText(describeBreak(reason)),
-      })),
-      ...errors.map((one) => ({
-        offset: one.offset ?? 0,
-        end: 0,
-        kind: /** @type {const} */ ("error"),
-        note: escapeText(describe(one)),
-      })),
-      ...repairs.map(({ offset, rule, repair }) => ({
-        offset,
-        end: outline.unitOf(repair.end),
-        kind: /** @type {const} */ ("repair"),
-        note: `Repaired: ${RULES[rule] ?? rule}`,
-      })),
-    ].sort((one, other) => one.offset - other.offset);
+    this._marked = errors.length;
+    this._marks = errors
+      .map((one) => ({ offset: one.offset ?? 0, note: escapeText(describe(one)) }))
+      .sort((one, other) => one.offset - other.offset);
     if (isFirst && this._marks.length === 0) return;
     const changed = new Set([...before, ...this._marks].map(({ offset }) => offset));
     for (const block of this._blocks) {
@@ -367,7 +333,7 @@ export class RawText {
         if (offset >= block.start && offset < block.drawn) block.clear();
       }
     }
-    const added = this._marks.find((one) => one.kind === "error" && !before.some((old) => old.offset === one.offset));
+    const added = this._marks.find((one) => !before.some((old) => old.offset === one.offset));
     if (added) this._showMark = added.offset;
   }
 

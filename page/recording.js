@@ -18,7 +18,6 @@ import { Outline } from "./outline.js";
 import { meansJson } from "./prose.js";
 import { changedPath } from "./snapshots.js";
 import { lastPath } from "../js/src/build/lookup.js";
-import { parse } from "../js/src/jsontext.js";
 
 /** @typedef {import("./outline.js").Fault} Fault */
 /** @typedef {"text" | "snapshots" | "events"} Input */
@@ -39,15 +38,8 @@ import { parse } from "../js/src/jsontext.js";
  * @typedef {object} RecordingOptions
  * @property {Input} [input]
  * @property {boolean} [many] several documents in a row
- * @property {any} [repair] needs lib/repair.js
- * @property {string} [prefix] read before the text, such as `{`
- * @property {{first: number, total: number} | null} [span] milliseconds to the first byte and to the
- *   last, where the pieces have no times of their own
- * @property {any} [entity] what counts as an entity, for the updates
- * @property {any} [provider] of events; "auto" recognises it
- * @property {number} [choice] which of several answers is read
- * @property {any} [schema] that its value is to fit
- * @property {boolean} [checked] true if the server validates it against a schema
+ * @property {any} [entity] what counts as an entity
+ * @property {boolean} [live] true if the server has the stream, and so sends its updates
  * @property {string} [title]
  * @property {boolean} [timed] false if the times of the pieces were not recorded but made up
  */
@@ -70,15 +62,15 @@ export class Recording {
 
   /** @param {RecordingOptions} [options] */
   constructor(options = {}) {
-    const { input = "text", many = false, repair = false, prefix = "", title = "", timed = true } = options;
+    const { input = "text", many = false, title = "", timed = true } = options;
     this.options = options;
     this.input = input;
     this.many = many;
     this.title = title;
     this.timed = timed;
-    this.outline = new Outline({ many, repair, prefix });
+    this.outline = new Outline({ many });
     /** What the events say; null if the input is not events. */
-    this.answer = input === "events" ? new Answer(options) : null;
+    this.answer = input === "events" ? new Answer() : null;
   }
 
   /** How many pieces there are. */
@@ -104,7 +96,6 @@ export class Recording {
     else if (this.input === "text") text = source;
     this.pieces.push({ at, source, text, offset, id, type });
     this.text += text;
-    if (this.answer?.beginsAgainAt(number)) this.outline = this.outline.anew();
     if (this.input !== "snapshots") this.outline.feed(text, number);
     this._tell();
   }
@@ -141,7 +132,7 @@ export class Recording {
   /** True if the text is, or is meant to be, JSON: prose beside tool calls is not. */
   get hasDocument() {
     if (this.input !== "events") return true;
-    return meansJson(this.text, this.ended) || (this.options.repair && this.outline.root !== null);
+    return meansJson(this.text, this.ended);
   }
 
   /** Errors in the text, in the order in which they were found. @returns {Fault[]} */
@@ -181,7 +172,7 @@ export class Recording {
    */
   valueAt(piece) {
     if (this.input !== "snapshots") return this.outline.valueAt(piece);
-    return piece < 1 ? undefined : parse(this.pieces[piece - 1].source);
+    return piece < 1 ? undefined : JSON.parse(this.pieces[piece - 1].source);
   }
 
   /**

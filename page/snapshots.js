@@ -1,7 +1,6 @@
 /** What changes from one snapshot to another. */
 
 import { lastPath } from "../js/src/build/lookup.js";
-import { same } from "../js/src/partial-stream/replay.js";
 import { isObject } from "../js/src/parse/values.js";
 
 /** @typedef {import("../js/src/paths.js").Path} Path */
@@ -26,6 +25,25 @@ export function changedPath(value, other) {
     path.push(key);
     [one, two] = [one[key], Object.hasOwn(two, key) ? two[key] : undefined];
   }
+}
+
+/**
+ * True if both are the same JSON value.
+ * @param {any} one
+ * @param {any} other
+ */
+function same(one, other) {
+  const work = [[one, other]];
+  for (let pair = work.pop(); pair !== undefined; pair = work.pop()) {
+    const [left, right] = pair;
+    if (left === right) continue;
+    if (!areContainers(left, right) || keysOf(left).length !== keysOf(right).length) return false;
+    for (const key of keysOf(left)) {
+      if (!Object.hasOwn(right, key)) return false;
+      work.push([left[key], right[key]]);
+    }
+  }
+  return true;
 }
 
 /**

@@ -96,6 +96,6 @@ export class Subscription {
  * The number of the last log record that an event id refers to.
  * @param {string} id
  */
-function recordOf(id) {
+export function recordOf(id) {
   return Number.parseInt(id, 10) || 0;
 }

@@ -1,24 +1,22 @@
 /** Tool calls, texts and reasoning of an answer, each as it was after any number of pieces. No DOM. */
 
-import { parse } from "../js/src/jsontext.js";
 import { Calls } from "../js/src/toolcalls/calls.js";
 import { Reader } from "../js/src/providers/index.js";
 import { Ending, ofChoice } from "../js/src/providers/statements.js";
-import { PROVIDER, describeDecision, reportedError } from "./errors.js";
+import { PROVIDER, reportedError } from "./errors.js";
 import { Growth, Journal, countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
-import { ExactNumber } from "../js/src/parse/exact.js";
 
 /** @typedef {import("../js/src/toolcalls/call.js").ToolCall} ToolCall */
 /** @typedef {import("../js/src/toolcalls/call.js").Status} Status */
 /** @typedef {import("./outline.js").Fault} Fault */
 /**
  * What is known of a call from a piece on, until the next entry.
- * @typedef {{piece: number, name: string | null, status: Status, complete: boolean,
- *   answered: boolean, note: string}} Entry
+ * @typedef {{piece: number, name: string | null, status: Status, complete: boolean, answered: boolean}} Entry
  */
 
-const STATES = ["started", "waiting"];
+// Of several answers the first one is shown.
+const CHOICE = 0;
 
 /** A call and its past. */
 export class TimedCall {
@@ -30,23 +28,17 @@ export class TimedCall {
   /** @type {any} */
   result = undefined;
   resultIsError = false;
-  /** Of an agent: its tool was started, or a person has to decide. @type {string | null} */
-  state = null;
-  /** What the person decided: yes, no, why not, or other arguments. @type {any} */
-  decision = undefined;
   /** @type {Fault | null} */
   error = null;
 
   /**
    * @param {ToolCall} call
    * @param {number} piece
-   * @param {any} repair
    */
-  constructor(call, piece, repair) {
+  constructor(call, piece) {
     this.call = call;
-    this._repair = repair;
     /** The arguments as a tree. */
-    this.outline = new Outline({ repair });
+    this.outline = new Outline();
     this.id = call.id;
     this.begun = piece;
     this.ended = Infinity;
@@ -60,22 +52,13 @@ export class TimedCall {
     const complete = call.completeArgs;
     const last = this.history.at(-1);
     if (last?.piece === piece) this.history.pop();
-    this.history.push({ piece, name, status, complete, answered, note: this._note() });
+    this.history.push({ piece, name, status, complete, answered });
     if (status !== "streaming" && this.ended === Infinity) {
       this.ended = piece;
       this.outline.flush(piece);
     }
     if (answered) Object.assign(this, { result: call.result, resultIsError: call.resultIsError });
     if (call.error !== null && this.error === null) this._fail(call.error, piece);
-  }
-
-  /** What a person has to do, or did, and whether the tool was interrupted. */
-  _note() {
-    const { answered, result, resultIsError } = this.call;
-    const words = this.decision === undefined ? [] : [describeDecision(this.decision)];
-    if (!answered && this.state === "waiting") words.push("waits for a person");
-    if (answered && resultIsError && result === "interrupted") words.push("interrupted");
-    return words.join("; ");
   }
 
   /**
@@ -86,7 +69,7 @@ export class TimedCall {
     if (!text.startsWith(this.raw.text)) {
       // The provider sent other arguments at the end: they replace those before.
       this.raw = new Growth();
-      this.outline = new Outline({ repair: this._repair });
+      this.outline = new Outline();
     }
     const news = text.slice(this.raw.text.length);
     this.raw.add(news, piece);
@@ -138,31 +121,21 @@ export class Answer {
   calls = [];
   /** What the provider says went wrong. @type {Fault[]} */
   errors = [];
-  /** Where the text broke off, and why it was asked for again. @type {{piece: number, offset: number, reason: string}[]} */
-  breaks = [];
   /** Token counts, as the provider wrote them. @type {{[name: string]: any} | null} */
   usage = null;
   /** Which parts the pieces changed. @type {Journal<TimedCall | TimedText>} */
   journal = new Journal();
+  _reader = new Reader("auto");
+  _calls = new Calls({ keep: Infinity });
   _ending = new Ending();
-  /** How long the text is. */
-  _length = 0;
   /** @type {TimedText | null} */
   _open = null;
   /** @type {Map<ToolCall, TimedCall>} */
   _timed = new Map();
 
-  /** @param {{provider?: any, choice?: number, repair?: any}} [options] */
-  constructor({ provider = "auto", choice = 0, repair = false } = {}) {
-    this._reader = new Reader(provider, ExactNumber);
-    this._repair = repair;
-    this._calls = new Calls({ keep: Infinity, numbers: ExactNumber, repair });
-    this._choice = choice;
-  }
-
   /** How the answer ended; null if the provider has not ended it. */
   get outcome() {
-    return this._ending.of(this._choice);
+    return this._ending.of(CHOICE);
   }
 
   /**
@@ -170,7 +143,7 @@ export class Answer {
    * @param {boolean} ends whether an event says that an answer has ended
    */
   cut(ends) {
-    return this._ending.cut(this._choice, ends && this.provider !== null);
+    return this._ending.cut(CHOICE, ends && this.provider !== null);
   }
 
   /** The provider that was recognised; null if none was. */
@@ -185,15 +158,13 @@ export class Answer {
    */
   read(event, piece) {
     this.journal.begin(piece);
-    const statements = ofChoice(this._reader.feed(event), this._choice);
+    const statements = ofChoice(this._reader.feed(event), CHOICE);
     this._ending.feed(statements);
     let text = "";
     for (const one of statements) {
       if (one.kind === "text" || one.kind === "reasoning") {
         this._say(one, piece);
         if (one.kind === "text") text += one.text;
-      } else if (one.kind === "break") {
-        this.breaks.push({ piece, offset: this._length + text.length, reason: one.reason });
       } else if (one.kind === "usage") {
         this.usage = { ...this.usage, ...one.counts };
       } else if (one.kind === "finish" && one.reason === "error") {
@@ -202,44 +173,7 @@ export class Answer {
     }
     if (this.provider === null) this._fail(event, piece);
     this._update(this._calls.read(statements), piece);
-    for (const one of statements) {
-      if (one.kind === "call" && STATES.includes(one.status ?? "")) this._change(one.id, { state: one.status }, piece);
-    }
-    if (this.provider === "parts") this._decide(event, piece);
-    this._length += text.length;
     return text;
-  }
-
-  /**
-   * True if this piece says that the answer contradicted itself: all before it is void.
-   * @param {number} piece
-   */
-  beginsAgainAt(piece) {
-    return this.breaks.some((one) => one.piece === piece && one.reason === "contradiction");
-  }
-
-  /**
-   * A decision is in the log of a run, between the parts of its agent.
-   * @param {unknown} event
-   * @param {number} piece
-   */
-  _decide(event, piece) {
-    if (typeof event !== "string" || !event.includes('"decision"')) return;
-    const { kind, call, decision } = parse(event) ?? {};
-    if (kind === "decision") this._change(call, { state: null, decision }, piece);
-  }
-
-  /**
-   * @param {any} id
-   * @param {{state?: any, decision?: any}} news
-   * @param {number} piece
-   */
-  _change(id, news, piece) {
-    const call = typeof id === "string" ? this._calls.get(id) : null;
-    const timed = call && this._timed.get(call);
-    if (!timed) return;
-    Object.assign(timed, news).update(piece);
-    this.journal.touch(timed);
   }
 
   /**
@@ -248,7 +182,7 @@ export class Answer {
    * @param {number} piece
    */
   _fail(event, piece) {
-    const message = typeof event === "string" ? reportedError(parse(event)) : null;
+    const message = typeof event === "string" ? reportedError(JSON.parse(event)) : null;
     if (message !== null) this._report(message, piece);
   }
 
@@ -298,7 +232,7 @@ export class Answer {
       let timed = this._timed.get(call);
       if (timed === undefined) {
         this._closeText(piece);
-        timed = new TimedCall(call, piece, this._repair);
+        timed = new TimedCall(call, piece);
         this._timed.set(call, timed);
         this.calls.push(timed);
         this.parts.push(timed);

@@ -2,7 +2,6 @@
 
 import { countWhile } from "./growth.js";
 import { toPointer, formatPath } from "../js/src/paths.js";
-import { ExactNumber } from "../js/src/parse/exact.js";
 import { isObject, put } from "../js/src/parse/values.js";
 
 /** @typedef {import("../js/src/paths.js").Path} Path */
@@ -177,7 +176,7 @@ function ownValue(node) {
 export function typeOf(value) {
   if (value === null || value === undefined) return "null";
   if (Array.isArray(value)) return "array";
-  if (value instanceof ExactNumber || typeof value === "number") return "number";
+  if (typeof value === "number") return "number";
   if (isObject(value)) return "object";
   return typeof value === "string" ? "string" : "boolean";
 }

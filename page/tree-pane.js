@@ -4,7 +4,6 @@ import { AutoScroll } from "./autoscroll.js";
 import { byId, copyText, make, within } from "./dom.js";
 import { escapeText, formatCount, shorten } from "./escaping.js";
 import { Search } from "./tree-search.js";
-import { stringify } from "../js/src/jsontext.js";
 import { put } from "../js/src/parse/values.js";
 import { TreeView } from "./tree-view.js";
 
@@ -65,7 +64,7 @@ export class Selection {
     if (this.selected === null) return;
     const { node } = this.selected;
     const texts = {
-      value: () => stringify(node.value, 2),
+      value: () => JSON.stringify(node.value, null, 2),
       path: () => node.pathText,
       pointer: () => node.pointer,
     };
@@ -209,9 +208,9 @@ export class TreePane {
     }
     if (nodes.size < 2) return;
     const tops = [...nodes].filter((node) => node.parent === null || !nodes.has(node.parent));
-    const text = tops.length === 1 ? stringify(tops[0].value, 2) : stringify(together(tops), 2);
+    const value = tops.length === 1 ? tops[0].value : together(tops);
     event.preventDefault();
-    event.clipboardData.setData("text/plain", text);
+    event.clipboardData.setData("text/plain", JSON.stringify(value, null, 2));
   }
 
   _listen() {

@@ -1,13 +1,16 @@
-/** The view "Updates": the entities of the text in one of the five modes, at the moment that is shown. */
+/** The view "Updates": the entities of a live stream in one of the five modes, as the server sends them. */
 
 import { make } from "./dom.js";
+import { errorOf } from "./errors.js";
+import { recordOf } from "./subscription.js";
 import { Tree } from "./tree.js";
 import { TreePane } from "./tree-pane.js";
-import { PartialStream } from "../js/src/partial-stream/stream.js";
-import { ExactNumber } from "../js/src/parse/exact.js";
+import { lastPath } from "../js/src/build/lookup.js";
+import { applyDelta } from "../js/src/partial-stream/delta.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
-/** @typedef {import("../js/src/partial-stream/update.js").Update} Update */
+/** @typedef {import("./subscription.js").Subscription} Subscription */
+/** An update, and the number of the last piece that it is made from. @typedef {{piece: number, update: any}} Received */
 
 const MODES = {
   REALTIME: "realtime: every change",
@@ -21,11 +24,14 @@ class UpdatesView {
   /** @type {Recording | null} */
   _recording = null;
   _tree = new Tree();
-  /** @type {PartialStream<any> | null} */
-  _stream = null;
+  /** @type {Subscription | null} */
+  _subscription = null;
+  /** @type {Received[]} */
+  _received = [];
+  /** How many of them are in the tree. */
   _read = 0;
-  _hasEnded = false;
-  _count = 0;
+  /** The data of each entity so far. @type {Map<string, any>} */
+  _data = new Map();
 
   /**
    * @param {HTMLElement} panel
@@ -46,7 +52,6 @@ class UpdatesView {
     this.entity.spellcheck = false;
     this.count = make("span", "muted count");
     this.problem = make("p", "problem");
-    this.problem.hidden = true;
     const label = make("label", "entity-box", "Entity ", this.entity);
     panel.append(make("div", "pane-head", this.mode, label, this.count), this.problem);
     this.pane = new TreePane(panel, { number: 2, announce: stage.announce });
@@ -62,25 +67,39 @@ class UpdatesView {
     this._restart();
   }
 
+  /** Requests all updates again when the view is drawn next. */
   _restart() {
+    this._subscription?.close();
+    this._subscription = null;
+    this._received = [];
+    this.problem.hidden = true;
+    this._clear();
+    this.stage.redraw();
+  }
+
+  _clear() {
     this._tree = new Tree();
     this._tree.holds = "entities";
-    this._stream = null;
-    this._read = this._count = 0;
-    this._hasEnded = false;
-    this.problem.hidden = true;
+    this._read = 0;
+    this._data.clear();
     this.pane.begin(this._recording === null ? null : this._tree, "The entities");
-    if (this._recording === null) return;
-    const { many = false, repair = false } = this._recording.options;
-    const entity = this.entity.value.trim() || undefined;
-    try {
-      const mode = /** @type {any} */ (this.mode.value);
-      this._stream = new PartialStream({ mode, entity, many, repair, numbers: ExactNumber });
-    } catch (error) {
-      this.problem.textContent = error instanceof Error ? error.message : String(error);
-      this.problem.hidden = false;
-    }
-    this.stage.redraw();
+  }
+
+  _subscribe() {
+    /** @type {Record<string, string>} */
+    const query = { format: "updates", send: "delta", mode: this.mode.value };
+    const entity = this.entity.value.trim();
+    if (entity) query.entity = entity;
+    return this.stage.subscribe(query, {
+      onEvent: ({ id, data }) => {
+        this._received.push({ piece: recordOf(id), update: JSON.parse(data) });
+        this.stage.redraw();
+      },
+      onState: (state, { reason = "" }) => {
+        this.problem.hidden = state !== "failed";
+        this.problem.textContent = reason;
+      },
+    });
   }
 
   /**
@@ -90,58 +109,34 @@ class UpdatesView {
   draw(position, until) {
     const recording = this._recording;
     if (recording === null) return false;
+    this._subscription ??= this._subscribe();
     const isEnd = recording.ended && position >= recording.length;
-    if (position < this._read || (this._hasEnded && !isEnd)) this._restart();
-    const left = this._advance(recording, position, isEnd, until);
-    this.count.textContent = `${this._count} updates`;
-    return this.pane.draw(until, isEnd) || left;
+    const isShown = (/** @type {Received} */ { piece }) => isEnd || piece <= position;
+    if (this._read > 0 && !isShown(this._received[this._read - 1])) this._clear();
+    for (; this._read < this._received.length && isShown(this._received[this._read]); this._read += 1) {
+      this._show(this._received[this._read].update);
+    }
+    if (isEnd) this._tree.growAt(null);
+    this.count.textContent = `${this._read} updates`;
+    return this.pane.draw(until, isEnd);
   }
 
-  /**
-   * Reads the pieces up to a moment; of each entity only the last update is drawn.
-   * @param {Recording} recording
-   * @param {number} position
-   * @param {boolean} isEnd
-   * @param {number} until
-   */
-  _advance(recording, position, isEnd, until) {
-    const stream = this._stream;
-    if (stream === null) return false;
-    /** @type {Map<string, Update>} */
-    const last = new Map();
-    const take = (/** @type {Update[]} */ updates) => {
-      this._count += updates.length;
-      for (const update of updates) last.set(nameOf(update), update);
-    };
-    for (; this._read < position; this._read += 1) {
-      if ((this._read & 63) === 63 && performance.now() > until + 30) break;
-      if (!stream.ended) take(stream.feed(recording.pieces[this._read].text));
-    }
-    if (isEnd && this._read === position && !this._hasEnded) {
-      this._hasEnded = true;
-      if (!stream.ended && recording.state === "complete") take(stream.flush());
-    }
-    for (const [name, update] of last) this._show(name, update);
-    if (this._hasEnded) this._tree.growAt(null);
-    return this._read < position;
-  }
-
-  /**
-   * @param {string} name
-   * @param {Update} update
-   */
-  _show(name, update) {
+  /** @param {any} update */
+  _show(update) {
+    const name = nameOf(update);
     const node = this._tree.entry(name);
-    if (update.data !== undefined) this._tree.assign(node, update.data);
-    this._tree.mark(node, update.status, update.error?.message);
-    this._tree.growAt(update.status === "PARTIAL" ? update.openPath : null, node);
+    if (update.data !== undefined) this._data.set(name, update.data);
+    else if (update.delta !== undefined) this._data.set(name, applyDelta(this._data.get(name), update.delta));
+    const data = this._data.get(name);
+    if (data !== undefined) this._tree.assign(node, data);
+    this._tree.mark(node, update.status, errorOf(update)?.message);
+    this._tree.growAt(update.status === "PARTIAL" ? lastPath(data) : null, node);
   }
 }
 
-/** @param {Update} update */
+/** @param {{entity?: string | null, index?: number | null}} update */
 function nameOf({ entity, index }) {
-  if (index === undefined) return entity === undefined ? "error" : String(entity);
-  return entity === undefined ? `#${index}` : `${entity} #${index}`;
+  return [entity ?? "", typeof index === "number" ? `#${index}` : ""].join(" ").trim() || "error";
 }
 
 /**

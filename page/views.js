@@ -3,13 +3,14 @@
  * them all); the page makes a tab and an empty panel for each.
  *
  *     registerView({
- *       id: "waterfall", label: "Timing", order: 40,
- *       mount: (panel, stage) => new Waterfall(panel, stage),
+ *       id: "calls", label: "Calls", order: 30,
+ *       mount: (panel, stage) => new CallsView(panel, stage),
  *     });
  */
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./player.js").Player} Player */
+/** @typedef {import("./live.js").Live} Live */
 /** @typedef {import("../js/src/paths.js").Path} Path */
 /**
  * What the page offers to a view.
@@ -23,6 +24,7 @@
  *   marks characters of the raw text
  * @property {() => void} redraw draws the view that is shown again
  * @property {(text: string) => void} announce tells users of screen readers
+ * @property {Live["subscribe"]} subscribe reads the live stream in another format
  * @property {(recording: Recording, how?: Start) => void} open shows another recording
  */
 /**

@@ -48,15 +48,6 @@ const FORMATS = [
   [SSE.replaceAll("\n", "\r\n"), "events", ["sse"], "openai_chat"],
   [`: ping\n\nevent: ping\ndata: {"type": "ping"}\n\n${SSE}`, "events", ["sse"], "openai_chat"],
   [SSE.slice(0, -30), "events", ["sse"], "openai_chat"],
-  [`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n${SSE}`, "events", ["http", "sse"], "openai_chat"],
-  [`HTTP/1.1 100 Continue\n\nHTTP/2 200 \nDate: now\n\n${SSE}`, "events", ["http", "http", "sse"], "openai_chat"],
-  [
-    `* Connected\n> POST /v1 HTTP/2\n> accept: */*\n< HTTP/2 200\n< content-type: text/event-stream\n< \n${SSE}`,
-    "events",
-    ["http", "sse"],
-    "openai_chat",
-  ],
-  [`content-type: application/json\nserver: x\n\n{"a": 1}`, "text", ["http"], null],
   [SSE.replaceAll("\n\n", "\n"), "events", ["sse"], "openai_chat"],
   ['data: {"a":\ndata: 1}\n', "text", ["sse"], null],
   ['data: {"a":\n\ndata: 1}\n\n', "text", ["sse"], null],
@@ -82,7 +73,7 @@ for (const [text, format, wrappings, provider] of FORMATS) {
 
 test("nothing of the text is lost or changed where it is read as text", () => {
   for (const [text] of FORMATS) {
-    const { items } = recognise(text, { chosen: "text" });
+    const { items } = recognise(text, "text");
     assert.equal(items.map(({ data }) => data).join(""), text);
   }
 });
@@ -128,112 +119,27 @@ test("times are those of the lines, from the first one on", () => {
 });
 
 test("events that state their times have them", () => {
-  const line = (content, at) =>
-    JSON.stringify({ created_at: `2026-01-01T10:00:0${at}Z`, choices: [{ index: 0, delta: { content } }] });
-  const { provider, timed, items } = recognise(`${line("{", "0.5")}\n${line("}", "1.75")}`);
-  assert.deepEqual([provider, timed, items.map(({ at }) => at)], ["openai_chat", true, [0, 1250]]);
-});
-
-const entry = (url, text, more = {}) => ({
-  startedDateTime: "2026-01-01T10:00:00.000Z",
-  time: 1500,
-  timings: { blocked: 10, dns: -1, connect: -1, send: 5, wait: 385, receive: 1100 },
-  request: { method: "POST", url },
-  response: { status: 200, content: { mimeType: "x", text, ...more } },
-});
-
-test("a HAR file: the response with a provider's events, its times, and the others to choose from", () => {
-  const entries = [
-    entry("https://x.test/style.css?key=secret", "p {}"),
-    entry("https://x.test/v1/chat", btoa(SSE), { encoding: "base64" }),
-    entry("https://x.test/image", ""),
-  ];
-  const har = JSON.stringify({ log: { version: "1.2", entries } });
-  const recognised = recognise(har);
-  assert.deepEqual([recognised.format, recognised.wrappings, recognised.provider], ["events", ["har", "sse"], "openai_chat"]);
-  assert.deepEqual(recognised.span, { first: 400, total: 1500 });
-  assert.deepEqual(
-    recognised.responses.map(({ title }) => title),
-    ["POST x.test/style.css · 200", "POST x.test/v1/chat · 200"],
-  );
-  assert.equal(recognised.response, 1);
-  assert.equal(recognise(har, { response: 0 }).items[0].data, "p {}");
-  assert.ok(!JSON.stringify(recognised.responses.map(({ title }) => title)).includes("secret"));
-  assert.match(recognise('{"log": {"entries": []}}').notes[0], /with content/);
-});
-
-test("a HAR file: the messages of a web socket with their times", () => {
-  const messages = CHAT.map((data, at) => ({
-    type: "receive",
-    time: Date.parse("2026-01-01T10:00:00.000Z") / 1000 + 0.5 * (at + 1),
-    opcode: 1,
-    data,
-  }));
-  const har = JSON.stringify({
-    log: {
-      entries: [{ ...entry("wss://x.test/", ""), _webSocketMessages: [{ type: "send", time: 1, data: "{}" }, ...messages] }],
-    },
-  });
-  const { format, items, timed } = recognise(har);
-  assert.deepEqual([format, timed, items.map(({ at }) => Math.round(at))], ["events", true, [500, 1000]]);
-});
-
-test("a recording of the page is read as it was, piece by piece", () => {
-  const recording = {
-    recording: 1,
-    title: "Mine",
-    input: "text",
-    options: { repair: true },
-    records: [
-      { at: 0, data: "{" },
-      { at: 40, data: "}" },
-    ],
-  };
-  const { format, title, options, items, timed } = recognise(JSON.stringify(recording, null, 1));
-  assert.deepEqual([format, title, options, timed], ["text", "Mine", { repair: true }, true]);
-  assert.deepEqual(items, [
-    { data: "{", at: 0 },
-    { data: "}", at: 40 },
-  ]);
-  const many = recognise(JSON.stringify({ ...recording, options: { many: true } }));
-  assert.deepEqual([many.format, many.items.map(({ data }) => data)], ["many", ["{", "}"]]);
-  const events = recognise(
-    JSON.stringify({ ...recording, input: "events", records: CHAT.map((data) => ({ at: null, data: JSON.parse(data) })) }),
-  );
-  assert.deepEqual([events.format, events.provider, events.timed], ["events", "openai_chat", false]);
+  const line = (content, at) => JSON.stringify({ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: content, timestamp: at });
+  const { provider, timed, items } = recognise(`${line("{", 500)}\n${line("}", 1750)}`);
+  assert.deepEqual([provider, timed, items.map(({ at }) => at)], ["ag_ui", true, [0, 1250]]);
 });
 
 test("what the user chose is taken", () => {
   const lines = '{"a":"x"}\n{"a":"xy"}';
-  assert.equal(recognise(lines, { chosen: "many" }).format, "many");
-  assert.equal(recognise(lines, { chosen: "snapshots" }).format, "snapshots");
-  assert.equal(recognise(lines, { chosen: "text" }).format, "text");
-  const named = recognise(CHAT.join("\n"), { chosen: "events", provider: "anthropic" });
-  assert.deepEqual([named.format, named.provider], ["events", "anthropic"]);
-  assert.equal(recognise('data: {"x":1}\n\n', { chosen: "sse" }).wrappings[0], "sse");
+  assert.equal(recognise(lines, "many").format, "many");
+  assert.equal(recognise(lines, "snapshots").format, "snapshots");
+  assert.equal(recognise(lines, "text").format, "text");
+  assert.equal(recognise('data: {"x":1}\n\n', "sse").wrappings[0], "sse");
 });
 
 test("one sentence says what was recognised", () => {
   assert.equal(described(recognise(SSE)), "2 OpenAI chat events as server-sent events.");
   assert.equal(described(recognise('{"a":1}\n{"b":2}')), "several documents.");
-  assert.match(described(recognise(`HTTP/1.1 429 Too Many\nserver: x\n\n{"error": 1}`)), /status 429/);
   assert.match(described(recognise("ChatCompletionChunk(id='x', choices=[])")), /model_dump_json/);
 });
 
 test("no text makes it fail", () => {
-  const parts = [
-    ...FORMATS.map(([text]) => text),
-    "\u0000",
-    "\ud800",
-    "HTTP/1.1 200 OK\n\n",
-    '{"log":{"entries":[null,1,{}]}}',
-    "data",
-    "data:",
-    "[",
-    "[{",
-    '"',
-    "\ufeff",
-  ];
+  const parts = [...FORMATS.map(([text]) => text), "\u0000", "\ud800", "data", "data:", "[", "[{", '"', "\ufeff"];
   let seed = 7;
   const random = (most) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % most;
   for (let round = 0; round < 600; round += 1) {
@@ -241,7 +147,7 @@ test("no text makes it fail", () => {
     const other = parts[random(parts.length)];
     const text = one.slice(0, random(one.length + 1)) + other.slice(random(other.length + 1));
     for (const chosen of ["auto", "events", "sse", "many", "snapshots", "text"]) {
-      const recognised = recognise(text, { chosen });
+      const recognised = recognise(text, chosen);
       described(recognised);
       assert.equal(recognised.timed && recognised.items.some(({ at }) => at === null), false);
       if (recognised.format === "events") for (const { data } of recognised.items) JSON.parse(data);

@@ -1,6 +1,6 @@
 /**
- * The tools around a stream: figures, the reading of pasted texts, what is copied and exported, the address, the
- * prompt. The page calls `opened`, `draw` and `moved`; what is large is loaded when it is needed.
+ * The tools around a stream: figures, the reading of pasted texts, what is copied, the address. The page calls
+ * `opened`, `draw` and `moved`.
  */
 
 import { byId } from "../dom.js";
@@ -10,13 +10,13 @@ import { escapeText, shorten } from "../escaping.js";
 import { formatPath } from "../../js/src/paths.js";
 import { Address } from "./address.js";
 import { Figures } from "./figures.js";
-import { PromptTool } from "./prompt.js";
-import { Share } from "./share.js";
+import { CopyButtons } from "./copy.js";
+import { PasteTool } from "./paste.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {import("../views.js").Stage} Stage */
 /** @typedef {import("../views.js").Start} Start */
-/** @typedef {import("./build.js").Wishes} Wishes */
+/** @typedef {import("./recognise.js").Chosen} Chosen */
 /** @typedef {import("./state.js").PageState} PageState */
 /**
  * What the tools need of the page.
@@ -25,11 +25,8 @@ import { Share } from "./share.js";
  *   readonly currentView: string,
  *   readonly selectedPath: import("../../js/src/paths.js").Path | null,
  *   readonly transport: import("./figures.js").Transport | null,
- *   readonly server: {url?: string, server?: string, hasToken?: boolean},
- *   readonly api: import("../api.js").Api,
- *   replace: (recording: Recording) => void,
  *   openModel: (name: string) => Promise<void>,
- *   openStream: (state: PageState, how?: {begun?: number, known?: boolean}) => Promise<void>,
+ *   openStream: (state: PageState, known?: boolean) => Promise<void>,
  *   leave: () => void,
  *   showProblem: (text: string) => void,
  * }} ToolsPage
@@ -40,16 +37,12 @@ export class Tools {
   next = null;
   /** Where the recording that is shown comes from. @type {PageState} */
   _origin = {};
-  /** @type {import("./paste.js").PasteTool | null} */
-  _paste = null;
   /** The recording about whose end all was said. @type {Recording | null} */
   _checked = null;
   _errors = 0;
   _key = "";
   _isFirst = false;
   _isOpening = false;
-  /** @type {import("./prompt.js").PromptTool | null} */
-  _prompt = null;
 
   /** @param {ToolsPage} page */
   constructor(page) {
@@ -58,16 +51,24 @@ export class Tools {
     this._address = new Address(
       () => this._state(),
       (state) => this._restore(state),
-      () => this._paste?.tell("This text is too large to be kept: a reload of the page loses it."),
+      () => this._paste.tell("This text is too large to be kept: a reload of the page loses it."),
     );
-    new Share(byId("actions"), {
-      recording: () => page.recording,
+    new CopyButtons(byId("actions"), {
       link: () => this._address.link(),
-      server: () => page.server,
       value: () => page.recording?.valueAt(page.player?.position ?? 0),
       announce: page.announce,
     });
-    this._offerPrompt();
+    this._paste = new PasteTool(byId("findings"), {
+      open: (recording, start) => {
+        const { format, ...text } = this._paste.current ?? { format: "auto" };
+        this.next = format === "auto" ? text : { ...text, format };
+        page.open(recording, start);
+      },
+      refuse: (reason) => page.showProblem(reason),
+      revealText: (offset) => page.revealText(offset),
+      announce: page.announce,
+      pieceSize: () => page.pieceSize,
+    });
   }
 
   /** Shows what the address says. False if it says nothing. */
@@ -79,53 +80,16 @@ export class Tools {
    * Reads a text that was pasted or dropped.
    * @param {string} text
    * @param {string} title
-   * @param {Wishes} [wishes]
-   * @param {Start} [how]
+   * @param {Chosen} format
    */
-  async read(text, title, wishes = {}, how = {}) {
-    (await this._reading()).read(text, title, wishes, how);
-  }
-
-  async _reading() {
-    const { PasteTool } = await import("./paste.js");
-    const page = this._page;
-    this._paste ??= new PasteTool(byId("offers"), {
-      open: (recording, start) => {
-        const { text: read = "", title: name, wishes: chosen } = this._paste?.current ?? {};
-        this.next = stateOf(read, name ?? "", chosen ?? {});
-        page.open(recording, start);
-      },
-      readAgain: (change) => void this._readAgain(change),
-      refuse: (reason) => page.showProblem(reason),
-      revealText: (offset) => page.revealText(offset),
-      announce: page.announce,
-      pieceSize: () => page.pieceSize,
-    });
-    return this._paste;
-  }
-
-  /**
-   * Says what is wrong with a stream of the server that has ended.
-   * @param {Recording} recording
-   */
-  async _check(recording) {
-    const tool = await this._reading();
-    if (this._page.recording === recording) tool.check(recording);
-  }
-
-  /** @param {Wishes} change */
-  async _readAgain({ repair, many, prefix }) {
-    const { recording } = this._page;
-    if (recording === null) return;
-    const { readAgain } = await import("./paste.js");
-    this.next = { ...this._origin, repair };
-    this._page.replace(readAgain(recording, { repair, many, prefix }));
+  read(text, title, format) {
+    this._paste.read(text, title, format);
   }
 
   /** A recording is shown. */
   opened() {
     const isText = this.next?.text !== undefined;
-    if (!isText) this._paste?.clear();
+    if (!isText) this._paste.clear();
     const isSame = JSON.stringify(this._origin) === JSON.stringify(this.next);
     this._origin = this.next ?? {};
     this.next = null;
@@ -155,8 +119,7 @@ export class Tools {
     if (recording?.ended && (this._checked !== recording || this._errors !== count)) {
       this._checked = recording;
       this._errors = count;
-      const isWrong = endOf(recording).state === "failed" || recording.outline.repairs.length > 0;
-      if (this._origin.text === undefined && isWrong) void this._check(recording);
+      if (this._origin.text === undefined && endOf(recording).state === "failed") this._paste.check(recording);
     }
     this.moved();
     return this._figures.draw(this._page.recording, position, this._page.transport);
@@ -187,14 +150,13 @@ export class Tools {
 
   /** @param {PageState} state */
   async _restore(state) {
-    const { text, title, model, stream, prompt, piece, view, path } = state;
+    const { text, title, format, model, stream, piece, view, path } = state;
     const page = this._page;
     const number = (this._restores += 1);
-    if (text !== undefined) await this.read(text, title ?? "Pasted text", wishesOf(state));
-    else if (stream !== undefined) await page.openStream(state, { known: true });
+    if (text !== undefined) this.read(text, title ?? "Pasted text", chosenOf(format));
+    else if (stream !== undefined) await page.openStream(state, true);
     else if (model !== undefined) await page.openModel(model);
     else return page.leave();
-    if (prompt !== undefined) this._offerPrompt()?.fill(prompt);
     const { recording } = page;
     if (recording === null || number !== this._restores) return;
     const show = () => {
@@ -220,20 +182,6 @@ export class Tools {
   }
 
   _restores = 0;
-
-  // ---- the prompt ----
-
-  /** The form for a prompt, if the server relays to models. */
-  _offerPrompt() {
-    if (document.documentElement.dataset.upstream !== "on") return null;
-    const { api } = this._page;
-    this._prompt ??= new PromptTool(byId("prompt-place"), {
-      models: () => api.chatModels(),
-      ask: (body) => api.ask(body),
-      open: (stream, prompt, begun) => void this._page.openStream({ stream, prompt, title: shorten(prompt, 60) }, { begun }),
-    });
-    return this._prompt;
-  }
 }
 
 /** @param {PageState} state */
@@ -242,29 +190,11 @@ function hasOrigin({ model, stream, text }) {
 }
 
 /**
- * @param {string} text
- * @param {string} title
- * @param {Wishes} wishes
- * @returns {PageState}
+ * The format in an address; any other text means that it is recognised.
+ * @param {string | undefined} format
+ * @returns {Chosen}
  */
-function stateOf(text, title, { format, provider, repair, many, prefix, entity, schema }) {
-  /** @type {PageState} */
-  const state = { text, title };
-  if (format && format !== "auto") state.format = format;
-  if (provider) state.provider = provider;
-  if (repair) state.repair = true;
-  if (many) state.many = true;
-  if (prefix) state.prefix = prefix;
-  if (entity) state.entity = entity;
-  if (schema) state.schema = schema;
-  return state;
-}
-
-/**
- * @param {PageState} state
- * @returns {Wishes}
- */
-function wishesOf({ format, provider, repair, many, prefix, entity, schema }) {
-  const known = ["text", "many", "snapshots", "events", "sse"].includes(format ?? "");
-  return { format: known ? /** @type {any} */ (format) : "auto", provider, repair, many, prefix, entity, schema };
+function chosenOf(format) {
+  const isKnown = ["text", "many", "snapshots", "events", "sse"].includes(format ?? "");
+  return isKnown ? /** @type {Chosen} */ (format) : "auto";
 }

@@ -2,9 +2,8 @@
  * What a pasted or dropped text is: its format, whose events it holds, and its records with their
  * times. No DOM and no requests, so that a pasted text stays in the browser.
  *
- * A text may be wrapped: in the head of an HTTP response, in server-sent events, in a JSON array, in a
- * HAR file of a browser, in lines that begin with a time. `recognise` takes these off, one after the
- * other, and then looks at what is left.
+ * A text may be wrapped: in server-sent events, in a JSON array, in lines that begin with a time.
+ * `recognise` takes these off, one after the other, and then looks at what is left.
  */
 
 import { Document } from "../../js/src/build/document.js";
@@ -20,24 +19,17 @@ import { reportedError } from "../errors.js";
 /**
  * @typedef {object} Recognised
  * @property {Format} format
- * @property {string[]} wrappings what was taken off, outermost first: "har", "http", "times", "sse", …
+ * @property {string[]} wrappings what was taken off, outermost first: "times", "sse", "array", "pieces"
  * @property {ProviderName | null} provider of events
  * @property {boolean} calls true if the events have tool calls
  * @property {boolean} hasText true if the events have text of the answer
  * @property {Item[]} items text that came without pieces is one item
  * @property {boolean} timed true if every item has a time
  * @property {boolean} isDone true if the events were followed by the line that ends them
- * @property {{first: number, total: number} | null} span milliseconds, from a HAR file without times
  * @property {string[]} notes for people: what was left out, what could not be read
- * @property {Response_[]} responses of a HAR file, to choose from
- * @property {number} response which of them this is; -1 if it is no HAR file
- * @property {string} [title] of a recording of the page
- * @property {{[name: string]: any}} [options] of a recording of the page
  */
-/** @typedef {{title: string, body: string, messages: Item[] | null, span: {first: number, total: number} | null}} Response_ */
-/** @typedef {{chosen?: Chosen, provider?: "auto" | ProviderName, response?: number}} Wish */
 
-/** The providers that the page reads by itself, with their names for people. @type {Record<ProviderName, string>} */
+/** The providers that the page reads by itself, with their names for people. @type {Record<string, string>} */
 export const PROVIDERS = {
   openai_chat: "OpenAI chat",
   openai_responses: "OpenAI Responses",
@@ -54,19 +46,16 @@ const SSE_LINE = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)$/;
 const SAMPLE = 200;
 // The first events of some streams are not the provider's own (a ping, a comment of a proxy).
 const FIRST_EVENTS = 8;
-const HTTP = /^(?:< )?HTTP\/\d(?:\.\d)? \d{3}\b/;
-const HEADER = /^(?:< )?[A-Za-z][A-Za-z0-9-]*:\s/;
-const KNOWN_HEADER = /^(?:< )?(?:content-type|date|server|cache-control|transfer-encoding|x-request-id|cf-ray):/im;
 const PRINTED = /^(?:<?[A-Z]\w+(?:Event|Chunk|Response|Delta|Message|Completion)\w*\()/;
 const PIECES = /** @type {const} */ ("pieces");
 
 /**
- * What a text is. `chosen` and `provider` are the user's choice; `response` is one of a HAR file.
+ * What a text is. `chosen` is the user's choice.
  * @param {string} text
- * @param {Wish} [wish]
+ * @param {Chosen} [chosen]
  * @returns {Recognised}
  */
-export function recognise(text, { chosen = "auto", provider = "auto", response = -1 } = {}) {
+export function recognise(text, chosen = "auto") {
   /** @type {Recognised} */
   const recognised = {
     format: "text",
@@ -77,159 +66,25 @@ export function recognise(text, { chosen = "auto", provider = "auto", response =
     items: [],
     timed: false,
     isDone: false,
-    span: null,
     notes: [],
-    responses: [],
-    response: -1,
   };
-  let rest = text.replace(/^\ufeff/, "");
+  const rest = text.replace(/^\ufeff/, "");
   if (chosen === "text") return asText(recognised, rest);
-  const recorded = recordingOf(rest);
-  if (recorded !== null) {
-    if (recorded.format === "events") asItems(recognised, recorded.items, "events", provider);
-    return Object.assign(recognised, recorded, {
-      timed: recorded.items.length > 0 && recorded.items.every(({ at }) => at !== null),
-    });
-  }
-  const responses = responsesOf(rest);
-  if (responses !== null) {
-    recognised.wrappings.push("har");
-    recognised.responses = responses;
-    if (responses.length === 0) {
-      recognised.notes.push("No response in this HAR file has a text. Save it again “with content”.");
-      return recognised;
-    }
-    recognised.response = responses[response] ? response : best(responses);
-    const { body, messages, span } = responses[recognised.response];
-    recognised.span = span;
-    if (messages !== null) return asItems(recognised, messages, chosen, provider);
-    rest = body;
-  }
-  rest = withoutHead(recognised, rest);
   const lines = linesOf(recognised, rest);
   if (chosen === "sse" || (chosen !== "many" && chosen !== "snapshots" && isEventStream(lines))) {
     recognised.wrappings.push("sse");
     recognised.isDone = lines.some(({ data }) => data.startsWith("data:") && isDone(data.slice(5).trim()));
-    return asItems(recognised, dataOf(lines), chosen === "sse" ? "auto" : chosen, provider);
+    return asItems(recognised, dataOf(lines), chosen === "sse" ? "auto" : chosen);
   }
-  if (recognised.wrappings.includes("times")) return asItems(recognised, filled(lines), chosen, provider);
-  const inner = chosen === "auto" || chosen === "events" ? unwrapped(recognised, rest, provider) : null;
-  if (typeof inner === "string") return recognise(inner, { chosen, provider });
-  if (inner !== null) return asItems(recognised, inner, "events", provider);
+  if (recognised.wrappings.includes("times")) return asItems(recognised, filled(lines), chosen);
+  const inner = chosen === "auto" || chosen === "events" ? unwrapped(recognised, rest) : null;
+  if (typeof inner === "string") return recognise(inner, chosen);
+  if (inner !== null) return asItems(recognised, inner, "events");
   if (chosen === "auto" && (filled(lines).length < 2 || parsed(rest) !== undefined)) return asText(recognised, rest);
-  return asItems(recognised, filled(lines), chosen, provider, rest);
+  return asItems(recognised, filled(lines), chosen, rest);
 }
 
 // ---- what a text is wrapped in ----
-
-/**
- * A recording that the page wrote; null if this is none.
- * @param {string} text
- */
-function recordingOf(text) {
-  if (!/^\s*\{\s*"recording"\s*:\s*1\b/.test(text)) return null;
-  const { input, title, options, records } = parsed(text) ?? {};
-  if (!Array.isArray(records) || !["text", "snapshots", "events"].includes(input)) return null;
-  /** @type {Item[]} */
-  const items = records.map(({ at, data } = {}) => ({
-    data: input === "text" ? String(data) : JSON.stringify(data ?? null),
-    at: typeof at === "number" && at >= 0 ? at : null,
-  }));
-  const chosen = isObject(options) ? options : {};
-  const format = input === "text" && chosen.many === true ? "many" : /** @type {Format} */ (input);
-  return { format, items, title: String(title ?? ""), options: chosen };
-}
-
-/**
- * The responses with a text in a HAR file; null if this is no HAR file.
- * @param {string} text
- * @returns {Response_[] | null}
- */
-function responsesOf(text) {
-  if (!/^\s*\{\s*"log"\s*:/.test(text)) return null;
-  const entries = parsed(text)?.log?.entries;
-  if (!Array.isArray(entries)) return null;
-  return entries.flatMap((entry) => {
-    const { request = {}, response = {}, timings = {}, time, startedDateTime } = entry ?? {};
-    const messages = socketMessages(entry?._webSocketMessages, Date.parse(startedDateTime));
-    const body = bodyOf(response.content);
-    if (body === "" && messages === null) return [];
-    const before = ["blocked", "dns", "connect", "send", "wait"].map((name) => Math.max(0, Number(timings[name]) || 0));
-    const first = before.reduce((sum, each) => sum + each, 0);
-    const total = Number(time);
-    const span = total > 0 && timings.wait >= 0 ? { first: Math.min(first, total), total } : null;
-    const title = `${request.method ?? ""} ${shortUrl(String(request.url ?? ""))} · ${response.status ?? ""}`;
-    return [{ title: title.trim(), body, messages, span }];
-  });
-}
-
-/** @param {any} content of a response in a HAR file */
-function bodyOf(content) {
-  if (typeof content?.text !== "string") return "";
-  if (content.encoding !== "base64") return content.text;
-  try {
-    const bytes = Uint8Array.from(atob(content.text), (character) => character.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return ""; // an image, for instance
-  }
-}
-
-/**
- * What a web socket received, with times.
- * @param {any} messages
- * @param {number} start
- * @returns {Item[] | null}
- */
-function socketMessages(messages, start) {
-  if (!Array.isArray(messages)) return null;
-  const received = messages.filter((one) => one?.type === "receive" && typeof one.data === "string");
-  if (received.length === 0) return null;
-  const times = received.map((one) => Number(one.time) * 1000);
-  const origin = Number.isFinite(start) && start <= times[0] ? start : times[0];
-  return received.map(({ data }, at) => ({ data, at: Number.isFinite(times[at]) ? times[at] - origin : null }));
-}
-
-/** @param {string} url */
-function shortUrl(url) {
-  try {
-    const { host, pathname } = new URL(url);
-    return host + pathname; // a query may hold a key
-  } catch {
-    return url.slice(0, 80);
-  }
-}
-
-/**
- * Which response of a HAR file is most likely meant: the first that holds a provider's events.
- * @param {Response_[]} responses
- */
-function best(responses) {
-  /** @type {number[]} */
-  const ranks = responses.map(({ body, messages }) => {
-    if (messages !== null) return 2;
-    const { provider, format } = recognise(body.slice(0, 20_000));
-    return provider !== null ? 3 : format === "text" ? 0 : 1;
-  });
-  return ranks.indexOf(Math.max(...ranks));
-}
-
-/**
- * The text without the head of an HTTP response, as `curl -i` and `curl -v` print it.
- * @param {Recognised} recognised
- * @param {string} text
- */
-function withoutHead(recognised, text) {
-  const head = /^[^]*?(?:\r?\n(?:<\s*)?\r?\n|$)/.exec(text)?.[0] ?? "";
-  const lines = head.split(/\r?\n/).filter((line) => !/^(?:[*>].*|<?\s*)$/.test(line));
-  const [first = ""] = lines;
-  const isHead = HTTP.test(first) || (KNOWN_HEADER.test(head) && !SSE_LINE.test(first));
-  if (!isHead || head.length === text.length || !lines.slice(1).every((line) => HEADER.test(line))) return text;
-  recognised.wrappings.push("http");
-  const status = Number(/ (\d{3})\b/.exec(first)?.[1] ?? 200);
-  if (status >= 400) recognised.notes.push(`The response has the status ${status}.`);
-  return withoutHead(recognised, text.slice(head.length)); // "100 Continue" and redirects have heads, too
-}
 
 const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?`;
 const TIME = new RegExp(
@@ -314,10 +169,9 @@ function dataOf(lines) {
  * The events in a JSON array, also if it is cut off; the text in a JSON string; or null.
  * @param {Recognised} recognised
  * @param {string} text
- * @param {"auto" | ProviderName} provider
  * @returns {Item[] | string | null}
  */
-function unwrapped(recognised, text, provider) {
+function unwrapped(recognised, text) {
   const first = text.trimStart()[0];
   if (first === '"') {
     const inner = parsed(text);
@@ -325,7 +179,7 @@ function unwrapped(recognised, text, provider) {
   }
   if (first === "{" && parsed(text) !== undefined && !/\S[\r\n]+\{/.test(text)) {
     // One response that was not streamed; a document that only looks like one says nothing.
-    const isEvent = providerOf(text) !== null && statements([text], provider).length > 0;
+    const isEvent = providerOf(text) !== null && statements([text]).length > 0;
     return isEvent || reportedError(parsed(text)) !== null ? [{ data: text, at: null }] : null;
   }
   if (first !== "[") return null;
@@ -336,7 +190,7 @@ function unwrapped(recognised, text, provider) {
   }
   if (!Array.isArray(list) || !list.every(isObject)) return null;
   const items = list.map((event) => ({ data: JSON.stringify(event), at: null }));
-  if (provider === "auto" && ownerOf(items) === null) return null;
+  if (ownerOf(items) === null) return null;
   recognised.wrappings.push("array");
   return items;
 }
@@ -370,15 +224,14 @@ function asText(recognised, text) {
  * @param {Recognised} recognised
  * @param {Item[]} items
  * @param {Chosen} chosen
- * @param {"auto" | ProviderName} provider
  * @param {string} [text] the same as one text, if the items are its lines
  */
-function asItems(recognised, items, chosen, provider, text) {
+function asItems(recognised, items, chosen, text) {
   const sample = items.slice(0, SAMPLE).map(({ data }) => data);
-  const owner = provider === "auto" ? ownerOf(items) : provider;
+  const owner = ownerOf(items);
   const isError = items.length === 1 && reportedError(parsed(items[0].data)) !== null;
   if (chosen === "events" || (chosen === "auto" && (owner !== null || isError)))
-    return asEvents(recognised, items, owner, sample, provider);
+    return asEvents(recognised, items, owner, sample);
   const values = items.map(({ data }) => parsed(data));
   recognised.format =
     chosen === "auto" ? formatOf(values, items.filter(({ data }) => /^[[{]/.test(data)).length) : /** @type {Format} */ (chosen);
@@ -402,13 +255,12 @@ function asItems(recognised, items, chosen, provider, text) {
  * @param {Item[]} items
  * @param {ProviderName | null} owner
  * @param {string[]} sample
- * @param {"auto" | ProviderName} provider
  */
-function asEvents(recognised, items, owner, sample, provider) {
+function asEvents(recognised, items, owner, sample) {
   const good = items.filter(({ data }) => isObject(parsed(data)));
   const left = items.length - good.length;
   if (left > 0) recognised.notes.push(`${left} of ${items.length} events are not JSON objects and were left out.`);
-  const sampled = statements(sample, provider);
+  const sampled = statements(sample);
   recognised.format = "events";
   recognised.provider = owner;
   recognised.calls = sampled.some(
@@ -428,8 +280,7 @@ function asEvents(recognised, items, owner, sample, provider) {
 function withOwnTimes(items) {
   if (items.length < 2 || items.some(({ at }) => at !== null)) return items;
   const times = items.map(({ data }) => {
-    const { created_at: created, timestamp } = parsed(data);
-    if (typeof created === "string") return Date.parse(created);
+    const { timestamp } = parsed(data);
     return typeof timestamp === "number" ? timestamp : NaN;
   });
   const grows = times.every((time, at) => !Number.isNaN(time) && (at === 0 || time >= times[at - 1]));
@@ -446,12 +297,9 @@ function ownerOf(items) {
   return null;
 }
 
-/**
- * @param {string[]} events
- * @param {"auto" | ProviderName} provider
- */
-function statements(events, provider) {
-  const reader = new Reader(provider);
+/** @param {string[]} events */
+function statements(events) {
+  const reader = new Reader("auto");
   return events.flatMap((event) => reader.feed(event));
 }
 
@@ -528,14 +376,12 @@ export function described({ format, wrappings, provider, items, calls, timed, no
   const names = { text: "JSON text", many: "several documents", snapshots: "snapshots", events: "events" };
   /** @type {Record<string, string>} */
   const inside = {
-    har: "in a HAR file",
-    http: "after an HTTP head",
     times: "in lines with times",
     sse: "as server-sent events",
     array: "in a JSON array",
     pieces: "in pieces",
   };
-  const owner = provider === null ? "" : `${PROVIDERS[provider]} `;
+  const owner = provider === null ? "" : `${PROVIDERS[provider] ?? provider} `;
   const count = format === "events" || format === "snapshots" ? `${items.length} ` : "";
   const one = items.length === 1 && format === "events" ? "event" : names[format];
   const parts = [`${count}${owner}${one}`, ...wrappings.map((name) => inside[name]).reverse()];

@@ -1,8 +1,8 @@
 /**
  * The state of the page as the part of its address after `#`, which is never sent to a server.
  *
- *     #model=recipe&piece=120&view=waterfall&path=root.steps[2]
- *     #text=z…&repair&piece=12
+ *     #model=recipe&piece=120&view=tree&path=root.steps[2]
+ *     #text=z…&format=many&piece=12
  *
  * A text is compressed (deflate, base64url) and in the address only if it is small. No DOM.
  */
@@ -11,16 +11,9 @@
  * @typedef {object} PageState
  * @property {string} [model] an example
  * @property {string} [stream] the id of a stream on this server
- * @property {string} [prompt] that the stream answers
  * @property {string} [text] that was pasted
  * @property {string} [title] of that text or stream
  * @property {string} [format] how it is read; none: recognised
- * @property {string} [provider]
- * @property {boolean} [repair]
- * @property {boolean} [many]
- * @property {string} [prefix]
- * @property {string} [entity]
- * @property {string} [schema]
  * @property {number} [piece] the position; none: it plays
  * @property {string} [view]
  * @property {string} [path] what is selected
@@ -31,9 +24,7 @@ export const MAX_ADDRESS = 6000;
 // What a text may become when it is unpacked: an address may be written by anyone.
 const MAX_TEXT = 4 << 20;
 
-const TEXTS = /** @type {const} */ (["model", "stream", "title", "format", "provider", "prefix", "entity", "view", "path"]);
-const PACKED = /** @type {const} */ (["text", "schema", "prompt"]);
-const FLAGS = /** @type {const} */ (["repair", "many"]);
+const TEXTS = /** @type {const} */ (["model", "stream", "title", "format", "view", "path"]);
 
 /**
  * The address of a state, with `#`; what does not fit is left out, and `complete` is false.
@@ -48,14 +39,11 @@ export async function toHash(state) {
     const value = state[name];
     if (value) parts.push(`${name}=${encode(value)}`);
   }
-  for (const name of FLAGS) if (state[name]) parts.push(name);
   if (state.piece !== undefined) parts.push(`piece=${state.piece}`);
-  for (const name of PACKED) {
-    const value = state[name];
-    if (!value) continue;
-    const packed = await pack(value);
+  if (state.text) {
+    const packed = await pack(state.text);
     if (parts.join("&").length + packed.length > MAX_ADDRESS) complete = false;
-    else parts.push(`${name}=${packed}`);
+    else parts.push(`text=${packed}`);
   }
   return { hash: parts.length === 0 ? "" : `#${parts.join("&")}`, complete };
 }
@@ -71,9 +59,8 @@ export async function fromHash(hash) {
   for (const part of hash.replace(/^#/, "").split("&")) {
     const [name, ...rest] = part.split("=");
     const value = rest.join("=");
-    if (FLAGS.includes(/** @type {any} */ (name)) && value === "") state[name] = true;
-    else if (TEXTS.includes(/** @type {any} */ (name))) state[name] = decode(value);
-    else if (PACKED.includes(/** @type {any} */ (name))) state[name] = await unpack(value).catch(() => undefined);
+    if (TEXTS.includes(/** @type {any} */ (name))) state[name] = decode(value);
+    else if (name === "text") state.text = await unpack(value).catch(() => undefined);
     else if (name === "piece" && /^\d{1,9}$/.test(value)) state.piece = Number(value);
   }
   for (const name of Object.keys(state)) if (state[name] === undefined || state[name] === "") delete state[name];

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 
 
 class Broken(NamedTuple):
-    """What is pasted; what the page then says, what its tree shows, and what it offers."""
+    """What is pasted; what the page then says, what its tree shows, and what is marked."""
 
     text: str
     state: str
     problem: str
     tree: dict[str, str] | None = None
-    offer: str = ""
     mark: str = ""
 
 
@@ -58,21 +57,6 @@ def gemini(*texts: str, finish: str) -> str:
     return sse(*({"candidates": [{"index": 0, **part}]} for part in (*parts, last)))
 
 
-def ollama(*texts: str, reason: str) -> str:
-    last = len(texts) - 1
-    return "\n".join(
-        json.dumps(
-            {
-                "model": "llama",
-                "message": {"role": "assistant", "content": text},
-                "done": at == last,
-                **({"done_reason": reason} if at == last else {}),
-            }
-        )
-        for at, text in enumerate(texts)
-    )
-
-
 RESPONSES = sse(
     {"type": "response.created", "response": {"id": "r", "status": "in_progress"}},
     {
@@ -91,14 +75,6 @@ RESPONSES = sse(
         },
     },
 )
-BEDROCK = "\n".join(
-    json.dumps(event)
-    for event in (
-        {"messageStart": {"role": "assistant"}},
-        {"contentBlockDelta": {"delta": {"text": '{"city": "Rome", '}, "contentBlockIndex": 0}},
-        {"contentBlockDelta": {"delta": {"text": '"days": [{"n"'}, "contentBlockIndex": 0}},
-    )
-)
 OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
 QUOTA = {"error": {"code": 429, "message": "Quota exceeded.", "status": "RESOURCE_EXHAUSTED"}}
 TOOL = {"type": "tool_use", "id": "t", "name": "book_berth", "input": {}}
@@ -113,8 +89,7 @@ BROKEN = {
         "The model stopped at its token limit. Line 1, column 15 in root.title: the text ends here,"
         " but the end of the string is missing.",
         {"title": "Sto"},
-        "Close what is cut off",
-        "end of text",
+        mark="end of text",
     ),
     "openai-invalid": Broken(
         chat('{"a": 1, "b": oops}', "stop"),
@@ -128,16 +103,14 @@ BROKEN = {
         "Invalid at character 1",
         "Line 1, column 1: a value is expected, but there is a back-tick.",
         {},
-        "Repair 2 places",
-        "`",
+        mark="`",
     ),
     "openai-words": Broken(
         chat('Here is the JSON:\n\n{"title": "Storm"}\n\nAnything else?', "stop"),
         "Invalid at character 1",
         "Line 1, column 1: a value is expected, but there is 'H'.",
         {},
-        "Repair 2 places",
-        "H",
+        mark="H",
     ),
     "openai-refusal": Broken(
         chat("", "stop", refusal="I cannot help with that."),
@@ -148,15 +121,13 @@ BROKEN = {
         chat("", "tool_calls", tool_calls=[WRONG_CALL]),
         "Invalid arguments of get_weather",
         "Line 1, column 2: a key or '}' is expected, but there is a single quote.",
-        offer="Repair the arguments",
     ),
     "responses-failed": Broken(
         RESPONSES,
         "Failed at the provider",
         "The provider reported an error: The model crashed.",
         {"0": "boil"},
-        "Close what is cut off",
-        "end of text",
+        mark="end of text",
     ),
     "anthropic-overloaded": Broken(
         sse(OVERLOADED),
@@ -174,29 +145,19 @@ BROKEN = {
         "A content filter stopped the answer. Line 1, column 30 in root.bio: the text ends here,"
         " but the end of the string is missing.",
         {"name": "Anna", "bio": "Born"},
-        "Close what is cut off",
-        "end of text",
+        mark="end of text",
     ),
     "gemini-quota": Broken(
         json.dumps(QUOTA, indent=2),
         "Failed at the provider",
         "The provider reported an error: Quota exceeded.",
     ),
-    "ollama-python": Broken(
-        ollama("{'ok': True, ", "'items': ['a',], ", "note: None}", reason="stop"),
-        "Invalid at character 2",
-        "Line 1, column 2: a key or '}' is expected, but there is a single quote.",
-        {},
-        "Repair 7 places",
-        "'",
-    ),
-    "bedrock-lost": Broken(
-        BEDROCK,
+    "openai-lost": Broken(
+        chat('{"city": "Rome", "days": [{"n"', None),
         "Cut off (no end)",
         "The stream ended before the answer did. Line 1, column 31 in root.days[0].n: the text ends"
         " here, but ':' is missing.",
         {"city": "Rome"},
-        "Close what is cut off",
-        "end of text",
+        mark="end of text",
     ),
 }

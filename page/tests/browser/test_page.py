@@ -197,16 +197,20 @@ def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
 
 
 @hard
-def test_another_view_is_chosen_while_it_is_cut(shown: Shown) -> None:
+def test_updates_of_another_mode_and_moment(shown: Shown) -> None:
+    shown.speed(5)
     shown.model("recipe")
-    shown.line("serves").wait_for()
-    shown.page.locator("#disconnect").click()
     shown.view("updates")
-    shown.line("serves").wait_for()
-    shown.page.locator("#resume").click()
-    shown.line("minutes").wait_for()
-    shown.page.locator("#stop").click()
     shown.done()
+    shown.choose("mode", "PROGRESSIVE")
+    shown.line("rating").wait_for()
+    shown.slide("#scrub", 3)
+    expect(shown.line("serves")).to_have_count(0)
+    shown.to_end()
+    shown.line("rating").wait_for()
+    # A text that was pasted is read by the page alone.
+    shown.paste("[1]")
+    expect(shown.page.locator("#tab-updates")).to_be_hidden()
 
 
 @hard

@@ -13,7 +13,7 @@ from jsonrill.testing import FakeAnswer, Provider, Upstream
 from support import SLACK, hard
 from support.processes import Server
 
-from .broken_streams import BROKEN, WRONG_CALL, chat
+from .broken_streams import WRONG_CALL, chat
 from .shown import Shown
 
 
@@ -117,9 +117,8 @@ def test_the_page_says_what_happened_to_the_server(page: Page, tmp_path: Path) -
         expect(page.locator("#state")).to_have_text(gone)
 
 
-def test_the_value_is_copied_after_a_repair_too(shown: Shown) -> None:
-    shown.paste(BROKEN["openai-fenced"].text)
-    shown.page.locator("#offers .help .main").click()
+def test_the_value_of_an_answer_is_copied(shown: Shown) -> None:
+    shown.paste(chat('{"title": "Storm"}', "stop"))
     expect(shown.page.locator("#state")).to_have_text("Complete")
     shown.page.get_by_role("button", name="Copy JSON").click()
     shown.until(lambda: shown.copied() == '{\n  "title": "Storm"\n}')
@@ -129,7 +128,7 @@ def test_the_value_is_copied_after_a_repair_too(shown: Shown) -> None:
 def test_keys_that_come_twice_and_how_an_answer_ended_are_shown(shown: Shown) -> None:
     shown.paste(chat('{"a": 1, "a": 2}', "stop"))
     expect(shown.line("a").locator(".badge")).to_have_text("duplicate")
-    expect(shown.page.locator("#offers")).to_contain_text("1 key comes more than once")
+    expect(shown.page.locator("#findings")).to_contain_text("1 key comes more than once")
     expect(shown.page.locator("#figures")).to_contain_text("Finishnormal")
 
 

@@ -83,27 +83,3 @@ def test_the_caret_of_pasted_snapshots_is_on_what_grows(shown: Shown) -> None:
         shown.paste(lines(*snapshots), "snapshots")
         shown.to_end()
         assert carets(shown, len(snapshots)) == expected, snapshots
-
-
-UPDATES: list[tuple[str, list[str], list[list[str]]]] = [
-    # Keys like indices come first in JavaScript, whatever grows.
-    ("REALTIME", ['{"b": "x", "1": "he', 'llo", "c": {"d": "', 'e"}}'], [['"1"'], ["d"], []]),
-    ("REALTIME", ['{"a": "x", "b": [1, 2', "3]", ', "c": 4', "}"], [["1"], ["in #0"], ["c"], []]),
-    # A string that is complete does not grow, and what grows is not shown yet.
-    (
-        "PROGRESSIVE",
-        ['{"a": "x", "b": "he', 'llo"', ', "c": ["', '"]}'],
-        [["in #0"], ["in #0"], ["c"], []],
-    ),
-]
-
-
-@hard
-def test_the_caret_of_updates_is_on_what_grows(shown: Shown) -> None:
-    for mode, pieces, expected in UPDATES:
-        events = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
-        shown.paste(lines(*events))
-        shown.to_end()
-        shown.view("updates")
-        shown.choose("mode", mode)
-        assert carets(shown, len(pieces)) == expected, pieces

@@ -68,17 +68,13 @@ def test_it_is_paused_and_goes_on(shown: Shown) -> None:
 
 
 @hard
-def test_other_pieces_and_formats(shown: Shown) -> None:
+def test_other_pieces(shown: Shown) -> None:
     shown.speed(5)
     shown.paste(TEXT)
     shown.done()
     shown.slide("#piece", 0)
     shown.until(lambda: at(shown)[1] == len(TEXT))
     shown.done()
-    shown.view("updates")
-    for mode in ("PROGRESSIVE", "REALTIME"):
-        shown.choose("mode", mode)
-        shown.until(lambda: shown.line("end").count())
     shown.page.locator("#raw-pieces").click()
     shown.until(lambda: shown.page.locator("#raw .piece").count() == len(TEXT))
 

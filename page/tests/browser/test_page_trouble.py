@@ -110,7 +110,7 @@ def test_a_message_that_speaks_of_another_place(shown: Shown, http: httpx2.Clien
     schema = {"type": "object", "required": ["k at character 2, in root"]}
     read(shown, published(http, '{"z": 1}', schema=schema))
     shown.done()
-    expect(shown.page.locator("#offers .faults")).to_contain_text("k at character 2, in root")
+    expect(shown.page.locator("#findings .faults")).to_contain_text("k at character 2, in root")
     assert shown.page.locator("#raw mark").inner_text() == "{"
     shown.paste('{"x at character 1, in root": oops}', "text")
     expect(shown.page.locator("#raw mark")).to_have_text("o")
@@ -133,7 +133,7 @@ def test_what_a_publisher_says_of_its_failure_marks_nothing(
     assert shown.raw() == '{"a": [1, 2'
     assert shown.page.locator("#raw mark").count() == 0
     assert shown.panel.locator(".badge").count() == 0
-    problem = shown.page.locator("#offers .problem")
+    problem = shown.page.locator("#findings .problem")
     expect(problem).to_contain_text("No tokens left at character 3")
 
 
@@ -173,7 +173,7 @@ def test_what_failed_leaves_nothing_of_what_was_before(shown: Shown) -> None:
 @hard
 def test_a_snapshot_that_is_no_json(shown: Shown) -> None:
     shown.paste('{"x": 1}\nnot JSON', "snapshots")
-    problem = shown.page.locator("#offers .problem")
+    problem = shown.page.locator("#findings .problem")
     expect(problem).to_have_text("Line 2 is not JSON and was left out.")
     shown.page.get_by_role("button", name="Read as several documents").click()
     expect(problem).to_contain_text("Line 2, column 2")
@@ -287,10 +287,10 @@ def test_events_read_by_their_id_are_shown_as_calls(shown: Shown, http: httpx2.C
     shown.done()
     expect(shown.page.locator(".call")).to_have_count(2)
     # What was chosen by hand stays.
-    shown.view("timing")
+    shown.page.locator("#tab-raw").evaluate("(tab) => tab.click()")
     read(shown, stream["id"])
     shown.done()
-    expect(shown.page.locator("#tab-timing")).to_have_attribute("aria-selected", "true")
+    expect(shown.page.locator("#tab-raw")).to_have_attribute("aria-selected", "true")
 
 
 @hard
