@@ -157,7 +157,8 @@ class Page {
     if (!isFirst) byId("lead").hidden = true;
     const restart = () => void this._openModel(model);
     if (isFirst) this.tools.isFirst();
-    const suits = VIEWS[model.suits] ?? "";
+    // A violation is marked at its value in the tree.
+    const suits = model.options?.schema ? "tree" : (VIEWS[model.suits] ?? "");
     if (model.text !== undefined) {
       this.tools.next = { model: model.name };
       const { input, options = {}, title, text } = model;
