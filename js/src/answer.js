@@ -8,8 +8,7 @@ import { Kept } from "./sources/reading.js";
  *
  * `finish` is how the answer ended (complete, calls, length, filtered, refused, lost, error); null
  * before the provider says it, and of plain text. `usage` are the token counts, with the names of
- * the provider; null until its stream has been read to the end, and if it has none. `breaks` are the
- * reasons for which an answer of several requests was asked for again, so far.
+ * the provider; null until its stream has been read to the end, and if it has none.
  */
 export class Answer {
   #kept = new Kept(Infinity);
@@ -17,8 +16,6 @@ export class Answer {
   finish = null;
   /** @type {{[name: string]: any} | null} */
   usage = null;
-  /** @type {string[]} */
-  breaks = [];
 
   /** The text of the answer so far, without reasoning and calls. */
   get text() {
@@ -29,17 +26,10 @@ export class Answer {
   begin() {
     this.#kept = new Kept(Infinity);
     this.finish = this.usage = null;
-    this.breaks = [];
   }
 
   /** More of the text. @param {import("./sources/reading.js").Piece} text */
   add(text) {
     this.#kept.add(text);
-  }
-
-  /** The answer broke off, or begins again. @param {string} reason @param {boolean} again */
-  broke(reason, again) {
-    this.breaks.push(reason);
-    if (again) this.#kept = new Kept(Infinity);
   }
 }

@@ -78,8 +78,6 @@ export class InvalidJSON extends JsonrillError {
     this.code = CODES.INVALID_JSON;
     /** What could have been here. */
     this.expected = expected;
-    /** What the text may mean, where `repair` refused it because that is two things. @type {string[]} */
-    this.readings = [];
     /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
     this.fragments = [];
   }

@@ -1,9 +1,9 @@
 /**
  * jsonrill: JSON that streams, for programs that talk to language models.
  *
- * `values`, `states`, `fields`, `text`, `texts`, `select`, `updates` and `fragments` read text from any source, a provider's
+ * `values`, `states`, `fields`, `text`, `select` and `fragments` read text from any source, a provider's
  * stream among them; `content`, `parts` and `toolCalls` read such a stream as what it is. `Document`,
- * `Parser`, `PartialStream`, `Rebuilder`, `Parts` and `ToolCalls` are what they are made of; `open` reads
+ * `Parser`, `Rebuilder`, `Parts` and `ToolCalls` are what they are made of; `open` reads
  * the events of a jsonrill server.
  */
 
@@ -15,15 +15,12 @@ export * from "./streams/documents.js";
 export * from "./streams/fragmenting.js";
 export * from "./streams/selecting.js";
 export * from "./streams/states.js";
-export * from "./streams/updating.js";
 export * from "./answer.js";
 export * from "./answers/feedback.js";
 export * from "./build/document.js";
 export * from "./build/field-not-found.js";
 export * from "./client/server-error.js";
-export * from "./jsontext.js";
 export * from "./partial-stream/delta.js";
-export * from "./partial-stream/stream.js";
 export * from "./public/answers.js";
 export * from "./public/client.js";
 export * from "./public/errors.js";
@@ -48,7 +45,6 @@ export * from "./wire/parser.js";
 /** @typedef {import("./wire/fragments.js").WireFragment} WireFragment */
 /** @typedef {import("./providers/jsonrill.js").ToolCallUpdate} ToolCallUpdate */
 /** @typedef {import("./providers/jsonrill.js").ToolCallEvent} ToolCallEvent */
-/** @typedef {import("./parse/values.js").Numbers} Numbers */
 /**
  * @template T
  * @typedef {import("./build/builder.js").DeepPartial<T>} DeepPartial
@@ -65,10 +61,6 @@ export * from "./wire/parser.js";
  * @template T
  * @typedef {import("./build/state.js").ValueState<T>} ValueState
  */
-/** @typedef {import("./partial-stream/entities.js").EntityOption} EntityOption */
-/** @typedef {import("./partial-stream/modes.js").Mode} Mode */
-/** @typedef {import("./partial-stream/stream.js").PartialStreamOptions} PartialStreamOptions */
-/** @typedef {import("./partial-stream/update.js").UpdateError} UpdateError */
 /**
  * @template T
  * @typedef {import("./streams/growing.js").ValuesOptions<T>} ValuesOptions

@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { PathError, fromPointer, parsePath, toPointer, formatPath } from "../src/paths.js";
 import { lookup } from "../src/build/lookup.js";
 import { Place } from "../src/parse/place.js";
-import { ExactNumber } from "../src/parse/exact.js";
 import { chance, HARDER } from "./support.js";
 
 const TEXTS = [
@@ -69,7 +68,7 @@ test("a place says the same as its path", () => {
 });
 
 test("JSON Pointers", () => {
-  const value = { "a/b": [{ "~1": 1 }], "": { 0: "x" }, n: new ExactNumber("1e400") };
+  const value = { "a/b": [{ "~1": 1 }], "": { 0: "x" }, n: 5 };
   const there = [
     ["", []],
     ["/a~1b/0/~01", ["a/b", 0, "~1"]],
@@ -101,7 +100,7 @@ test("JSON Pointers", () => {
 });
 
 test("lookup sees own members alone", () => {
-  const value = { a: [1, { b: null }], n: new ExactNumber("1e400"), s: "text" };
+  const value = { a: [1, { b: null }], n: 5, s: "text" };
   assert.equal(lookup(value, ["a", 1, "b"]), null);
   for (const path of [
     ["a", "0"],

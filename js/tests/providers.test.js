@@ -21,13 +21,9 @@ import {
   parts,
   select,
   text,
-  texts,
   toolCalls,
-  updates,
   values,
 } from "../src/index.js";
-import "../src/repair.js";
-import "../src/split.js";
 import { isEventStream, isLines } from "../src/eventstream/media.js";
 import { Parts } from "../src/answers/parts.js";
 import { Reader, recognise } from "../src/providers/index.js";
@@ -103,14 +99,10 @@ for (const { name, before, end, words } of cases("finish_reasons.json").cases.fi
 const FUNCTIONS = {
   values,
   fragments,
-  updates,
-  "updates at a pace": (source, how) => updates(source, { every: 1, ...how }),
   select: (source, how) => select(source, "title", how),
   text: (source, how) => text(source, "title", { readAll: true, ...how }),
-  texts: (source, how) => texts(source, "title", how),
   content,
   parts,
-  "parts, split": (source, how) => parts(source, { split: true, ...how }),
   toolCalls,
 };
 const told = ({ finish, usage, text: its }) => ({ finish, usage, text: its });
@@ -134,12 +126,10 @@ for (const { name, events, text: its, end, usage = null } of cases("answers.json
 
 test("an Answer: plain text has only its text, and a second stream begins anew", async () => {
   const answer = new Answer();
-  for (const read of [values, (source, how) => parts(source, { split: true, ...how })]) {
-    await all(read(['{"a": ', "1}"], { answer }));
-    assert.deepEqual(told(answer), { finish: null, usage: null, text: '{"a": 1}' });
-    await all(read([new TextEncoder().encode("[2]")], { answer }));
-    assert.equal(answer.text, "[2]");
-  }
+  await all(values(['{"a": ', "1}"], { answer }));
+  assert.deepEqual(told(answer), { finish: null, usage: null, text: '{"a": 1}' });
+  await all(values([new TextEncoder().encode("[2]")], { answer }));
+  assert.equal(answer.text, "[2]");
 });
 
 // ---- the end ----
@@ -149,32 +139,26 @@ const READERS = {
   fragments: (source, options) => fragments(source, options),
   select: (source, options) => select(source, "title", options),
   text: (source, options) => text(source, "title", options),
-  texts: (source, options) => texts(source, "title", options),
 };
 
 for (const { name, before, end, words } of cases("finish_reasons.json").cases.filter(known)) {
   if (before.length === 0 || name.includes("refusal")) continue;
-  test(`${name}: no function repairs a cut answer`, async () => {
+  test(`${name}: no function takes a cut answer for a complete one`, async () => {
     for (const [word, reason] of Object.entries(words)) {
       const events = [...before, ...JSON.parse(JSON.stringify(end).replaceAll("$WORD", word))];
       const isComplete = reason === "complete" || reason === "calls";
       for (const read of Object.values(READERS)) {
-        for (const repair of [false, true]) {
-          const { error } = await all(read(events, { repair }));
-          if (reason === "error") assert.ok(error instanceof SourceFailed, word);
-          else if (isComplete && repair) assert.equal(error, null, word);
-          else {
-            assert.ok(error instanceof Truncated, `${word}: ${error}`);
-            assert.equal(error.reason, isComplete ? "ended" : reason);
-            assert.equal(error.text, '{"title": "Ti');
-            assert.deepEqual(error.value, { title: "Ti" });
-          }
+        const { error } = await all(read(events));
+        if (reason === "error") {
+          assert.ok(error instanceof SourceFailed, word);
+        } else {
+          assert.ok(error instanceof Truncated, `${word}: ${error}`);
+          assert.equal(error.reason, isComplete ? "ended" : reason);
+          assert.equal(error.text, '{"title": "Ti');
+          assert.deepEqual(error.value, { title: "Ti" });
         }
       }
-      const { items } = await all(updates(events, { repair: true }));
       if (reason === "error") continue;
-      assert.equal(items.at(-1).status, isComplete ? "COMPLETED" : "ERROR");
-      assert.equal(items.at(-1).error?.reason, isComplete ? undefined : reason);
       const shown = (await all(parts(events))).items.at(-1);
       assert.equal(shown.complete, isComplete);
       assert.equal(shown.error === null, isComplete);
@@ -182,32 +166,27 @@ for (const { name, before, end, words } of cases("finish_reasons.json").cases.fi
   });
 
   test(`${name}: a stream without its end is lost`, async () => {
-    for (const repair of [false, true]) {
-      const { error } = await all(values(before, { repair }));
-      assert.equal(error?.reason, "lost");
-    }
+    const { error } = await all(values(before));
+    assert.equal(error?.reason, "lost");
   });
 }
 
 test("a refusal, prose, an empty answer and a page are named", async () => {
-  const failureOf = async (source, options) => (await all(values(source, options))).error;
+  const failureOf = async (source) => (await all(values(source))).error;
   const refusal = [chunk({ refusal: "I'm sorry, " }), chunk({ refusal: "no." }), END];
   const prose = (reason) => [chunk({ content: "I am sorry, " }), chunk({ content: "but no." }), chunk({}, reason)];
-  for (const repair of [false, true]) {
-    const refused = await failureOf(refusal, { repair });
-    assert.equal(refused.reason, "refused");
-    assert.equal(refused.message, "the model refused to answer: I'm sorry, no.");
-    const answer = await failureOf(prose("stop"), { repair });
-    assert.equal(answer.name, "InvalidJSON");
-    assert.match(answer.message, /^the answer is text, not JSON: 'I am sorry, but no\.'/);
-    const cut = await failureOf(prose("length"), { repair });
-    assert.equal(cut.reason, "length");
-    assert.match(cut.message, /I am sorry/);
-  }
+  const refused = await failureOf(refusal);
+  assert.equal(refused.reason, "refused");
+  assert.equal(refused.message, "the model refused to answer: I'm sorry, no.");
+  const answer = await failureOf(prose("stop"));
+  assert.equal(answer.name, "InvalidJSON");
+  assert.match(answer.message, /^the answer is text, not JSON: 'I am sorry, but no\.'/);
+  const cut = await failureOf(prose("length"));
+  assert.equal(cut.reason, "length");
+  assert.match(cut.message, /I am sorry/);
   assert.match((await failureOf("")).message, /the text is empty/);
   assert.match((await failureOf("<html><body>Busy")).message, /HTML page/);
-  assert.match((await failureOf("```json\n{}\n```")).message, /repair: true/);
-  assert.match((await failureOf("<think>Hm</think>{}")).message, /repair: true/);
+  assert.match((await failureOf("```json\n{}\n```")).message, /in a fence/);
   assert.match(feedback(await failureOf('{"a": ["x", y')), /not accepted.*\n.*good:\n\{"a": \["x", \n/);
 });
 
@@ -231,10 +210,9 @@ test("null among the pieces is no text, and text stops when its field is complet
 });
 
 test("loads reads a text that is complete", () => {
-  assert.deepEqual(loads("{'a': [1,]} Done.", { repair: true }), { a: [1] });
   assert.equal(loads("12"), 12);
-  assert.throws(() => loads('{"a": ["x', { repair: true }), Truncated);
-  assert.throws(() => loads("I am sorry", { repair: true }), { name: "InvalidJSON" });
+  assert.throws(() => loads('{"a": ["x'), Truncated);
+  assert.throws(() => loads("I am sorry"), { name: "InvalidJSON" });
 });
 
 test("partial with a schema: a complete text is validated, an unfinished one is not", async () => {
@@ -243,7 +221,6 @@ test("partial with a schema: a complete text is validated, an unfinished one is 
   const schema = { "~standard": { version: 1, vendor: "test", validate } };
   assert.deepEqual(await partial('{"n": 5}', { schema }), { n: 5, isChecked: true });
   assert.deepEqual(await partial('{"a": "x', { schema }), { a: "x" });
-  assert.deepEqual(await partial("{a: 'x", { schema, repair: true }), { a: "x" });
   await assert.rejects(async () => partial("{}", { schema }), InvalidSchema);
   assert.throws(() => partial("{}", { schema: 5 }), TypeError);
 });
@@ -356,7 +333,7 @@ test("whatever holds the events, values are the same", async () => {
   assert.deepEqual((await all(values(cut, { sse: true }))).items, wanted);
 });
 
-test("text, texts, select, fragments and updates read the answer, and another choice", async () => {
+test("text, select and fragments read the answer, and another choice", async () => {
   const events = [
     chunk({ content: '{"a": "x' }),
     chunk({ content: '{"a": "other"}' }, null, 1),
@@ -365,13 +342,8 @@ test("text, texts, select, fragments and updates read the answer, and another ch
   ];
   assert.deepEqual((await all(text(events, "a"))).items, ["x", "y"]);
   assert.deepEqual((await all(text(events, "a", { choice: 1 }))).items, ["other"]);
-  assert.deepEqual(
-    (await all(texts(events, "a"))).items.map(([, piece]) => piece),
-    ["x", "y"],
-  );
   assert.deepEqual((await all(select(events, "b"))).items, [1, 2]);
   assert.equal((await all(fragments(events))).items.at(-1).kind, "JsonComplete");
-  assert.deepEqual((await all(updates(events))).items.at(-1).data, { a: "xy", b: [1, 2] });
 });
 
 test("the arguments of a tool's calls are documents of their own", async () => {
@@ -399,19 +371,6 @@ test("the arguments of a tool's calls are documents of their own", async () => {
   }
   assert.deepEqual((await all(text(source(), "dish", { tool: "cook" }))).items, ["te", "a"]);
   assert.ok(closed);
-});
-
-test("repair reads arguments that are nearly JSON, and never half of them", async () => {
-  const events = [called(0, "f", "{'a': "), called(0, null, "1, 'b': 2,}", null), END];
-  const { items, error } = await all(values(events, { tool: "f", repair: true }));
-  assert.deepEqual([items.at(-1), error], [{ a: 1, b: 2 }, null]);
-  const [call] = (await all(toolCalls(events, { repair: true }))).items.slice(-1);
-  assert.deepEqual([call.args, call.status], [{ a: 1, b: 2 }, "complete"]);
-  const [cut] = (await all(toolCalls(events.slice(0, 1), { repair: true }))).items.slice(-1);
-  assert.equal(cut.status, "truncated");
-  const [strict] = (await all(toolCalls(events))).items.slice(-1);
-  assert.equal(strict.error.code, "INVALID_JSON");
-  assert.notEqual((await all(values(events, { tool: "f" }))).error, null);
 });
 
 test("with a schema the arguments of each call are validated", async () => {

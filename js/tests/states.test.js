@@ -41,15 +41,7 @@ test("states: each value with the open path and what is complete, also of nested
   assert.equal(items[0].isComplete("a.c"), false);
 });
 
-test("states: of many documents, and with a schema", async () => {
-  const { items } = await all(states('{"a": 1} {"a": "x', { many: true }));
-  assert.deepEqual(
-    items.map(({ value, complete }) => [value, complete]),
-    [
-      [{ a: 1 }, true],
-      [{ a: "x" }, false],
-    ],
-  );
+test("states: with a schema", async () => {
   const schema = standard((value) => ({ value: { a: value.a + 1 } }));
   const last = (await all(states('{"a": 1}', { schema }))).items;
   assert.deepEqual(

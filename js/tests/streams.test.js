@@ -1,4 +1,4 @@
-/** values, text, texts, select, fragments: any source in, what it says out. */
+/** values, text, select, fragments: any source in, what it says out. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -13,11 +13,9 @@ import {
   PathError,
   SourceFailed,
   Truncated,
-  formatPath,
   fragments,
   select,
   text,
-  texts,
   values,
 } from "../src/index.js";
 import { cases, cuttings, frozen } from "./support.js";
@@ -199,12 +197,6 @@ test("values, live: one object", async () => {
   assert.equal(seen.size, 1);
 });
 
-test("values, many: a document that is no JSON does not stop the others", async () => {
-  const { items, error } = await all(values("[1]\n{x\n[2]", { many: true }));
-  assert.deepEqual(items, [[1], {}, [2]]);
-  assert.equal(error.line, 2);
-});
-
 test("text: the pieces of one string, joined they are the field", async () => {
   for (const cut of cuttings(TEXT)) {
     assert.equal((await good(text(cut, "answer"))).join(""), FINAL.answer);
@@ -212,20 +204,6 @@ test("text: the pieces of one string, joined they are the field", async () => {
   assert.deepEqual(await good(text(["[", '{"a": "x', 'y"}]'], "[0].a")), ["x", "y"]);
   assert.deepEqual(await good(text('"whole"', "root")), ["whole"]);
   assert.deepEqual(await good(text(TEXT, "items[1].summary")), []);
-});
-
-test("texts: several strings, each piece with its path", async () => {
-  assert.deepEqual(await good(texts(TEXT, "title", "items[*].summary")), [
-    [["title"], "Tea"],
-    [["items", 0, "summary"], "a1"],
-    [["items", 2, "summary"], "c3"],
-  ]);
-  assert.deepEqual(await good(texts('{"a": {"x": "1", "y": "2"}}', "a.*")), [
-    [["a", "x"], "1"],
-    [["a", "y"], "2"],
-  ]);
-  assert.throws(() => texts(TEXT), TypeError);
-  assert.ok((await all(texts(TEXT, "title", { limits: { string: 1 } }))).error instanceof LimitExceeded);
 });
 
 test("select: each value when it is complete, and nothing else", async () => {
@@ -246,33 +224,22 @@ test("select: each value when it is complete, and nothing else", async () => {
   assert.deepEqual(await good(select("[[1], [2, 3]]", "root")), [[1], [2, 3]]);
   assert.deepEqual(await good(select("[[1], [2, 3]]", "[*][*]")), [1, 2, 3]);
   assert.deepEqual(await good(select('{"a": {"b": [1]}}', "root")), [{ a: { b: [1] } }]);
-  assert.deepEqual(await good(select('{"i": 1}\n{"i": 2}\n', "root", { many: true })), [{ i: 1 }, { i: 2 }]);
   for (const cut of cuttings(TEXT)) assert.deepEqual(await good(select(cut, "items[*]")), FINAL.items);
 });
 
 for (const { text: source, call, options, out, error, message } of cases("fields.json").cases) {
+  if (call[0] === "texts" || options?.many) continue;
   test(`${call.join(" ")} of ${source.slice(0, 60)}`, async () => {
     const [kind, ...fields] = call;
     for (const cut of cuttings(source)) {
-      const read = { text, texts, select }[kind](cut, ...fields, ...(options ? [options] : []));
+      const read = { text, select }[kind](cut, ...fields, ...(options ? [options] : []));
       const { items, error: thrown } = await all(read);
-      assert.deepEqual(joined(items, kind), out);
+      const found = kind === "text" && items.length ? [items.join("")] : items;
+      assert.deepEqual(found, out);
       assert.equal(thrown?.code, error);
       if (message !== undefined) assert.equal(thrown.message, message);
     }
   });
-}
-
-/** The pieces of each string as one, in the order in which the strings begin. */
-function joined(items, kind) {
-  if (kind === "select") return items;
-  if (kind === "text") return items.length ? [items.join("")] : [];
-  const whole = new Map();
-  for (const [path, piece] of items) {
-    const name = formatPath(path);
-    whole.set(name, (whole.get(name) ?? "") + piece);
-  }
-  return [...whole];
 }
 
 test("select: the limit of the text counts for each value, at any cutting", async () => {
@@ -327,13 +294,10 @@ test("a field that never came, or is no string, is FieldNotFound at the end", as
   assert.equal(await messageOf(text(TEXT, "reply")), "the field reply never came");
   assert.equal(await messageOf(text(TEXT, "items")), "the field items is an array, not a string");
   assert.equal(await messageOf(text(TEXT, "none")), "the field none is null, not a string");
-  assert.equal(await messageOf(texts(TEXT, "title", "rows[*].x")), "the field rows[*].x never came");
-  assert.equal(await messageOf(texts(TEXT, "items[*].x")), "the field items[*].x never came");
   assert.equal(await messageOf(select(TEXT, "rows")), "the field rows never came");
   assert.equal(await messageOf(select(TEXT, "title[*]")), "the field title[*] is a string, not an array");
   for (const empty of ['{"a": []}', '{"a": null}']) {
     assert.deepEqual(await good(select(empty, "a[*].b")), []);
-    assert.deepEqual(await good(texts(empty, "a[*].b")), []);
   }
 });
 
@@ -369,5 +333,4 @@ test("schema: what it refuses is InvalidSchema, with its path, issues and value"
   assert.equal(error.issues, issues);
   assert.deepEqual(error.value, FINAL);
   assert.throws(() => values(TEXT, { schema: {} }), TypeError);
-  assert.throws(() => values(TEXT, { schema: schema(() => ({})), many: true }), /select/);
 });

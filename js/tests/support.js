@@ -7,17 +7,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { parse } from "../src/jsontext.js";
-
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 // Of the examples of a property so many are tried: a part, or with TEST_HARDER=1 many times more.
 export const HARDER = ["", "0", undefined].includes(process.env.TEST_HARDER) ? 0.17 : 20;
 /** A test that `make hard` alone runs: those that compare times do. */
 export const hard = HARDER > 1 ? test : () => {};
 
-/** A file of cases; numbers that a double would change are exact. */
+/** A file of cases. */
 export function cases(name) {
-  return parse(readFileSync(join(ROOT, "cases", name), "utf8"));
+  return JSON.parse(readFileSync(join(ROOT, "cases", name), "utf8"));
 }
 
 /** Numbers from 0 to 1, the same for the same seed. (mulberry32) */

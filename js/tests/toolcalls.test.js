@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ToolCalls } from "../src/toolcalls/toolcalls.js";
-import { ExactNumber } from "../src/parse/exact.js";
 import { cases, chance, cuttings, frozen, HARDER, hard, within } from "./support.js";
 
 /** A call as the cases write it: fields that say nothing left out. */
@@ -26,7 +25,7 @@ export function shown(call) {
 
 for (const { name, steps } of cases("toolcalls.json").cases) {
   test(name, () => {
-    const calls = new ToolCalls({ numbers: ExactNumber });
+    const calls = new ToolCalls();
     for (const step of steps) {
       if (step.event) calls.add(frozen(step.event));
       else if (step.forget) calls.forget(step.forget);
@@ -44,7 +43,7 @@ const update = (...updates) => ({
 });
 
 test("an event says which calls it changed", () => {
-  const calls = new ToolCalls({ numbers: ExactNumber });
+  const calls = new ToolCalls();
   const [first] = calls.add(update({ tool_call_id: "a", index: 0, function_name: "f" }));
   const [same, second] = calls.add(update({ index: 0, function_args: "{", json_update_fragments: [[0]] }, { index: 1 }));
   assert.equal(first, same);
@@ -55,8 +54,8 @@ test("an event says which calls it changed", () => {
   assert.deepEqual(calls.flush(), []);
 });
 
-test("JSON text is read, with its numbers exact", () => {
-  const calls = new ToolCalls({ numbers: ExactNumber });
+test("an event may be JSON text", () => {
+  const calls = new ToolCalls();
   const event = update({
     tool_call_id: "a",
     function_args: '{"n": 9007199254740993}',
@@ -64,13 +63,13 @@ test("JSON text is read, with its numbers exact", () => {
   });
   calls.add(JSON.stringify(event));
   calls.add('{"kind": "tool_result", "tool_call_id": "a", "result": 9007199254740993}');
-  assert.deepEqual(calls.get("a").args, { n: new ExactNumber("9007199254740993") });
-  assert.deepEqual(calls.get("a").result, new ExactNumber("9007199254740993"));
+  assert.deepEqual(calls.get("a").args, { n: Number("9007199254740993") });
+  assert.deepEqual(calls.get("a").result, Number("9007199254740993"));
   assert.deepEqual(calls.add("{"), []);
 });
 
 test("args that were handed out stay as they were", () => {
-  const calls = new ToolCalls({ numbers: ExactNumber });
+  const calls = new ToolCalls();
   const [call] = calls.add(
     update({
       tool_call_id: "a",
@@ -91,7 +90,7 @@ test("args that were handed out stay as they were", () => {
 });
 
 test("dangerous keys in arguments, results and events pollute nothing", () => {
-  const calls = new ToolCalls({ numbers: ExactNumber });
+  const calls = new ToolCalls();
   const text = '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}';
   calls.add(
     update({
@@ -112,7 +111,7 @@ test("dangerous keys in arguments, results and events pollute nothing", () => {
 });
 
 test("of ended messages so many are kept, and memory stays flat", () => {
-  const calls = new ToolCalls({ keep: 4, numbers: ExactNumber });
+  const calls = new ToolCalls({ keep: 4 });
   for (let turn = 0; turn < 2000; turn += 1) {
     const who = { tool_call_id: `c${turn}`, index: 0 };
     calls.add({
@@ -242,7 +241,7 @@ test("arguments without fragments are what their text says, once it is complete,
 
 hard("linear: text in tiny pieces, whatever it is", () => {
   const run = (text) => () => {
-    const calls = new ToolCalls({ numbers: ExactNumber });
+    const calls = new ToolCalls();
     for (let at = 0; at < text.length; at += 4) {
       const [call] = calls.add(update({ tool_call_id: "a", function_args: text.slice(at, at + 4) }));
       call.args;

@@ -4,8 +4,6 @@ import { shortPath } from "../parse/path-text.js";
 
 // How much of an answer the feedback to the model quotes.
 const GOOD = 2000;
-// What in messages is not for it.
-const FOR_PROGRAMS = /: pass limits.*| \(repair: true [^)]*\)|, which repair: true \w+/;
 
 /**
  * What to tell the model, to ask again: what is wrong, where, and what was good before.
@@ -14,7 +12,7 @@ const FOR_PROGRAMS = /: pass limits.*| \(repair: true [^)]*\)|, which repair: tr
 export function feedback(error) {
   const place = shortPath(error.path ?? []);
   const at = !error.path?.length || error.message.includes(place) ? "" : ` (at ${place})`;
-  const sentences = [`Your answer was not accepted: ${error.message.replace(FOR_PROGRAMS, "")}${at}.`];
+  const sentences = [`Your answer was not accepted: ${error.message}${at}.`];
   const good = [...(error.text ?? "")].slice(0, error.offset);
   if (good.join("").trim() !== "") {
     const shown = good.length <= GOOD ? good : ["…", ...good.slice(-GOOD)];

@@ -11,7 +11,6 @@
  */
 
 import { Calls } from "../toolcalls/calls.js";
-import { stringify } from "../jsontext.js";
 import { Reader } from "../providers/index.js";
 import { Ending, ofChoice, Watch } from "../providers/statements.js";
 
@@ -22,37 +21,15 @@ import { Ending, ofChoice, Watch } from "../providers/statements.js";
 /** @typedef {import("../providers/statements.js").Statement} Statement */
 /** @typedef {import("../providers/statements.js").TextStatement} TextStatement */
 /**
- * `choice` selects one of several answers. `split` divides its text (with `import "jsonrill/split"`):
- * true, or the names of formats.
+ * `choice` selects one of several answers.
  * @typedef {Omit<import("../toolcalls/calls.js").CallOptions, "keep"> & {choice?: number,
- *   provider?: import("../providers/index.js").Provider,
- *   split?: boolean | string | Iterable<string>}} PartsOptions
+ *   provider?: import("../providers/index.js").Provider}} PartsOptions
  */
-/** @typedef {"text" | "reasoning" | "call" | "result" | "json"} PartKind */
-/**
- * What divides a text asks for: the next index of a part, whether a call of this id is known, and the
- * parts of a call.
- * @typedef {{index(): number, isKnown(id: string): boolean,
- *   call(delta: import("../providers/statements.js").CallDelta): Part[]}} DividerHost
- */
-/**
- * Divides the text of an answer. `end`: the text has ended; `closeText`: another part begins.
- * @typedef {{feed(piece: any): Part[], end(): Part[], closeText(cut: Cut | null): Part[]}} Divider
- */
-
-/** Made known by `split.js`, so that programs without it do not load it. @type {((options: PartsOptions, host: DividerHost) => Divider) | null} */
-let makeDivider = null;
-
-/** @param {(options: PartsOptions, host: DividerHost) => Divider} make */
-export function useDivider(make) {
-  makeDivider = make;
-}
-
+/** @typedef {"text" | "reasoning" | "call" | "result"} PartKind */
 /**
  * A part by its kind: of `call` and `result` there is a call, of the others none.
  * @typedef {(Part & {kind: "text" | "reasoning", call: null, value: string})
- *   | (Part & {kind: "call", call: ToolCall}) | (Part & {kind: "result", call: ToolCall})
- *   | (Part & {kind: "json", call: null})} AnyPart
+ *   | (Part & {kind: "call", call: ToolCall}) | (Part & {kind: "result", call: ToolCall})} AnyPart
  */
 
 /**
@@ -61,12 +38,10 @@ export function useDivider(make) {
  * `index` numbers the parts, `turn` the answers of a conversation; `delta` is the text that is new.
  * `complete`: nothing of a text follows, the arguments of a call are a complete value. A text that was
  * cut ends with an `error`, and as a call that was cut it has the `reason`. `call` is the call, also of
- * a result, whose `result` or `error` says what the tool returned. With `split`, `raw` is the text as it came, with tags:
- * joined, the `raw` of all parts is the text.
+ * a result, whose `result` or `error` says what the tool returned.
  */
 export class Part {
   #text;
-  #document;
   // That of the call when the part was made: parts may be kept, and read later.
   #status;
   /** @type {any} */
@@ -75,8 +50,6 @@ export class Part {
   error = null;
   /** @type {string | null} */
   reason = null;
-  /** Of a call: its tool was started, or a person has to decide. @type {"started" | "waiting" | null} */
-  status = null;
 
   /**
    * @param {PartKind} kind
@@ -85,9 +58,8 @@ export class Part {
    * @param {boolean} complete
    * @param {ToolCall | null} call
    * @param {string} text
-   * @param {{readonly value: any} | null} [document]
    */
-  constructor(kind, index, delta, complete, call, text, document = null) {
+  constructor(kind, index, delta, complete, call, text) {
     this.kind = kind;
     this.index = index;
     this.delta = delta;
@@ -96,8 +68,6 @@ export class Part {
     this.turn = 0;
     this.#status = call?.status ?? null;
     this.#text = text;
-    this.#document = document;
-    this.raw = call === null ? delta : "";
   }
 
   /** The text of the part up to here; of a call, the argument text so far. */
@@ -105,16 +75,15 @@ export class Part {
     return this.call === null ? this.#text : this.call.raw;
   }
 
-  /** The arguments of the call or the value of the JSON, as far as they are known; else the text. It is safe to keep. */
+  /** The arguments of the call, as far as they are known; else the text. It is safe to keep. */
   get value() {
-    if (this.#document !== null) return this.#document.value;
     return this.call === null ? this.#text : this.call.args;
   }
 
   /** The part as JSON wants it: its delta, and of a call its arguments once complete. */
   toJSON() {
-    const { kind, index, turn, status, delta, complete, call, result, error, reason } = this;
-    const which = { kind, index, ...(turn && { turn }), ...(status && { status }) };
+    const { kind, index, turn, delta, complete, call, result, error, reason } = this;
+    const which = { kind, index, ...(turn && { turn }) };
     const where = { ...which, ...(call && { call: this.#callFields(call) }) };
     if (kind === "result") return { ...where, result, error };
     return { ...where, delta, complete, ...(error && { error }), ...(reason && { reason }) };
@@ -139,8 +108,6 @@ export class Parts {
   #reader;
   #choice;
   #calls;
-  /** @type {Divider | null} */
-  #divider = null;
   /** The part that text is added to. @type {{kind: PartKind, block: unknown, index: number, text: string} | null} */
   #open = null;
   /** @type {Map<ToolCall, number>} */
@@ -160,23 +127,13 @@ export class Parts {
   #watch = null;
 
   /** @param {PartsOptions} [options] */
-  constructor({ choice = 0, provider = "auto", split = false, ...options } = {}) {
+  constructor({ choice = 0, provider = "auto", ...options } = {}) {
     if (!Number.isInteger(choice) || choice < 0) {
       throw new TypeError(`choice is a whole number from 0 up, not ${String(choice)}`);
     }
     this.#choice = choice;
-    this.#reader = new Reader(provider, options.numbers);
+    this.#reader = new Reader(provider);
     this.#calls = new Calls({ ...options, keep: Infinity });
-    if (split === false) return;
-    if (makeDivider === null) throw new TypeError('split needs import "jsonrill/split"');
-    this.#divider = makeDivider(
-      { ...options, split },
-      {
-        index: () => this.#begin(),
-        isKnown: (id) => this.#calls.get(id) !== null,
-        call: (delta) => this.#changes(this.#calls.read([{ ...delta, choice }])),
-      },
-    );
   }
 
   /** Let the caller's object know of the text, the end and the token counts. @param {Answer} answer */
@@ -220,14 +177,6 @@ export class Parts {
   }
 
   /**
-   * With `split`: the parts that a piece of the answer's text changes.
-   * @param {unknown} piece
-   */
-  addText(piece) {
-    return this.#divider?.feed(piece) ?? [];
-  }
-
-  /**
    * The parts at the end of the stream: calls that have not ended are truncated. `isDone`: the stream
    * said that it is at its end, such as with `[DONE]`.
    * @param {boolean} [isDone]
@@ -237,7 +186,7 @@ export class Parts {
     const ends = this.#reader.ends && !isDone;
     const cut = this.#ending.cut(this.#choice, ends);
     this.#watch?.end(ends);
-    last.push(...this.#endText(), ...this.#changes(this.#calls.end([]), cut), ...this.#closeText(cut));
+    last.push(...this.#changes(this.#calls.end([]), cut), ...this.#closeText(cut));
     return this.#ofTurn([...last, ...this.#tell(cut)]);
   }
 
@@ -254,19 +203,15 @@ export class Parts {
   #act(statement) {
     switch (statement.kind) {
       case "text":
-        return this.#divider?.feed(statement.text) ?? this.#text(statement);
       case "reasoning":
-        return [...this.#endText(), ...this.#text(statement)];
+        return this.#text(statement);
       case "usage":
         this.usage = { ...this.usage, ...statement.counts };
         this.#calls.read([statement]);
         return [];
-      case "break":
-        return [];
       default: {
         const cut = this.#ending.cut(this.#choice, statement.kind === "finish");
-        const parts = [...this.#endText(), ...this.#changes(this.#calls.read([statement]), cut)];
-        if (statement.kind === "call" && !statement.received) parts.push(...this.#stateOf(statement));
+        const parts = this.#changes(this.#calls.read([statement]), cut);
         if (statement.kind === "begin") parts.push(...this.#closeText());
         if (statement.kind === "finish") parts.push(...this.#closeText(cut), ...this.#tell(cut));
         if (statement.kind === "finish" && statement.reason === "error") this.error ??= statement.detail ?? null;
@@ -295,10 +240,6 @@ export class Parts {
     return this.#count - 1;
   }
 
-  #endText() {
-    return this.#divider?.end() ?? [];
-  }
-
   /**
    * End the open text; one that was cut is not complete, and its `error` says why.
    * @param {Cut | null} [cut]
@@ -306,12 +247,11 @@ export class Parts {
   #closeText(cut = null) {
     const entry = this.#open;
     this.#open = null;
-    const parts = this.#divider?.closeText(cut) ?? [];
-    if (entry === null) return parts;
+    if (entry === null) return [];
     const last = new Part(entry.kind, entry.index, "", cut === null, null, entry.text);
     last.error = cut?.message ?? null;
     this.#blame(last, cut);
-    return [...parts, last];
+    return [last];
   }
 
   /**
@@ -354,26 +294,13 @@ export class Parts {
     });
   }
 
-  /**
-   * A part that says that the tool of a call was started, or that the call waits.
-   * @param {import("../providers/statements.js").CallDelta} delta
-   */
-  #stateOf({ id, status }) {
-    const call = status && id ? this.#calls.get(id) : null;
-    const index = call ? this.#indices.get(call) : undefined;
-    if (!call || index === undefined) return [];
-    const part = new Part("call", index, "", call.completeArgs, call, "");
-    part.status = /** @type {"started" | "waiting"} */ (status);
-    return [part];
-  }
-
   /** @param {ToolCall} call */
   #result(call) {
     const part = new Part("result", this.#count, "", true, call, "");
     this.#count += 1;
     const { result } = call;
     if (!call.resultIsError) part.result = result;
-    else part.error = typeof result === "string" ? result : stringify(result);
+    else part.error = typeof result === "string" ? result : JSON.stringify(result);
     return part;
   }
 }

@@ -7,7 +7,6 @@ import { pendingOf } from "../parse/machine.js";
 
 /** @import { ParserOptions } from "../parse/machine.js" */
 /** @import { Path } from "../paths.js" */
-/** @import { DeepPartial } from "./builder.js" */
 
 /**
  * The value of a text that arrives in pieces.
@@ -42,7 +41,7 @@ export class Document extends GrowingValue {
 
   /**
    * The text has ended; true if the value changed. Throws `Truncated` if it stopped early. With `cut`
-   * the answer goes on behind the text, as the provider says: nothing is repaired.
+   * the answer goes on behind the text, as the provider says.
    * @param {import("../errors.js").Cut | null} [cut]
    */
   flush(cut = null) {
@@ -63,28 +62,5 @@ export class Document extends GrowingValue {
    */
   get pending() {
     return pendingOf(this.#machine);
-  }
-
-  /**
-   * With `many`: values that the last `feed` changed and then left for the next document.
-   * @returns {DeepPartial<T>[]}
-   */
-  get finished() {
-    return this.#growing.finished;
-  }
-
-  /** With `many`: the number of the document being read, from 0. */
-  get document() {
-    return this.#machine.document;
-  }
-
-  /** With `repair`: all that had to be repaired so far. */
-  get repairs() {
-    return this.#machine.repairs;
-  }
-
-  /** With `many`: what ended documents early, in order. */
-  get errors() {
-    return this.#machine.errors;
   }
 }

@@ -5,9 +5,8 @@
 
 import { FieldNotFound } from "./field-not-found.js";
 import { ValueBuilder } from "./builder.js";
-import { ANY_INDEX, fits, parsePattern } from "../paths.js";
+import { ANY_INDEX, fits, parsePath, parsePattern } from "../paths.js";
 
-/** @typedef {import("../paths.js").Path} Path */
 /** @typedef {import("../paths.js").Pattern} Pattern */
 
 /** A field that is looked for: a pattern, and what was found of it. */
@@ -68,13 +67,6 @@ class FieldSink {
   /** Throw FieldNotFound if a field was not found. */
   check() {
     for (const { field } of this.#first) field.check();
-  }
-
-  /** The path of the value that has begun last. @returns {Path} */
-  get path() {
-    const last = typeof this.#step === "number" ? this.#step - 1 : this.#step;
-    const outer = this.#frames.slice(1).map(({ step }) => (typeof step === "number" ? step - 1 : step));
-    return this.#frames.length === 0 ? [] : [...outer, last];
   }
 
   /**
@@ -148,18 +140,20 @@ function kindOf(value) {
   return value === null ? "null" : typeof value === "boolean" ? "a boolean" : "a number";
 }
 
-/** The pieces of strings: `[path, text]`. */
+/** The pieces of a string. */
 export class TextSink extends FieldSink {
-  /** @type {[Path, string][]} */
+  /** @type {string[]} */
   pieces = [];
-  /** True once a string of the fields is complete. */
+  /** True once the string is complete. */
   ended = false;
-  /** The path of the open string, if it is one of the fields. @type {Path | null} */
-  #path = null;
+  /** True in the string. */
+  #isOpen = false;
 
-  /** @param {string[]} fields */
-  constructor(fields) {
-    super(fields.map((field) => new Field(field)));
+  /** @param {string} text */
+  constructor(text) {
+    const field = new Field(text);
+    parsePath(text);
+    super([field]);
   }
 
   startObject() {
@@ -173,27 +167,22 @@ export class TextSink extends FieldSink {
   startString() {
     const whole = this.begin("a string").filter(isComplete);
     for (const { field } of whole) field.isMet = true;
-    this.#path = whole.length === 0 ? null : this.path;
+    this.#isOpen = whole.length !== 0;
   }
 
   /** @param {string} run */
   text(run) {
-    if (this.#path !== null) this.pieces.push([this.#path, run]);
+    if (this.#isOpen) this.pieces.push(run);
   }
 
   endString() {
-    this.ended ||= this.#path !== null;
-    this.#path = null;
+    this.ended ||= this.#isOpen;
+    this.#isOpen = false;
   }
 
   /** @param {unknown} value */
   scalar(value) {
     this.#value(kindOf(value));
-  }
-
-  nextDocument() {
-    super.nextDocument();
-    this.#path = null;
   }
 
   /** @param {string} kind */

@@ -8,8 +8,6 @@ import { LocatedBuilder } from "./located.js";
 
 export { Fragment, FragmentError, KINDS, WireReader } from "../wire/fragments.js";
 export { formatPath, fromPointer, parsePath, toPointer } from "../paths.js";
-export { parse, stringify } from "../jsontext.js";
-export { ExactNumber } from "../parse/exact.js";
 
 /** @typedef {import("../paths.js").Path} Path */
 /** @typedef {import("../wire/fragments.js").Dialect} Dialect */
@@ -38,17 +36,16 @@ export class Rebuilder extends GrowingValue {
   /**
    * `onMisfit`: a fragment that does not fit is thrown as a FragmentError ("raise"), or left out
    * and kept in `misfits` ("collect").
-   * @param {{dialect?: Dialect, numbers?: import("../parse/values.js").Numbers,
-   *   onMisfit?: "raise" | "collect"}} [options]
+   * @param {{dialect?: Dialect, onMisfit?: "raise" | "collect"}} [options]
    */
-  constructor({ dialect = "jsonrill", numbers = "number", onMisfit = "raise" } = {}) {
+  constructor({ dialect = "jsonrill", onMisfit = "raise" } = {}) {
     const growing = new LocatedBuilder();
     super(growing);
     this.#growing = growing;
     if (onMisfit !== "raise" && onMisfit !== "collect") {
       throw new TypeError(`onMisfit is "raise" or "collect", not ${JSON.stringify(onMisfit)}`);
     }
-    this.#reader = new WireReader(dialect, numbers);
+    this.#reader = new WireReader(dialect);
     this.#collects = onMisfit === "collect";
   }
 

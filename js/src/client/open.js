@@ -6,14 +6,12 @@ import { JsonrillError } from "../errors.js";
 import { ServerError } from "./server-error.js";
 import { openEvents } from "./events.js";
 import { Rebuilder } from "../build/rebuilder.js";
-import { parse } from "../jsontext.js";
 import { lastPath } from "../build/lookup.js";
 import { progress } from "../build/state.js";
 import { stoppable } from "../sources/stopping.js";
 import { isObject } from "../parse/values.js";
 
 /** @typedef {import("../build/located.js").LocatedBuilder} LocatedBuilder */
-/** @typedef {import("../parse/values.js").Numbers} Numbers */
 /**
  * `value` is what is known so far, `complete` whether that is all. For the updates of a server,
  * `entity` and `index` say which entity it is. `id` is the position from which another reader goes
@@ -26,7 +24,7 @@ import { isObject } from "../parse/values.js";
  * What gives the events of a stream, and can be closed.
  * @typedef {AsyncIterable<import("./events.js").SSEEvent> & {close(): void}} Events
  */
-/** @typedef {import("./stream.js").Options & {live?: boolean, numbers?: Numbers}} OpenOptions */
+/** @typedef {import("./stream.js").Options & {live?: boolean}} OpenOptions */
 
 /**
  * Read the events of a stream of a jsonrill server: the value after each, across lost connections. Of
@@ -49,18 +47,18 @@ export function open(url, { live = false, ...options } = {}) {
  * @param {(url: string | URL, options: any) => Events} [connect]
  * @returns {AsyncGenerator<Opened<any>, void, undefined>}
  */
-export function opening(url, show, { numbers = "number", signal, ...options }, connect = openEvents) {
+export function opening(url, show, { signal, ...options }, connect = openEvents) {
   /** @type {Events | undefined} */
   let events;
   async function* opened() {
-    const reader = new Reader(show, numbers);
+    const reader = new Reader(show);
     events = connect(url, { ...options, onEvent: undefined });
     const taken = events[Symbol.asyncIterator]();
     for (;;) {
       const { done, value: event } = await taken.next();
       if (done) return reader.flush();
-      const data = parse(event.data, numbers);
-      if (isOfProvider(data)) return yield* answered(data, event.id, taken, show, numbers);
+      const data = JSON.parse(event.data);
+      if (isOfProvider(data)) return yield* answered(data, event.id, taken, show);
       for (const change of reader.read(data)) yield { ...change, id: event.id };
     }
   }
@@ -73,9 +71,8 @@ export function opening(url, show, { numbers = "number", signal, ...options }, c
  * @param {string} firstId
  * @param {AsyncIterator<import("./events.js").SSEEvent>} rest
  * @param {(value: any) => any} show
- * @param {Numbers} numbers
  */
-async function* answered(first, firstId, rest, show, numbers) {
+async function* answered(first, firstId, rest, show) {
   const { loggedValues } = await import("../streams/logged.js");
   let id = firstId;
   async function* logged() {
@@ -84,12 +81,12 @@ async function* answered(first, firstId, rest, show, numbers) {
       const { done, value: event } = await rest.next();
       if (done) return;
       id = event.id;
-      yield checked(parse(event.data, numbers));
+      yield checked(JSON.parse(event.data));
     }
   }
   const whole = (/** @type {any} */ value) => ({ value, complete: true, ...progress(value, null) });
   const seen = (/** @type {any} */ value) => shown(value, show);
-  for await (const change of loggedValues(logged(), seen, whole, numbers)) yield { ...change, id };
+  for await (const change of loggedValues(logged(), seen, whole)) yield { ...change, id };
 }
 
 /**
@@ -120,7 +117,6 @@ export function checked(data) {
 /** Events of any format → values. */
 class Reader {
   #show;
-  #numbers;
   /** @type {Rebuilder | null} */
   #rebuilder = null;
   /** @type {Document | null} */
@@ -130,11 +126,9 @@ class Reader {
 
   /**
    * @param {(value: Rebuilder | Document) => any} show
-   * @param {Numbers} numbers
-   */
-  constructor(show, numbers) {
+     */
+  constructor(show) {
     this.#show = show;
-    this.#numbers = numbers;
   }
 
   /**
@@ -163,7 +157,7 @@ class Reader {
       if (this.#rebuilder === null || this.#rebuilder.complete) {
         // Of many documents, another one begins.
         if (this.#rebuilder !== null) yield this.#shown(this.#rebuilder);
-        this.#rebuilder = new Rebuilder({ numbers: this.#numbers });
+        this.#rebuilder = new Rebuilder();
       }
       this.#rebuilder.add(item);
     }
@@ -172,7 +166,7 @@ class Reader {
 
   /** @param {string} chunk */
   #chunk(chunk) {
-    this.#document ??= new Document({ numbers: this.#numbers });
+    this.#document ??= new Document();
     this.#document.feed(chunk);
     return this.#document.started ? [this.#shown(this.#document)] : [];
   }

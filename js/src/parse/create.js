@@ -1,31 +1,21 @@
-/** The machine for given options: the strict one, or with `repair` the lenient one. */
+/** The machine for the options of a caller. */
 
 import { Machine } from "./machine.js";
 
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
 /** @typedef {import("./machine.js").Sink} Sink */
 
-/** Made known by `repair.js`, so that programs without it do not load it. @type {any} */
-let Lenient = null;
-
-/** @param {any} kind */
-export function useLenient(kind) {
-  Lenient = kind;
-}
-
 /**
- * The machine for these options.
+ * Create the machine for these options. With `many` it reads several documents in a row.
  * @param {Sink} sink
  * @param {ParserOptions} [options]
+ * @param {boolean} [many]
  * @returns {Machine}
  */
-export function createMachine(sink, { repair = false, onRepair, prefix = "", ...options } = {}) {
+export function createMachine(sink, { prefix = "", limits, ...others } = {}, many = false) {
+  for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
   if (typeof prefix !== "string") throw new TypeError("prefix is a text");
-  if (repair !== false && Lenient === null) {
-    throw new TypeError('repair needs import "jsonrill/repair"');
-  }
-  /** @type {Machine} */
-  const machine = repair === false ? new Machine(sink, options) : new Lenient(sink, repair, onRepair, options);
+  const machine = new Machine(sink, { limits, many });
   if (prefix !== "") machine.putBefore(prefix);
   return machine;
 }

@@ -4,14 +4,6 @@
  * Rule 1: nesting and grammar are checked here and nowhere else; a sink trusts what it is told.
  * Rule 2: what cannot be decided yet (half an escape, half a literal, half a surrogate pair) stays
  *         in `_held`, at most eleven characters, and is put before the next piece.
- * Rule 3: what leniency may answer differently is a method of its own. `lenient/` overrides these:
- *         a character that fits nowhere      `_unexpected`; a word that is none `_refuse`
- *         the character after a number       `_endsNumber`
- *         a string in a list, and brackets   `_stringElement`, `_close`
- *         a key that comes again             `_repeats`
- *         a quote in a string, and its text  `_endString`, `_take`
- *         states that JSON does not have     `_skip`, `_outside`, `_position`, `pendingText`
- *         the end of a document or the text  `_leaveEnded`, `_nextDocument`, `_finish`
  *
  * Strings are read in UTF-16 units, but offsets and limits count characters (code points), as in
  * Python: `_offset` is the number of the first character of the piece being read, and is lowered by
@@ -22,7 +14,6 @@ import { LIMITS } from "../defaults.js";
 import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted, truncated } from "../errors.js";
 import { shortPath } from "./path-text.js";
 import { decode, toBytes, wholeLength } from "./utf8.js";
-import { conversion } from "./values.js";
 
 /** @typedef {import("../paths.js").Path} Path */
 /**
@@ -47,30 +38,15 @@ import { conversion } from "./values.js";
  * @property {number} [string] (16 Mi)
  * @property {number} [number] (400)
  * @property {number} [keys] of one object (100 000)
- * @property {number} [repairs] (100 000)
- */
-/**
- * One repair of lenient reading: its rule, where it was noticed, and where it ends. `offset` and `end`
- * count characters from 0, `line` and `column` from 1. Where something is missing `end` is `offset`; of
- * text around the value it is known when that ends.
- * @typedef {{rule: string, offset: number, line: number, column: number, document: number,
- *   end: number}} Repair
  */
 /**
  * @typedef {object} MachineOptions
  * @property {boolean} [many] Read several documents in a row: NDJSON, concatenated, RFC 7464.
- * @property {"last" | "error"} [duplicates] What a key that comes twice in an object does.
- * @property {import("./values.js").Numbers} [numbers] How numbers become values.
  * @property {Limits} [limits]
- * @property {boolean} [cutOff] Whether `repair` may close what is open where a text ends.
  */
 /**
- * `repair`: read what models write instead of JSON, with all rules or those named; needs
- * `import "jsonrill/repair"` once. `onRepair` is called with each repair. `prefix`: text that was sent
- * before the answer, such as `{`.
- * @typedef {MachineOptions & {repair?: boolean | import("./lenient/rules.js").Rule
- *   | Iterable<import("./lenient/rules.js").Rule>, onRepair?: (repair: Repair) => void,
- *   prefix?: string}} ParserOptions
+ * `prefix`: text that was sent before the answer, such as `{`.
+ * @typedef {{limits?: Limits, prefix?: string}} ParserOptions
  */
 
 // What the machine expects, or is in. Up to FIRST_ELEMENT a value may begin, up to NEXT_KEY a quote.
@@ -160,36 +136,28 @@ function step(state, c) {
  * Check the options of a parser and fill in its limits.
  * @param {MachineOptions} options
  */
-function checked({ many = false, duplicates = "last", numbers = "number", limits = {}, cutOff = true, ...others }) {
-  for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
-  if (duplicates !== "last" && duplicates !== "error") {
-    throw new TypeError('duplicates is "last" or "error"');
-  }
+function checked({ many = false, limits = {} }) {
   for (const [name, limit] of Object.entries(limits)) {
     const isLimit = Object.hasOwn(LIMITS, name) && typeof limit === "number";
     if (!isLimit || !(limit >= (name === "text" ? 1 : 0))) {
       throw new TypeError(`there is no limit "${name}" of ${limit}`);
     }
   }
-  return { many, duplicates, numbers, limits: { ...LIMITS, ...limits }, cutOff };
+  return { many, limits: { ...LIMITS, ...limits } };
 }
 
 /** The state machine: text → events, told to the sink before `feed` returns. */
 export class Machine {
   _sink;
   _many;
-  _unique;
-  #number;
   _limits;
   _state = VALUE;
   // The open container: is it an object, its last key, how many keys or elements it has before this
-  // value, and its keys when they must be unique. The outer ones are in `_frames`.
+  // value. The outer ones are in `_frames`.
   _object = false;
   #key = "";
   _count = 0;
-  /** @type {Set<string> | null} */
-  _seen = null;
-  /** @type {[object: boolean, key: string, count: number, seen: Set<string> | null][]} */
+  /** @type {[object: boolean, key: string, count: number][]} */
   _frames = [];
   // The token being read: where it began, where its limit is, its text so far.
   _token = 0;
@@ -201,8 +169,6 @@ export class Machine {
   _held = "";
   /** The text ends here, but not the answer. */
   _cut = false;
-  /** Whether `repair` may close what is open where a text ends. */
-  _mayClose = true;
   /** A UTF-8 sequence that was cut off. @type {Uint8Array} */
   _tail = new Uint8Array(0);
   #bom = true;
@@ -220,11 +186,6 @@ export class Machine {
   _flushing = false;
   // The state in which a document begins.
   _fresh = VALUE;
-  /** With leniency: the rules that are on, and what was repaired, in order. */
-  /** @type {Set<string> | null} */
-  rules = null;
-  /** @type {Repair[]} */
-  repairs = [];
   /** With many documents: the number of the one being read. */
   document = 0;
   /** With many documents: what ended some of them early. @type {(InvalidJSON | LimitExceeded)[]} */
@@ -235,15 +196,12 @@ export class Machine {
    * @param {MachineOptions} [options]
    */
   constructor(sink, options = {}) {
-    const { many, duplicates, numbers, limits, cutOff } = checked(options);
+    const { many, limits } = checked(options);
     this._sink = sink;
     this._many = many;
-    this._unique = duplicates === "error";
-    this.#number = conversion(numbers);
     this._limits = limits;
     this._bound = this._size = limits.text;
     this.#simple = !many;
-    this._mayClose = cutOff;
   }
 
   /**
@@ -267,7 +225,7 @@ export class Machine {
 
   /**
    * The text has ended: complete a root number, or say what is missing. With `cut` the answer goes on
-   * behind the text: nothing is completed or repaired.
+   * behind the text: nothing is completed.
    * @param {import("../errors.js").Cut | null} [cut]
    */
   flush(cut = null) {
@@ -471,7 +429,6 @@ export class Machine {
     this._sink.nextDocument(); // first, so that it can still ask what is pending
     this._state = state;
     this._object = false;
-    this._seen = null;
     this._frames = [];
     this._begun = "";
     this._bound = this._offset + pos + this._size;
@@ -503,7 +460,8 @@ export class Machine {
           this._lineStart = this._offset + pos;
         }
       } else if (c === 34 && state <= NEXT_KEY) {
-        pos = state <= FIRST_ELEMENT ? this._stringElement(text, pos) : this._openString(KEY, pos);
+        if (state <= FIRST_ELEMENT) this._sink.startString(this._offset + pos);
+        pos = this._openString(state <= FIRST_ELEMENT ? STRING : KEY, pos);
       } else if (c === 44 && state === AFTER) {
         pos += 1;
         if (this._object) {
@@ -571,16 +529,6 @@ export class Machine {
   }
 
   /**
-   * A quote where a value is due.
-   * @param {string} text
-   * @param {number} pos
-   */
-  _stringElement(text, pos) {
-    this._sink.startString(this._offset + pos);
-    return this._openString(STRING, pos);
-  }
-
-  /**
    * @param {number} state
    * @param {number} pos
    */
@@ -600,13 +548,12 @@ export class Machine {
     if (this._frames.length >= this._limits.depth) {
       throw this._over("depth", this._limits.depth, pos);
     }
-    this._frames.push([this._object, this.#key, this._count, this._seen]);
+    this._frames.push([this._object, this.#key, this._count]);
     this._object = object;
     this._count = 0;
     this._token = this._offset + pos;
     if (object) {
       this._state = FIRST_KEY;
-      this._seen = this._unique || this.rules !== null ? new Set() : null;
       this._sink.startObject(this._token);
     } else {
       this._state = FIRST_ELEMENT;
@@ -624,7 +571,6 @@ export class Machine {
     this._object = around[0];
     this.#key = around[1];
     this._count = around[2];
-    this._seen = around[3];
     this._sink.endContainer(this._offset + pos);
     this._ended(pos + 1);
     return pos + 1;
@@ -664,14 +610,10 @@ export class Machine {
       run += text.slice(start, at);
       if (at < end && text.charCodeAt(at) === 34) {
         if (run !== "") this._take(run);
-        return this._state === STRING ? this._endString(text, at) : this._endKeyAt(text, at);
+        return this._state === STRING ? this._endString(at) : this._endKey(at);
       }
       if (at >= visible) break;
       if (c === 92) {
-        if (this._hasLiteral()) {
-          if (run !== "") this._take(run);
-          return this._afterLiteral(text, at);
-        }
         const decoded = this._escape(text, at, visible);
         if (typeof decoded === "string") {
           run += decoded;
@@ -739,20 +681,6 @@ export class Machine {
     return String.fromCharCode(unit);
   }
 
-  /** With leniency: true if the string has a backslash that is text. */
-  _hasLiteral() {
-    return false;
-  }
-
-  /**
-   * With leniency: a backslash in such a string.
-   * @param {string} _text
-   * @param {number} pos
-   */
-  _afterLiteral(_text, pos) {
-    return pos;
-  }
-
   /**
    * Text of a string or key.
    * @param {string} run
@@ -762,47 +690,23 @@ export class Machine {
     else this._sink.text(run);
   }
 
-  /**
-   * @param {string} text
-   * @param {number} quote
-   */
-  _endString(text, quote) {
+  /** @param {number} quote */
+  _endString(quote) {
     this._sink.endString();
     this._ended(quote + 1);
     return quote + 1;
-  }
-
-  /**
-   * @param {string} _text
-   * @param {number} quote
-   */
-  _endKeyAt(_text, quote) {
-    return this._endKey(quote);
   }
 
   /** @param {number} quote */
   _endKey(quote) {
     const key = this._begun;
     this._begun = "";
-    if (this._seen !== null) {
-      if (this._seen.has(key)) this._repeats(key, quote);
-      this._seen.add(key);
-    }
     this._count += 1;
     if (this._count > this._limits.keys) throw this._over("keys", this._limits.keys, quote);
     this.#key = key;
     this._state = COLON;
     this._sink.key(key, this._token);
     return quote + 1;
-  }
-
-  /**
-   * A key that its object has already.
-   * @param {string} key
-   * @param {number} quote
-   */
-  _repeats(key, quote) {
-    throw this._error(InvalidJSON, "no key twice in an object", `but got ${quoted(key)}`, quote);
   }
 
   /**
@@ -848,7 +752,7 @@ export class Machine {
     const text = this._begun;
     this._begun = "";
     this._numberEnd = this._offset + pos;
-    this._sink.scalar(this.#number(text), text, this._token);
+    this._sink.scalar(Number(text), text, this._token);
     this._ended(pos);
   }
 

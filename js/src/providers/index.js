@@ -3,7 +3,6 @@
  * recognises which provider an event is from.
  */
 
-import { parse } from "../jsontext.js";
 import { isObject, own } from "../parse/values.js";
 import * as agUi from "./ag-ui.js";
 import * as anthropic from "./anthropic.js";
@@ -15,7 +14,6 @@ import * as parts from "./parts.js";
 import { failed } from "./statements.js";
 import * as vercel from "./vercel.js";
 
-/** @typedef {import("../parse/values.js").Numbers} Numbers */
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 /** @typedef {import("./statements.js").Translate} Translate */
@@ -57,7 +55,6 @@ const PROVIDERS = new Map(
  * the first event, only an error is read.
  */
 export class Reader {
-  #numbers;
   /** @type {Map<ProviderName, Translate>} */
   #pages = new Map();
   /** @type {(event: Fields) => boolean} */
@@ -67,10 +64,8 @@ export class Reader {
 
   /**
    * @param {Provider} [provider]
-   * @param {Numbers} [numbers] how the numbers of events that are text become values
-   */
-  constructor(provider = "auto", numbers = "number") {
-    this.#numbers = numbers;
+     */
+  constructor(provider = "auto") {
     this.named = provider;
     /** The provider of the last event; null if it is not known yet. @type {ProviderName | null} */
     this.provider = null;
@@ -103,7 +98,7 @@ export class Reader {
    * @returns {Statement[]}
    */
   feed(event) {
-    const known = plain(event, this.#numbers);
+    const known = plain(event);
     if (known === null) return [];
     if (!this.#accepts(known)) {
       const name = pageOf(known);
@@ -138,7 +133,7 @@ function onlyErrors({ error }) {
  * @param {unknown} event
  */
 export function recognise(event) {
-  const known = plain(event, "number");
+  const known = plain(event);
   return known === null ? null : pageOf(known);
 }
 
@@ -152,14 +147,13 @@ function pageOf(event) {
  * The event as an object; null for what cannot be one. Unwraps the events that some clients wrap in
  * an object with `data`.
  * @param {unknown} event
- * @param {Numbers} numbers
  * @returns {Fields | null}
  */
-function plain(event, numbers) {
+function plain(event) {
   let known = event;
   if (typeof event === "string") {
     try {
-      known = parse(event, numbers);
+      known = JSON.parse(event);
     } catch {
       return null;
     }

@@ -1,8 +1,7 @@
 /**
  * jsonrill's own wire events: `tools_call_update` (deltas with their fragments), `tool_result`,
  * `tools_aggregate` (the final state of a message). The fields of calls are in snake_case; camelCase
- * is read, too. `answer` is one change of an answer that several requests made (Python's `unbroken`):
- * text, reasoning, a call, token counts, a break, or its end.
+ * is read, too.
  *
  * The public system that they come from sends them in an envelope, with their fields in `payload`, and
  * a later version sends `tool_call_update`, one call at a time, and `tool_call_result`.
@@ -10,8 +9,6 @@
 
 import { isObject } from "../parse/values.js";
 import { asId, asIndex, asText, either, items } from "./fields.js";
-import { REASONS } from "./finish.js";
-import { asUsage } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
@@ -36,8 +33,7 @@ import { asUsage } from "./statements.js";
 
 const UPDATES = ["tools_call_update", "tool_call_update"];
 const RESULTS = ["tool_result", "tool_call_result"];
-const ANSWER = "answer";
-const KINDS = [...UPDATES, ...RESULTS, "tools_aggregate", ANSWER];
+const KINDS = [...UPDATES, ...RESULTS, "tools_aggregate"];
 const ENDED = ["complete", "error", "truncated"];
 // With each chunk the public server puts another time into the id of the message.
 const TIME = /-[0-9A-F]{15}(?=-)/g;
@@ -63,7 +59,6 @@ export function translate(event) {
     return updates.map((call) => callDelta(call, message));
   }
   if (RESULTS.includes(kind)) return [result(fields)];
-  if (kind === ANSWER) return answer(fields);
   if (kind !== "tools_aggregate") return [];
   const calls = items(either(fields, "tool_calls", "toolCalls")).map((call) => ({
     ...callDelta(call, message),
@@ -105,69 +100,4 @@ function result(fields) {
   const id = asId(either(fields, "tool_call_id", "toolCallId"));
   const isError = either(fields, "is_error", "isError") === true;
   return { kind: "result", id, result: fields.result ?? null, isError };
-}
-
-/**
- * One change of an answer.
- * @param {Fields} event
- * @returns {Statement[]}
- */
-function answer(event) {
-  const { break: broke, call, id, error, finish, usage } = event;
-  const choice = asIndex(event.choice) ?? 0;
-  const text = asText(event.text);
-  const reasoning = asText(event.reasoning);
-  /** @type {Statement[]} */
-  const statements = event.begins === true ? [{ kind: "begin" }] : [];
-  if (isObject(broke)) statements.push(...ended(broke));
-  if (text !== null) statements.push({ kind: "text", text, choice });
-  if (reasoning !== null) statements.push({ kind: "reasoning", text: reasoning, choice });
-  if (isObject(call)) statements.push(growing(call, choice));
-  if ("result" in event || "error" in event) {
-    const isError = (error ?? null) !== null;
-    const value = isError ? error : (event.result ?? null);
-    statements.push({ kind: "result", id: asId(id), result: value, isError });
-  }
-  statements.push(...asUsage(usage));
-  if (REASONS.includes(finish)) {
-    const detail = asText(event.detail);
-    statements.push({ kind: "finish", message: null, choice: null, reason: finish, detail, last: true });
-  }
-  return statements;
-}
-
-/**
- * The answer broke off; after a contradiction what came before it has ended.
- * @param {Fields} broke
- * @returns {Statement[]}
- */
-function ended(broke) {
-  const reason = asText(broke.reason) ?? "lost";
-  if (reason !== "contradiction") return [{ kind: "break", reason }];
-  const detail = "another answer contradicts it";
-  const path = Array.isArray(broke.path) ? broke.path : [];
-  return [
-    { kind: "finish", reason: "lost", detail },
-    { kind: "break", reason, contradiction: [path, broke.written ?? null, broke.now ?? null] },
-  ];
-}
-
-/**
- * More of a call; with `complete` it has all of its arguments.
- * @param {Fields} call
- * @param {number} choice
- * @returns {CallDelta}
- */
-function growing(call, choice) {
-  return {
-    kind: "call",
-    id: asId(call.id),
-    index: asIndex(call.index),
-    name: asText(call.name),
-    text: asText(call.text),
-    choice,
-    free: call.encoding === "text",
-    hosted: call.hosted === true,
-    end: call.complete === true ? { sure: true } : null,
-  };
 }

@@ -6,7 +6,6 @@
  * Some clients write the names of fields in camelCase.
  */
 
-import { stringify } from "../jsontext.js";
 import { asId, asIndex, asObject, asText, either, filled, items } from "./fields.js";
 import { asUsage, failed, finished } from "./statements.js";
 
@@ -89,7 +88,7 @@ function repetitions() {
   return (/** @type {string} */ type, /** @type {Fields} */ event) => {
     const number = asIndex(either(event, "sequence_number", "sequenceNumber"));
     if (number === null) return false;
-    if (number === last && stringify(lastEvent) !== stringify(event)) trusted = false;
+    if (number === last && JSON.stringify(lastEvent) !== JSON.stringify(event)) trusted = false;
     const its = asId(asObject(event.response).id);
     const { id, call_id, callId } = asObject(event.item);
     const item = asId(id) ?? asId(call_id ?? callId);

@@ -1,5 +1,5 @@
 /**
- * The parts of answers, as `parts()` and Python's `run_tools()` and `agent()` yield them and JSON keeps
+ * The parts of answers, as `parts()` and Python's `run_tools()` yield them and JSON keeps
  * them: of one turn or of many, with the results of tools in between.
  *
  * A program that joins several loops numbers the parts of each from 0: a part that cannot belong to the
@@ -16,9 +16,7 @@ import { failed } from "./statements.js";
 /** @typedef {import("./statements.js").CallDelta} CallDelta */
 /** @typedef {import("./statements.js").End} End */
 
-// Of a call, for an agent: its tool was started, or a person has to decide.
-const STATES = ["started", "waiting"];
-const KINDS = ["text", "reasoning", "json", "call", "result"];
+const KINDS = ["text", "reasoning", "call", "result"];
 
 /** The end of a source says that its answer is at its end; no event does. */
 export const ends = false;
@@ -73,7 +71,7 @@ export function translation() {
     }
     seen.set(index, { kind, id, ended: hasEnded(kind, call, event) });
     const text = asText(event.delta);
-    if (kind === "call") statements.push(callDelta(index, call, text, `turn-${turn}`, event.status));
+    if (kind === "call") statements.push(callDelta(index, call, text, `turn-${turn}`));
     else if (text !== null || event.complete === true) {
       const ends = event.complete === true;
       statements.push({ kind: kind === "reasoning" ? kind : "text", text: text ?? "", block: index, ends });
@@ -89,10 +87,9 @@ export function translation() {
  * @param {Fields} call
  * @param {string | null} text
  * @param {string} message
- * @param {any} state
  * @returns {CallDelta}
  */
-function callDelta(index, call, text, message, state) {
+function callDelta(index, call, text, message) {
   return {
     kind: "call",
     id: asId(call.id),
@@ -105,7 +102,6 @@ function callDelta(index, call, text, message, state) {
     free: call.encoding === "text",
     hosted: call.hosted === true,
     end: endOf(call),
-    status: STATES.includes(state) ? state : null,
   };
 }
 

@@ -59,12 +59,7 @@ import { MEANINGS, REASONS, WORDS } from "./finish.js";
  * @typedef {{kind: "aggregate", message: string | null, calls: CallDelta[]}} Aggregate
  */
 /** The token counts, as the provider wrote them. @typedef {{kind: "usage", counts: {[name: string]: any}}} Usage */
-/**
- * An answer that several requests make broke off, and goes on. With a `contradiction` (a path, what
- * was written there, what came) it begins again: what came before is void.
- * @typedef {{kind: "break", reason: string, contradiction?: [any[], any, any]}} Break
- */
-/** @typedef {Begin | TextStatement | CallDelta | Result | Aggregate | Usage | Finish | Break} Statement */
+/** @typedef {Begin | TextStatement | CallDelta | Result | Aggregate | Usage | Finish} Statement */
 /** @typedef {(event: any) => Statement[]} Translate */
 
 /**
@@ -188,7 +183,6 @@ export class Watch {
     for (const one of statements) {
       if (one.kind === "usage") Object.assign(this.#counts, one.counts);
       else if (one.kind === "text" && (one.choice ?? 0) === this.#choice) this.#answer.add(one.text);
-      else if (one.kind === "break") this.#answer.broke(one.reason, !!one.contradiction);
     }
     this.#ending.feed(statements);
     this.#answer.finish = this.#ending.of(this.#choice);

@@ -74,8 +74,6 @@ function callStatements(type, id, event) {
       return [{ kind: "call", id, name, hosted, end: { value: event.input } }];
     case "tool-input-error":
       return [invalid(id, name, event.errorText)];
-    case "tool-approval-request":
-      return [{ kind: "call", id, opens: false, status: "waiting" }];
     case "tool-output-available":
     case "tool-result":
       return [{ kind: "result", id, result: event.output ?? null }];

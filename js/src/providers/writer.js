@@ -12,7 +12,6 @@
  */
 
 import { quoted } from "../errors.js";
-import { stringify } from "../jsontext.js";
 import { formatPath } from "../parse/path-text.js";
 
 /** @typedef {import("../paths.js").Path} Path */
@@ -49,7 +48,7 @@ export class Writer {
       if (more || this.#knows(path)) return "";
       return this.#place(path) + this.#begin(path.at(-1) ?? null, !isArray);
     }
-    const text = this.#place(path) + stringify(value);
+    const text = this.#place(path) + JSON.stringify(value);
     if (!more || typeof value !== "string") return text;
     this.#string = formatPath(path);
     return text.slice(0, -1);
@@ -68,7 +67,7 @@ export class Writer {
     if (value !== undefined && typeof value !== "string") {
       throw new WriterError(`${path} is a string that has not ended`);
     }
-    const text = value === undefined ? "" : stringify(value).slice(1, -1);
+    const text = value === undefined ? "" : JSON.stringify(value).slice(1, -1);
     return more ? text : text + this.#leaveString();
   }
 

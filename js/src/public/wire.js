@@ -1,3 +1,2 @@
 export { Rebuilder } from "../build/rebuilder.js";
-export { Update } from "../partial-stream/update.js";
 export { Fragment, FragmentError } from "../wire/fragments.js";

@@ -74,10 +74,9 @@ export class ArgumentText {
    * @param {string | boolean} tool
    * @param {number} choice
    * @param {boolean} first
-   * @param {import("../toolcalls/calls.js").CallOptions["repair"]} [repair]
-   */
-  constructor(tool, choice, first, repair) {
-    this.#calls = new Calls({ repair });
+     */
+  constructor(tool, choice, first) {
+    this.#calls = new Calls();
     this.#tool = tool;
     this.#choice = choice;
     this.#first = first;

@@ -5,10 +5,10 @@
 
 import { InvalidJSON, truncated } from "../errors.js";
 import { EventText } from "./event-text.js";
-import { isEventStream, isLines } from "../eventstream/media.js";
+import { isEventStream } from "../eventstream/media.js";
 import { Reader } from "../providers/index.js";
 import { Ending, ofChoice, Watch } from "../providers/statements.js";
-import { RevisionError, SourceFailed, UnknownSource } from "./failures.js";
+import { SourceFailed, UnknownSource } from "./failures.js";
 import { isPiece } from "../streams/core.js";
 import { isObject } from "../parse/values.js";
 
@@ -46,7 +46,7 @@ const SHOWN = 500;
  * @type {import("./reading.js").Decode}
  */
 export async function decode(stage, options, opened) {
-  const { tool, choice = 0, first = false, repair } = options;
+  const { tool, choice = 0, first = false } = options;
   if (!Number.isInteger(choice) || choice < 0) {
     throw new TypeError(`choice is a whole number from 0 up, not ${String(choice)}`);
   }
@@ -54,7 +54,7 @@ export async function decode(stage, options, opened) {
   let wanted = new AnswerText(choice);
   if (tool) {
     const { ArgumentText } = await import("./arguments.js");
-    wanted = new ArgumentText(tool, choice, first, repair);
+    wanted = new ArgumentText(tool, choice, first);
   }
   return decoded(stage, opened, () => new AnswerDecoder(wanted, options, opened));
 }
@@ -63,24 +63,8 @@ export async function decode(stage, options, opened) {
  * Put the decoder before a stage that reads events.
  * @type {import("./reading.js").Decode}
  */
-export function decodeEvents(stage, { provider = "auto", split }, opened) {
-  const events = decoded(stage, opened, () => new EventDecoder(provider, isEventStream(opened.media)));
-  const { failure, media } = opened;
-  if (!split || failure || provider !== "auto" || isEventStream(media) || isLines(media)) return events;
-  /** @type {boolean | null} */
-  let isText = null;
-  return (element, out) => {
-    isText ??= isPiece(element);
-    return isText && element !== undefined ? stage(new AnswerPiece(element), out, null) : events(element, out, null);
-  };
-}
-
-/** A piece of the answer's text in place of an event, for `split`. */
-export class AnswerPiece {
-  /** @param {import("./reading.js").Piece} piece */
-  constructor(piece) {
-    this.piece = piece;
-  }
+export function decodeEvents(stage, { provider = "auto" }, opened) {
+  return decoded(stage, opened, () => new EventDecoder(provider, isEventStream(opened.media)));
 }
 
 /**
@@ -202,8 +186,8 @@ class AnswerDecoder {
    * @param {Opened} opened
    */
   constructor(wanted, options, opened) {
-    const { choice = 0, sse = false, provider, events = false, tool, repair, many, prefix, answer } = options;
-    this.#prose = events || tool || repair || many || prefix ? null : "";
+    const { choice = 0, sse = false, provider, events = false, tool, prefix, answer } = options;
+    this.#prose = events || tool || prefix ? null : "";
     this.#kept = opened.kept;
     this.#watch = answer ? new Watch(answer, choice) : null;
     this.#events = new EventDecoder(provider, sse || isEventStream(opened.media));
@@ -270,9 +254,6 @@ class AnswerDecoder {
         yield piece;
       }
       for (const one of ofChoice(statements, this.#choice)) {
-        if (one.kind === "break" && one.contradiction) {
-          throw new RevisionError(...one.contradiction);
-        }
         if (one.kind === "finish" && one.reason === "error") {
           this.#watch?.end(true);
           throw new SourceFailed(`the provider reported an error: ${one.detail}`);

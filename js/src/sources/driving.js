@@ -24,10 +24,8 @@ import { Stoppable } from "./stopping.js";
  *   provider?: import("../providers/index.js").Provider, signal?: AbortSignal}} SourceOptions
  */
 /**
- * `many` and `repair` are those of the reader of the text. `first`: of several calls only the first counts. `events`:
- * the answer may have no text. `split` is that of `parts`.
- * @typedef {SourceOptions & {many?: boolean, first?: boolean, events?: boolean, split?: unknown, prefix?: string,
- *   repair?: import("../parse/machine.js").ParserOptions["repair"]}} Reading
+ * `first`: of several calls only the first counts. `events`: the answer may have no text.
+ * @typedef {SourceOptions & {first?: boolean, events?: boolean, prefix?: string}} Reading
  */
 /**
  * An iterator over the elements of a source, and what is known of it before the first one: the media

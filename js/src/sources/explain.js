@@ -3,26 +3,23 @@
 import { createMachine, ValueBuilder, KEPT } from "../streams/core.js";
 import { InvalidJSON, JsonrillError, Truncated, quoted } from "../errors.js";
 import { joined } from "./joined.js";
-import { TAGS } from "../answers/split-tags.js";
 
 // How many characters a message quotes.
 const QUOTED = 60;
 const PAGE = /^<(?:!doctype|html|head|body|\?xml)\b/i;
-const REASONING = TAGS.filter(({ name }) => name === "think").map(({ opening }) => opening);
 const BLANK = /^[\ufeff \t\r\n]*/;
 
 /**
  * The error with what was read, and with the words that a person needs.
  * @param {unknown} error
  * @param {import("./driving.js").Kept} kept
- * @param {boolean} strict
  */
-export function explained(error, kept, strict) {
+export function explained(error, kept) {
   if (!(error instanceof JsonrillError)) return error;
   error.text ??= joined(kept);
   const read = error.text;
-  const told = error instanceof InvalidJSON && isAtTheBeginning(error, read) ? ofTheBeginning(error, read, strict) : error;
-  if (told.value === undefined && read !== "") told.value = lastGood([...read], error.offset, strict);
+  const told = error instanceof InvalidJSON && isAtTheBeginning(error, read) ? ofTheBeginning(error, read) : error;
+  if (told.value === undefined && read !== "") told.value = lastGood([...read], error.offset);
   return told;
 }
 
@@ -40,9 +37,8 @@ function isAtTheBeginning({ offset, path, expected }, text) {
 /**
  * @param {InvalidJSON} error
  * @param {string} text
- * @param {boolean} strict
  */
-function ofTheBeginning(error, text, strict) {
+function ofTheBeginning(error, text) {
   const begun = text.replace(BLANK, "");
   if (error instanceof Truncated && error.reason !== "ended") {
     const [why] = error.message.split("; expected");
@@ -51,15 +47,9 @@ function ofTheBeginning(error, text, strict) {
   }
   if (begun === "") return saying(error, "the text is empty");
   if (PAGE.test(begun)) return saying(error, `this is an HTML page, not JSON: ${shown(begun)}`);
-  if (strict && begun.startsWith("```")) {
-    return saying(error, `the JSON is in a fence, which repair: true reads: ${shown(begun)}`);
-  }
-  if (strict && REASONING.some((tag) => begun.startsWith(tag))) {
-    return saying(error, `the model thinks aloud before the JSON, which repair: true skips: ${shown(begun)}`);
-  }
+  if (begun.startsWith("```")) return saying(error, `the JSON is in a fence: ${shown(begun)}`);
   if (!/^[\p{L}#*>_]/u.test(begun)) return error;
-  const remedy = strict ? " (repair: true skips text around JSON)" : "";
-  return saying(error, `the answer is text, not JSON: ${shown(begun)}${remedy}`);
+  return saying(error, `the answer is text, not JSON: ${shown(begun)}`);
 }
 
 /**
@@ -88,13 +78,12 @@ function shown(text) {
 /**
  * @param {string[]} chars
  * @param {number | undefined} offset
- * @param {boolean} strict
  */
-function lastGood(chars, offset, strict) {
+function lastGood(chars, offset) {
   if ((offset ?? 0) > chars.length || chars.length >= KEPT) return undefined;
   const growing = new ValueBuilder();
   try {
-    createMachine(growing, { repair: !strict }).feed(chars.slice(0, offset).join(""));
+    createMachine(growing).feed(chars.slice(0, offset).join(""));
   } catch {
     // What was good before it stays.
   }

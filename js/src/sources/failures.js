@@ -18,23 +18,6 @@ export class SourceFailed extends JsonrillError {
   }
 }
 
-/** Another answer contradicts what was shown at `path`, and begins again. */
-export class RevisionError extends JsonrillError {
-  /**
-   * @param {import("../paths.js").Path} path
-   * @param {unknown} written
-   * @param {unknown} now
-   */
-  constructor(path, written, now) {
-    const shown = [written, now].map((value) => JSON.stringify(value));
-    super(`written as ${shown[0]}, now ${shown[1]}`, { path });
-    this.name = "RevisionError";
-    this.code = CODES.REVISION;
-    this.written = written;
-    this.now = now;
-  }
-}
-
 /** Nothing in a source is what was asked for: it names what came, and what is accepted. */
 export class UnknownSource extends JsonrillError {
   /** @param {string} message */

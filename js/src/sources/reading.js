@@ -45,20 +45,18 @@ async function decoding() {
  * @param {Opened} source
  * @param {Reading} options
  */
-function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = "auto", many }) {
+function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = "auto" }) {
   if (failure !== null || !(first === undefined || isPiece(first))) return true;
   if (tool || sse || choice || provider !== "auto") return true;
-  // Lines of JSON are a provider's events, unless the reader takes many texts.
-  return isEventStream(media) || (!many && isLines(media));
+  return isEventStream(media) || isLines(media);
 }
 
 /**
  * The error with what was read, and in the words of a person.
  * @param {unknown} error
  * @param {Opened} opened
- * @param {Reading} options
  */
-async function inWords(error, { kept }, { repair = false }) {
+async function inWords(error, { kept }) {
   const { explained } = await import("./explain.js");
-  return explained(error, kept, repair === false);
+  return explained(error, kept);
 }

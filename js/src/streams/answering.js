@@ -1,6 +1,6 @@
 /** The functions that read a provider's stream as what it is: an answer with text, calls and results. */
 
-import { AnswerPiece, decode, decodeEvents } from "../sources/decoding.js";
+import { decode, decodeEvents } from "../sources/decoding.js";
 import { Parts } from "../answers/parts.js";
 import { SourceFailed } from "../sources/failures.js";
 import { Watch } from "../providers/statements.js";
@@ -76,12 +76,9 @@ export function parts(source, { answer, signal, ...options } = {}) {
   const reading = new Parts(options);
   if (answer) reading.tell(answer);
   const stage = (/** @type {any} */ event, /** @type {AnyPart[]} */ out, /** @type {any} */ _, isDone = false) => {
-    const isText = event instanceof AnswerPiece;
-    if (isText) answer?.add(event.piece);
-    const changed = isText ? reading.addText(event.piece) : event === undefined ? reading.flush(isDone) : reading.add(event);
+    const changed = event === undefined ? reading.flush(isDone) : reading.add(event);
     for (const part of changed) out.push(/** @type {AnyPart} */ (part));
     if (event === undefined && reading.error !== null) throw new SourceFailed(reading.error);
   };
-  const { provider, split } = options;
-  return drive(source, stage, { provider, split, signal }, decodeEvents);
+  return drive(source, stage, { provider: options.provider, signal }, decodeEvents);
 }

@@ -21,7 +21,7 @@ import { isObject } from "../parse/values.js";
 /**
  * `schema`: what the value must be.
  * @template T
- * @typedef {Omit<ParserOptions, "many"> & SourceOptions & {schema?: StandardSchema<T>}} FieldsOptions
+ * @typedef {ParserOptions & SourceOptions & {schema?: StandardSchema<T>}} FieldsOptions
  */
 /**
  * Name and value of a field of `T`.
@@ -42,7 +42,7 @@ export function fields(source, options) {
   const { live, schema, ...rest } = withSchema(options) ?? {};
   checkSource(source);
   checkSchema(schema);
-  const [reading, parsing] = apart(rest, false);
+  const [reading, parsing] = apart(rest);
   const value = new NotedBuilder();
   const machine = createMachine(value, parsing);
   const whole = new WholeFields();
@@ -70,7 +70,7 @@ export function fields(source, options) {
  * @template T
  * @overload
  * @param {string | ArrayBuffer | ArrayBufferView} text
- * @param {StandardSchema<T> | (Omit<ParserOptions, "many"> & {schema: StandardSchema<T>})} options
+ * @param {StandardSchema<T> | (ParserOptions & {schema: StandardSchema<T>})} options
  * @returns {Promise<T | DeepPartial<T> | undefined>}
  */
 /**
@@ -80,7 +80,7 @@ export function fields(source, options) {
  * @template [T=unknown]
  * @overload
  * @param {string | ArrayBuffer | ArrayBufferView} text
- * @param {Omit<ParserOptions, "many">} [options]
+ * @param {ParserOptions} [options]
  * @returns {DeepPartial<T> | undefined}
  */
 /**
@@ -92,8 +92,7 @@ export function partial(text, options) {
   const { schema, ...parsing } = withSchema(options) ?? {};
   checkSchema(schema);
   const value = new NotedBuilder();
-  // What repair closes would be complete to a schema, and lack what may still come.
-  const machine = createMachine(value, schema === undefined ? parsing : { ...parsing, cutOff: false });
+  const machine = createMachine(value, parsing);
   const isWhole = isRead(machine, text, value);
   if (schema === undefined) return value.value;
   return isWhole ? validated(schema, value.value) : checked(schema, value);
@@ -132,16 +131,15 @@ async function checked(schema, value) {
  * @template T
  * @overload
  * @param {string | ArrayBuffer | ArrayBufferView} text
- * @param {StandardSchema<T> | (Omit<ParserOptions, "many"> & {schema: StandardSchema<T>})} options
+ * @param {StandardSchema<T> | (ParserOptions & {schema: StandardSchema<T>})} options
  * @returns {Promise<T>}
  */
 /**
- * The value of a text that is complete: with `repair` nearly JSON, but never a cut off one, which is
- * Truncated. With a schema it is a promise of what that makes of the value.
+ * The value of a text that is complete; one that is cut off is Truncated. With a schema it is a promise of what that makes of the value.
  * @template [T=unknown]
  * @overload
  * @param {string | ArrayBuffer | ArrayBufferView} text
- * @param {Omit<ParserOptions, "many">} [options]
+ * @param {ParserOptions} [options]
  * @returns {T}
  */
 /**
@@ -152,7 +150,7 @@ async function checked(schema, value) {
 export function loads(text, options) {
   const { schema, ...parsing } = withSchema(options) ?? {};
   checkSchema(schema);
-  const document = new Document({ ...parsing, cutOff: false });
+  const document = new Document(parsing);
   document.feed(text);
   document.flush();
   return schema === undefined ? document.value : validated(schema, document.value);

@@ -18,8 +18,8 @@ import { checkSource, drive } from "../sources/reading.js";
  */
 export function fragments(source, options = {}) {
   checkSource(source);
-  const [reading, parsing] = apart(options, true);
-  const parser = new Parser(parsing);
+  const [reading, parsing, several] = apart(options);
+  const parser = new Parser(parsing, several);
   const stage = (/** @type {any} */ piece, /** @type {Fragment[]} */ out, /** @type {Cut | null} */ cut) => {
     try {
       append(out, piece === undefined ? parser.flush(cut) : parser.feed(piece));

@@ -37,18 +37,15 @@ import { checkSource } from "../sources/driving.js";
 export function grown(drive, source, show, whole, { live, schema, ...options }, Kind = ValueBuilder) {
   checkSource(source);
   checkSchema(schema);
-  if (schema !== undefined && options.many) {
-    throw new TypeError('validate many documents with select(source, "root", options)');
-  }
   // With a schema the arguments of each call are one document, which is validated at its end.
-  const [reading, parsing] = apart(options, schema === undefined);
-  const isSplit = schema !== undefined && reading.tool;
+  const [reading, parsing, several] = apart(options);
+  const isSplit = schema !== undefined && several;
   let value = new Kind();
-  let machine = createMachine(value, parsing);
+  let machine = createMachine(value, parsing, several && !isSplit);
   const stageWith = (/** @type {Validation | null} */ validation) => {
     const begin = () => {
       value = validation ? new validation.NotedBuilder() : new Kind();
-      machine = createMachine(value, parsing);
+      machine = createMachine(value, parsing, several && !isSplit);
     };
     begin();
     return (/** @type {any} */ piece, /** @type {any[]} */ out, /** @type {Cut | null} */ cut) => {
@@ -89,18 +86,15 @@ export function grownValues(drive, source, options) {
 }
 
 /**
- * The options of the source, which are all of them, and those of the parser. With `several`, the arguments of
- * calls are one text with many documents.
- * @template {SourceOptions & {many?: boolean}} O
+ * The options of the source, which are all of them, those of the parser, and whether several documents may come:
+ * the arguments of calls.
+ * @template {SourceOptions} O
  * @param {O} options
- * @param {boolean} several
- * @returns {[import("../sources/driving.js").Reading, Omit<O, keyof SourceOptions>]}
+ * @returns {[import("../sources/driving.js").Reading, Omit<O, keyof SourceOptions>, boolean]}
  */
-export function apart(options, several) {
+export function apart(options) {
   const { tool, choice, sse, provider, answer, signal, ...parsing } = options;
-  // The provider says whether a call is complete.
-  const read = tool ? { ...parsing, cutOff: false } : parsing;
-  return [options, tool && several ? { ...read, many: true } : read];
+  return [options, parsing, Boolean(tool)];
 }
 
 /**

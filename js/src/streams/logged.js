@@ -8,8 +8,7 @@ import { LocatedBuilder } from "../build/located.js";
  * @param {AsyncIterable<any>} events
  * @param {(value: any) => any} show
  * @param {(value: any) => any} whole
- * @param {import("../parse/values.js").Numbers} numbers
  */
-export function loggedValues(events, show, whole, numbers) {
-  return grown(drive, events, show, whole, { numbers }, LocatedBuilder);
+export function loggedValues(events, show, whole) {
+  return grown(drive, events, show, whole, {}, LocatedBuilder);
 }

@@ -10,9 +10,6 @@ import { drive } from "../sources/reading.js";
 /**
  * The value after each piece of text that changed it, safe to keep: what does not change is the same
  * object in the next value. With a schema, the last one is what the schema makes of it.
- *
- * With `many` a document that is not JSON does not stop the others; the first such error is thrown
- * at the end.
  * @template [T=unknown]
  * @param {Source} source
  * @param {ValuesOptions<T>} [options]

@@ -13,11 +13,10 @@ import { FragmentError, Rebuilder } from "../build/rebuilder.js";
 
 /** @typedef {import("../paths.js").Path} Path */
 /** @typedef {import("../parse/machine.js").ParserOptions} ParserOptions */
-/** @typedef {import("../parse/machine.js").Repair} Repair */
 /**
  * What is wrong with a call; offset, line and column are those in its `raw`, `path` is text.
  * @typedef {{code: string, message: string, offset?: number, line?: number, column?: number,
- *   path?: string, rule?: string, limit?: string, [field: string]: any}} Problem
+ *   path?: string, limit?: string, [field: string]: any}} Problem
  */
 /**
  * `feed` returns false for text that is not taken. `isPlaceholder`: true for a `{}` that came alone;
@@ -25,7 +24,7 @@ import { FragmentError, Rebuilder } from "../build/rebuilder.js";
  * still grows, or was cut off.
  * @typedef {{readonly raw: string, readonly value: any, readonly openPath: Path | null,
  *   readonly complete: boolean, readonly isPlaceholder: boolean, readonly error: Problem | null,
- *   readonly repairs: readonly Repair[], feed(text: string): boolean, end(): Outcome}} Arguments
+ *   feed(text: string): boolean, end(): Outcome}} Arguments
  */
 /** What the text turned out to be. @typedef {"complete" | "empty" | "truncated"} Outcome */
 
@@ -57,13 +56,11 @@ export class Ended {
    * @param {string} [raw]
    * @param {any} [value]
    * @param {Path | null} [openPath]
-   * @param {readonly Repair[]} [repairs]
    */
-  constructor(raw = "", value = undefined, openPath = null, repairs = []) {
+  constructor(raw = "", value = undefined, openPath = null) {
     this.raw = raw;
     this.value = value;
     this.openPath = openPath;
-    this.repairs = repairs;
   }
 
   feed() {
@@ -103,10 +100,6 @@ export class JsonArguments {
 
   get complete() {
     return this.isPlaceholder || (this.#document.complete && this.error === null);
-  }
-
-  get repairs() {
-    return this.#document.repairs;
   }
 
   /** @param {string} text */
@@ -153,8 +146,6 @@ export class FreeText {
   isPlaceholder = false;
   /** @type {Path} */
   openPath = [];
-  /** @type {Repair[]} */
-  repairs = [];
   /** @type {Problem | null} */
   error = null;
 
@@ -194,7 +185,6 @@ export class FreeText {
  * @implements {Arguments}
  */
 export class Received {
-  #options;
   /** Made for the dialect of the first fragments. @type {Rebuilder | null} */
   #rebuilder = null;
   /** @type {Document | null} */
@@ -202,16 +192,10 @@ export class Received {
   raw = "";
   isPlaceholder = false;
   error = null;
-  /** The sender knows. @type {Repair[]} */
-  repairs = [];
 
-  /**
-   * @param {ParserOptions} options
-   * @param {boolean} free the text is no JSON but the value itself
-   */
-  constructor(options, free) {
+  /** @param {boolean} free the text is no JSON but the value itself */
+  constructor(free) {
     this.free = free;
-    this.#options = options;
   }
 
   get value() {
@@ -291,8 +275,7 @@ export class Received {
   /** @param {unknown[]} fragments */
   #applied(fragments) {
     if (fragments.length === 0) return true;
-    const { numbers } = this.#options;
-    this.#rebuilder ??= new Rebuilder({ dialect: isJuf(fragments) ? "juf" : "jsonrill", numbers });
+    this.#rebuilder ??= new Rebuilder({ dialect: isJuf(fragments) ? "juf" : "jsonrill" });
     try {
       this.#rebuilder.feed(fragments);
       return true;
@@ -305,7 +288,7 @@ export class Received {
   /** @param {string} text */
   #fallBack(text) {
     if (this.#fallback === null) {
-      this.#fallback = new Document({ numbers: this.#options.numbers });
+      this.#fallback = new Document();
       text = this.raw;
     }
     problemOf(() => this.#fallback?.feed(text));

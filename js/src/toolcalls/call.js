@@ -8,10 +8,8 @@
 
 import { Ended, FreeText, isBlank, JsonArguments, Received } from "./arguments.js";
 import { isJuf } from "../wire/fragments.js";
-import { parse, stringify } from "../jsontext.js";
 import { isComplete } from "../build/lookup.js";
 import { Writer, WriterError } from "../providers/writer.js";
-import { ExactNumber } from "../parse/exact.js";
 import { isObject } from "../parse/values.js";
 
 /** @typedef {import("../paths.js").Path} Path */
@@ -113,11 +111,6 @@ export class ToolCall {
     return this.status === "streaming" ? this.#arguments.complete : this.status === "complete";
   }
 
-  /** With `repair`: the repairs in the argument text. */
-  get repairs() {
-    return [...this.#arguments.repairs];
-  }
-
   /** For identity: true if argument text has arrived. */
   get begun() {
     return this.raw !== "";
@@ -151,7 +144,7 @@ export class ToolCall {
     if (delta.unread) this.#unread = true;
     if (free && this.#arguments instanceof Ended) {
       this.encoding = "text";
-      const reader = delta.received ? new Received(this.#options, true) : new FreeText(this.#options);
+      const reader = delta.received ? new Received(true) : new FreeText(this.#options);
       this.#arguments = reader;
     }
     if (delta.received) return this.#receive(delta);
@@ -210,7 +203,7 @@ export class ToolCall {
     if (value === undefined) {
       if (delta.free) value = raw;
       else if (raw === this.raw && this.status !== "streaming") value = this.args;
-      else value = isBlank(raw) ? {} : loaded(raw, this.#options);
+      else value = isBlank(raw) ? {} : loaded(raw);
     }
     this.encoding = delta.free ? "text" : "json";
     this.status = /** @type {Status} */ (delta.status ?? "complete");
@@ -239,7 +232,7 @@ export class ToolCall {
   #written(delta) {
     if (delta.parts?.length || (this.#writer !== null && delta.end)) return this.#partsText(delta);
     if (delta.value === undefined) return null;
-    if (this.raw === "" || this.isPlaceholder) return stringify(delta.value);
+    if (this.raw === "" || this.isPlaceholder) return JSON.stringify(delta.value);
     this.#compare(null, delta.value);
     return null;
   }
@@ -270,7 +263,7 @@ export class ToolCall {
     if (text && !this.begun && this.encoding === "json" && isJuf(fragments)) {
       this.#arguments = new Ended();
     } else if (this.#arguments instanceof Ended) {
-      this.#arguments = new Received(this.#options, false);
+      this.#arguments = new Received(false);
     }
     let isNew = false;
     if (this.#arguments instanceof Received) isNew = this.#arguments.receive(text, fragments);
@@ -333,7 +326,7 @@ export class ToolCall {
     }
     if (text !== null) {
       if (text === this.raw) return true;
-      const stated = this.completeArgs ? loaded(text, this.#options) : undefined;
+      const stated = this.completeArgs ? loaded(text) : undefined;
       return stated !== undefined && extend(stated, this.args) && extend(this.args, stated);
     }
     return value === undefined || (this.completeArgs && extend(value, this.args));
@@ -384,7 +377,7 @@ export class ToolCall {
    */
   #freeze(value, openPath = this.openPath) {
     const cut = this.status === "complete" ? null : openPath;
-    this.#arguments = new Ended(this.raw, value, cut, this.#arguments.repairs);
+    this.#arguments = new Ended(this.raw, value, cut);
     this.#writer = null;
     this.#preset = undefined;
     this.open = false;
@@ -420,11 +413,10 @@ function problem(code, message) {
 /**
  * The value of the text, undefined if it is not JSON.
  * @param {string} text
- * @param {ParserOptions} options
  */
-function loaded(text, { numbers }) {
+function loaded(text) {
   try {
-    return parse(text, numbers);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -444,9 +436,6 @@ function extend(stated, streamed) {
   if (isObject(streamed)) {
     if (!isObject(stated)) return false;
     return Object.keys(streamed).every((key) => Object.hasOwn(stated, key) && extend(stated[key], streamed[key]));
-  }
-  if (stated instanceof ExactNumber || streamed instanceof ExactNumber) {
-    return typeof stated !== "string" && String(stated) === String(streamed);
   }
   return stated === streamed;
 }

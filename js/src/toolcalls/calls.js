@@ -7,13 +7,10 @@
 
 import { joined, ToolCall } from "./call.js";
 import { Identity } from "./identity.js";
-import { ruleNames } from "../parse/lenient/rules.js";
 import { isCut } from "../providers/statements.js";
 
 /** @typedef {import("./call.js").Status} Status */
 /** @typedef {import("../parse/machine.js").Limits} Limits */
-/** @typedef {import("../parse/machine.js").ParserOptions} ParserOptions */
-/** @typedef {import("../parse/values.js").Numbers} Numbers */
 /** @typedef {import("../providers/statements.js").Statement} Statement */
 /** @typedef {import("../providers/statements.js").CallDelta} CallDelta */
 /** @typedef {import("../providers/statements.js").Finish} Finish */
@@ -24,12 +21,8 @@ import { isCut } from "../providers/statements.js";
  * @typedef {{call: ToolCall, text: string | null, isResult: boolean}} CallUpdate
  */
 /**
- * `keep`: the number of calls of ended responses to keep; `numbers`: how numbers become values.
- * `repair` (with `import "jsonrill/repair"`) reads arguments that are nearly JSON; a call that was cut
- * off stays truncated.
- * @typedef {{keep?: number, numbers?: Numbers, limits?: Limits,
- *   repair?: import("../parse/machine.js").ParserOptions["repair"],
- *   onRepair?: import("../parse/machine.js").ParserOptions["onRepair"]}} CallOptions
+ * `keep`: the number of calls of ended responses to keep.
+ * @typedef {{keep?: number, limits?: Limits}} CallOptions
  */
 
 // A response that never ends must not pile up calls without end.
@@ -60,13 +53,10 @@ export class Calls {
   #counted = 0;
 
   /** @param {CallOptions} [options] */
-  constructor({ keep = 256, numbers = "number", limits, repair = false, onRepair } = {}) {
+  constructor({ keep = 256, limits } = {}) {
     this.#keep = keep;
-    // Half of a call must not pass for a complete one.
-    const rules = repair && [...ruleNames(repair)].filter((name) => name !== "cut-off");
-    const options = /** @type {ParserOptions} */ ({ numbers, limits, repair: rules, onRepair });
     /** @type {Identity<ToolCall>} */
-    this.#identity = new Identity((id, index, message) => new ToolCall(id, index, message, options));
+    this.#identity = new Identity((id, index, message) => new ToolCall(id, index, message, { limits }));
   }
 
   /** The calls that are kept, in order of appearance. */

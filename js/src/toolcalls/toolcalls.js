@@ -21,7 +21,7 @@ export class ToolCalls extends Calls {
   /** @param {ToolCallsOptions} [options] */
   constructor({ provider = "auto", ...options } = {}) {
     super(options);
-    this.reader = new Reader(provider, options.numbers);
+    this.reader = new Reader(provider);
   }
 
   /**

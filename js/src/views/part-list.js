@@ -19,18 +19,14 @@ import { progress } from "../build/state.js";
  */
 /**
  * What every part has. `text`: its text up to now, of a call the argument text.
- * @typedef {{readonly index: number, readonly turn: number, readonly text: string,
- *   readonly status: "started" | "waiting" | null, readonly complete: boolean}} AnyPartState
+ * @typedef {{readonly index: number, readonly turn: number, readonly text: string, readonly complete: boolean}} AnyPartState
  */
 /**
- * A part of an answer as it is at the moment. `call` is that of a call or of a result, `value` that of
- * JSON (with `split`).
+ * A part of an answer as it is at the moment. `call` is that of a call or of a result.
  * @typedef {AnyPartState & (
  *     {readonly kind: "text" | "reasoning", readonly call: null, readonly result: undefined, readonly error: null}
  *   | {readonly kind: "call", readonly call: CallState, readonly result: undefined, readonly error: null}
- *   | {readonly kind: "result", readonly call: CallState, readonly result: unknown, readonly error: string | null}
- *   | {readonly kind: "json", readonly call: null, readonly result: undefined, readonly error: string | null,
- *     readonly value: unknown})} PartState
+ *   | {readonly kind: "result", readonly call: CallState, readonly result: unknown, readonly error: string | null})} PartState
  */
 
 /** Collects parts as they grow. */
@@ -68,10 +64,8 @@ export class PartList {
  * @param {Part} part
  * @returns {PartState}
  */
-function shown({ kind, index, turn, status: stated, text, complete, call, result, error, value }) {
-  const status = call?.answered ? null : stated;
-  const state = { kind, index, turn, status, text, complete, call: call && stateOf(call), result, error };
-  return /** @type {any} */ (kind === "json" ? { ...state, value } : state);
+function shown({ kind, index, turn, text, complete, call, result, error }) {
+  return /** @type {any} */ ({ kind, index, turn, text, complete, call: call && stateOf(call), result, error });
 }
 
 /**

@@ -7,7 +7,6 @@ import { parts } from "../streams/answering.js";
 import { JsonrillError } from "../errors.js";
 import { LocatedBuilder } from "../build/located.js";
 import { NO_PROGRESS, progress } from "../build/state.js";
-import { parse } from "../jsontext.js";
 import { Observed } from "./observed.js";
 import { checked, opening } from "../client/open.js";
 import { PartList } from "./part-list.js";
@@ -207,10 +206,10 @@ export const RUN_PARTS = {
   empty: () => ({ parts: NO_PARTS, text: "", ...NOT_OPEN }),
   begin: (url, options) =>
     async function* (signal, note) {
-      const { choice, provider, numbers, limits, repair, onRepair, split, ...rest } = options;
+      const { choice, provider, limits, ...rest } = options;
       const connection = connecting(rest, signal, note);
-      const events = eventsOf(url, connection, numbers, note);
-      yield* listed(events, { choice, provider, numbers, limits, repair, onRepair, split, signal });
+      const events = eventsOf(url, connection, note);
+      yield* listed(events, { choice, provider, limits, signal });
       connection.end();
     },
 };
@@ -262,16 +261,15 @@ function connecting({ onState, ...options }, signal, note) {
  * The logged events of a run.
  * @param {string} url
  * @param {ReturnType<typeof connecting>} connection
- * @param {any} numbers
  * @param {(fields: Fields) => void} note
  */
-async function* eventsOf(url, connection, numbers, note) {
+async function* eventsOf(url, connection, note) {
   const events = sharedEvents(url, connection.options);
   connection.options.signal.addEventListener("abort", events.close);
   for await (const { data, id } of events) {
     connection.hasCome = true;
     note({ id });
-    const event = checked(parse(data, numbers));
+    const event = checked(JSON.parse(data));
     if (!isObject(event)) {
       throw new JsonrillError("parts are read of a provider's events (format=raw); read a run of text or fragments as values");
     }

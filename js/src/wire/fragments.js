@@ -10,8 +10,7 @@ import * as CODES from "../codes.js";
 import { JsonrillError } from "../errors.js";
 import { PathError, parsePath } from "../paths.js";
 import { Place } from "../parse/place.js";
-import { ExactNumber, NUMBER } from "../parse/exact.js";
-import { conversion, isObject, own } from "../parse/values.js";
+import { isObject, own } from "../parse/values.js";
 
 /**
  * @typedef {"StartObject" | "EndObject" | "StartArray" | "EndArray" | "Key" | "StartString"
@@ -53,6 +52,8 @@ export const KINDS = Object.freeze([
   "JsonComplete",
 ]);
 const NAMES = new Set(KINDS);
+// RFC 8259 section 6.
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const STARTS_VALUE = new Set(["StartObject", "StartArray", "StartString", "CompleteNumber", "CompleteBoolean", "CompleteNull"]);
 
 // With these kinds jsonrill sends source text; the public generator does with every kind.
@@ -164,7 +165,7 @@ class Cursor {
     } else if (wants === (kind === "EndArray" ? "element" : "key")) {
       return this.container;
     } else if (kind === "EndObject" && wants === "value" && this.#object) {
-      // A key whose value never came: leniency closed a text that was cut off there.
+      // A key whose value never came: a sender that repairs closed a text that was cut off there.
       return this.container;
     }
     throw new FragmentError(`${kind} cannot come here: ${this.#wanted()}`);
@@ -236,21 +237,18 @@ class Cursor {
  */
 export class WireReader {
   #juf;
-  #number;
   #cursor = new Cursor();
   // The text of the open string. Engines keep `a + b` as a rope: this stays linear.
   #text = "";
 
   /**
    * @param {Dialect} [dialect]
-   * @param {import("../parse/values.js").Numbers} [numbers] how numbers become values
    */
-  constructor(dialect = "jsonrill", numbers = "number") {
+  constructor(dialect = "jsonrill") {
     if (dialect !== "jsonrill" && dialect !== "juf") {
       throw new TypeError(`dialect is "jsonrill" or "juf", not ${JSON.stringify(dialect)}`);
     }
     this.#juf = dialect === "juf";
-    this.#number = conversion(numbers);
   }
 
   /** True once a value has begun. */
@@ -307,17 +305,9 @@ export class WireReader {
     } else if (kind === "PartialString") {
       this.#text += text;
     }
-    if (kind === "CompleteNumber") value = this.#converted(text, value);
+    if (kind === "CompleteNumber" && text !== undefined) value = Number(text);
     this.#cursor.move(kind, place, value);
     return new Fragment(kind, place, text, value);
-  }
-
-  /**
-   * @param {string | undefined} text
-   * @param {number | bigint | ExactNumber} value
-   */
-  #converted(text, value) {
-    return typeof value === "number" && text === undefined ? value : this.#number(text ?? `${value}`);
   }
 
   /**
@@ -443,7 +433,7 @@ function checked(kind, text, value) {
  * The number a fragment carries, or its text, which says it best.
  * @param {any} text
  * @param {any} value
- * @returns {number | bigint | ExactNumber}
+ * @returns {number}
  */
 function numberOf(text, value) {
   if (text === undefined) {
@@ -460,7 +450,6 @@ function numberOf(text, value) {
 
 /** @param {unknown} value */
 function isNumber(value) {
-  if (value instanceof ExactNumber || typeof value === "bigint") return true;
   return typeof value === "number" && Number.isFinite(value);
 }
 

@@ -142,9 +142,12 @@ export class Parser {
   #sink = new FragmentSink();
   #machine;
 
-  /** @param {ParserOptions} [options] */
-  constructor(options) {
-    this.#machine = createMachine(this.#sink, options);
+  /**
+   * @param {ParserOptions} [options]
+   * @param {boolean} [many] several documents may come
+   */
+  constructor(options, many = false) {
+    this.#machine = createMachine(this.#sink, options, many);
   }
 
   /**
@@ -158,7 +161,7 @@ export class Parser {
 
   /**
    * The text has ended: the last fragments, or `Truncated`. With `cut` the answer goes on behind the
-   * text, as the provider says: nothing is repaired.
+   * text, as the provider says.
    * @param {import("../errors.js").Cut | null} [cut]
    * @returns {Fragment[]}
    */
@@ -185,16 +188,6 @@ export class Parser {
    */
   get pending() {
     return pendingOf(this.#machine);
-  }
-
-  /** With `many`: the number of the document being read, from 0. */
-  get document() {
-    return this.#machine.document;
-  }
-
-  /** With `repair`: all that had to be repaired so far. */
-  get repairs() {
-    return this.#machine.repairs;
   }
 
   /** With `many`: what ended documents early, in order. */
