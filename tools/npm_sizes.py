@@ -25,12 +25,9 @@ MOST: Final = {
     "values, text": 12_100,
     "Document": 8_600,
     "states": 10_700,
-    "updates": 19_300,
     "open": 18_200,
-    "repair, values, text": 33_000,
     "content": 23_500,
     "toolCalls, parts": 38_600,
-    "split, parts": 46_600,
     "observe: observeStream": 13_500,
     "react: useStream": 14_000,
     "react: useRun": 22_500,
@@ -59,9 +56,6 @@ def rows(sizes: Sizes) -> str:
 def row(names: str, vite: int, esbuild: int, one: int) -> str:
     part, _, wanted = names.rpartition(": ")
     entry = f"`jsonrill/{part}`" if part else "`jsonrill`"
-    also, _, rest = wanted.partition(", ")
-    if also in ("repair", "split"):
-        entry, wanted = f"`jsonrill` and `jsonrill/{also}`", rest
     words = ", ".join(f"`{word}`" for word in wanted.split(", "))
     cells = [words, entry, *(f"{size / 1000:.1f} kB" for size in (vite, esbuild, one))]
     return f"| {' | '.join(cells)} |\n"

@@ -7,7 +7,6 @@ export const LIMITS = {
   string: 16_777_216,
   number: 400,
   keys: 100_000,
-  repairs: 100_000,
 };
 
 /** Milliseconds of silence after which a connection counts as lost. */

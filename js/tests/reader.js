@@ -1,12 +1,11 @@
 /** Reads a stream of a real server to its end: `node reader.js address format`; says what it saw. */
 
 import { openEvents } from "../src/client/events.js";
-import { Rebuilder, parse, stringify } from "../src/build/rebuilder.js";
+import { Rebuilder } from "../src/build/rebuilder.js";
 import { applyDelta } from "../src/partial-stream/delta.js";
-import { ExactNumber } from "../src/parse/exact.js";
 
 const [address, format] = process.argv.slice(2);
-const rebuilder = new Rebuilder({ numbers: ExactNumber });
+const rebuilder = new Rebuilder();
 let updated;
 let text = "";
 
@@ -20,19 +19,19 @@ const ids = [];
 const stream = openEvents(address, { retry: 50, maxDelay: 200 });
 for await (const { id, data } of stream) {
   ids.push(id);
-  take(parse(data));
+  take(JSON.parse(data));
   if (ids.length === 1) console.log("begun");
 }
 const value = {
   fragments: () => rebuilder.value,
   updates: () => updated,
-  chunks: () => parse(text),
+  chunks: () => JSON.parse(text),
 }[format]();
 const { reconnects, duplicates } = stream;
 console.log(
   JSON.stringify({
     ids,
-    value: stringify(value),
+    value: JSON.stringify(value),
     reconnects,
     duplicates,
     reason: await stream.done,

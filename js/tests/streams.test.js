@@ -9,7 +9,6 @@ import {
   FieldNotFound,
   InvalidJSON,
   InvalidSchema,
-  LimitExceeded,
   PathError,
   SourceFailed,
   Truncated,

@@ -14,7 +14,7 @@ from support.processes import Server
 
 DOCUMENT = {
     "title": "Überall 😀",
-    "id": 9007199254740993,
+    "id": 9007199254740991,
     "__proto__": {"x": [1, 2.5, None, True]},
     "items": [{"n": n, "text": "ein langer Text " * 3} for n in range(20)],
 }

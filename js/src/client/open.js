@@ -126,7 +126,7 @@ class Reader {
 
   /**
    * @param {(value: Rebuilder | Document) => any} show
-     */
+   */
   constructor(show) {
     this.#show = show;
   }

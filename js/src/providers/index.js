@@ -64,7 +64,7 @@ export class Reader {
 
   /**
    * @param {Provider} [provider]
-     */
+   */
   constructor(provider = "auto") {
     this.named = provider;
     /** The provider of the last event; null if it is not known yet. @type {ProviderName | null} */

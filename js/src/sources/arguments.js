@@ -74,7 +74,7 @@ export class ArgumentText {
    * @param {string | boolean} tool
    * @param {number} choice
    * @param {boolean} first
-     */
+   */
   constructor(tool, choice, first) {
     this.#calls = new Calls();
     this.#tool = tool;

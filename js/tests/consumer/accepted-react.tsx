@@ -24,7 +24,7 @@ interface Recipe {
 
 export function Shown({ id }: { id: string | null }) {
   const [source, setSource] = useState<Promise<Response> | null>(null);
-  const state = useStream<Recipe>(source, { repair: true, initial: { title: "…" } });
+  const state = useStream<Recipe>(source, { prefix: "{", initial: { title: "…" } });
   const { value, complete, error, status, stop, restart } = state;
   holds<Equal<typeof error, Error | undefined>>();
   holds<Equal<typeof status, "idle" | "streaming" | "complete" | "error" | "stopped">>();

@@ -4,7 +4,6 @@ import { createReadStream } from "node:fs";
 import { type } from "arktype";
 import {
   Document,
-  ExactNumber,
   InvalidJSON,
   InvalidSchema,
   type CompactFragment,
@@ -15,14 +14,12 @@ import {
   type Kind,
   type Path,
   type Part,
-  PartialStream,
   Rebuilder,
   type Statement,
   type ToolCall,
   type ToolCallEvent,
   type ToolCallUpdate,
   ToolCalls,
-  type Update,
   type ValueState,
   type WireFragment,
   content,
@@ -35,14 +32,10 @@ import {
   select,
   states,
   text,
-  texts,
   toolCalls,
-  updates,
   values,
 } from "jsonrill";
 import { observeRunParts, observeStream, type StreamState } from "jsonrill/observe";
-import { RULES, type Repair, type Rule } from "jsonrill/repair";
-import { FORMATS } from "jsonrill/split";
 import * as v from "valibot";
 import { z } from "zod";
 
@@ -69,16 +62,13 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
     const first: string | undefined = growing.steps?.[0]?.text;
     void first;
   }
-  for await (const recipe of values<Recipe>(stream, { live: true, numbers: "bigint", many: true })) {
+  for await (const recipe of values<Recipe>(stream, { live: true })) {
     void recipe.title?.toUpperCase();
   }
   for await (const piece of text(fetch("/recipe"), "title", { limits: { depth: 3 } })) {
     holds<Equal<typeof piece, string>>();
   }
-  for await (const [path, piece] of texts(createReadStream("recipe.json"), "title", "steps[*].text")) {
-    holds<Equal<typeof path, Path>>();
-    holds<Equal<typeof piece, string>>();
-  }
+  for await (const piece of text(createReadStream("recipe.json"), "title")) holds<Equal<typeof piece, string>>();
   for await (const step of select<Recipe["steps"][number]>("[]", "steps")) {
     holds<Equal<typeof step, { text: string; optional?: boolean }>>();
   }
@@ -89,17 +79,6 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
     holds<Equal<typeof value, DeepPartial<Recipe>>>();
     holds<Equal<typeof complete, boolean>>();
   }
-  for await (const update of updates<Recipe["steps"][number]>(response, {
-    entity: { steps: "steps[*]" },
-    mode: { steps: "PROGRESSIVE" },
-    send: "both",
-  })) {
-    holds<Equal<typeof update, Update<Recipe["steps"][number]>>>();
-    holds<Equal<typeof update.status, "PARTIAL" | "COMPLETED" | "ERROR">>();
-    const known: string | undefined = update.data?.text;
-    const place: [Path, Path | null, string | undefined] = [update.path, update.openPath, known];
-    console.log(place, update.delta?.[0]?.op, update.error?.code, update.completed.length);
-  }
   const { signal } = new AbortController();
   const file = new File([], "recipe.json");
   for await (const piece of text(file, "title", { signal })) holds<Equal<typeof piece, string>>();
@@ -107,7 +86,6 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
   for await (const { id } of open("/v1/streams/1/events", { signal })) holds<Equal<typeof id, string>>();
   for await (const anything of values("{}")) holds<Equal<typeof anything, unknown>>();
   for await (const element of select("[]", "root")) holds<Equal<typeof element, unknown>>();
-  for await (const { data } of updates("[]")) holds<Equal<typeof data, unknown>>();
   for await (const { value } of open("/v1/streams/1/events")) holds<Equal<typeof value, unknown>>();
   for await (const state of states<Recipe>(response)) {
     holds<Equal<typeof state, ValueState<Recipe>>>();
@@ -117,26 +95,6 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
     void [done, path];
   }
   for await (const [name, value] of fields("{}")) holds<Equal<[typeof name, typeof value], [string, unknown]>>();
-}
-
-export async function divided(response: Response) {
-  for await (const part of parts(response, { split: FORMATS.filter((name) => name !== "pythonic") })) {
-    holds<Equal<typeof part.raw, string>>();
-    if (part.kind === "json") console.log(part.value, part.error);
-  }
-  for await (const part of parts("<think>a</think>b", { split: true })) console.log(part.kind);
-}
-
-export async function repaired(response: Response) {
-  const reported: Repair[] = [];
-  const rules: readonly Rule[] = RULES;
-  const options = { repair: true, onRepair: (one: Repair) => reported.push(one), prefix: "{" };
-  for await (const recipe of values<Recipe>(response, options)) void recipe.title;
-  for await (const update of updates(response, { repair: ["bare-keys", "cut-off"] })) {
-    console.log(update.repairs[0]?.rule, update.repairs[0]?.offset);
-  }
-  const document = new Document({ repair: rules.filter((name) => name !== "brackets") });
-  holds<Equal<typeof document.repairs, Repair[]>>();
 }
 
 export async function schemas(source: string) {
@@ -165,15 +123,13 @@ export async function schemas(source: string) {
 }
 
 export function classes() {
-  const document = new Document<Recipe>({ limits: { text: 1000 }, duplicates: "error" });
+  const document = new Document<Recipe>({ limits: { text: 1000 } });
   const changed: boolean = document.feed('{"title": "');
   holds<Equal<typeof document.live, DeepPartial<Recipe> | undefined>>();
   holds<Equal<typeof document.version, number>>();
-  const rebuilder = new Rebuilder<Recipe>({ numbers: ExactNumber });
+  const rebuilder = new Rebuilder<Recipe>();
   rebuilder.feed([[0]]);
   holds<Equal<typeof rebuilder.value, DeepPartial<Recipe> | undefined>>();
-  const emitted: Update<Recipe>[] = new PartialStream<Recipe>({ mode: "BATCH" }).feed("{}");
-  void emitted[0]?.isComplete("steps[0]");
   const known = partial<Recipe>('{"title": "T');
   holds<Equal<typeof known, DeepPartial<Recipe> | undefined>>();
   const [anything, all] = [partial("{}"), loads("{}")];
@@ -197,7 +153,7 @@ export async function ask(stream: Promise<AsyncIterable<Chunk>>, response: Respo
   for await (const recipe of values<Recipe>(stream, { tool: "cook", live: true })) void recipe.title;
   for await (const piece of text(response, "title", { tool: true, sse: true })) piece.length;
   for await (const piece of content(stream)) holds<Equal<typeof piece, string>>();
-  const calls = new ToolCalls({ provider: "anthropic", numbers: "bigint" });
+  const calls = new ToolCalls({ provider: "anthropic", keep: 10 });
   for await (const call of toolCalls(response, { calls })) {
     holds<Equal<typeof call, ToolCall>>();
     const status: "streaming" | "complete" | "error" | "truncated" = call.status;
@@ -213,7 +169,7 @@ export async function ask(stream: Promise<AsyncIterable<Chunk>>, response: Respo
 }
 
 export function watch(source: Promise<Response>) {
-  const store = observeStream<Recipe>(source, { repair: true });
+  const store = observeStream<Recipe>(source, { prefix: "{" });
   const leave: () => void = store.subscribe((state) => {
     holds<Equal<typeof state, StreamState<Recipe>>>();
     if (state.complete) state.value.title.length;

@@ -25,7 +25,7 @@ const { createRoot, hydrateRoot } = await import("react-dom/client");
 const { renderToString } = await import("react-dom/server");
 const { flushSync } = await import("react-dom");
 const { useParts, useRun, useRunParts, useStream } = await import("jsonrill/react");
-const { ExactNumber, Parser, InvalidJSON, ServerError, SourceFailed, UnknownSource } = await import("jsonrill");
+const { Parser, InvalidJSON, ServerError, SourceFailed, UnknownSource } = await import("jsonrill");
 
 const turn = (milliseconds = 0) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -341,9 +341,9 @@ test("a component that is replaced by another one in the same commit does not st
 
 test("a source is refused for other options, and read as something else", async () => {
   const one = fed();
-  const first = mounted(() => useStream(one.source, { numbers: ExactNumber }));
+  const first = mounted(() => useStream(one.source, { limits: { depth: 3 } }));
   assert.equal(first.errors.length, 0);
-  for (const use of [() => useStream(one.source, { numbers: "bigint" }), () => useParts(one.source)]) {
+  for (const use of [() => useStream(one.source, { limits: { depth: 4 } }), () => useParts(one.source)]) {
     const view = mounted(use);
     assert.match(view.errors[0].message, /a source is read once/);
   }

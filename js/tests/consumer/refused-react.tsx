@@ -16,7 +16,7 @@ export function Wrong({ response }: { response: Response }) {
   // @ts-expect-error a number is no source
   useStream(12);
   // @ts-expect-error a misspelled option
-  useStream(response, { nubmers: "bigint" });
+  useStream(response, { prefx: "{" });
   // @ts-expect-error views keep values
   useStream(response, { live: true });
   // @ts-expect-error not an address

@@ -10,7 +10,6 @@ import {
   select,
   text,
   toolCalls,
-  updates,
   values,
 } from "jsonrill";
 
@@ -20,11 +19,9 @@ interface Recipe {
 
 export async function wrong(response: Response) {
   // @ts-expect-error a misspelled option
-  values(response, { nubmers: "bigint" });
+  values(response, { prefx: "{" });
   // @ts-expect-error not a value of the option
-  values(response, { numbers: "decimal" });
-  // @ts-expect-error not a rule
-  values(response, { repair: ["bare-kyes"] });
+  values(response, { prefix: 3 });
   // @ts-expect-error not a limit
   new Document({ limits: { dept: 3 } });
   // @ts-expect-error a number is no source
@@ -38,16 +35,6 @@ export async function wrong(response: Response) {
   for await (const call of toolCalls(response)) {
     // @ts-expect-error not a status
     void (call.status === "finished");
-  }
-  // @ts-expect-error not a mode
-  updates(response, { mode: "REALTIM" });
-  // @ts-expect-error not an entity
-  updates(response, { entity: 5 });
-  for await (const update of updates<Recipe>(response)) {
-    // @ts-expect-error it may not be there yet
-    update.data.title;
-    // @ts-expect-error it is read only
-    update.index = 1;
   }
   // @ts-expect-error not a schema
   select(response, "items", { schema: { type: "object" } });
