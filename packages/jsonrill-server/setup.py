@@ -66,6 +66,5 @@ setup(
         f"jsonrill[pydantic,jsonschema,cli]=={version()}",
         "starlette>=0.37.2",
         "uvicorn[standard]>=0.30",
-        "httpx2>=2.7",
     ],
 )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from jsonrill.ext.tasks import stop
 from jsonrill_server.store import KINDS as _KINDS
 from jsonrill_server.store import Bounds, Store, open_store
-from support.databases import DURABLE, PostgresServer, RedisCluster, RedisServer
+from support.databases import SYNCED, PostgresServer, RedisServer
 
 # The schemes of URLs, one for each kind of store.
 KINDS = tuple(_KINDS)
@@ -45,9 +45,7 @@ def new_server(kind: str, folder: Path, **settings: Any) -> Any:
     """A server of a kind, not yet started, that has what it had when it is started again."""
     if kind == "postgresql":
         return PostgresServer(**settings)
-    if kind == "redis+cluster":
-        return RedisCluster(folder)
-    return RedisServer(folder, aof=True, options=DURABLE)
+    return RedisServer(folder, aof=True, options=SYNCED)
 
 
 class StoreServers:
@@ -105,8 +103,8 @@ class Figures(NamedTuple):
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Store]:
     """A store that no load of a test fills."""
-    many = {"owner_streams": 10**6, "total_streams": 10**6, "stream_entries": 10**8}
-    store = open_store(url, Bounds(**many, owner_bytes=10**12, total_bytes=10**12))
+    bounds = Bounds(owner_streams=10**6, total_streams=10**6, stream_entries=10**8)
+    store = open_store(url, bounds)
     await store.open()
     try:
         yield store

@@ -38,11 +38,12 @@ async def _renew_late(self: Any, stream: str, producer: str, lease: float, *_: A
 def _no_fence() -> Any:
     """A store that takes what a producer writes whose lease and epoch are over."""
 
-    def next_turn(turn: Any, last: Any, *more: Any) -> bool:
-        return turn.epoch < last[0] or right(turn, last, *more)
+    def check_turn(turn: Any, last: Any, *more: Any) -> None:
+        if turn.epoch >= last[0]:
+            right(turn, last, *more)
 
-    right = heads.next_turn
-    return mock.patch.multiple(heads, check_free=lambda *_: None, next_turn=next_turn)
+    right = heads.check_turn
+    return mock.patch.multiple(heads, check_free=lambda *_: None, check_turn=check_turn)
 
 
 async def _forget_it(self: Any, stream: str, status: Any) -> None:
@@ -75,9 +76,6 @@ MISTAKES: Final[dict[str, Callable[[], Any]]] = {
     ),
     "a notice that wakes nobody": lambda: mock.patch.object(Signals, "wake", _nobody),
     "a lost producer that nobody ends": lambda: mock.patch.object(Hub, "end_lost", _forget_it),
-    "a decision that is not logged": lambda: _rewritten(
-        RunHub, "decided", "await claim.append([record])", "pass"
-    ),
     # These were in the code until a schedule broke a promise.
     "an end that was not taken": lambda: _rewritten(
         producer,
@@ -87,8 +85,5 @@ MISTAKES: Final[dict[str, Callable[[], Any]]] = {
     ),
     "a run that cannot be read is called cancelled": lambda: _rewritten(
         RunHub, "_closed_elsewhere", "return kept, None\n    return kept", "pass\n    return kept"
-    ),
-    "the end of a run that waited is told twice": lambda: _rewritten(
-        RunHub, "_wait", "if WaitingCalls(records).parked:", "if not records:"
     ),
 }

@@ -22,19 +22,16 @@ from jsonrill_server import Run, Runs
 from jsonrill_server.runs import elements, hub, readiness, steps
 from jsonrill_server.runs.options import FORMATS
 from jsonrill_server.runs.records import End, from_entry
-from jsonrill_server.store import Entry, Store, StoreError, heads, logs, memory
+from jsonrill_server.store import Entry, Store, StoreError, logs, memory
 from jsonrill_server.store.logs import RETRY_FOR
 
 from . import loop as loops
-from .approval import Booking
 from .loop import PROCESS, Process, SimulatedLoop, Stuck
 from .store import KINDS, Kind, Log, LogAlone, SharedLog, SimulatedStore
 
 T = TypeVar("T")
 LEASE: Final = 2.0
 FAULTS: Final = ("kill", "halt", "cut", "outage", "stop", "failover", "cancel")
-# An agent is cancelled as soon as it waits for a person, when its producer may not be gone yet.
-CANCEL_WAITING: Final = "cancel as it waits"
 # What happens to a log besides: it is full for a while, expires, or another run takes its key.
 CHANGES: Final = ("full", "expire", "replace")
 # Seconds after the last fault in which every reader must have its end.
@@ -65,7 +62,7 @@ class Source:
     replica: int
     pieces: tuple[str, ...]
     waits: tuple[float, ...]
-    how: str  # complete, raises or hangs; or an agent that waits for a person
+    how: str  # complete, raises or hangs
     resumes: bool
     # Seconds after which another process starts it, too; 0: none does.
     again: float = 0.0
@@ -111,8 +108,6 @@ def seeded(seed: int, kind: str | None = None) -> Schedule:
     kind = kind or draw.choice([*KINDS])
     replicas = draw.randint(1, 3)
     sources = tuple(_source(draw, number, replicas) for number in range(draw.choice((1, 1, 2))))
-    if draw.random() < 0.15:
-        sources = (replace(sources[0], how="agent", pieces=(), waits=(1.0,) * 4), *sources[1:])
     clients = tuple(_client(draw, sources) for _ in range(draw.choice((1, 1, 2, 3))))
     faults = tuple(
         _fault(draw, replicas, sources, kind) for _ in range(draw.choice((0, 1, 2, 2, 3, 4)))
@@ -120,9 +115,6 @@ def seeded(seed: int, kind: str | None = None) -> Schedule:
     changes = _changes(draw, sources)
     if not changes and draw.random() < 0.3:
         sources = (replace(sources[0], again=draw.choice((0.001, 0.3, 5.0))), *sources[1:])
-    if sources[0].how == "agent" and draw.random() < 0.3:
-        replica = draw.randrange(replicas)
-        changes = (*changes, Fault(CANCEL_WAITING, 0.0, replica, 0.0, sources[0].key))
     return Schedule(
         seed,
         kind,
@@ -314,11 +306,7 @@ class World:
         self.failures = schedule.failures
         self._cut_until: dict[str, float] = {}
         self.sources = {source.key: source for source in schedule.sources}
-        self.booking = Booking(self)
-        self.agents = [source.key for source in schedule.sources if source.how == "agent"]
         self.resume: Any = self.resumed if schedule.resumes else None
-        if self.agents:
-            self.resume = {"trip": self.booking.trip}
         self.told: list[Run] = []
         self.failed_over: set[str] = set()
         # Logs that have expired or were replaced, by key.
@@ -422,8 +410,6 @@ class World:
 
     async def _begin(self, source: Source, replace: bool, elsewhere: bool = False) -> None:
         def begin(runs: Runs) -> Awaitable[object]:
-            if source.how == "agent":
-                return runs.start(source.key, resume="trip", args={}, replace=replace)
             again = (lambda count: self.pieces(source, count)) if source.resumes else None
             pieces = lambda: self.pieces(source)  # noqa: E731
             return runs.start(source.key, pieces, resume=again, replace=replace)
@@ -519,22 +505,12 @@ class World:
         elif fault.what == "failover":
             self.failed_over.add(fault.key)
             self.log.lose_last(f"run:{fault.key}", 1 + self.draw.randrange(3))
-        elif fault.what == "cancel" or (
-            fault.what == CANCEL_WAITING and await self._is_waiting(fault.key)
-        ):
+        elif fault.what == "cancel":
             await self._cancel(fault)
         elif fault.what == "full":
             self._full_until = self.loop.now + fault.length
         elif fault.what in CHANGES and await self._has_ended(fault.key):
             await self._go(fault)
-
-    async def _is_waiting(self, key: str) -> bool:
-        """Wait until an agent waits, but not for ever."""
-        for _ in range(500):
-            if b'"kind":"waiting"' in self.log.last_record(f"run:{key}"):
-                return True
-            await asyncio.sleep(0.03 * self.draw.random())
-        return False
 
     async def _has_ended(self, key: str) -> bool:
         """Wait for the end of a run, but not for ever."""
@@ -580,11 +556,6 @@ class World:
             for source in self.schedule.sources
             for later in {0.0: None, source.again: None}
         ]
-        people = [
-            self.spawn(Process(f"person {decision}"), self.booking.decide(key, decision))
-            for key in self.agents
-            for decision in self.draw.choice(((True,), (False,), (True, False)))
-        ]
         await asyncio.gather(*faults)
         self.failures = 0.0
         self.is_quiet = True
@@ -594,7 +565,7 @@ class World:
                 self.cancelled.add(source.key)
                 await asyncio.gather(*starts)
                 await self.asked(partial(Runs.cancel, key=source.key))
-        done, late = await asyncio.wait({*readers, *starts, *people}, timeout=SOON + 60.0)
+        done, late = await asyncio.wait({*readers, *starts}, timeout=SOON + 60.0)
         for task in done:
             task.result()
         if late:
@@ -604,9 +575,7 @@ class World:
     async def _check(self, seen: list[Seen]) -> None:
         logged = {}
         for source in self.sources.values():
-            has_log = f"run:{source.key}" in self.log._logs
-            # One that a program started again may wait for a person who does not come again.
-            if has_log and not (source.key in self.gone and source.how == "agent"):
+            if f"run:{source.key}" in self.log._logs:
                 logged[source.key] = await self._logged(source)
         await asyncio.sleep(3 * LEASE)  # a producer learns of an end when it renews its lease
         for key, (records, end) in logged.items():
@@ -655,8 +624,6 @@ class World:
         whole = list(source.pieces)
         if source.key in self.failed_over:
             return  # what was lost is lost; readers are told
-        if source.how == "agent":
-            return self._check_agent(records, end)
         if records != whole[: len(records)]:
             raise Violation(f"{source.key} is not what was written: {records} of {whole}")
         if end.reason == "closed" and (records != whole or source.how != "complete"):
@@ -671,29 +638,13 @@ class World:
         if end.code in ("PRODUCER_LOST", "PRODUCER_STOPPED", "UNAVAILABLE") and not faults:
             raise Violation(f"{source.key} ended with {end.code}, and nothing was wrong")
 
-    def _check_agent(self, records: list[str], end: End) -> None:
-        """One decision is taken, by whom it says, and what it allows is done once at most."""
-        parts = [json.loads(record) for record in records]
-        decisions = [part["decision"] for part in parts if part.get("kind") == "decision"]
-        taken, booked = self.booking.taken, self.booking.booked
-        if len(decisions) > 1 or len(taken) > 1 or booked > 1:
-            raise Violation(f"decided {decisions}, told {taken}, booked {booked} times")
-        if taken and taken != decisions:
-            raise Violation(f"{taken} was taken, and the log says {decisions}")
-        if booked and decisions != [True]:
-            raise Violation(f"booked after {decisions}")
-        results = [part for part in parts if part.get("kind") == "result"]
-        if end.reason == "closed" and not (decisions and results):
-            raise Violation(f"the agent is called complete: {parts}")
-
     def _check_told(self, source: Source, records: list[str], end: End) -> None:
         """`on_end` is called once at most, with what the log has; once, if no process died."""
         runs = [run for run in self.told if run.key == source.key]
-        # A store that lost what it had confirmed may have lost that the run no longer waits.
         if len(runs) > 1 and source.key not in self.failed_over:
             raise Violation(f"on_end was called {len(runs)} times for {source.key}")
         harmless = all(
-            fault.what in ("cancel", CANCEL_WAITING, *CHANGES)
+            fault.what in ("cancel", *CHANGES)
             or (fault.what == "halt" and fault.length < RETRY_FOR)
             for fault in self.schedule.faults
         )
@@ -703,8 +654,7 @@ class World:
             return
         for run in runs:
             status = {"closed": "complete", "cancelled": "stopped"}.get(end.reason, end.reason)
-            events = records if source.how == "agent" else run.events
-            if (run.status, events) != (status, records):
+            if (run.status, run.events) != (status, records):
                 raise Violation(f"on_end was told {run.status} of {run.events}: {end}, {records}")
 
     def _check_reader(self, one: Seen) -> None:
@@ -789,12 +739,12 @@ async def _called(work: Callable[[], Any]) -> Any:
 
 @contextmanager
 def _clocks_of(loop: SimulatedLoop) -> Iterator[None]:
-    """Let the code of runs and agents see simulated time: that of its process, and the store that
+    """Let the code of runs see simulated time: that of its process, and the store that
     of the world."""
     here = SimpleNamespace(monotonic=loop.time, time=loop.time)
     world = SimpleNamespace(monotonic=lambda: loop.now)
     places: list[tuple[Any, str, Any]] = [
-        *((module, "time", here) for module in (heads, logs, hub, readiness)),
+        *((module, "time", here) for module in (logs, hub, readiness)),
         (memory, "time", world),
         (steps, "perf_counter", lambda: loop.now),
         (elements, "call_in_thread", _called),

@@ -52,9 +52,6 @@ KINDS: Final = {
     "sqlite": Kind(0.002, 0.0, 2.0, loses_answers=False, loses_notices=False),
     "postgresql": Kind(0.02, 0.025, 20.0, loses_answers=True, loses_notices=True),
     "redis": Kind(0.01, 0.025, 20.0, loses_answers=True, loses_notices=True, loses_writes=True),
-    "redis+cluster": Kind(
-        0.05, 0.025, 20.0, loses_answers=True, loses_notices=True, loses_writes=True
-    ),
 }
 
 
@@ -86,7 +83,7 @@ class SharedLog(_OpenStore):
         self, stream: str, before: str, head: Head, rows: Sequence[Entry], listed: bool
     ) -> Found:
         if any(not row.final for row in rows) and self._world.is_full():
-            raise StoreFull("total_bytes", "the store is full")
+            raise StoreFull("memory", "the store is full")
         old = self._logs.get(stream)
         state = await super()._swap(stream, before, head, rows, listed)
         if state.head is head:
@@ -108,9 +105,6 @@ class SharedLog(_OpenStore):
 
     def is_closed(self, stream: str) -> bool:
         return stream in self._logs and self._logs[stream].head.closed
-
-    def last_record(self, stream: str) -> bytes:
-        return self._logs[stream].records[-1] if stream in self._logs else b""
 
     def expire(self, stream: str) -> None:
         """Forget a log because its time is over, which tells nobody."""
@@ -134,9 +128,6 @@ class SharedLog(_OpenStore):
 
 class SimulatedStore(Store):
     """The connection of one process to the shared log."""
-
-    record_cost = MemoryStore.record_cost
-    stream_cost = MemoryStore.stream_cost
 
     def __init__(self, world: World, process: Process) -> None:
         super().__init__()
@@ -209,11 +200,11 @@ class SimulatedStore(Store):
     async def _usage(self, owner: str, now: float) -> Usage:
         return await self._asked(lambda: self._world.log._usage(owner, now))
 
-    async def _oldest(self, owner: str | None, now: float) -> Sequence[str]:
-        return await self._asked(lambda: self._world.log._oldest(owner, now))
+    async def _oldest(self, now: float) -> Sequence[str]:
+        return await self._asked(lambda: self._world.log._oldest(now))
 
-    async def _use(self, token: str, name: str, seconds: float) -> bool:
-        return await self._asked(lambda: self._world.log._use(token, name, seconds))
+    async def _probe(self) -> None:
+        await self._asked(self._world.log._probe)
 
 
 def _at_once(work: Coroutine[Any, Any, T]) -> T:

@@ -1,24 +1,21 @@
-"""Streams that outlive their connection: runs, stores, a server, a relay and its clients.
+"""Streams that outlive their connection: runs, stores and a server.
 
 resumable runs   `Runs`: generations that survive a reload, a reader and a process; each a `Run`
 the server       `serve(config)` runs it; `create_app(config)` is the ASGI application to mount
                  elsewhere; `Config` has its settings
 an event stream  `EventStreamResponse`, for routes of your own
-its clients      `Client`, `AsyncClient`: publish, and read with resume; `ClientError`
 
 The folders are the journey of a record. A part imports only from parts above it.
 
     bounds.py    how much a store takes: defaults
     store/       append-only logs: memory, SQLite, Redis, PostgreSQL
     runs/        a log with a producer and readers, in formats; `Runs`
-    client/      the client of the server: publishes, and reads with resume
     demo/        simulated models
     config.py    the settings of the server
     log_lines.py what the server logs
     problems.py  errors as HTTP answers
-    access/      tokens, tickets, limits, origins
+    access/      tokens, owners, hosts and origins
     http/        the routes
-    relay/       the routes of models' APIs, relayed to an upstream; a room of its own
     app.py       the ASGI application
     run.py       the server as a process, or several
     cli.py       the command `jsonrill serve`
@@ -31,12 +28,8 @@ if _typing.TYPE_CHECKING:
     from jsonrill.ext.starlette import EventStreamResponse as EventStreamResponse
 
     from .app import create_app as create_app
-    from .client import AsyncClient as AsyncClient
-    from .client import Client as Client
-    from .client import ClientError as ClientError
     from .config import Config as Config
     from .run import serve as serve
-    from .runs.api import NotWaiting as NotWaiting
     from .runs.api import RunEvent as RunEvent
     from .runs.api import RunFailed as RunFailed
     from .runs.api import Runs as Runs
@@ -45,8 +38,7 @@ if _typing.TYPE_CHECKING:
 
 # Loaded when first used: who runs streams in an app of his own needs no HTTP server.
 _MODULES: _typing.Final = {
-    **dict.fromkeys(("AsyncClient", "Client", "ClientError"), ".client"),
-    **dict.fromkeys(("NotWaiting", "RunEvent", "RunFailed", "Runs"), ".runs.api"),
+    **dict.fromkeys(("RunEvent", "RunFailed", "Runs"), ".runs.api"),
     "Config": ".config",
     "ConfigError": ".runs.settings",
     "EventStreamResponse": "jsonrill.ext.starlette",
@@ -63,15 +55,11 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 __all__ = [
-    "AsyncClient",
-    "Client",
-    "ClientError",
     "Config",
     "ConfigError",
     "EventStreamResponse",
     "Run",
     "RunEvent",
-    "NotWaiting",
     "RunFailed",
     "Runs",
     "create_app",

@@ -23,12 +23,10 @@ from .access.guard import Guard
 from .access.permissions import config_of, hub_of, require_subject
 from .config import Config
 from .demo.generations import Demo
-from .demo.upstream import SimulatedModels
-from .http import convert, demo, durable, pages, publish, subscribe
+from .http import demo, pages, publish, subscribe
 from .http.openapi import document
+from .http.producers import HEADERS as PRODUCER_HEADERS
 from .problems import KNOWN, answer
-from .relay import ROUTES as RELAY
-from .relay import Upstreams, take_over
 from .runs.hub import Hub
 from .runs.shutdown import before_the_end
 from .store import Status, Store, open_store
@@ -75,20 +73,6 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/v1/streams/{id}/events", subscribe.events),
     ("GET,POST", "/v1/streams/{id}/ai-sdk", subscribe.ai_sdk),
     ("GET,POST", "/v1/streams/{id}/ag-ui", subscribe.ag_ui),
-    *(
-        (method, path, handler)
-        for path in ("/v1/streams/{id}/durable", "/v1/durable/{path:path}")
-        for method, handler in (
-            ("GET", durable.read),
-            ("HEAD", durable.head),
-            ("POST", durable.append),
-            ("DELETE", durable.delete),
-        )
-    ),
-    ("PUT", "/v1/durable/{path:path}", durable.create),
-    ("POST", "/v1/tickets", publish.ticket),
-    ("POST", "/v1/convert", convert.convert),
-    *RELAY,
     ("GET", "/livez", live),
     ("GET", "/readyz", ready),
     ("GET", "/healthz", ready),
@@ -102,17 +86,14 @@ PAGE: tuple[tuple[str, str, Handler], ...] = (
 
 
 class _ServerHub(Hub):
-    """Goes on with the generations of relays and of the demo whose process is gone."""
+    """Continues the demo's generations whose process is gone."""
 
-    def __init__(self, config: Config, store: Store, upstreams: Upstreams) -> None:
+    def __init__(self, config: Config, store: Store) -> None:
         super().__init__(config, store)
-        self.simulated = Demo(self, config.relay_lease) if config.demo else None
-        self._upstreams = upstreams
+        self.simulated = Demo(self) if config.demo else None
 
     async def goes_on(self, stream: str, status: Status) -> bool:
-        if self.simulated is not None and await self.simulated.take_over(stream, status):
-            return True
-        return await take_over(self, self._upstreams, stream, status)
+        return self.simulated is not None and await self.simulated.take_over(stream, status)
 
 
 def create_app(config: Config | None = None, *, store: Store | None = None) -> Starlette:
@@ -122,9 +103,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     request; `app.state.hub.close()` closes it then.
     """
     config = config or Config.from_environment()
-    upstreams = Upstreams(config, SimulatedModels() if config.demo else None)
-    hub = _ServerHub(config, store or open_store(config.store, config.bounds()), upstreams)
-    simulated = hub.simulated
+    hub = _ServerHub(config, store or open_store(config.store, config.bounds()))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -136,7 +115,6 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
         finally:
             await stop(watching)
             await hub.close()
-            await upstreams.close()
 
     # By name: Starlette 0.37 passes `app` by its name, and then takes nothing by position.
     before = [Middleware(Guard, config=config, metrics=hub.metrics)]
@@ -144,7 +122,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
         before.append(_cors(config))
     handlers: dict[Any, Any] = dict.fromkeys(KNOWN, answer)
     app = Starlette(
-        routes=_routes(config, upstreams.is_demo),
+        routes=_routes(config),
         middleware=before,
         exception_handlers=handlers,
         lifespan=lifespan,
@@ -154,24 +132,19 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     app.state.hub = hub
     app.state.config = config
     if config.page:
-        has_models = bool(upstreams.all) and not upstreams.is_demo
-        app.state.pages = pages.load(config.demo, has_models, config.in_memory)
-    app.state.demo = simulated
+        app.state.pages = pages.load(config.demo, config.in_memory)
+    app.state.demo = hub.simulated
     app.state.credentials = Credentials(config)
-    app.state.upstreams = upstreams
     return app
 
 
-def _routes(config: Config, simulated: bool) -> list[Route]:
+def _routes(config: Config) -> list[Route]:
     """Return one route per path, so that a wrong method gets 405 and a wrong path 404."""
     by_path: dict[str, dict[str, Handler]] = {}
     more = [*(PAGE if config.page else ()), *(demo.ROUTES if config.demo else ())]
     for methods, path, handler in (*ROUTES, *more):
         for method in methods.split(","):
             by_path.setdefault(path, {})[method] = handler
-    if simulated:
-        chat = by_path["/v1/chat/completions"]
-        chat["POST"] = demo.with_mistral(chat["POST"])
     # The page's files are the only answers that are compressed: streams must not be held back.
     zipped = [Middleware(GZipMiddleware)]
     files = {path for _, path, _ in PAGE}
@@ -201,25 +174,17 @@ def _cors(config: Config) -> Middleware:
     return Middleware(
         CORSMiddleware,
         allow_origins=[*config.origins],
-        allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
+        allow_methods=["GET", "HEAD", "POST", "DELETE"],
         allow_headers=[
             "authorization",
             "content-type",
             "last-event-id",
-            "idempotency-key",
             "if-none-match",
             "x-api-key",
             "anthropic-version",
             "anthropic-beta",
-            "jsonrill-fragments",
             "x-request-id",
-            *durable.REQUEST_HEADERS,
+            *PRODUCER_HEADERS,
         ],
-        expose_headers=[
-            "location",
-            "etag",
-            "jsonrill-stream",
-            "x-request-id",
-            *durable.RESPONSE_HEADERS,
-        ],
+        expose_headers=["location", "etag", "x-request-id", *PRODUCER_HEADERS],
     )

@@ -12,16 +12,13 @@ from dataclasses import dataclass
 class Bounds:
     """Size limits of a store, and the seconds for which it keeps a stream that is not used.
 
-    Where a bound on all streams (of one owner, or of the store) is reached, those that have ended
-    or were abandoned make room, the oldest first; only then is something refused. `owner_bytes` and
-    `total_bytes` count what a stream takes in the store, not only its records.
+    When `total_streams` is reached, streams that have ended or were abandoned make room, the oldest
+    first; only then is a new stream refused.
     """
 
     stream_bytes: int = 16 << 20
     stream_entries: int = 100_000
     owner_streams: int = 100
-    owner_bytes: int = 256 << 20
     total_streams: int = 10_000
-    total_bytes: int = 512 << 20
     keep_open: float = 3600.0
     keep_closed: float = 3600.0

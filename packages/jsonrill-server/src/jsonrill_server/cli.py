@@ -11,13 +11,12 @@ from .config import SETTINGS, Config, from_text
 
 
 def serve(**flags: Any) -> None:
-    """Publish, resume and relay JSON streams over HTTP.
+    """Publish and resume JSON streams over HTTP.
 
     Streams are append-only logs: create one with POST /v1/streams, append with POST .../chunks,
-    read server-sent events with GET .../events from any position. POST /v1/convert turns a body
-    into events; POST /v1/chat/completions, /v1/responses and /v1/messages are relayed to an
-    upstream, or to several by model name. GET /openapi.json describes every route, and / is a page
-    that shows streams; --demo adds simulated models.
+    read server-sent events with GET .../events from any position. GET /openapi.json describes every
+    route, and / is a page that shows streams. --demo adds simulated models, which also answer
+    POST /v1/chat/completions, /v1/responses and /v1/messages.
 
     Each setting can also be the environment variable JSONRILL_<NAME>; a flag overrides it. Lists
     are separated by commas. Without tokens the server accepts connections from this machine only.

@@ -25,7 +25,6 @@ _OF_KUBERNETES: Final = re.compile(
     r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)"
 )
 _ADDRESS: Final = re.compile(r"(tcp|udp|sctp)://")
-BASE_URL: Final = r"^https?://[^/\s]+"
 # What a browser sends as Origin: a scheme and a host, nothing behind them.
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\s*@?#]+")
 _HOST: Final = re.compile(r"[^/\s*@?#]+")
@@ -44,8 +43,7 @@ class Config(Settings):
     port: int = setting(8377, "port to listen on; 0 takes a free one", most=65535)
     store: str = setting(
         "memory:",
-        "where logs are kept: memory:, sqlite:///file, redis://host, redis+cluster://host,"
-        " postgresql://host/database",
+        "where logs are kept: memory:, sqlite:///file, redis://host, postgresql://host/database",
         secret=True,
     )
     tokens: tuple[str, ...] = setting(
@@ -54,32 +52,18 @@ class Config(Settings):
         secret=True,
     )
     tokens_file: str = setting("", "file with tokens, one a line; read again when it changes")
-    secret: str = setting(
-        "", "key that signs tickets; replicas share it (default: from tokens)", secret=True
-    )
-    secret_file: str = setting("", "file with such keys: the first signs, all are accepted")
     allowed_hosts: tuple[str, ...] = setting(
         ("localhost", "127.0.0.1", "[::1]"), "names that a Host header may have; * for any"
     )
     origins: tuple[str, ...] = setting((), "origins of other sites whose pages may call (CORS)")
     insecure: bool = setting(False, "listen on a public address although there is no token")
-    upstream: str = setting("", "base URL of the OpenAI-compatible server to relay to", secret=True)
-    upstream_key: str = setting("", "key sent to the upstream; never the client's own", secret=True)
-    upstream_key_file: str = setting("", "file with the key sent to the upstream")
-    upstreams: str = setting("", "TOML file with several upstreams, each a table, by model name")
-    upstream_connect: float = seconds(5.0, "time to connect to the upstream")
-    upstream_first: float = seconds(60.0, "time until the upstream's first byte")
-    upstream_idle: float = seconds(60.0, "time between bytes of the upstream")
     lease: float = seconds(300.0, "silence after which a publisher counts as lost")
-    relay_lease: float = seconds(3.0, "the same for a relay, which renews it by itself")
     head_timeout: float = seconds(10.0, "time that a client has for the head of a request")
     keep_alive: float = seconds(5.0, "time that a connection without a request is kept")
-    long_poll: float = seconds(20.0, "time that a long poll waits for something new")
     record_bytes: int = setting(1 << 20, "size of one record", above_zero=True)
     body_bytes: int = setting(
         16 << 20, "size of a request's body, unless it is streamed", above_zero=True
     )
-    ticket_seconds: float = seconds(60.0, "a ticket is good for so long, once")
     concurrency: int = setting(0, "connections to this process; 0: as many as readers, and 200")
     workers: int = setting(1, "processes on the same port; not with memory:", above_zero=True)
     drain: float = setting(0.0, "time between a stop signal, when /readyz fails, and the stop")
@@ -91,11 +75,8 @@ class Config(Settings):
     def __post_init__(self) -> None:
         Settings.__post_init__(self)  # a class with slots has no super() here
         parse_tokens(self.tokens)
-        for name in ("tokens", "secret", "upstream_key"):
-            if getattr(self, name) and getattr(self, f"{name}_file"):
-                raise ConfigError(f"set {name} or {name}_file, not both")
-        if self.upstream and not re.match(BASE_URL, self.upstream):
-            raise ConfigError("upstream is the base URL of a server, such as https://host/v1")
+        if self.tokens and self.tokens_file:
+            raise ConfigError("set tokens or tokens_file, not both")
         for origin in self.origins:
             if not _ORIGIN.fullmatch(origin):
                 raise ConfigError(f"an origin is such as https://app.example, not {origin}")
@@ -104,8 +85,6 @@ class Config(Settings):
                 raise ConfigError(f"an allowed host is such as app.example, or *, not {host}")
         if not self.allowed_hosts:
             raise ConfigError("allowed_hosts is empty: name a host, or * for any")
-        if self.upstream and self.upstreams:
-            raise ConfigError("set upstream or upstreams, not both")
         if self.workers > 1 and self.in_memory:
             raise ConfigError("several workers need a store that they share, not memory:")
 
@@ -137,7 +116,7 @@ class Config(Settings):
         value = getattr(self, one.name)
         if not one.metadata["secret"]:
             return repr(value)
-        return repr(without_secrets(value)) if one.name in ("store", "upstream") else "…"
+        return repr(without_secrets(value)) if one.name == "store" else "…"
 
     @property
     def in_memory(self) -> bool:
@@ -156,12 +135,6 @@ class Config(Settings):
     def subjects(self) -> dict[str, str]:
         """Return token → name of its holder, from the settings or the current file of tokens."""
         return parse_tokens(lines_of(self.tokens_file) if self.tokens_file else self.tokens)
-
-    def secrets(self) -> list[str]:
-        """Return the keys of tickets (the first signs); none: each process makes its own."""
-        if self.secret_file:
-            return lines_of(self.secret_file)
-        return [self.secret] if self.secret else []
 
 
 def parse_tokens(texts: Iterable[str]) -> dict[str, str]:
@@ -190,7 +163,7 @@ def without_secrets(url: str) -> str:
 
 
 def from_text(name: str, text: str) -> Any:
-    """Convert the text of a flag or environment variable to the setting's value."""
+    """Read a setting from the text of a flag or environment variable."""
     kind: Any = type(SETTINGS[name].default)
     try:
         if kind is tuple:
@@ -215,7 +188,7 @@ SETTINGS: Final = {
 
 
 def lines_of(path: str) -> list[str]:
-    """Return the lines of a file of secrets, without comments (#) and empty ones."""
+    """Return the lines of a file of tokens, without comments (#) and empty ones."""
     try:
         lines = [line.strip() for line in Path(path).read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:

@@ -46,5 +46,3 @@ def to_stderr() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    for quiet in ("httpx2", "httpcore2"):
-        logging.getLogger(quiet).setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""Clients of others, unmodified, against a real server: openai, ai, @ag-ui/client, curl."""
+"""Clients of others, unmodified, against a real server: ai, @ag-ui/client, curl."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from typing import Any
 import httpx2
 import pytest
 
-from jsonrill import Rebuilder
-from jsonrill.wire.reader import WireReader
-from support import few, hard, need_command
+from jsonrill.eventstream import SSEDecoder
+from jsonrill.testing import Call, FakeAnswer
+from support import hard, need_command
 from support.processes import Server
-from support.upstream import ARGUMENTS, CALLED, TEXT_ANSWER, an_upstream, events_of
 
 PLAIN = {"content-type": "text/plain"}
 LINES = {"content-type": "application/x-ndjson"}
+ARGUMENTS = '{"city": "Zürich", "days": 3, "units": ["c", "f"]}'
+ANSWERS = (
+    FakeAnswer("Hello wörld", pace=0),
+    FakeAnswer(calls=[Call("get_weather", ARGUMENTS, "call_1")], pace=0),
+)
 TEXT = '{"colors":[{"name":"red","__proto__":1},{"name":"blue"}],"ok":true}'
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("clients")
-    with an_upstream() as upstream:
-        with Server(folder, upstream=f"{upstream.url}/v1", heartbeat=0.2) as it:
-            yield it
+    with Server(folder, heartbeat=0.2) as it:
+        yield it
 
 
 @pytest.fixture
@@ -45,13 +48,20 @@ def node(npm: Path, script: str, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
+def events_of(answer: FakeAnswer) -> list[str]:
+    """The data of the events of an answer, without [DONE]."""
+    steps = answer.script("/v1/chat/completions", {"stream": True}).steps
+    body = b"".join(step for step in steps if isinstance(step, bytes))
+    return [event.data for event in SSEDecoder().feed(body)][:-1]
+
+
 def published(http: httpx2.Client, *, closed: bool = True, **options: Any) -> str:
     stream = http.post("/v1/streams", json=options).json()["id"]
     url = f"/v1/streams/{stream}/chunks"
     if options.get("input") == "events":
         http.post(
             url,
-            content="\n".join([*events_of(TEXT_ANSWER)[:-1], *events_of(CALLED)]),
+            content="\n".join([*events_of(ANSWERS[0])[:-1], *events_of(ANSWERS[1])]),
             headers=LINES,
         )
     else:
@@ -65,17 +75,6 @@ def published(http: httpx2.Client, *, closed: bool = True, **options: Any) -> st
 def metric(http: httpx2.Client, name: str) -> float:
     lines = http.get("/metrics").text.splitlines()
     return float(next(line.split()[1] for line in lines if line.startswith(f"jsonrill_{name} ")))
-
-
-@few(1)
-@pytest.mark.parametrize("wire", ["", "full", "compact"])
-def test_openai_from_npm(npm: Path, server: Server, wire: str) -> None:
-    seen = node(npm, "openai.mjs", server.url, wire)
-    assert (seen["text"], seen["args"]) == ("Hello wörld", ARGUMENTS)
-    assert seen["error"] == "UPSTREAM_LOST"
-    rebuilder, reader = Rebuilder(), WireReader()
-    rebuilder.feed([it for item in seen["fragments"] if (it := reader.read(item)) is not None])
-    assert rebuilder.value == (json.loads(ARGUMENTS) if wire else None)
 
 
 def test_ai_sdk_reads_events_of_a_provider(npm: Path, http: httpx2.Client) -> None:
@@ -116,7 +115,7 @@ def test_ag_ui_reads_calls_state_and_errors(npm: Path, http: httpx2.Client) -> N
     failed = http.post("/v1/streams", json={}).json()["id"]
     http.post(f"/v1/streams/{failed}/fail", json={"code": "DOWN", "message": "no model"})
     urls = [calls, state, calls.replace(calls.rpartition("/")[2], failed)]
-    first, second, third = node(npm, "ag-ui.mjs", *(f"{url}/ag-ui?fragments=1" for url in urls))
+    first, second, third = node(npm, "ag-ui.mjs", *(f"{url}/ag-ui" for url in urls))
     message = first["messages"][0]
     assert message["content"] == "Hello wörld" and first["error"] is None
     tool_calls = [call for reply in first["messages"] for call in reply.get("toolCalls", [])]
@@ -125,9 +124,7 @@ def test_ag_ui_reads_calls_state_and_errors(npm: Path, http: httpx2.Client) -> N
     expected = json.loads(TEXT)
     del expected["colors"][0]["__proto__"]
     assert second["state"] == expected and second["error"] is None
-    assert {"RUN_STARTED", "STATE_SNAPSHOT", "STATE_DELTA", "CUSTOM", "RUN_FINISHED"} <= set(
-        second["events"]
-    )
+    assert {"RUN_STARTED", "STATE_SNAPSHOT", "STATE_DELTA", "RUN_FINISHED"} <= set(second["events"])
     assert "RUN_ERROR" in third["events"]
 
 
@@ -168,15 +165,9 @@ def curl(*arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
-def test_curl_converts_publishes_and_resumes(server: Server, tmp_path: Path) -> None:
+def test_curl_publishes_and_resumes(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "in.json"
     file.write_text(TEXT)
-    events = curl(
-        f"{server.url}/v1/convert?mode=one-by-one&entity=colors",
-        *("-H", "content-type: text/plain", "-H", "transfer-encoding: chunked"),
-        *("--data-binary", f"@{file}"),
-    )
-    assert events.count('"COMPLETED"') == 2 and events.endswith("event: CLOSE\ndata: [DONE]\n\n")
     stream = json.loads(curl("-X", "POST", f"{server.url}/v1/streams"))
     base = f"{server.url}/v1/streams/{stream['id']}"
     curl("-T", str(file), "-X", "POST", "-H", "content-type: text/plain", f"{base}/chunks")

@@ -20,7 +20,7 @@ import jsonrill
 from jsonrill_server.demo.answering import answer
 from jsonrill_server.demo.models import models
 from jsonrill_server.demo.requests import Asked
-from jsonrill_server.demo.upstream import response_to
+from jsonrill_server.demo.scripts import response_to
 from support.processes import Server
 
 
@@ -84,11 +84,6 @@ def test_models_are_listed_for_both_clients(
     names = [*models()]
     assert [model.id for model in oai.models.list()] == names
     assert [model.id for model in claude.models.list()] == names
-    assert oai.models.retrieve("recipe").id == claude.models.retrieve("recipe").id == "recipe"
-    with pytest.raises(openai.NotFoundError, match="missing"):
-        oai.models.retrieve("missing")
-    with pytest.raises(anthropic.NotFoundError, match="missing"):
-        claude.models.retrieve("missing")
 
 
 def test_text_streamed_and_not(oai: openai.OpenAI, claude: anthropic.Anthropic) -> None:

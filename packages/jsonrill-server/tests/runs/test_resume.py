@@ -20,7 +20,6 @@ from jsonrill.eventstream import SSEDecoder, SSEEvent
 from jsonrill.options import Input
 from jsonrill_server.runs import hub as hub_module
 from jsonrill_server.runs import view as view_module
-from jsonrill_server.runs.durable import parse_offset
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import FORMATS, StreamOptions, ViewOptions
 from jsonrill_server.runs.positions import START, Position, parse
@@ -46,14 +45,10 @@ EVENTS = [_event(text) for text in TEXTS]
 TEXT_VIEWS = [
     *(ViewOptions(format=format) for format in FORMATS if format != "calls"),
     ViewOptions(send="delta"),
-    ViewOptions(format="fragments", wire="compact"),
-    ViewOptions(format="durable"),
-    ViewOptions(size=100),
-    ViewOptions(format="chunks", every=1),
 ]
 EVENT_VIEWS = [
     ViewOptions(format=format)
-    for format in (*FORMATS, "durable")
+    for format in FORMATS
     if format not in ("updates", "fragments", "chunks")
 ]
 VIEWS = [("text", view) for view in TEXT_VIEWS] + [("events", view) for view in EVENT_VIEWS]
@@ -62,14 +57,7 @@ VIEWS = [("text", view) for view in TEXT_VIEWS] + [("events", view) for view in 
 def shown(parameter: Any) -> str:
     if isinstance(parameter, str):
         return parameter
-    named = {
-        "send": parameter.send,
-        "wire": parameter.wire,
-        "every": parameter.every,
-        "size": parameter.size,
-    }
-    more = [str(value) for value in named.values() if value not in (0, "data", "full")]
-    return "-".join([parameter.format, *more])
+    return f"{parameter.format}-{parameter.send}"
 
 
 class Places:
@@ -138,24 +126,9 @@ async def read(hub: Hub, stream: str, view: ViewOptions, position: Position) -> 
         return [event async for chunk in reader.chunks() for event in decoder.feed(chunk)]
 
 
-def position_of(event: SSEEvent) -> Position:
-    """Where a reader is that has this event."""
-    if event.id:
-        return parse(event.id)
-    tail = parse_offset(json.loads(event.data)["streamNextOffset"])
-    return Position(tail.last, mark=tail.mark)
-
-
-def knows(view: ViewOptions, events: list[SSEEvent]) -> Any:
-    """What a client has learned: of events that are put together, what they amount to."""
-    if view.format == "durable":
-        return [event.data if event.type == "data" else position_of(event) for event in events]
-    shown = [f"{event.type} {event.data}" for event in events]
-    if not view.every and not view.size:
-        return shown
-    if view.format == "chunks":
-        return "".join([json.loads(event.data) for event in events if event.type != "CLOSE"])
-    return shown[-2:]
+def knows(events: list[SSEEvent]) -> list[str]:
+    """What a client has learned."""
+    return [f"{event.type} {event.data}" for event in events]
 
 
 def rings(monkeypatch: pytest.MonkeyPatch, frames: int, size: int) -> None:
@@ -196,15 +169,15 @@ async def check_closed(
         stream = await publish(hub, input)
         await hub.end(stream)
         whole = await read(hub, stream, view, START)
-        has_id = [at for at, event in enumerate(whole[:-1]) if event.id or event.type == "control"]
+        has_id = [at for at, event in enumerate(whole[:-1]) if event.id]
         for ring, which, how in product(bounds(whole), some_of(len(has_id)), HOWS):
             if chance.random() < share:
                 at = has_id[which]
                 rings(patch, *ring)
                 hub = await processes.after(how, hub)
                 async with asyncio.timeout(3 * SLACK):
-                    rest = await read(hub, stream, view, position_of(whole[at]))
-                assert knows(view, rest) == knows(view, whole[at + 1 :]), (ring, at, how)
+                    rest = await read(hub, stream, view, parse(whole[at].id))
+                assert knows(rest) == knows(whole[at + 1 :]), (ring, at, how)
 
 
 async def check_open(
@@ -231,7 +204,7 @@ async def check_open(
             rings(patch, LARGE, LARGE)
             hub = await processes.after("dropped view", hub)
             after = await read(hub, stream, view, position)
-            assert knows(view, rest) == knows(view, after), (ring, entry.seq, how)
+            assert knows(rest) == knows(after), (ring, entry.seq, how)
 
 
 @few(12)
@@ -250,8 +223,7 @@ def test_the_rest_on_every_store(check: Any, url: str, monkeypatch: pytest.Monke
         asyncio.run(check(url, input, view, monkeypatch, 0.02 * TIMES))
 
 
-@pytest.mark.parametrize("format", ["raw", "durable"])
-def test_a_reader_of_records_as_they_are_begins_at_its_position(format: str) -> None:
+def test_a_reader_of_records_as_they_are_begins_at_its_position() -> None:
     """And not with the first record, which takes 15 s for a million of them."""
     read_after: list[int] = []
 
@@ -266,7 +238,7 @@ def test_a_reader_of_records_as_they_are_begins_at_its_position(format: str) -> 
         await hub.open()
         stream = await publish(hub, "text")
         await hub.end(stream)
-        view, count = ViewOptions(format=format), len(TEXTS)
+        view, count = ViewOptions(format="raw"), len(TEXTS)
         for after in (count - 2, count // 2):  # the second is older than what the first left
             read_after.clear()
             assert len(await read(hub, stream, view, Position(after))) >= count - after
@@ -282,8 +254,8 @@ def test_a_log_that_lost_records_is_not_taken_for_a_whole_one(last: int) -> None
 
     async def scenario() -> None:
         store = MemoryStore()
-        records = [b"t1"] * (last - 1)
-        await store.acquire("s", "p", lease=10.0, meta=b"{}", records=records)
+        await store.acquire("s", "p", lease=10.0, meta=b"{}")
+        await store.append("s", "p", [b"t1"] * (last - 1))
         async with asyncio.timeout(10 * SLACK):
             with pytest.raises(LogLost, match="lost records"):
                 await read_log(store, "s", last)

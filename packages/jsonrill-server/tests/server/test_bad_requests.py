@@ -6,7 +6,6 @@ good and bad ones, and checks each answer against it.
 
 from __future__ import annotations
 
-import json
 import socket
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,7 +21,6 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from jsonrill_server.runs.options import FORMATS
 from support import tries
 from support.processes import Server
 
@@ -116,25 +114,12 @@ def test_bad_bodies_leave_no_trace(
     assert state["last"] == 0 and state["closed"] is False
 
 
-def test_compact_fragments_are_those_of_one_document(client: httpx2.Client) -> None:
-    url = f"/v1/streams/{make(client, many=True)}/events?format=fragments&wire=compact"
-    answer = client.get(url)
-    assert answer.status_code == 422
-    assert "one document" in answer.json()["error"]["message"]
-
-
 @pytest.mark.parametrize(
     "query, headers, status",
     [
         ("format=x", {}, 422),
         ("mode=x", {}, 422),
         ("send=", {}, 422),
-        ("wire=x", {}, 422),
-        ("every=-1", {}, 422),
-        ("every=1e3", {}, 422),
-        ("every=99999999999", {}, 422),
-        ("size=x", {}, 422),
-        ("fragments=2", {}, 422),
         ("unknown=1", {}, 422),
         ("entity=a[", {}, 422),
         ("after=x", {}, 400),
@@ -189,34 +174,11 @@ def test_wrong_methods_and_paths(
 def test_bytes_that_are_no_request(server: Server, data: bytes) -> None:
     host = urlsplit(server.url)
     with socket.create_connection((host.hostname, host.port), 5) as link:  # type: ignore[arg-type]
-        link.sendall(b"POST /v1/convert HTTP/1.1\r\n" + data)
+        link.sendall(b"POST /v1/streams HTTP/1.1\r\n" + data)
         link.shutdown(socket.SHUT_WR)
         link.settimeout(5)
         answer = link.recv(100)
     assert not answer.startswith(b"HTTP/1.1 5")
-
-
-@settings(max_examples=tries(80), deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    body=st.binary(max_size=200) | st.text(max_size=200).map(str.encode),
-    media=st.sampled_from([headers["content-type"] for headers in (PLAIN, LINES, SSE, JSON)]),
-    input=st.sampled_from(["text", "snapshots", "events"]),
-    format=st.sampled_from(FORMATS),
-)
-def test_anything_can_be_converted(
-    client: httpx2.Client, body: bytes, media: str, input: str, format: str
-) -> None:
-    answer = client.post(
-        "/v1/convert",
-        params={"format": format, "options": json.dumps({"input": input})},
-        content=body,
-        headers={"content-type": media},
-    )
-    assert answer.status_code in (200, 415), answer.text
-    if answer.status_code == 200:
-        assert answer.text.startswith(": open\n")
-        ends = {"openai": "\n\n", "ai-sdk": "[DONE]\n\n", "ag-ui": "\n\n"}
-        assert answer.text.endswith(ends.get(format, "event: CLOSE\ndata: [DONE]\n\n"))
 
 
 def test_the_document_and_the_answers_agree(server: Server, client: httpx2.Client) -> None:

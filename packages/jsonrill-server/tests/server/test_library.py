@@ -400,7 +400,7 @@ class Closing:
     "bound, status",
     [
         *((bound, 413) for bound in ("stream_bytes", "stream_entries")),
-        *((bound, 429) for bound in ("owner_bytes", "total_bytes", "memory", "disk")),
+        *((bound, 429) for bound in ("owner_streams", "memory", "disk")),
     ],
 )
 def test_a_store_that_is_full_is_not_a_request_that_is_too_large(bound: str, status: int) -> None:

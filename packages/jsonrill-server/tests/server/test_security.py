@@ -12,7 +12,6 @@ import httpx2
 import pytest
 
 from jsonrill_server import Config, ConfigError
-from jsonrill_server.access.tickets import issue, read
 from jsonrill_server.config import from_text
 from support.processes import Events, Server
 
@@ -28,7 +27,6 @@ SETTINGS: dict[str, Any] = {
     "stream_bytes": 5000,
     "stream_entries": 20,
     "readers_per_stream": 2,
-    "ticket_seconds": 2,
     "access_log": True,
 }
 
@@ -72,9 +70,6 @@ def test_a_token_is_asked_for(http: httpx2.Client, header: dict[str, str]) -> No
         ("GET", f"/v1/streams/{stream}/value"),
         ("GET", f"/v1/streams/{stream}/ai-sdk"),
         ("POST", f"/v1/streams/{stream}/ag-ui"),
-        ("POST", "/v1/tickets"),
-        ("POST", "/v1/convert"),
-        ("POST", "/v1/chat/completions"),
         ("GET", "/metrics"),
     ]:
         answer = http.request(method, path, headers=header)
@@ -99,59 +94,8 @@ def test_a_stream_of_somebody_else_does_not_exist(http: httpx2.Client) -> None:
         assert code(http.request(method, url, headers={**BOB, **PLAIN})) == (404, "UNKNOWN")
     resumed = http.get(f"/v1/streams/{stream}/events", headers={**BOB, "last-event-id": "1"})
     assert resumed.status_code == 404
-    assert code(http.post("/v1/tickets", json={"stream": stream}, headers=BOB)) == (404, "UNKNOWN")
     assert http.get(f"/v1/streams/{stream}", headers=ANNE).json()["closed"] is False
     http.delete(f"/v1/streams/{stream}", headers=ANNE)
-
-
-def test_a_ticket_opens_one_stream_once_and_a_pass_lets_one_back(http: httpx2.Client) -> None:
-    stream, other = make(http), make(http)
-    http.post(f"/v1/streams/{stream}/chunks", content="[1]", headers={**ANNE, **PLAIN})
-    http.post(f"/v1/streams/{stream}/close", headers=ANNE)
-    issued = http.post("/v1/tickets", json={"stream": stream}, headers=ANNE).json()
-    url = f"/v1/streams/{stream}/events?ticket={issued['ticket']}"
-    assert http.get(f"/v1/streams/{other}/events?ticket={issued['ticket']}").status_code == 401
-    answer = http.get(url)
-    assert answer.status_code == 200 and '"data":1' in answer.text
-    cookie = answer.headers["set-cookie"].lower()
-    assert "httponly" in cookie and "samesite=strict" in cookie and "secure" not in cookie
-    assert f"path=/v1/streams/{stream}/events".lower() in cookie
-    # The client keeps the cookie: the same URL, with its used ticket, can be asked for again.
-    assert http.get(url, headers={"last-event-id": "2"}).status_code == 204
-    http.cookies.clear()
-    assert code(http.get(url)) == (401, "TOKEN")
-    late = http.post("/v1/tickets", json={"stream": other}, headers=ANNE).json()["ticket"]
-    import time
-
-    time.sleep(2.1)
-    assert http.get(f"/v1/streams/{other}/events?ticket={late}").status_code == 401
-
-
-def test_a_ticket_cannot_be_made_up() -> None:
-    key, mark = b"k" * 32, "a mark"
-    good = issue(key, "ticket", "s", mark, 60)
-
-    def keys(asked: str) -> list[bytes]:
-        return [key] if asked == mark else []
-
-    assert read(keys, good, "ticket", "s") is not None
-    payload, signature = good.split(".")
-    for bad in (
-        "",
-        ".",
-        "W10.W10",
-        payload,
-        f"{payload}.",
-        f"{payload}.{signature[:-2]}AA",
-        f"{payload[:-2]}AA.{signature}",
-        f"{good}é",
-        issue(b"x" * 32, "ticket", "s", mark, 60),
-        issue(key, "pass", "s", mark, 60),
-        issue(key, "ticket", "t", mark, 60),
-        issue(key, "ticket", "s", "another", 60),
-        issue(key, "ticket", "s", mark, -1),
-    ):
-        assert read(keys, bad, "ticket", "s") is None, bad
 
 
 @pytest.mark.parametrize(
@@ -215,17 +159,17 @@ def test_a_preflight_is_answered_for_known_origins_alone(http: httpx2.Client) ->
 
 
 def test_a_page_may_send_what_the_server_reads_and_read_what_it_sends(http: httpx2.Client) -> None:
-    sent = "authorization content-type last-event-id idempotency-key if-none-match x-request-id"
-    relayed = "x-api-key anthropic-version anthropic-beta jsonrill-fragments"
+    sent = "authorization content-type last-event-id if-none-match x-request-id producer-seq"
+    keys = "x-api-key anthropic-version anthropic-beta"
     headers = {
         "origin": "https://app.example",
         "access-control-request-method": "POST",
-        "access-control-request-headers": ",".join(f"{sent} {relayed}".split()),
+        "access-control-request-headers": ",".join(f"{sent} {keys}".split()),
     }
     assert http.options("/v1/streams", headers=headers).status_code == 200
     answer = http.post("/v1/streams", json={}, headers={**BOB, "origin": "https://app.example"})
     exposed = answer.headers["access-control-expose-headers"].split(", ")
-    assert {"location", "etag", "jsonrill-stream", "x-request-id"} <= {*exposed}
+    assert {"location", "etag", "x-request-id", "producer-seq"} <= {*exposed}
 
 
 def test_every_answer_has_the_headers(http: httpx2.Client) -> None:
@@ -292,9 +236,8 @@ def test_logs_hold_no_payloads_no_ids_no_tokens(http: httpx2.Client, guarded: Se
     stream = make(http)
     secret = "the-secret-payload"
     http.post(f"/v1/streams/{stream}/chunks", content=secret, headers={**ANNE, **PLAIN})
-    ticket = http.post("/v1/tickets", json={"stream": stream}, headers=ANNE).json()["ticket"]
     http.post(f"/v1/streams/{stream}/close", headers=ANNE)
-    http.get(f"/v1/streams/{stream}/events?ticket={ticket}")
+    http.get(f"/v1/streams/{stream}/events", headers=ANNE)
     http.get(f"/{secret}")
     log = guarded.log()
     every = [json.loads(line) for line in log.splitlines()]
@@ -303,7 +246,7 @@ def test_logs_hold_no_payloads_no_ids_no_tokens(http: httpx2.Client, guarded: Se
     assert {*about, "method", "route", "status", "bytes", "seconds"} == set(lines[-1])
     assert any(line["route"] == "/v1/streams/{id}/chunks" for line in lines)
     text = log + http.get("/metrics", headers=ANNE).text
-    for hidden in (secret, stream, ticket, "the-token-of-anne"):
+    for hidden in (secret, stream, "the-token-of-anne"):
         assert hidden not in text
     assert 'route="/v1/streams/{id}/events"' in text
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from jsonrill.eventstream import SSEDecoder, SSEEvent
@@ -28,9 +26,7 @@ from jsonrill_server.store.postgres import PostgresStore
 from jsonrill_server.store.redis import RedisStore
 from support import SLACK, few, hard
 from support.databases import PostgresServer, RedisServer
-from support.processes import Server
 from support.proxies import COMMANDS, ERRORS, Faults
-from support.upstream import NUMBERS, an_upstream
 
 # On a busy machine a lease is not renewed in time that has the second of `make hard`.
 LEASE = 1.0 if SLACK == 1 else 3.0
@@ -100,55 +96,6 @@ async def faulty(server: RedisServer, healthy: Hub, command: str, error: str) ->
         if faults.met and not counted and error != "SILENCE":
             return f"{name}: not counted"
     return ""
-
-
-@hard
-@pytest.mark.parametrize("pause", ["stopped", "refuses writes"])
-def test_a_pause_of_redis_ends_no_relay(tmp_path: Path, pause: str) -> None:
-    """For 3 s, as long as a relay's lease. Its answer is whole, on this replica and another."""
-
-    async def main(server: RedisServer, here: Server, there: Server) -> None:
-        ask = {"model": "numbers", "stream": True, "messages": []}
-        async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
-            url = f"{here.url}/v1/chat/completions"
-            async with http.stream("POST", url, json=ask) as answer:
-                stream = answer.headers["jsonrill-stream"]
-                lines = answer.aiter_lines()
-                texts = [await anext(lines) for _ in range(40)]
-                other = asyncio.create_task(
-                    http.get(f"{there.url}/v1/streams/{stream}/events?format=openai")
-                )
-                await asyncio.sleep(0.5)
-                await asyncio.to_thread(_pause, server, pause, 3.0)
-                texts += [line async for line in lines]
-            for text in ("\n".join(texts), (await other).text):
-                data_lines = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
-                assert data_lines[-1] == "[DONE]"
-                deltas = [json.loads(data)["choices"][0]["delta"] for data in data_lines[:-1]]
-                contents = [delta["content"] for delta in deltas if delta.get("content")]
-                assert contents == NUMBERS
-
-    with ExitStack() as stack:
-        server = stack.enter_context(RedisServer(tmp_path))
-        upstream = stack.enter_context(an_upstream())
-        settings = {"store": server.url, "upstream": f"{upstream.url}/v1"}
-        both = []
-        for name in ("here", "there"):
-            (tmp_path / name).mkdir()
-            both.append(stack.enter_context(Server(tmp_path / name, **settings)))
-        asyncio.run(main(server, *both))
-
-
-def _pause(server: RedisServer, how: str, seconds: float) -> None:
-    assert server.process is not None
-    if how == "stopped":
-        server.process.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
-        server.process.send_signal(signal.SIGCONT)
-    else:
-        server.ask("CONFIG SET min-replicas-to-write 1")
-        time.sleep(seconds)
-        server.ask("CONFIG SET min-replicas-to-write 0")
 
 
 REFUSALS = {

@@ -104,13 +104,10 @@ def test_formats_agree(server: Server, client: httpx2.Client) -> None:
     stream = published(client)
     assert "".join(datas(read(server, stream, "format=chunks"))) == TEXT
     assert "".join(datas(read(server, stream, "format=raw"))) == TEXT
-    for wire in ("full", "compact"):
-        rebuilder, reader = Rebuilder(), WireReader()
-        for batch in datas(read(server, stream, f"format=fragments&wire={wire}")):
-            rebuilder.feed(
-                [fragment for item in batch if (fragment := reader.read(item)) is not None]
-            )
-        assert rebuilder.value == json.loads(TEXT)
+    rebuilder, reader = Rebuilder(), WireReader()
+    for batch in datas(read(server, stream, "format=fragments")):
+        rebuilder.feed([it for item in batch if (it := reader.read(item)) is not None])
+    assert rebuilder.value == json.loads(TEXT)
     answer = client.get(f"/v1/streams/{stream}/value")
     assert answer.json()["value"] == json.loads(TEXT)
     assert answer.json()["complete"] is True
@@ -127,7 +124,6 @@ def test_formats_agree(server: Server, client: httpx2.Client) -> None:
         "mode=REALTIME&send=delta",
         "mode=ALL-TOGETHER",
         "mode=BATCH",
-        "format=fragments&wire=compact",
         "format=fragments",
         "format=chunks",
         "format=raw",
@@ -315,41 +311,6 @@ def test_a_lost_producer_ends_the_stream(server: Server, client: httpx2.Client) 
     assert client.get(f"/v1/streams/{other}").json()["closed"] is True
 
 
-def test_coalescing_sends_less_and_the_last_always(server: Server, client: httpx2.Client) -> None:
-    stream = make(client)
-
-    async def both(query: str) -> list[SSEEvent]:
-        url = f"{server.url}/v1/streams/{stream}/events?{query}"
-        return await all_events(url)
-
-    async def live() -> tuple[list[SSEEvent], list[SSEEvent]]:
-        by_time = asyncio.create_task(both("every=200&format=chunks"))
-        by_size = asyncio.create_task(both("size=64&format=chunks"))
-        await asyncio.sleep(0.2)
-        async with httpx2.AsyncClient(base_url=server.url) as writer:
-            for at in range(200):
-                text = "[" + "1," * 3 if at == 0 else "12345,"
-                url = f"/v1/streams/{stream}/chunks"
-                await writer.post(url, content=text, headers=PLAIN)
-            await writer.post(url, content="0]", headers=PLAIN)
-            await writer.post(f"/v1/streams/{stream}/close")
-        return await by_time, await by_size
-
-    begun = time.monotonic()
-    by_time, by_size = asyncio.run(live())
-    seconds = time.monotonic() - begun
-    whole = "".join(datas(read(server, stream, "format=chunks")))
-    assert json.loads(whole)[-1] == 0
-    assert "".join(datas(by_time)) == "".join(datas(by_size)) == whole
-    assert len(by_time) < 5 * seconds + 5 and len(by_size) < 101
-    for event in by_size[1:-1:7]:
-        rest = read(server, stream, "size=64&format=chunks", last_event_id=event.id)
-        before = "".join(
-            json.loads(earlier.data) for earlier in by_size[: by_size.index(event) + 1]
-        )
-        assert before + "".join(datas(rest)) == whole
-
-
 def test_silence_is_broken_by_a_heartbeat_of_one_line(
     server: Server, client: httpx2.Client
 ) -> None:
@@ -380,37 +341,3 @@ def test_a_head_request_starts_nothing(client: httpx2.Client) -> None:
     answer = client.head(f"/v1/streams/{stream}/events")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/event-stream")
-
-
-@pytest.mark.parametrize("query", ["", "format=fragments", "mode=batch"])
-def test_convert_keeps_nothing(client: httpx2.Client, query: str) -> None:
-    answer = client.post(f"/v1/convert?{query}", content=TEXT.encode(), headers=PLAIN)
-    assert answer.status_code == 200
-    assert answer.text.startswith(": open\n")
-    assert answer.text.endswith("event: CLOSE\ndata: [DONE]\n\n")
-
-
-def test_convert_answers_while_the_body_comes(server: Server) -> None:
-    """Half-duplex clients would wait for ever; a raw socket does not."""
-
-    async def both() -> list[bytes]:
-        host = server.url.removeprefix("http://")
-        reader, writer = await asyncio.open_connection(*host.split(":"))
-        head = f"POST /v1/convert HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\n"
-        writer.write(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
-        seen = []
-        for piece in (b'[{"a":1}', b',{"a":2}', b"]"):
-            writer.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-            if piece != b"]":
-                seen.append(await reader.readuntil(b'"data":'))
-                seen.append(await reader.readuntil(b"\n\n"))
-        writer.write(b"0\r\n\r\n")
-        seen.append(await reader.readuntil(b"[DONE]\n\n"))
-        writer.close()
-        return seen
-
-    async def bounded() -> list[bytes]:
-        async with asyncio.timeout(10 * SLACK):
-            return await both()
-
-    assert b'{"a":1}' in asyncio.run(bounded())[1]

@@ -11,7 +11,6 @@ import httpx2
 import pytest
 
 from jsonrill_server import Config, create_app
-from jsonrill_server.runs.durable import DurableSettings
 from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.records import End, from_entry
 from jsonrill_server.runs.render import rendering, usable
@@ -29,7 +28,7 @@ LATER: list[dict[str, Any]] = [
     {"schemas": {"f": {"pattern": "(("}}},
     {"mode": "ONE-BY-ONE", "zero_values": True},
 ]
-FORMATS = ("updates", "fragments", "chunks", "raw", "openai", "ai-sdk", "ag-ui")
+FORMATS = ("updates", "fragments", "chunks", "raw", "ai-sdk", "ag-ui")
 
 
 @pytest.mark.parametrize("later", LATER)
@@ -51,7 +50,7 @@ def test_a_stream_with_options_of_a_later_version_goes_on(
             assert (await http.get("/v1/streams/s/value")).json()["value"] == {"a": 1}
             assert (await http.post("/v1/streams/s/close")).status_code == 200
             events = [f"events?format={format}" for format in FORMATS]
-            for path in ("events", *events, "durable?offset=-1"):
+            for path in ("events", *events):
                 answer = await http.get(f"/v1/streams/s/{path}")
                 assert answer.status_code == 200 and "ERROR" not in answer.text, answer.text
         await app.state.hub.close()
@@ -80,15 +79,9 @@ def test_a_client_that_asks_for_such_an_option_is_refused() -> None:
         StreamOptions.from_json({"shade": "blue"})
     with pytest.raises(ValueError, match="no such repair"):
         rendering(StreamOptions.from_json({"repair": ["a-later-rule"]}), ViewOptions())
-    stored = StreamOptions.from_bytes(b"{}")
-    with pytest.raises(ValueError, match="provider"):
-        rendering(stored, ViewOptions(format="provider"))
 
 
-def test_an_end_and_settings_may_have_more_fields() -> None:
+def test_an_end_may_have_more_fields() -> None:
     end = {"reason": "error", "code": "X", "message": "why", "line": None, "shade": 1}
     entry = Entry(1, json.dumps(end).encode(), True)
     assert from_entry(entry) == End("error", "X", "why")
-    options = DurableSettings("text/plain", 5).to_options()
-    options.notes["durable"]["shade"] = 1
-    assert DurableSettings.in_options(options) == DurableSettings("text/plain", 5)

@@ -15,7 +15,6 @@ from jsonrill_server.store import (
     LogGap,
     LogLost,
     MemoryStore,
-    OutOfOrder,
     Store,
     StoreFull,
     StoreUnavailable,
@@ -422,17 +421,6 @@ def test_old_streams_are_forgotten(url: str, kept: str) -> None:
     run(work, url, **{**keep, "keep_closed" if kept == "open" else "keep_open": 0.2})
 
 
-def test_a_token_is_used_once(url: str) -> None:
-    async def work(store: Store) -> None:
-        uses = await asyncio.gather(*(store.once("t", LONG) for _ in range(5)))
-        assert sorted(uses) == [False] * 4 + [True]
-        assert await store.once("u", 0.1)
-        await until(lambda: store.once("u", LONG))
-        assert not await store.once("t", LONG)
-
-    run(work, url)
-
-
 def test_closing_the_store_ends_waiting_readers(url: str) -> None:
     async def main() -> None:
         async with opened(url) as store:
@@ -538,56 +526,6 @@ def test_abandoned_streams_lose_their_place(url: str) -> None:
             await store.status("a")
 
     run(work, url, owner_streams=2, total_streams=3)
-
-
-@pytest.mark.parametrize("bound", ["owner_bytes", "total_bytes"])
-def test_bytes_are_bounded_and_ended_streams_make_room(url: str, bound: str) -> None:
-    async def work(store: Store) -> None:
-        for name in ("old", "older"):
-            await make(store, name)
-            await store.append(name, "p", [b"x" * 40_000])
-        await store.finalize("older", b"")
-        await asyncio.sleep(0.01)
-        await store.finalize("old", b"")
-        await make(store, "s")
-        turn = Turn("p", 0, 0)
-        await store.append("s", "p", [b"x" * 40_000], turn=turn)
-        with pytest.raises(UnknownStream):
-            await store.status("older")
-        await store.append("s", "p", [b"x" * 40_000])
-        with pytest.raises(UnknownStream):
-            await store.status("old")
-        with pytest.raises(StoreFull) as caught:
-            await store.append("s", "p", [b"x" * 40_000])
-        assert caught.value.bound == bound
-        # What was refused takes no room.
-        await make(store, "small")
-        await store.append("small", "p", [b"x" * 5_000])
-        if bound == "owner_bytes":
-            await make(store, "t", owner="another")
-            await store.append("t", "p", [b"x" * 80_000])
-        # An end is taken all the same, in either way.
-        await store.write("s", "p", (), turn=turn._replace(seq=1), end=b"end" * 20_000)
-        assert len(await all_of(store)) == 3
-
-    run(work, url, **{bound: 100_000})
-
-
-def test_bytes_come_back(url: str) -> None:
-    """What was deleted, evicted or expired takes no room: for ever the same load is taken."""
-
-    async def work(store: Store) -> None:
-        for at in range(40):
-            await make(store, f"s{at}")
-            await store.append(f"s{at}", "p", [b"x" * 30_000])
-            if at % 3 == 0:
-                await store.delete(f"s{at}")
-            else:
-                await store.finalize(f"s{at}", b"")
-        await make(store, "s")
-        await store.append("s", "p", [b"x" * 90_000])
-
-    run(work, url, total_bytes=100_000, owner_bytes=100_000, owner_streams=5, total_streams=10)
 
 
 async def marks(store: Store) -> list[int]:
@@ -737,12 +675,8 @@ def test_what_is_refused_for_another_reason_is_no_turn(url: str) -> None:
         await shared(store)
         with pytest.raises(StoreFull):
             await store.write("s", "", [b"x" * 200], turn=Turn("a", 0, 0))
-        await store.write("s", "", [b"x"], turn=Turn("a", 0, 0), order=b"5")
-        with pytest.raises(OutOfOrder):
-            await store.write("s", "", [b"x"], turn=Turn("a", 0, 1), order=b"5")
-        await store.write("s", "", [b"y"], turn=Turn("a", 0, 1), order=b"6")
-        # A repeated request is one, whatever else it says.
-        assert await refused(store, Turn("a", 0, 1), order=b"6") == (0, 1)
+        await store.write("s", "", [b"x"], turn=Turn("a", 0, 0))
+        assert await refused(store, Turn("a", 0, 0)) == (0, 0)
 
     run(work, url, stream_bytes=100)
 
@@ -846,25 +780,7 @@ def test_a_claim_is_to_one_log_not_to_the_next_one_of_that_name(url: str) -> Non
     run(work, url)
 
 
-def test_order_is_that_of_bytes(url: str) -> None:
-    rising = [b"\x01", b"09", b"1", b"10", b"2", b"Z", b"a", b"a\x00", b"aa", b"\xc3\xa9", b"\xff"]
-
-    async def work(store: Store) -> None:
-        await shared(store)
-        for at, order in enumerate(rising):
-            await store.write("s", "", [b"x"], order=order)
-            for lower in rising[: at + 1]:
-                with pytest.raises(OutOfOrder):
-                    await store.write("s", "", [b"x"], order=lower)
-            await store.write("s", "", [b"y"])
-        assert (await store.status("s")).last == 2 * len(rising)
-
-    run(work, url)
-
-
-def test_numbered_producers_are_bounded_and_paid_for(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numbered_producers_are_bounded(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jsonrill_server.store.base.TURNS", 3)
 
     async def work(store: Store) -> None:
@@ -875,65 +791,8 @@ def test_numbered_producers_are_bounded_and_paid_for(
             await store.write("s", "", [b"x"], turn=Turn("d", 0, 0))
         assert caught.value.bound == "stream_producers"
         await store.write("s", "", [b"x"], turn=Turn("a", 0, 1))
-        await store.delete("s")
-        await shared(store)
-        await store.write("s", "", [b"x"])
-        with pytest.raises(StoreFull) as caught:
-            await store.write("s", "", [b"x"], turn=Turn("a" * 20_000, 0, 0))
-        assert caught.value.bound == "owner_bytes"
-        assert (await store.status("s")).last == 1
 
-    run(work, url, owner_bytes=20_000)
-
-
-def test_a_new_stream_may_have_records_and_an_end(url: str) -> None:
-    async def work(store: Store) -> None:
-        status = await store.acquire(
-            "s", "", lease=LONG, owner="o", meta=b"{}", records=[b"1", b"2"]
-        )
-        assert (status.last, status.size, status.closed) == (2, 2, False)
-        await store.append("s", "", [b"3"])
-        status = await store.acquire("t", "", lease=LONG, owner="o", meta=b"{}", end=b"end")
-        assert (status.last, status.closed, status.lost) == (1, True, False)
-        status = await store.acquire(
-            "u", "", lease=LONG, owner="o", meta=b"{}", records=[b"1"], end=b"end"
-        )
-        assert (status.last, status.size, status.closed) == (2, 4, True)
-        assert [entry.data for entry in await all_of(store, "u")] == [b"1", b"end"]
-        assert [entry.data for entry in await all_of(store, "t")] == [b"end"]
-        assert [entry.data async for entry in _until(store, 3)] == [b"1", b"2", b"3"]
-        with pytest.raises(StreamTaken):
-            await store.acquire("u", "", lease=LONG, owner="o", meta=b"{}", records=[b"9"])
-        with pytest.raises(StoreFull):
-            await store.acquire("v", "", lease=LONG, owner="o", meta=b"{}", records=[b"x" * 200])
-        with pytest.raises(UnknownStream):
-            await store.status("v")
-
-    run(work, url, stream_bytes=100)
-
-
-def test_a_stream_with_a_life_of_its_own_ends_when_it_was_not_used(url: str) -> None:
-    async def work(store: Store) -> None:
-        await shared(store, "long", ttl=30.0)
-        await shared(store, "closed", ttl=30.0, end=b"end")
-        await shared(store, "short", ttl=0.2)
-        await shared(store, "usual")
-        for name in ("short", "usual"):
-            await until_gone(store, name)
-            with pytest.raises(UnknownStream):
-                await store.append(name, "", [b"late"])
-            with pytest.raises(UnknownStream):
-                await store.touch(name, LONG)
-        await used(store, "long", lambda: store.append("long", "", [b"x"]))
-        await used(store, "long", lambda: store.touch("long", LONG))
-        await used(store, "closed", lambda: store.touch("closed", LONG))
-        for name in ("long", "closed"):
-            assert 0 < (await store.status(name)).expires <= 30
-        assert (await store.status("long")).lease > 30
-        await shared(store, "short", ttl=30.0)
-        assert (await store.status("short")).last == 0
-
-    run(work, url, keep_open=0.2, keep_closed=0.2)
+    run(work, url)
 
 
 def test_a_store_waits_without_turning(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -960,44 +819,6 @@ def test_a_store_waits_without_turning(url: str, monkeypatch: pytest.MonkeyPatch
     run(work, url)
 
 
-def test_a_fixed_end_does_not_move(url: str) -> None:
-    async def work(store: Store) -> None:
-        for name, seconds in (("s", 30.0), ("short", 0.3)):
-            await shared(store, name, until=time.time() + seconds)
-        await store.append("s", "", [b"1"])
-        await store.touch("s", LONG)
-        await store.finalize("s", b"end")
-        await store.touch("s", LONG)
-        assert 0 < (await store.status("s")).expires <= 30
-        await until_gone(store, "short")
-        with pytest.raises(UnknownStream):
-            await shared(store, "past", until=time.time() - 5)
-        await shared(store, "past", until=time.time() + 50)
-
-    run(work, url)
-
-
-def test_a_long_life_is_kept_and_counted(url: str) -> None:
-    """Streams that live longer than the bounds say are not swept away with the others."""
-
-    async def work(store: Store) -> None:
-        await store.acquire("old", "", lease=0.01, owner="o", meta=b"{}", ttl=60.0, end=b"end")
-        await asyncio.sleep(0.4)
-        for at in range(3):
-            await shared(store, f"new{at}", lease=0.01)
-            await asyncio.sleep(0.15)
-        assert (await store.status("old")).closed
-        # In a full store it makes room as others do.
-        with pytest.raises(StoreFull):
-            for at in range(9):
-                await shared(store, f"big{at}", ttl=60.0, records=[b"x" * 9000])
-        with pytest.raises(UnknownStream):
-            await store.status("old")
-        assert (await store.status("big0")).last == 1
-
-    run(work, url, keep_open=0.3, keep_closed=0.3, owner_bytes=45_000)
-
-
 def test_any_text_is_a_name(url: str) -> None:
     async def main() -> None:
         async with opened(url) as here, opened(url) as second:
@@ -1011,7 +832,6 @@ def test_any_text_is_a_name(url: str) -> None:
                 await there.append(name, name, [b"1"], turn=Turn(name, 0, 0))
                 async with asyncio.timeout(10 * SLACK):
                     assert [entry.data for entry in await waiting] == [b"1"]
-                assert await here.once(name, 60) and not await there.once(name, 60)
                 await here.delete(name)
                 with pytest.raises(UnknownStream):
                     await there.status(name)

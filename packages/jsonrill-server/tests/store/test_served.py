@@ -42,7 +42,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed transport:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:unclosed Connection:ResourceWarning"),
 ]
-SINGLE = tuple(kind for kind in SERVED if kind != "redis+cluster")
 served = pytest.mark.parametrize("kind", SERVED)
 with_a_file = pytest.mark.parametrize("kind", (*SERVED, "sqlite"))
 NAMES = [f"s{at}" for at in range(12)]
@@ -116,9 +115,6 @@ def test_a_lost_answer_makes_and_adds_nothing_twice(url: str, trouble: Any) -> N
             first, second, *written, last = await entries(store)
             assert [first, second, last] == [b"1", b"2", b"end"]
             assert sorted(written) == sorted(names)
-            trouble.lose_answers(store, 1)
-            assert await store.once("token", 60) is True
-            assert await store.once("token", 60) is False
 
     asyncio.run(main())
 
@@ -127,8 +123,6 @@ def test_a_lost_answer_makes_and_adds_nothing_twice(url: str, trouble: Any) -> N
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 @served
 def test_a_restart_is_unavailable_for_a_while_and_loses_nothing(victim: Any, how: int) -> None:
-    """Of a cluster one node restarts, and the streams of the others go on."""
-
     async def main() -> None:
         store = patient(victim.url, 0.5)
         await store.open()
@@ -164,7 +158,7 @@ def test_a_restart_is_unavailable_for_a_while_and_loses_nothing(victim: Any, how
 
 
 @hard
-@pytest.mark.parametrize("kind", SINGLE)
+@served
 def test_a_halted_server_is_unavailable_and_blocks_nothing_else(victim: Any) -> None:
     """When it goes on, what was under way is there once."""
 
@@ -248,36 +242,34 @@ def test_leases_count_from_the_return_of_the_server(victim: Any, pause: str) -> 
 
 @few(1)
 @served
-def test_bounds_hold_when_many_create_and_append_at_once(url: str) -> None:
+def test_bounds_hold_when_many_create_at_once(url: str) -> None:
     async def main() -> None:
-        bounds = {"owner_streams": 7, "total_streams": 10, "total_bytes": 150_000}
+        bounds = {"owner_streams": 7, "total_streams": 10}
         async with opened(url, **bounds) as one, opened(url, **bounds) as two:
 
             async def create(at: int) -> str:
                 store = (one, two)[at % 2]
                 try:
                     await store.acquire(f"s{at}", "p", lease=600, owner=f"o{at % 3}", meta=b"")
-                    for _ in range(10):
-                        await store.append(f"s{at}", "p", [b"x" * 1000])
                 except StoreFull as full:
                     return full.bound
                 return ""
 
             outcomes = Counter(await asyncio.gather(*(create(at) for at in range(40))))
             # One that is refused has held a place for a moment.
-            assert 7 <= outcomes[""] + outcomes["total_bytes"] <= 10, outcomes
-            assert set(outcomes) <= {"", "total_bytes", "total_streams", "owner_streams"}, outcomes
+            assert 7 <= outcomes[""] <= 10, outcomes
+            assert set(outcomes) <= {"", "total_streams", "owner_streams"}, outcomes
 
     asyncio.run(main())
 
 
 @hard
 @served
-def test_bookings_are_within_the_bounds_and_enough(url: str, trouble: Any) -> None:
+def test_the_list_has_every_stream(url: str, trouble: Any) -> None:
     """After creating, appending, closing, deleting and evicting at once."""
 
     async def main() -> None:
-        bounds = {"owner_streams": 1000, "total_streams": 25, "total_bytes": 400_000}
+        bounds = {"owner_streams": 1000, "total_streams": 25}
         async with opened(url, **bounds) as one, opened(url, **bounds) as two:
 
             async def live(at: int) -> None:
@@ -295,7 +287,7 @@ def test_bookings_are_within_the_bounds_and_enough(url: str, trouble: Any) -> No
 
             for first in (0, 40, 80):
                 await asyncio.gather(*(live(at) for at in range(first, first + 40)))
-            await trouble.check_bookings(one, [f"s{at}" for at in range(120)])
+            await trouble.check_list(one, [f"s{at}" for at in range(120)])
 
     asyncio.run(main())
 

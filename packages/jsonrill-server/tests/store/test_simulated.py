@@ -43,7 +43,6 @@ def _call(store: Store, draw: random.Random) -> tuple[str, Callable[[], Awaitabl
     end = draw.choice([None, None, None, b"end"])
     flag = draw.random() < 0.5
     after = draw.randrange(4)
-    token = draw.choice("xyz")
 
     async def create() -> object:
         status = await store.acquire(stream, producer, lease=LONG, meta=b"m", replace=flag)
@@ -84,10 +83,10 @@ def _call(store: Store, draw: random.Random) -> tuple[str, Callable[[], Awaitabl
         ("status", 3, status),
         ("peek", 3, peek),
         ("delete", 1, lambda: _done(store.delete(stream))),
-        ("once", 1, lambda: store.once(token, LONG)),
+        ("probe", 1, lambda: _done(store.probe())),
     ]
     [(name, _, call)] = draw.choices(calls, [weight for _, weight, _ in calls])
-    return f"{name} {stream} {producer} {records} {turn} {end!r} {flag} {after} {token}", call
+    return f"{name} {stream} {producer} {records} {turn} {end!r} {flag} {after}", call
 
 
 async def _done(work: Awaitable[object]) -> str:

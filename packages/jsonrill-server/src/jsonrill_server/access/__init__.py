@@ -1,1 +1,1 @@
-"""Who may do what: tokens, tickets, owners, hosts and origins."""
+"""Who may do what: tokens, owners, hosts and origins."""

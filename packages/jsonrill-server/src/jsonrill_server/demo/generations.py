@@ -18,12 +18,14 @@ from ..runs.claim import Claim
 from ..runs.hub import Hub
 from ..runs.options import StreamOptions
 from ..runs.producer import Failed, produce
-from ..runs.records import WAITING, Record
+from ..runs.records import HANDED_OVER, Record
 from ..store import Status
 from .models import PIECE, models
 
 # Pieces that are due within one tick are appended in one call, each as its own record.
 TICK: Final = 0.01
+# Seconds after which a generation that no process renews may be continued by another one.
+LEASE: Final = 3.0
 MOST_PIECES: Final = 10_000.0
 
 
@@ -38,20 +40,19 @@ class Order(BaseModel):
 
 
 class Demo:
-    """The models of this process; `lease` is that of a generation, which renews it by itself."""
+    """The simulated models of this process."""
 
-    def __init__(self, hub: Hub, lease: float) -> None:
+    def __init__(self, hub: Hub) -> None:
         self.models = models()
         self._hub = hub
-        self._lease = lease
 
     async def start(self, owner: str, order: Order) -> str:
         """Create a stream, start the generation, and return the stream's id."""
         options = StreamOptions.from_json(self.models[order.model].stream_options())
         options.notes = {"demo": order.model_dump(), "id": secrets.token_hex(8)}
         producer = secrets.token_hex(8)
-        stream = await self._hub.create(owner, options, producer, self._lease)
-        self._spawn(Claim(self._hub, stream, producer, self._lease, options), order)
+        stream = await self._hub.create(owner, options, producer, LEASE)
+        self._spawn(Claim(self._hub, stream, producer, LEASE, options), order)
         return stream
 
     async def take_over(self, stream: str, status: Status) -> bool:
@@ -59,7 +60,7 @@ class Demo:
         order = StreamOptions.from_bytes(status.meta).notes.get("demo")
         if order is None or order["model"] not in self.models:
             return False
-        if (claim := await Claim.of_lost(self._hub, stream, self._lease)) is not None:
+        if (claim := await Claim.of_lost(self._hub, stream, LEASE)) is not None:
             self._spawn(claim, Order(**order))
         return True
 
@@ -76,7 +77,7 @@ class Demo:
         while done < len(records):
             await asyncio.sleep(max(TICK, begun + (done + 1 - first) / rate - clock()))
             if self._hub.stopping:
-                raise Failed(WAITING)  # for the next process
+                raise Failed(HANDED_OVER)
             due = min(len(records), first + int((clock() - begun) * rate))
             yield records[done:due]
             done = due

@@ -1,12 +1,9 @@
 """`serve --demo`: GET /demo/models lists the simulated models, POST /demo/streams starts one.
 
-Without an upstream, the simulated models are the relay's. It does not speak the APIs of Google and
-Mistral, which are answered here.
+The models also answer the requests of providers' clients.
 """
 
 from __future__ import annotations
-
-from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -15,11 +12,9 @@ from jsonrill.testing.script import EVENT_STREAM
 
 from ..access.permissions import config_of, require_subject
 from ..demo.generations import Demo, Order
-from ..demo.upstream import ScriptStream, response_to
+from ..demo.scripts import response_to, script_bytes
 from ..problems import Problem
 from .publish import body_as, read_body, urls_of
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 def demo_of(request: Request) -> Demo:
@@ -45,34 +40,28 @@ async def start(request: Request) -> Response:
     return JSONResponse(body, 201, {"location": urls["stream"]})
 
 
-def with_mistral(relayed: Handler) -> Handler:
-    """POST /v1/chat/completions. Mistral's client wants other events than the relay sends."""
-
-    async def chat(request: Request) -> Response:
-        is_mistral = "mistral" in request.headers.get("user-agent", "")
-        return await (directly if is_mistral else relayed)(request)
-
-    return chat
-
-
-async def directly(request: Request) -> Response:
-    """A request to a provider's API, answered by a simulated model and stored nowhere."""
+async def answer(request: Request) -> Response:
+    """Answer a request to a provider's API with a simulated model; nothing is stored."""
     require_subject(request)
     agent = request.headers.get("user-agent", "")
     body = await read_body(request, config_of(request).body_bytes)
     script = response_to(request.method, request.scope["path"], body, agent)
     if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
         # Without comments, which Google's client does not read.
-        return StreamingResponse(ScriptStream(script), media_type=EVENT_STREAM["content-type"])
-    content = b"".join([data async for data in ScriptStream(script)])
+        return StreamingResponse(script_bytes(script), media_type=EVENT_STREAM["content-type"])
+    content = b"".join([data async for data in script_bytes(script)])
     return Response(content, script.status, dict(script.headers))
 
 
 ROUTES = (
     ("GET", "/demo/models", list_models),
     ("POST", "/demo/streams", start),
+    ("GET", "/v1/models", answer),
+    ("POST", "/v1/chat/completions", answer),
+    ("POST", "/v1/responses", answer),
+    ("POST", "/v1/messages", answer),
     *(
-        ("POST", f"/{version}/models/{{model}}:{method}", directly)
+        ("POST", f"/{version}/models/{{model}}:{method}", answer)
         for version in ("v1", "v1beta")
         for method in ("generateContent", "streamGenerateContent")
     ),

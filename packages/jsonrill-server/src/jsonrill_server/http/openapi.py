@@ -11,12 +11,9 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from pydantic import TypeAdapter
-
-from ..client.operations import StreamStatus
 from ..demo.generations import Order
 from ..runs.options import STREAM, VIEW
-from .publish import Failure, ForTicket
+from .publish import Failure
 
 Json = dict[str, Any]
 
@@ -53,49 +50,40 @@ _RECORDS: Final[Json] = {
         **_content(_TEXT, "text/plain", "application/x-ndjson", "text/event-stream"),
     },
 }
-_BYTES: Final = _content({}, "*/*")
 _ASKED: Final = {"model": _TEXT, "stream": _BOOLEAN}
 _CHAT: Final = _object({**_ASKED, "messages": {"type": "array"}})
 _MESSAGES: Final = _object({**_CHAT["properties"], "max_tokens": {"type": "integer", "minimum": 1}})
-_RESPONSE: Final = _object({**_ASKED, "input": {}, "background": _BOOLEAN, "store": _BOOLEAN})
-_POSITION: Final = _matching(r"^[0-9]{1,15}(\.[0-9]{1,9}(\.[1-9][0-9]{0,8})?)?(-[0-9a-f]{8})?$")
-_WIRE: Final = {"enum": [*VIEW["wire"].choices]}
+_RESPONSE: Final = _object({**_ASKED, "input": {}})
+_POSITION: Final = _matching(r"^[0-9]{1,15}(\.[0-9]{1,9})?(-[0-9a-f]{8})?$")
+_STATE: Final = _object(
+    {
+        "id": _TEXT,
+        "input": _TEXT,
+        "last": _COUNT,
+        "closed": _BOOLEAN,
+        "bytes": _COUNT,
+        "many": _BOOLEAN,
+        "options": {"type": "object"},
+    },
+    *("id", "input", "last", "closed", "bytes", "many", "options"),
+)
 
 # Every parameter by its name: where it is, what it is, and its schema.
 _PARAMETERS: Final[dict[str, tuple[str, str, Json]]] = {
     "id": ("path", "The id that creating it gave.", _matching("^[A-Za-z0-9_-]{1,64}$")),
-    "path": ("path", "The stream's name; it may have slashes.", _matching("^.+$")),
-    "name": ("path", "The model.", _TEXT),
     # The options of a view; in a query entity and mode are one text each.
     **{
         name: ("query", it.help, _TEXT if name in ("entity", "mode") else it.json_schema)
         for name, it in VIEW.items()
     },
-    "options": ("query", "Options as for a new stream, as JSON.", _TEXT),
     "after": ("query", "The id of the last event received.", _POSITION),
     "Last-Event-ID": ("header", "The same, as EventSource sends it.", _POSITION),
-    "ticket": ("query", "A ticket, for clients that cannot send headers.", _TEXT),
     "If-None-Match": ("header", "The ETag of the value you have.", _TEXT),
     "Producer-Id": ("header", "A producer that numbers its requests.", _TEXT),
     "Producer-Epoch": ("header", "Raised when the producer is restarted.", _COUNT),
     "Producer-Seq": ("header", "Number of the request in its epoch, from 0.", _COUNT),
-    "Stream-Closed": ("header", "Close the stream, too.", {"enum": ["true", "false"]}),
-    "Stream-TTL": ("header", "Seconds after its last use.", _matching("^(0|[1-9][0-9]*)$")),
-    "Stream-Expires-At": ("header", "When it is deleted.", {**_TEXT, "format": "date-time"}),
-    "Stream-Seq": ("header", "Greater, as text, than in any request before.", _TEXT),
-    "offset": ("query", "-1, now, or a Stream-Next-Offset.", _TEXT),
-    "live": ("query", "Wait for what is new.", {"enum": ["long-poll", "sse"]}),
-    "cursor": ("query", "The Stream-Cursor of the last response.", _TEXT),
-    "Jsonrill-Fragments": ("header", "Add json_update_fragments in this form.", _WIRE),
-    "Idempotency-Key": (
-        "header",
-        "Repeated, it gets the same answer.",
-        _matching("^[!-~]{1,256}$"),
-    ),
-    "stream": ("query", "Read its events.", _BOOLEAN),
-    "starting_after": ("query", "The number of the last event received.", _COUNT),
 }
-_RESUMING: Final = "after Last-Event-ID ticket"
+_RESUMING: Final = "after Last-Event-ID"
 _NUMBERED: Final = "Producer-Id Producer-Epoch Producer-Seq"
 
 
@@ -140,11 +128,10 @@ def _routes() -> dict[str, Json]:
     """Every route by its method and path. Its length: it is a table, a row for each."""
     options = {name: option.json_schema for name, option in STREAM.items()}
     new = _object(options, additionalProperties=False)
-    state = {200: _content(TypeAdapter(StreamStatus).json_schema())}
+    state = {200: _content(_STATE)}
     to_read = {200: _EVENTS, 204: None}
-    answer = {200: {**_ANY, **_EVENTS}}
     one = "/v1/streams/{id}"
-    dialect, sent = _view("every", "size", "format"), _body({}, required=False)
+    dialect, sent = _view("format"), _body({}, required=False)
     ready = {200: _ANY, 503: _ANY}
     return {
         "POST /v1/streams": _route("Create a stream", {201: _ANY}, body=_body(new, required=False)),
@@ -162,37 +149,6 @@ def _routes() -> dict[str, Json]:
         f"POST {one}/ai-sdk": _route("Read with the AI SDK", to_read, dialect, sent),
         f"GET {one}/ag-ui": _route("Read AG-UI events", to_read, dialect),
         f"POST {one}/ag-ui": _route("Read with a client of AG-UI", to_read, dialect, sent),
-        **_durable(f"{one}/durable", "ticket"),
-        **_durable("/v1/durable/{path}", ""),
-        "PUT /v1/durable/{path}": _route(
-            "Create a stream by name",
-            {201: None, 200: None},
-            "Stream-TTL Stream-Expires-At Stream-Closed",
-            {"content": _BYTES},
-        ),
-        "POST /v1/convert": _route(
-            "Convert a body into events",
-            {200: _EVENTS},
-            f"options {_view('every', 'size')}",
-            _RECORDS,
-        ),
-        "POST /v1/tickets": _route(
-            "Create a ticket to read one stream",
-            {201: _ANY},
-            body=_body(ForTicket.model_json_schema()),
-        ),
-        "POST /v1/chat/completions": _route(
-            "Relay a chat completion", answer, "Jsonrill-Fragments Idempotency-Key", _body(_CHAT)
-        ),
-        "POST /v1/responses": _route(
-            "Relay a response", answer, "Idempotency-Key", _body(_RESPONSE)
-        ),
-        "POST /v1/messages": _route("Relay a message", answer, "Idempotency-Key", _body(_MESSAGES)),
-        "GET /v1/responses/{id}": _route("Read a response again", answer, "stream starting_after"),
-        "DELETE /v1/responses/{id}": _route("Delete a response", {200: _ANY}),
-        "POST /v1/responses/{id}/cancel": _route("Stop generating a response", {200: _ANY}),
-        "GET /v1/models": _route("List the models of all upstreams", {200: _ANY}),
-        "GET /v1/models/{name}": _route("Get one model", {200: _ANY}),
         "GET /livez": _route("Check that the process answers", {200: _ANY}),
         "GET /readyz": _route("Check that requests may be sent here", ready),
         "GET /healthz": _route("Check that requests may be sent here", ready),
@@ -202,22 +158,13 @@ def _routes() -> dict[str, Json]:
     }
 
 
-def _durable(path: str, more: str) -> dict[str, Json]:
-    """The routes of the Durable Streams protocol for one stream."""
-    data = {200: _BYTES, 204: None, 304: None}
-    sent = f"Stream-Closed Stream-Seq {_NUMBERED}"
-    return {
-        f"GET {path}": _route(
-            "Read what comes after an offset", data, f"offset live cursor If-None-Match {more}"
-        ),
-        f"HEAD {path}": _route("Get the state, in headers", {200: None}),
-        f"POST {path}": _route("Append", {200: None, 204: None}, sent, {"content": _BYTES}),
-        f"DELETE {path}": _route("Delete a stream", {204: None}),
-    }
-
-
 def _demo_routes() -> dict[str, Json]:
+    answer = {200: {**_ANY, **_EVENTS}}
     return {
+        "GET /v1/models": _route("List the simulated models, as OpenAI does", {200: _ANY}),
+        "POST /v1/chat/completions": _route("Create a chat completion", answer, body=_body(_CHAT)),
+        "POST /v1/responses": _route("Create a response", answer, body=_body(_RESPONSE)),
+        "POST /v1/messages": _route("Create a message", answer, body=_body(_MESSAGES)),
         "GET /demo/models": _route("List the simulated models", {200: _ANY}),
         "POST /demo/streams": _route(
             "Let a simulated model write a stream",

@@ -35,11 +35,11 @@ TYPES: Final = {
 }
 
 
-def load(demo: bool, relay: bool = False, in_memory: bool = False) -> dict[str, bytes]:
+def load(demo: bool, in_memory: bool = False) -> dict[str, bytes]:
     """Every file of the page by its name.
 
-    The page is told whether there are simulated models (`demo`), whether it may ask models
-    (`relay`), and whether a restart loses all streams (`in_memory`).
+    The page is told whether there are simulated models (`demo`), and whether a restart loses all
+    streams (`in_memory`).
     """
     files = {
         path.relative_to(root()).as_posix(): path.read_bytes()
@@ -50,8 +50,6 @@ def load(demo: bool, relay: bool = False, in_memory: bool = False) -> dict[str, 
     html = files[INDEX].decode().replace('data-version=""', f'data-version="{__version__}"')
     if demo:
         html = html.replace('data-demo="off"', 'data-demo="on"')
-    if relay:
-        html = html.replace("<html ", '<html data-upstream="on" ', 1)
     if in_memory:
         html = html.replace("<html ", '<html data-store="memory" ', 1)
     files[INDEX] = html.encode()

@@ -1,7 +1,7 @@
 """Numbered requests of producers: the headers Producer-Id, Producer-Epoch and Producer-Seq.
 
-They are those of the Durable Streams protocol, here and in jsonrill's own: a request that is sent
-again adds nothing, and a producer that was restarted shuts out its predecessor.
+A request that is sent again adds nothing, and a producer that was restarted shuts out its
+predecessor.
 """
 
 from __future__ import annotations

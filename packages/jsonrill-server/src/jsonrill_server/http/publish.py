@@ -12,19 +12,14 @@ from starlette.responses import JSONResponse, Response
 
 from jsonrill import eventstream
 
-from ..access import tickets
 from ..access.permissions import (
     config_of,
-    credentials_of,
     hub_of,
     owned,
-    readable,
-    require_holder,
     require_subject,
 )
 from ..config import Config
 from ..problems import Problem
-from ..runs.durable import DurableSettings
 from ..runs.options import StreamOptions
 from ..runs.positions import Position
 from ..runs.records import CANCELLED, CLOSED, End
@@ -48,14 +43,6 @@ class Failure(BaseModel):
     message: str = "the producer failed"
 
 
-class ForTicket(BaseModel):
-    """The body of POST /v1/tickets."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    stream: str
-
-
 async def create(request: Request) -> Response:
     """POST /v1/streams: options in, the id and its URLs out."""
     hub, owner = hub_of(request), require_subject(request)
@@ -72,7 +59,7 @@ async def create(request: Request) -> Response:
 
 def urls_of(request: Request, stream: str) -> dict[str, str]:
     base = f"{request.scope.get('root_path', '')}/v1/streams/{stream}"
-    parts = ("chunks", "close", "cancel", "events", "value", "ai-sdk", "ag-ui", "durable")
+    parts = ("chunks", "close", "cancel", "events", "value", "ai-sdk", "ag-ui")
     return {"stream": base, **{part: f"{base}/{part}" for part in parts}}
 
 
@@ -80,9 +67,6 @@ async def append(request: Request) -> Response:
     """POST /v1/streams/{id}/chunks: records in, as they arrive; the number of the last one out."""
     hub, allowed = hub_of(request), await owned(request)
     options = StreamOptions.from_bytes(allowed.status.meta)
-    if DurableSettings.in_options(options) is not None:
-        message = "this stream was created by PUT /v1/durable/…: append with POST there"
-        raise Problem(405, "METHOD", message, {"allow": ""})
     turn, limit = turn_of(request), config_of(request).record_bytes
     intake = intake_for(media_type(request), options.input, limit)
     lease = options.lease or config_of(request).lease
@@ -134,7 +118,7 @@ async def close(request: Request) -> Response:
 
 
 async def cancel(request: Request) -> Response:
-    """POST /v1/streams/{id}/cancel: stop the stream; a relay stops generating."""
+    """POST /v1/streams/{id}/cancel: stop the stream; a simulated model stops writing."""
     allowed = await owned(request)
     await hub_of(request).end(allowed.stream, CANCELLED)
     return await _state(request, allowed.stream)
@@ -172,26 +156,12 @@ async def delete(request: Request) -> Response:
 
 async def value(request: Request) -> Response:
     """GET /v1/streams/{id}/value: the current value; its ETag is the last record."""
-    allowed = await readable(request)
+    allowed = await owned(request)
     tag = f'"{Position(allowed.status.last, mark=allowed.status.mark)}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})
     body, position = await value_of(hub_of(request).store, allowed.stream, allowed.status)
-    response = Response(body, media_type="application/json", headers={"etag": f'"{position}"'})
-    allowed.hand_out(request, response)
-    return response
-
-
-async def ticket(request: Request) -> Response:
-    """POST /v1/tickets: a ticket to read one stream, for an EventSource."""
-    holder = require_holder(request)
-    stream = (await body_as(request, ForTicket)).stream
-    request.path_params["id"] = stream
-    await owned(request)
-    seconds = config_of(request).ticket_seconds
-    key = credentials_of(request).keys(holder.mark)[0]
-    issued = tickets.issue(key, "ticket", stream, holder.mark, seconds)
-    return JSONResponse({"ticket": issued, "seconds": seconds}, 201)
+    return Response(body, media_type="application/json", headers={"etag": f'"{position}"'})
 
 
 async def body_as(request: Request, model: type[Model]) -> Model:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jsonrill.ext.starlette import ByteStreamResponse
-
-from ..access.permissions import Allowed, config_of, hub_of, is_revoked, readable
+from ..access.permissions import Allowed, config_of, hub_of, is_revoked, owned
 from ..problems import Problem
-from ..runs.answer import BadPosition, ReaderSource, has_all, position_of, reply
+from ..runs.answer import BadPosition, has_all, position_of, reply
 from ..runs.options import StreamOptions, ViewOptions
 from ..runs.positions import Position
 from ..runs.records import End
@@ -49,7 +46,7 @@ async def _read(request: Request, format: str = "", *, ends: bool = False) -> Re
 
     204 if nothing comes after the position; with `ends` also without one, if the stream is closed.
     """
-    allowed = await readable(request)
+    allowed = await owned(request)
     body = await read_body(request, config_of(request).body_bytes)
     asked = {**request.query_params, **({"format": format} if format else {})}
     options = ViewOptions.from_query(asked, StreamOptions.from_bytes(allowed.status.meta))
@@ -58,10 +55,8 @@ async def _read(request: Request, format: str = "", *, ends: bool = False) -> Re
         options = replace(options, thread=thread, run=run)
     position, has_it_all = _position(request, allowed.status)
     if has_it_all or (ends and position is None and allowed.status.closed):
-        response = Response(status_code=204)
-        allowed.hand_out(request, response)
-        return response
-    return await answer(request, allowed, options, position)
+        return Response(status_code=204)
+    return await _answer(request, allowed, options, position)
 
 
 def _run_of(body: bytes) -> tuple[str, str]:
@@ -78,22 +73,15 @@ def _run_of(body: bytes) -> tuple[str, str]:
     return names[0], names[1]
 
 
-async def answer(
-    request: Request,
-    allowed: Allowed,
-    options: ViewOptions,
-    position: Position | None,
-    headers: Mapping[str, str] = {},
-    *,
-    resumes: bool | None = None,
-    source: ReaderSource | None = None,
-) -> ByteStreamResponse:
+async def _answer(
+    request: Request, allowed: Allowed, options: ViewOptions, position: Position | None
+) -> Response:
     """The event stream, which ends when the reader's token is revoked."""
 
     def revoked() -> End | None:
         return REVOKED if is_revoked(request, allowed.holder) else None
 
-    response = response_of(
+    return response_of(
         await reply(
             hub_of(request),
             allowed.stream,
@@ -101,15 +89,9 @@ async def answer(
             options,
             position,
             begin=request.method != "HEAD",
-            resumes=resumes,
-            headers=headers,
             revoked=revoked,
-            source=source,
         )
     )
-    assert isinstance(response, ByteStreamResponse)
-    allowed.hand_out(request, response)
-    return response
 
 
 def _position(request: Request, status: Status) -> tuple[Position | None, bool]:

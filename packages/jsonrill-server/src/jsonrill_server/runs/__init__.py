@@ -3,7 +3,6 @@
 records.py    what one record of the log says
 positions.py  event ids: positions in the log
 options.py    the options of a stream, and of a reader's view of it
-durable.py    the Durable Streams protocol as text: settings, offsets, pages, events
 render.py     records → events, one class for each format
 value.py      the current value of a stream
 steps.py      advances a rendering without holding up the event loop
@@ -17,7 +16,6 @@ producer.py   records → the log of a run, coalesced, and its end
 takeover.py   runs that are produced here, and going on with those of processes that are gone
 threads.py    iterates in a thread what would block the event loop
 elements.py   any source → records
-waiting.py    runs that wait for a person
 shutdown.py   the signals that end a process: readers are ended first
 answer.py     what a reader's request is answered with
 run.py        `Run`: what was logged under a key

@@ -113,27 +113,23 @@ async def reply(
     position: Position | None,
     *,
     begin: bool = True,
-    resumes: bool | None = None,
     headers: Mapping[str, str] = {},
     revoked: Callable[[], End | None] = lambda: None,
-    source: ReaderSource | None = None,
 ) -> Reply:
     """The event stream. Its place among the readers is given back when its source is closed.
 
     Clients that do not resume are served until the process must end; then they get an error,
     because they would take the end of the response for that of the stream. A request that names a
-    position, were it 0, is that of a client that resumes, unless `resumes` is given. `revoked` says
-    why a reader must go. `source` is read instead of the usual one.
+    position, were it 0, is that of a client that resumes. `revoked` says why a reader must go.
     """
     kept, kind = StreamOptions.from_bytes(status.meta), kind_of(options)
-    source = source or ReaderSource(hub, stream, status, options, position or START)
+    source = ReaderSource(hub, stream, status, options, position or START)
     if begin:
         await source.begin()
     else:
         # Wrong options are refused all the same.
         await hub.schemas.compiling(kept, lambda: rendering(kept, options))
-    if resumes is None:
-        resumes = kind.resumes or position is not None
+    resumes = kind.resumes or position is not None
 
     def closing() -> bytes:
         why = revoked() or why_ended(hub)

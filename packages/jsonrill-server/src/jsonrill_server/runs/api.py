@@ -36,7 +36,6 @@ from .claim import Claim
 from .elements import check, records_of
 from .options import EventOptions, RunOptions, StreamOptions, TooMany, ViewOptions
 from .positions import START
-from .producer import PAUSE
 from .records import CANCELLED, End
 from .render import check_options
 from .run import OnEnd, Resume, ResumeKey, ResumeNamed, Run
@@ -44,7 +43,6 @@ from .settings import Settings
 from .shutdown import before_the_end
 from .takeover import Begun, RunHub
 from .value import read_log
-from .waiting import WaitingCalls, decision_record
 
 log = logging.getLogger("jsonrill_server.runs")
 OWNER: Final = "runs"
@@ -63,7 +61,6 @@ class RunSettings(TypedDict, total=False):
     stream_bytes: int
     stream_entries: int
     total_streams: int
-    total_bytes: int
     keep_open: float
     keep_closed: float
     grace: float
@@ -75,12 +72,6 @@ class RunFailed(JsonrillError):
     def __init__(self, end: End) -> None:
         super().__init__(end.message)
         self.code = end.code
-
-
-class NotWaiting(JsonrillError):
-    """A call cannot be decided: it does not wait, or not any more."""
-
-    code = "NOT_WAITING"
 
 
 class RunEvent(NamedTuple):
@@ -122,8 +113,8 @@ class Runs:
         again: Any = None if isinstance(resume, Mapping) else resume
         _functions(on_end=on_end, resume=again, **named)
         refuse_unknown(values, RunSettings.__annotations__, "Runs has no setting")
-        for ours, theirs in (("owner_streams", "total_streams"), ("owner_bytes", "total_bytes")):
-            values[ours] = values.get(theirs, Settings.__dataclass_fields__[theirs].default)
+        total = Settings.__dataclass_fields__["total_streams"].default
+        values["owner_streams"] = values.get("total_streams", total)
         limits = Settings(**values)
         times: tuple[object, ...] = (lease, takeover)
         if not all(isinstance(it, int | float) for it in times) or not (lease > 0 <= takeover):
@@ -237,68 +228,7 @@ class Runs:
             return False
         if name in hub.running:
             hub.running[name].cancel()
-        if ended:
-            with suppress(StoreError):
-                hub.lost_closed(name, await hub.store.status(name), if_it_waited=True)
         return ended
-
-    async def decide(self, key: str, call: str, decision: bool | str | Mapping[str, Any]) -> None:
-        """Decide a call of an agent that waits for a person, and go on with its run here.
-
-        The decision is True, False or the reason why not, or other arguments. The run has to be
-        started with the name of a function that this `Runs` was given, too. `NotWaiting` if the
-        call does not wait, because it was decided before, for instance: of several decisions one is
-        taken. While the run goes on with an earlier decision, this one waits for up to `takeover`
-        seconds. `ValueError` if the function refuses it, such as arguments that do not fit;
-        `UnknownStream` if there is no run.
-        """
-        record = decision_record(*_checked_decision(call, decision))
-        hub, name = await self._opened(), _name(key)
-        clock = asyncio.get_running_loop().time
-        until = clock() + hub.takeover
-        while True:
-            status = await hub.status(name)
-            options = StreamOptions.from_bytes(status.meta)
-            records, _ = await read_log(hub.store, name, status.last)
-            log_says = WaitingCalls(records)
-            if status.closed or call not in log_says.undecided:
-                raise NotWaiting(f"no call {call!r} of this run waits for a decision")
-            if options.notes.get("resume") not in hub.named:
-                raise ValueError("this Runs was given no function to continue the run with")
-            begun = Begun(key, name, secrets.token_hex(8), hub.on_end, True, options)
-            if log_says.parked and await hub.decided(begun, call, record):
-                return
-            if clock() >= until:
-                raise NotWaiting("the run still goes on with another decision: try again later")
-            await asyncio.sleep(PAUSE)
-
-    def decision(self, request: Any, key: str) -> Any:
-        """The response to a POST that decides a call, as `decide` does; its body is JSON:
-        `{"call": "call_7", "decision": true}`. It is empty (202), or says why it was refused: 409
-        if the call does not wait, 422 if the decision does not fit, 404 if there is no run. Who may
-        send one is for the program to say, as of its other routes."""
-        _checked(key)
-
-        async def make() -> Reply:
-            try:
-                body = await request.json() if hasattr(request, "json") else request.body
-                asked = json.loads(body) if isinstance(body, bytes) else body
-                call, decision = asked["call"], asked["decision"]
-            except (ValueError, TypeError, LookupError):
-                return problem(400, "DECISION", 'the body is {"call": id, "decision": …}')
-            try:
-                await self.decide(key, call, decision)
-            except UnknownStream:
-                return problem(404, "NOT_FOUND", "there is no such run")
-            except NotWaiting as error:
-                return problem(409, error.code, str(error))
-            except (ValueError, TypeError) as error:
-                return problem(422, "DECISION", str(error))
-            except StoreError as error:
-                return _unavailable(error)
-            return Reply(202, {})
-
-        return _deferred(request, make)
 
     async def active(self, key: str) -> bool:
         """Return True if a run under this key goes on, here or elsewhere."""
@@ -465,14 +395,6 @@ def _deferred(request: Any, make: Callable[[], Awaitable[Reply]]) -> Any:
 def _unavailable(error: StoreError) -> Reply:
     log.error("the store failed: %s: %s", type(error).__name__, error)
     return problem(503, "UNAVAILABLE", "the store cannot be reached", {"retry-after": "1"})
-
-
-def _checked_decision(call: Any, decision: Any) -> tuple[str, Any]:
-    if not isinstance(call, str):
-        raise TypeError(f"a call is named by its id, a text, not {call!r}")
-    if not isinstance(decision, bool | str | Mapping):
-        raise TypeError(f"a decision is True, False, a reason or arguments, not {decision!r}")
-    return call, dict(decision) if isinstance(decision, Mapping) else decision
 
 
 def _functions(**functions: Any) -> None:

@@ -42,7 +42,7 @@ from jsonrill.sources.failures import FailedResponse
 from jsonrill.streams.driving import END, drive
 
 from .producer import Failed
-from .records import End, Record, Started
+from .records import End, Record
 from .threads import call_in_thread, in_thread
 
 _TEXT: Final = (str, bytes, bytearray, memoryview)
@@ -69,7 +69,7 @@ async def records_of(
                     yield [record]
         else:
             close = getattr(source, "close", None)
-            async with aclosing(in_thread(items, close, _is_start)) as batches:
+            async with aclosing(in_thread(items, close)) as batches:
                 async for batch in batches:
                     yield batch
     except (SourceFailed, ValueError) as error:
@@ -77,10 +77,6 @@ async def records_of(
             raise
         problem = stream_error(error)
         raise Failed(End("error", problem["code"], problem["message"])) from error
-
-
-def _is_start(record: Record) -> bool:
-    return isinstance(record, Started)
 
 
 def records(source: Any, input: Input | None = None, *, sse: bool = False) -> Any:
@@ -173,14 +169,14 @@ class _Stage:
             if text:
                 yield Record(self._input or "text", text)
         else:
-            make = Started if _starts_a_tool(item) else Record
-            yield make("snapshots" if self._input == "snapshots" else "events", self._json(item))
+            input: Input = "snapshots" if self._input == "snapshots" else "events"
+            yield Record(input, self._json(item))
 
     def _json(self, item: Any) -> str:
         if isinstance(item, _PLAIN):
             return _dumps(item)
         if isinstance(item, AnyPart):
-            return _dumps(item.to_dict(state=True))
+            return _dumps(item.to_dict())
         package = type(item).__module__.partition(".")[0]
         if package not in self._providers and recognise(item) is None:
             return _own(item)
@@ -188,13 +184,6 @@ class _Stage:
         if package != "builtins":
             self._providers.add(package)
         return _dumps(as_data(item))
-
-
-def _starts_a_tool(item: Any) -> bool:
-    """True for a part of an agent behind which it runs a tool."""
-    if isinstance(item, AnyPart):
-        return item.status == "started"
-    return isinstance(item, dict) and (item.get("kind"), item.get("status")) == ("call", "started")
 
 
 def _own(item: Any) -> str:

@@ -26,7 +26,6 @@ from ..store import (
     StoreFull,
     StoreUnavailable,
     StreamTaken,
-    Tail,
     Turn,
     UnknownStream,
 )
@@ -42,7 +41,6 @@ from .records import (
     CLOSED,
     LOG_LOST,
     LOST,
-    RELAY_STOPPED,
     STOPPED,
     End,
     Record,
@@ -66,9 +64,8 @@ CHECK_EVERY = 1.0
 # Ends that are counted by name; a producer's own codes are `FAILED`.
 ENDS = frozenset(
     (
-        *(end.code for end in (CANCELLED, LOST, LOG_LOST, STOPPED, RELAY_STOPPED, *KINDS)),
+        *(end.code for end in (CANCELLED, LOST, LOG_LOST, STOPPED, *KINDS)),
         "LIMIT_EXCEEDED",
-        *("UPSTREAM_ERROR", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT"),
     )
 )
 AT_ONCE = 20
@@ -196,26 +193,17 @@ class Hub:
 
     # ---- publishing ----
 
-    async def create(
-        self, owner: str, options: StreamOptions, producer: str, lease: float, name: str = ""
-    ) -> str:
-        """Create a stream and return its id: `name`, or a new one. StreamTaken if it exists."""
+    async def create(self, owner: str, options: StreamOptions, producer: str, lease: float) -> str:
+        """Create a stream and return its id."""
         meta = options.to_bytes()
         while True:
-            stream = name or secrets.token_urlsafe(18)
+            stream = secrets.token_urlsafe(18)
             try:
                 await self.store.acquire(stream, producer, lease=lease, owner=owner, meta=meta)
             except StreamTaken:
-                if name:
-                    raise
                 continue  # created, but the answer was lost: no client knows its id
-            self.created(stream)
+            self.metrics.add("streams_created_total")
             return stream
-
-    def created(self, stream: str, data: Sequence[bytes] = ()) -> None:
-        """Count a new stream, and the records that it begins with."""
-        self.metrics.add("streams_created_total")
-        self._count(stream, len(data), data)
 
     async def append(
         self,
@@ -248,22 +236,11 @@ class Hub:
                 if full.bound in ("stream_bytes", "stream_entries"):
                     await self.end(stream, End("error", "LIMIT_EXCEEDED", str(full)))
                 raise
-        self._count(stream, tail.last, data)
-        return tail.last
-
-    async def write(self, stream: str, data: Sequence[bytes], **more: Any) -> Tail:
-        """Write records as `Store.write` does, without a producer that holds the stream."""
-        tail = await self.store.write(stream, "", data, **more)
-        self._count(stream, tail.last, data)
-        if more.get("end") is not None:
-            self.count_end(CLOSED)
-        return tail
-
-    def _count(self, stream: str, last: int, data: Sequence[bytes]) -> None:
         self.metrics.add("records_total", len(data))
         self.metrics.add("record_bytes_total", sum(map(len, data)))
         if stream in self._readers:
-            self._appended[stream] = last, time.monotonic()
+            self._appended[stream] = tail.last, time.monotonic()
+        return tail.last
 
     def sent(self, stream: str, seq: int, seen: int) -> int:
         """Measure how long the records up to `seq` took to reach a reader, after `seen`."""
@@ -452,7 +429,6 @@ class Hub:
                     self.store,
                     stream,
                     ready.pop() if ready else rendering(kept, options),
-                    options,
                     position,
                     target=status.last,
                     shared=shared,

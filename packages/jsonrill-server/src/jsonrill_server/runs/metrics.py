@@ -26,10 +26,8 @@ _HELP: Final = {
         "counter",
         "Failed calls of the store, by the task that made them.",
     ),
-    "upstream_errors_total": ("counter", "Failures of the upstream, by what went wrong."),
     "readers": ("gauge", "Readers now."),
     "views": ("gauge", "Renderings of streams that are followed now."),
-    "relays": ("gauge", "Relayed generations that run now."),
 }
 # Upper bounds of the classes of a histogram, in seconds.
 _BOUNDS: Final = (
@@ -38,10 +36,7 @@ _BOUNDS: Final = (
 )
 # Those that have labels show nothing before the first one is known.
 _LABELLED: Final = frozenset(
-    (
-        *("requests_total", "request_seconds", "streams_ended_total"),
-        *("store_errors_total", "upstream_errors_total"),
-    )
+    ("requests_total", "request_seconds", "streams_ended_total", "store_errors_total")
 )
 LAG_EVERY: Final = 0.25
 

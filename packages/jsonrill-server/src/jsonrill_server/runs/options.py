@@ -31,7 +31,6 @@ from jsonrill.options import (
     Schemas,
     Send,
     Stage,
-    Wire,
     allow,
     modes_of,
     of_stage,
@@ -46,11 +45,6 @@ allow("format", FORMATS)
 
 STREAM: Final = {option.name: option for option in (*offered("server"), *taken_by("stream"))}
 VIEW: Final = {option.name: option for option in taken_by("view")}
-
-# What `every` may be, in milliseconds; another number means the next of these. Readers share a view
-# only if they ask for the same.
-EVERY: Final = (0, 20, 50, 100, 250, 500, 1000, 5000, 60_000)
-
 
 # Up to this length, options are read and schemas are weighed at once.
 SHORT: Final = 1 << 14
@@ -90,10 +84,6 @@ class EventOptions(TypedDict, total=False):
     mode: Modes
     entity: str | None
     send: Send
-    wire: Wire
-    fragments: int
-    every: int
-    size: int
     thread: str
     run: str
 
@@ -199,32 +189,21 @@ def _warn(names: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
-    """The options of a reader's view: format, mode, and how events are coalesced.
+    """The options of a reader's view: format, mode, entity and what is sent.
 
-    `fragments` adds them to dialects that have room for more than their own fields.
-    `every` (milliseconds) and `size` (characters) coalesce: events wait until either is reached.
     Readers of equal views share one: modes by name are pairs, so that a view has a hash.
     """
 
     format: str = "updates"
     mode: Mode | tuple[tuple[str, Mode], ...] = "REALTIME"
     send: Send = "data"
-    wire: Wire = "full"
     entity: str | None = None
-    fragments: int = 0
-    every: int = 0
-    size: int = 0
     thread: str = ""
     run: str = ""
 
-    def __post_init__(self) -> None:
-        every = next((step for step in EVERY if step >= self.every), EVERY[-1])
-        object.__setattr__(self, "every", every)
-
     @classmethod
     def from_query(cls, query: Mapping[str, str], stream: StreamOptions) -> ViewOptions:
-        texts = {name: text for name, text in query.items() if name not in ("after", "ticket")}
-        asked = {name: _read(name, text) for name, text in texts.items()}
+        asked = {name: _read(name, text) for name, text in query.items() if name != "after"}
         format = "calls" if stream.input == "events" else "updates"
         parameters = {"format": format, **_kept(stream, asked), **asked}
         return cls._of(parameters, "parameter")
@@ -265,14 +244,13 @@ def _kept(stream: StreamOptions, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(name: str, text: str) -> Any:
-    """Convert the text to modes by name if it has them, or to a number if the option is one."""
-    if name == "mode":
-        try:
-            return modes_of(text)
-        except ValueError as error:
-            raise BadOption(str(error)) from error
-    is_number = name in VIEW and VIEW[name].type is int
-    return int(text) if is_number and text.isascii() and text.isdigit() and len(text) < 10 else text
+    """Return the value of a parameter: modes by name if the text has them."""
+    if name != "mode":
+        return text
+    try:
+        return modes_of(text)
+    except ValueError as error:
+        raise BadOption(str(error)) from error
 
 
 def checked(table: dict[str, Option], options: dict[str, Any], what: str) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """Event ids: positions in the log of a stream, the same for every reader and every process.
 
 `17` means that everything up to record 17 was delivered. One record may yield several events:
-`17.2` is the third of them, and `17.2.5` the third of the five records that end with 17, which
-were rendered together. After that comes the mark of record 17 in the store, `17-9f86d081`: a log
-that has another record there, or had another before it, is not the one that was read. An id is
+`17.2` is the third of them. After that comes the mark of record 17 in the store, `17-9f86d081`: a
+log that has another record there, or had another before it, is not the one that was read. An id is
 only ever made from these numbers.
 """
 
@@ -12,29 +11,25 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-_ID: Final = re.compile(
-    r"([0-9]{1,15})(?:\.([0-9]{1,9})(?:\.([1-9][0-9]{0,8}))?)?(?:-([0-9a-f]{8}))?"
-)
+_ID: Final = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,9}))?(?:-([0-9a-f]{8}))?")
 
 
 class Position(NamedTuple):
-    """The last record that was delivered; or, if `sub` is not None, how much of the
-    group of records that ends with it."""
+    """The last record that was delivered; if `sub` is not None, its last event that was."""
 
     seq: int
     sub: int | None = None
-    records: int = 1
     mark: int | None = None
 
     @property
     def done(self) -> int:
         """The last record that was delivered completely."""
-        return self.seq if self.sub is None else self.seq - self.records
+        return self.seq if self.sub is None else self.seq - 1
 
     def __str__(self) -> str:
         text = str(self.seq)
         if self.sub is not None:
-            text += f".{self.sub}" + (f".{self.records}" if self.records > 1 else "")
+            text += f".{self.sub}"
         return text if self.mark is None else f"{text}-{self.mark:08x}"
 
     def is_in(self, last: int, mark: int) -> bool:
@@ -49,13 +44,10 @@ def parse(text: str) -> Position:
     """Parse an event id; ValueError if it is not one."""
     match = _ID.fullmatch(text)
     if match is None:
-        raise ValueError("an event id is <record>, <record>.<event> or <record>.<event>.<records>")
-    seq, sub, records, mark = match.groups()
+        raise ValueError("an event id is <record> or <record>.<event>")
+    seq, sub, mark = match.groups()
     position = Position(
-        int(seq),
-        None if sub is None else int(sub),
-        int(records or 1),
-        None if mark is None else int(mark, 16),
+        int(seq), None if sub is None else int(sub), None if mark is None else int(mark, 16)
     )
     if position.done < 0:
         raise ValueError("an event id cannot begin before the first record")

@@ -31,7 +31,7 @@ from ..store import (
 from .claim import Claim
 from .failures import end_of
 from .hub import Hub
-from .records import CLOSED, LOG_LOST, REPLACED, STOPPED, UNWRITTEN, WAITING, End, Record, Started
+from .records import CLOSED, HANDED_OVER, LOG_LOST, REPLACED, STOPPED, UNWRITTEN, End, Record
 
 log = logging.getLogger("jsonrill_server.runs")
 # Seconds for which records are held while the store is unreachable.
@@ -63,7 +63,7 @@ async def produce(
     Returns how it ended, None if the log was closed elsewhere, REPLACED if another producer has
     gone on with it, or may have: what came of it is for that one to say. The source is closed in
     any case. It ends well when it is exhausted, and with an error if it raises (`Failed` says
-    which; with WAITING the log stays open, for the one who goes on with it). If this task is
+    which; with HANDED_OVER the log stays open, for the next process). If this task is
     cancelled, the log is closed with `stopped`; if that is None, its lease is given back instead,
     so that another producer can go on at once. What was written is added to `keep`.
     """
@@ -75,7 +75,7 @@ async def produce(
         async with hub.renewing(stream, producer, lease, working.cancel, writer.renewed):
             await asyncio.wait({working})
             end = None if working.cancelled() else working.result()
-            if end is WAITING:
+            if end is HANDED_OVER:
                 with suppress(StoreError):  # else it runs out
                     await hub.store.acquire(stream, producer, lease=0.0)
             elif end is not None:
@@ -145,8 +145,6 @@ async def _read_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -
     try:
         async for records in source:
             await writer.add(records)
-            if any(isinstance(record, Started) for record in records):
-                await writer.flush()
         return CLOSED
     except Failed as failed:
         return failed.end

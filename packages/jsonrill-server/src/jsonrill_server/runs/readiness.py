@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import time
 
 from jsonrill.ext.tasks import stop
@@ -35,7 +34,8 @@ class Readiness:
     async def _try(self) -> bool:
         try:
             async with asyncio.timeout(READY_SECONDS):
-                return await self._store.once(f"readyz-{secrets.token_hex(8)}", 1.0)
+                await self._store.probe()
+            return True
         except (StoreError, TimeoutError) as error:
             log.error("the store takes no writes: %s: %s", type(error).__name__, error)
             return False

@@ -1,8 +1,7 @@
 """What one record of a stream's log says, and how it is written as bytes.
 
 A record is a piece of text, a snapshot, or a provider's event (both as JSON text); the last one
-says how the stream ended. Only this file knows the bytes; the store does not read them. A stream
-that anything may be written to has bytes that are no text, too.
+says how the stream ended. Only this file knows the bytes; the store does not read them.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ Reason = Literal["closed", "cancelled", "error"]
 
 _MARKS: Final[dict[Input, bytes]] = {"text": b"t", "snapshots": b"s", "events": b"e"}
 _INPUTS: Final = {mark: name for name, mark in _MARKS.items()}
-_BYTES: Final = b"b"
 
 
 class Record(NamedTuple):
@@ -27,14 +25,6 @@ class Record(NamedTuple):
 
     input: Input
     body: str
-
-
-class NotText(Record):
-    """Bytes that are not UTF-8; their body is for people."""
-
-
-class Started(Record):
-    """A tool is run once this is in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +69,9 @@ UNWRITTEN: Final = End(
     "the store took no more of this: ask again, unless a tool of it has changed things",
 )
 # Nothing is written to the log: another producer has it, because this one was halted for longer
-# than its lease; or it goes on when a person has decided.
+# than its lease; or the next process goes on with it.
 REPLACED: Final = End("closed", "REPLACED", "another producer has gone on with this stream")
-WAITING: Final = End("closed", "WAITING", "a person has to decide")
-RELAY_STOPPED: Final = End(
-    "error",
-    "RELAY_STOPPED",
-    "the server was stopped before the end of the answer: it is safe to ask again",
-)
+HANDED_OVER: Final = End("closed", "HANDED_OVER", "the next process goes on with this stream")
 
 
 def to_bytes(record: Record) -> bytes:
@@ -94,25 +79,9 @@ def to_bytes(record: Record) -> bytes:
     return _MARKS[record.input] + record.body.encode("utf-8", "surrogatepass")
 
 
-def raw_record(data: bytes) -> bytes:
-    """A record of bytes, which are text if they are UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return _BYTES + data
-    return _MARKS["text"] + data
-
-
-def raw_bytes(entry: Entry) -> bytes:
-    """The bytes that were published in a record that is not the final one."""
-    return entry.data[1:]
-
-
 def from_entry(entry: Entry) -> Record | End:
     if entry.final:
         stored = json.loads(entry.data)
         # A later version may know more of an end.
         return End(**{it.name: stored[it.name] for it in fields(End) if it.name in stored})
-    if entry.data[:1] == _BYTES:
-        return NotText("text", entry.data[1:].decode("utf-8", "replace"))
     return Record(_INPUTS[entry.data[:1]], entry.data[1:].decode("utf-8", "surrogatepass"))

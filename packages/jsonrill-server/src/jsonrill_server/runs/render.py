@@ -11,7 +11,6 @@ its caller (`steps.py`) can stop between two parts, and never has all events at 
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
@@ -19,8 +18,7 @@ from typing import Any, Final, TypeVar, cast
 
 from jsonrill.build.document import Document
 from jsonrill.chunker import Chunker
-from jsonrill.dialects import DIALECTS, NATIVE, Event, Settings
-from jsonrill.dialects import Dialect as ClientDialect
+from jsonrill.dialects import DIALECTS, Event, Settings
 from jsonrill.errors import (
     CutShort,
     InvalidJSON,
@@ -34,19 +32,15 @@ from jsonrill.jsontext import dumps, dumps_in_parts
 from jsonrill.options import TABLE, UpdateOptions, is_used
 from jsonrill.partial_stream import PartialStream, Update
 from jsonrill.partial_stream.settings import StreamSettings
-from jsonrill.providers.parts import KINDS
 from jsonrill.sources.answer import AnswerText
 from jsonrill.toolcalls import ToolCallEvents, ToolCalls
-from jsonrill.wire.compact import CompactEncoder
 from jsonrill.wire.fragment import Fragment
 from jsonrill.wire.full import to_wire
 from jsonrill.wire.parser import Parser
 
-from ..store import Entry
-from .durable import Page, cursor, settings_of
 from .options import BadOption, StreamOptions, ViewOptions
 from .positions import Position
-from .records import End, NotText, Record
+from .records import End, Record
 
 T = TypeVar("T")
 # Characters that are read in one part, where that does not show: the costliest schemas take a
@@ -88,8 +82,6 @@ class Rendering(ABC):
     # Whether its clients resume a lost connection without being told to.
     resumes = True
 
-    # Whether entries of the log that follow these ones are known already.
-    more = False
     # Schemas with which even a short text takes long; they count while this is in use.
     heavy: object = None
     # Whether a record is shown the same whatever came before it.
@@ -104,10 +96,6 @@ class Rendering(ABC):
         The record at the position is one of them: it tells whether this is the log that was read.
         """
         return max(position.done - 1, 0) if self.stateless else 0
-
-    def block(self, entries: Sequence[Entry]) -> bytes | None:
-        """Return the bytes for entries of the log, in a format that is not made of records."""
-        return None
 
     @abstractmethod
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
@@ -153,8 +141,6 @@ class TextSource:
         return "".join(texts)
 
     def _text(self, record: Record) -> str:
-        if isinstance(record, NotText):
-            raise InvalidJSON("the stream has bytes that are not UTF-8 text")
         if record.input == "text":
             return record.body
         if record.input == "snapshots":
@@ -282,14 +268,9 @@ class Fragments(TextRendering):
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream, view)
-        if stream.many and view.wire == "compact":
-            raise ValueError("compact fragments are for one document, many is for several")
         self._parser = Parser(**stream.of("fragments"))
         self._many = stream.many
         self._told = 0
-        self._encode: Callable[[list[Fragment]], list[Any]] = (
-            CompactEncoder().feed if view.wire == "compact" else _full
-        )
 
     def _piece(self, text: str) -> Iterator[list[str]]:
         for part, _ in parts(text, EVENT):
@@ -326,7 +307,7 @@ class Fragments(TextRendering):
         return errors[:count], errors[count:]
 
     def _event(self, fragments: list[Fragment]) -> list[str]:
-        return [dumps(self._encode(fragments))] if fragments else []
+        return [dumps(list(map(to_wire, fragments)))] if fragments else []
 
 
 class Chunks(TextRendering):
@@ -344,7 +325,7 @@ class Calls(Rendering):
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         calls = ToolCalls(**stream.of("calls"))
-        self._events = ToolCallEvents(calls, compact=view.wire == "compact")
+        self._events = ToolCallEvents(calls)
         self._has_events = False
 
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
@@ -370,43 +351,10 @@ class Raw(Rendering):
 
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
         for it in records:
-            yield [dumps(it.body) if it.input == "text" else one_line(_for_page(it.body))]
+            yield [dumps(it.body) if it.input == "text" else one_line(it.body)]
 
     def end_in_parts(self, end: End) -> Iterator[list[str]]:
         yield [] if end.reason == "closed" else [error_data(end.error())]
-
-
-def _for_page(body: str) -> str:
-    """An event as readers get it: the state of an agent is for who continues it."""
-    if '"state":' not in body:
-        return body
-    event = json.loads(body)
-    if not (isinstance(event, dict) and event.get("kind") in KINDS and "state" in event):
-        return body
-    return dumps({name: value for name, value in event.items() if name != "state"})
-
-
-class DurableEvents(Rendering):
-    """The events of the Durable Streams protocol, whose ids are a part of them."""
-
-    closes = False
-    stateless = True
-
-    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        self._settings = settings_of(stream)
-
-    def block(self, entries: Sequence[Entry]) -> bytes:
-        page = Page.of(entries, up_to_date=not self.more)
-        return page.events(self._settings, cursor(None))
-
-    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
-        return iter(())
-
-    def end_in_parts(self, end: End) -> Iterator[list[str]]:
-        return iter(())
-
-    def failure(self, end: End) -> list[str]:
-        return []  # the client comes back, and is told why it cannot go on
 
 
 class Dialect(TextRendering):
@@ -420,15 +368,12 @@ class Dialect(TextRendering):
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream, view)
-        self._native = view.format == "provider"
         self._has_events = False
-        self._stage = _dialect(stream, view)(
+        self._stage = DIALECTS[view.format](
             Settings(
                 calls=stream.of("calls"),
                 parser=stream.of("fragments"),
                 updates=update_options(stream, view),
-                fragments=bool(view.fragments),
-                compact=view.wire == "compact",
                 thread=view.thread,
                 run=view.run,
             )
@@ -460,23 +405,10 @@ class Dialect(TextRendering):
 
     def _data(self, event: Event) -> str:
         """The data of an event; what is text already is sent as it came."""
-        if isinstance(event, str):
-            return one_line(event)
-        name = event.get("type") if self._native else None
-        data = self._dumps(event)
-        return Named(data, name) if isinstance(name, str) and name.isprintable() else data
+        return one_line(event) if isinstance(event, str) else self._dumps(event)
 
     def failure(self, end: End) -> list[str]:
         return [self._data(event) for event in self._stage.interrupt(end.error())]
-
-
-def _dialect(stream: StreamOptions, view: ViewOptions) -> type[ClientDialect]:
-    if view.format != "provider":  # which only the relay asks for, for the provider's own clients
-        return DIALECTS[view.format]
-    if stream.input != "events" or stream.provider not in NATIVE:
-        known = " or ".join(NATIVE)
-        raise BadOption(f"this is for events of a stream whose provider is {known}")
-    return NATIVE[stream.provider]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
@@ -534,7 +466,6 @@ def kind_of(view: ViewOptions) -> type[Rendering]:
         "chunks": Chunks,
         "calls": Calls,
         "raw": Raw,
-        "durable": DurableEvents,
     }
     return kinds.get(view.format, Dialect)
 
@@ -591,7 +522,3 @@ def provider_error(message: str) -> dict[str, str]:
 def one_line(body: str) -> str:
     """JSON text without line ends; between values they mean nothing, inside they are escaped."""
     return body.replace("\r", " ").replace("\n", " ")
-
-
-def _full(fragments: list[Fragment]) -> list[Any]:
-    return [to_wire(fragment) for fragment in fragments]

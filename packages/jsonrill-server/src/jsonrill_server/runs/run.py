@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from jsonrill.agents import state_of
 from jsonrill.answer import Answer
 from jsonrill.answers import Parts
 from jsonrill.answers.turns import messages
@@ -19,7 +18,6 @@ from jsonrill.toolcalls import ToolCall
 
 from .options import StreamOptions
 from .records import Record
-from .waiting import WaitingCalls
 
 Outcome = Literal["active", "complete", "stopped", "error"]
 OnEnd = Callable[["Run"], Awaitable[object] | object]
@@ -47,22 +45,6 @@ class Run:
     def events(self) -> list[Any]:
         """What was logged, in order: events as JSON values, pieces of text as `str`."""
         return [it.body if it.input == "text" else json.loads(it.body) for it in self._records]
-
-    @property
-    def waiting(self) -> list[str]:
-        """The ids of the calls of an agent that a person has to decide."""
-        return WaitingCalls(self._records).undecided
-
-    @property
-    def decisions(self) -> dict[str, Any]:
-        """What a person has decided since, for the `decisions` of `agent`."""
-        return WaitingCalls(self._records).decisions
-
-    @property
-    def state(self) -> dict[str, Any] | None:
-        """The state of the agent whose parts were logged, for the `state` of `agent`, which also
-        needs the messages that it began with; None if there are no parts."""
-        return state_of([it for it in self.events if isinstance(it, dict)])
 
     @cached_property
     def text(self) -> str:

@@ -48,11 +48,7 @@ class Settings:
     stream_bytes: int = setting(BOUNDS.stream_bytes, "size of one stream", above_zero=True)
     stream_entries: int = setting(BOUNDS.stream_entries, "records of one stream", above_zero=True)
     owner_streams: int = setting(BOUNDS.owner_streams, "open streams of one owner", above_zero=True)
-    owner_bytes: int = setting(
-        BOUNDS.owner_bytes, "size of all streams of one owner", above_zero=True
-    )
     total_streams: int = setting(BOUNDS.total_streams, "streams in the store", above_zero=True)
-    total_bytes: int = setting(BOUNDS.total_bytes, "size of the store", above_zero=True)
     keep_open: float = seconds(
         BOUNDS.keep_open, "an open stream is forgotten when silent for so long"
     )

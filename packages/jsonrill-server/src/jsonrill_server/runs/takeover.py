@@ -2,16 +2,15 @@
 
 A run belongs to the producer whose lease it has. A process that is killed does not renew it. When
 it is over, one of these notices: a reader's hub, which looks at the leases of what it follows; a
-second `start` of the same key, which then stands by; a decision, or `Runs.active`. Then:
+second `start` of the same key, which then stands by; or `Runs.active`. Then:
 
-1. The run waits for a person (`_is_lost` is False): it stays as it is.
-2. It cannot be continued, because it was started without `resume`: it is closed with an end that
+1. It cannot be continued, because it was started without `resume`: it is closed with an end that
    says so (`Hub.end_lost`), and its `on_end` is called here (`lost_closed`).
-3. This process can continue it: `Claim.take` takes the lease and the next epoch of the log in one
+2. This process can continue it: `Claim.take` takes the lease and the next epoch of the log in one
    step. Of several processes one succeeds; whatever the old one still sends is refused for good.
    The function that resumes it gets what is logged, and what it yields is written behind that.
-4. Only another process can: for `takeover` seconds its readers wait for that (`more_grace`), then
-   it is closed as in 2.
+3. Only another process can: for `takeover` seconds its readers wait for that (`more_grace`), then
+   it is closed as in 1.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, Final
 
-from jsonrill.streams.driving import close_async_source
-
 from ..store import LogClosed, Status, Store, StoreError, StreamTaken, UnknownStream
 from .claim import Claim
 from .elements import called, records_of
@@ -39,16 +36,13 @@ from .records import (
     REPLACED,
     STOPPED,
     UNWRITTEN,
-    WAITING,
     End,
     Reason,
     Record,
-    from_entry,
 )
 from .run import OnEnd, Outcome, Resume, ResumeKey, ResumeNamed, Run
 from .settings import Settings
 from .value import read_log
-from .waiting import WaitingCalls, until_it_waits
 
 log = logging.getLogger("jsonrill_server.runs")
 
@@ -114,7 +108,7 @@ class RunHub(Hub):
             status = await store.status(name)
             if status.closed:
                 return None if replace else False
-            if not await self._is_lost(name, status) or name in self.producing:
+            if not status.lost or name in self.producing:
                 named = begun.options.notes.get("resume") is not None
                 if (named or resume is not None) and name not in self.producing:
                     self._stand_by(begun, resume, status.meta)
@@ -190,10 +184,9 @@ class RunHub(Hub):
             while True:
                 try:
                     status = await self.store.status(name)
-                    lost = await self._is_lost(name, status)
                     if status.closed or status.meta != meta:
                         return
-                    if lost and await self._take_over(begun, resume):
+                    if status.lost and await self._take_over(begun, resume):
                         return
                     wait = status.lease
                 except UnknownStream:
@@ -215,8 +208,6 @@ class RunHub(Hub):
     ) -> None:
         """Produce a run that has these records already."""
         name, stopped = begun.name, None if begun.resumes else STOPPED
-        if begun.options.notes.get("resume") is not None:
-            source = until_it_waits(source, before)
         # Kept here, because another run may have its place in the store when `on_end` is called.
         kept = None if begun.on_end is None else [*before]
         running = self.running[name] = asyncio.create_task(
@@ -241,8 +232,6 @@ class RunHub(Hub):
         if on_end is None or kept is None:
             return
         end = None if running.cancelled() or running.exception() else running.result()
-        if end is WAITING:
-            return
         if end is REPLACED:
             log.warning("lost a run: its lease ran out, and another process has gone on with it")
             return
@@ -251,8 +240,6 @@ class RunHub(Hub):
             records, _ = await self._closed_elsewhere(begun, kept)
         elif end is None:
             records, end = await self._closed_elsewhere(begun, kept)
-            if WaitingCalls(records).parked:
-                return  # the process that closes a run that waits tells its end (`lost_closed`)
             # Closed by a process that took it for lost, and told its own `on_end`.
             if end is not None and end.code == LOST.code and on_end is self.on_end:
                 end = None
@@ -288,8 +275,8 @@ class RunHub(Hub):
         options = StreamOptions.from_bytes(status.meta)
         if not options.notes.get("resumes") or status.meta in self._standing_by:
             return status.meta in self._standing_by
-        if self.stopping or not await self._is_lost(name, status):
-            return True  # another process does, or a person
+        if self.stopping or not status.lost:
+            return True  # another process does
         if self.resume is not None or options.notes.get("resume") in self.named:
             producer = secrets.token_hex(8)
             begun = Begun(options.notes["key"], name, producer, self.on_end, True, options)
@@ -297,54 +284,12 @@ class RunHub(Hub):
             return True  # if it did not, another one was faster
         return -status.lease < self.takeover
 
-    async def _is_lost(self, name: str, status: Status) -> bool:
-        """True for a run without a producer that does not wait for a person."""
-        if not status.lost:
-            return False
-        entries = (await self.store.peek(name, max(status.last - 1, 0))).entries
-        last = from_entry(entries[-1]) if entries else None
-        if not (isinstance(last, Record) and WaitingCalls([last]).parked):
-            return True
-        # A lease without a name is not in the way of a decision; until its end nothing asks again.
-        with suppress(StreamTaken, LogClosed, UnknownStream):
-            await self.store.acquire(name, "", lease=self.lease)
-        return False
-
-    async def decided(self, begun: Begun, call: str, record: Record) -> bool:
-        """Go on with a run that waits, with a decision; False if another process was faster."""
-        store, name = self.store, begun.name
-        try:
-            claim = await Claim.take(self, name, begun.producer, self.lease)
-        except (StreamTaken, LogClosed, UnknownStream):
-            return False
-        source: Any = None
-        goes_on = False
-        try:
-            before, _ = await read_log(store, name, claim.last)
-            log_says = WaitingCalls(before)
-            if log_says.parked and call in log_says.undecided:
-                # Called before the decision is logged: it refuses one that does not fit.
-                logged = [*before, record]
-                source = await called(self._source_again(begun, {}, None, logged))
-                await claim.append([record])
-                self.go(begun, claim, records_of(source, begun.options.given.get("input")), logged)
-                goes_on = True
-        except BaseException:
-            await close_async_source(source)
-            raise
-        finally:
-            if not goes_on:
-                with suppress(StoreError):
-                    await store.acquire(name, begun.producer, lease=0.0)
-        return goes_on
-
     def more_grace(self, meta: bytes) -> float:
         """Readers of a run that another process may take over wait for that."""
         return self.takeover if StreamOptions.from_bytes(meta).notes.get("resumes") else 0.0
 
-    def lost_closed(self, name: str, status: Status, if_it_waited: bool = False) -> None:
-        """Call `on_end` for a run that was closed here because its process is gone, or because it
-        waited for a person, which needs no process."""
+    def lost_closed(self, name: str, status: Status) -> None:
+        """Call `on_end` for a run that was closed here because its process is gone."""
         options = StreamOptions.from_bytes(status.meta)
         if self.on_end is None or "key" not in options.notes:
             return
@@ -353,8 +298,7 @@ class RunHub(Hub):
         async def tell() -> None:
             with suppress(StoreError):
                 records, end = await read_log(self.store, name, status.last + 1)
-                told = not if_it_waited or WaitingCalls(records).parked
-                if end is not None and told:  # no end: the store was closed while it was read
+                if end is not None:  # no end: the store was closed while it was read
                     await _tell(on_end, _ended(begun, records, end))
 
         ending = asyncio.create_task(tell())

@@ -18,17 +18,14 @@ _MOST: Final = 1000
 
 
 async def in_thread(
-    items: Iterator[T],
-    interrupt: Callable[[], object] | None = None,
-    waits: Callable[[T], bool] = lambda item: False,
+    items: Iterator[T], interrupt: Callable[[], object] | None = None
 ) -> AsyncGenerator[list[T]]:
     """Yield the items of an iterator that blocks, as many at a time as there are.
 
-    Behind an item that `waits` the iterator is not asked for another one before this generator is.
     When this is closed early, `interrupt` is called (in another thread), to end a call that blocks;
     the thread is not waited for. It closes the iterator, if that can be closed.
     """
-    pump = _Pump(items, waits)
+    pump = _Pump(items)
     threading.Thread(target=copy_context().run, args=(pump.run,), daemon=True).start()
     try:
         while True:
@@ -77,11 +74,8 @@ async def call_in_thread(work: Callable[[], T]) -> T:
 class _Pump(Generic[T]):
     """Hands items from a thread to the event loop that made it."""
 
-    def __init__(self, items: Iterator[T], waits: Callable[[T], bool]) -> None:
+    def __init__(self, items: Iterator[T]) -> None:
         self._items = items
-        self._waits = waits
-        # The loop has what came before, and asks for more.
-        self._asked = False
         self._loop = asyncio.get_running_loop()
         self._some = asyncio.Event()
         self._changed = threading.Condition()
@@ -99,13 +93,7 @@ class _Pump(Generic[T]):
                     if self._stopped:
                         break
                     self._waiting.append(item)
-                    self._asked = False
                 self._wake()
-                if self._waits(item):
-                    with self._changed:
-                        self._changed.wait_for(lambda: self._asked or self._stopped)
-                        if self._stopped:
-                            break
         except BaseException as error:  # it is raised in the event loop
             self.error = _for_loop(error)
         finally:
@@ -117,9 +105,6 @@ class _Pump(Generic[T]):
 
     async def taken(self) -> tuple[list[T], bool]:
         """Wait for items and return them, and whether they are the last."""
-        with self._changed:
-            self._asked = not self._waiting
-            self._changed.notify()
         await self._some.wait()
         self._some.clear()
         with self._changed:

@@ -21,7 +21,6 @@ from jsonrill.eventstream import DONE, encode_event
 from jsonrill.ext.tasks import stop
 
 from ..store import Entry, LogLost, Store, StoreError
-from .options import ViewOptions
 from .positions import Position
 from .records import End, Record, from_entry
 from .render import Named, Rendering
@@ -29,8 +28,6 @@ from .steps import Steps
 
 log = logging.getLogger("jsonrill_server")
 CLOSE: Final = Named(DONE, "CLOSE")
-# With a size alone, an event that waits for more is sent after this many seconds.
-FLUSH_AFTER = 1.0
 # What a ring holds, and what is added to it at once; each frame takes its bytes and this cost.
 RING_BYTES = 2 << 20
 STEP_BYTES = 1 << 17
@@ -45,55 +42,49 @@ OTHER_LOG = "this is not the log that was read before: it was replaced, or the s
 
 
 class Frame(NamedTuple):
-    """The bytes of one event, and which records, (start, position.seq], it comes from.
+    """The bytes of one event, and its position.
 
-    The last one of a group of records has no `sub` in its position; it may have no bytes. `end` is
-    how the log ended, if it is the last of all.
+    The last one of a record has no `sub` in its position; it may have no bytes. `end` is how the
+    log ended, if it is the last of all.
     """
 
-    start: int
     position: Position
     data: bytes
     end: End | None = None
 
 
-def frames(work: Rendering, groups: Sequence[Sequence[Entry]]) -> Iterator[list[Frame]]:
-    """Yield the frames of entries, part by part; those of a group are rendered together.
+def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
+    """Yield the frames of entries, part by part.
 
-    A final entry may only be the last of its group. The id of the last frame says that the group
-    is complete, so each frame is made when the next event is known.
+    The id of the last frame of an entry says that it is complete, so each frame is made when the
+    next event is known.
     """
-    for entries in groups:
-        start, seq, mark = entries[0].seq - 1, entries[-1].seq, entries[-1].mark
-        work.more = entries is not groups[-1]
-        elements = [from_entry(entry) for entry in entries]
-        records = [it for it in elements if isinstance(it, Record)]
-        end = None if isinstance(it := elements[-1], Record) else it
-        last = Position(seq, mark=mark)
-        if (block := work.block(entries)) is None:
-            held: str | None = None
-            sub = 0
-            for part in _events(work, records, end):
-                batch = []
-                for event in part:
-                    if held is not None:
-                        position = Position(seq, sub, seq - start, mark)
-                        batch.append(Frame(start, position, _encoded(held, position)))
-                        sub += 1
-                    held = event
-                yield batch
-            block = b"" if held is None else _encoded(held, last)
-        yield [Frame(start, last, block, end)]
+    for entry in entries:
+        element = from_entry(entry)
+        last = Position(entry.seq, mark=entry.mark)
+        held: str | None = None
+        sub = 0
+        for part in _events(work, element):
+            batch = []
+            for event in part:
+                if held is not None:
+                    position = last._replace(sub=sub)
+                    batch.append(Frame(position, _encoded(held, position)))
+                    sub += 1
+                held = event
+            yield batch
+        data = b"" if held is None else _encoded(held, last)
+        yield [Frame(last, data, element if isinstance(element, End) else None)]
 
 
-def _events(work: Rendering, records: list[Record], end: End | None) -> Iterator[list[str]]:
-    """The data of events."""
-    if records:
-        yield from work.feed_in_parts(records)
-    if end is not None:
-        yield from work.end_in_parts(end)
-        if work.closes:
-            yield [CLOSE]
+def _events(work: Rendering, element: Record | End) -> Iterator[list[str]]:
+    """Yield the data of the events of an entry."""
+    if isinstance(element, Record):
+        yield from work.feed_in_parts([element])
+        return
+    yield from work.end_in_parts(element)
+    if work.closes:
+        yield [CLOSE]
 
 
 def _encoded(data: str, position: Position | None = None) -> bytes:
@@ -124,7 +115,6 @@ class View:
         store: Store,
         stream: str,
         work: Rendering,
-        options: ViewOptions,
         begin: Position,
         *,
         target: int = 0,
@@ -147,19 +137,11 @@ class View:
         self._size = 0
         self._target = target
         self._chunk: tuple[int, int, bytes] = (GONE, 0, b"")
-        # Where readers go on that were not reached yet: a group of records ends there; and groups
-        # of which a part was delivered: they must be rendered as they were.
-        self._ends: set[int] = set()
-        self._whole: list[Position] = []
-        self._expect(begin)
         self._store = store
         self._stream = stream
         self._work = work
         self._moved = moved
         self._retry_for = retry_for
-        self._bytes = options.size
-        self._every = options.every / 1000 or (FLUSH_AFTER if options.size else 0.0)
-        self._emitted = asyncio.get_running_loop().time()
         self._wanted = asyncio.Event()
         self._changed = asyncio.Event()
         self._task = asyncio.create_task(self._follow())
@@ -181,11 +163,11 @@ class View:
     def place_after(self, position: Position) -> int | None:
         """Return the number of the next frame for a reader that has everything up to a position.
 
-        None if it is not rendered yet; GONE if it has left the ring, or is inside a group that was
-        rendered together. LogLost if the position is one of another log.
+        None if it is not rendered yet; GONE if it has left the ring. LogLost if the position is
+        one of another log.
         """
         done = position.done
-        at = bisect_left(self.ring, done, key=lambda frame: frame.start)
+        at = bisect_left(self.ring, done, key=lambda frame: frame.position.seq - 1)
         before = self.ring[at - 1].position if at else self._before
         if before.done < done:
             if self.ended:
@@ -203,7 +185,7 @@ class View:
         return self._place_inside(position, at)
 
     def _place_inside(self, position: Position, at: int) -> int | None:
-        """The same for a reader that has a part of the group of which a frame is at `at`."""
+        """The same for a reader that has some events of the record of which a frame is at `at`."""
         for number, frame in enumerate(self.ring[at:], self.first + at):
             if frame.position.seq != position.seq:
                 return GONE
@@ -217,15 +199,7 @@ class View:
         """Return True if a reader at this position finds its next frame here, now or later."""
         if not self.shared or self.failed is not None:
             return False
-        place = self.place_after(position)
-        if place is None:
-            self._expect(position)
-        return place != GONE
-
-    def _expect(self, position: Position) -> None:
-        self._ends |= {position.done, position.seq}
-        if position.records > 1:
-            self._whole.append(position)
+        return self.place_after(position) != GONE
 
     def chunk_from(self, place: int) -> tuple[bytes, int]:
         """The bytes of frames from a place on, and the place behind them.
@@ -266,10 +240,10 @@ class View:
     async def _follow(self) -> None:
         steps = Steps(self.is_heavy)
         try:
-            async with aclosing(self._groups()) as log_groups:
-                async for groups in log_groups:
-                    size = max([sum([len(entry.data) for entry in group]) for group in groups])
-                    parts = frames(self._work, groups)
+            async with aclosing(self._entries()) as log_entries:
+                async for entries in log_entries:
+                    size = max([len(entry.data) for entry in entries])
+                    parts = frames(self._work, entries)
                     async for some in steps.of(parts, size, _cost, STEP_BYTES):
                         await self._add(some)
         except StoreError as error:
@@ -278,50 +252,17 @@ class View:
             log.exception("a view of a stream failed")
             self.fail(StoreError("the stream cannot be shown"))
 
-    async def _groups(self) -> AsyncGenerator[list[list[Entry]]]:
-        """Yield the entries of the log as they come, in groups that are rendered together."""
-        clock = asyncio.get_running_loop().time
+    async def _entries(self) -> AsyncGenerator[list[Entry]]:
+        """Yield the entries of the log as they come."""
         reading = self._store.read(self._stream, self._before.seq, retry_for=self._retry_for)
-        coming: asyncio.Task[list[Entry]] | None = None
-        group: list[Entry] = []
-        try:
-            while True:
-                if coming is None:
-                    coming = asyncio.ensure_future(anext(reading, []))
+        async with aclosing(reading):
+            self._moved()
+            self.busy = False
+            async for entries in reading:
+                self.busy = True
+                yield entries
                 self._moved()
                 self.busy = False
-                wait = max(0.0, self._emitted + self._every - clock()) if group else None
-                await asyncio.wait({coming}, timeout=wait)
-                self.busy = True
-                groups, batch, now = [], [], clock()
-                if coming.done():
-                    batch, coming = coming.result(), None
-                    if not batch and not group:
-                        return  # the end, or the store was closed
-                for entry in batch:
-                    group.append(entry)
-                    if self._is_complete(group, now):
-                        groups.append(group)
-                        group, self._emitted = [], now
-                if group and not batch:  # their time is over
-                    groups.append(group)
-                    group = []
-                if groups:
-                    yield groups
-                    self._emitted = clock()
-        finally:
-            await stop(coming)
-            await reading.aclose()
-
-    def _is_complete(self, group: list[Entry], now: float) -> bool:
-        """Return True if these entries, and no others, are rendered together."""
-        last = group[-1]
-        if any(it.done < last.seq < it.seq for it in self._whole):
-            return False
-        if last.seq in self._ends:
-            return True
-        size = self._bytes and sum([len(entry.data) for entry in group]) >= self._bytes
-        return last.final or bool(size) or now >= self._emitted + self._every
 
     async def _add(self, some: list[Frame]) -> None:
         """Add frames to the ring, and return when a reader asks for more."""

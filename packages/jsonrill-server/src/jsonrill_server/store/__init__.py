@@ -1,9 +1,9 @@
 """Stores: append-only logs of streams in memory, in a SQLite file, in Redis or in PostgreSQL.
 
 `open_store(url)` chooses: `memory:`, `sqlite:///relative.db` or `sqlite:////absolute.db`,
-`redis://host:port/db` (also `rediss://`, `unix://`), `redis+cluster://host:port` (also
-`rediss+cluster://`), `postgresql://user@host/database` (also `postgres://`). A store is a
-subclass of `Store` (`logs.py`) in a module of its own, and one line of `KINDS`.
+`redis://host:port/db` (also `rediss://`, `unix://`), `postgresql://user@host/database` (also
+`postgres://`). A store is a subclass of `Store` (`logs.py`) in a module of its own, and one line
+of `KINDS`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from .base import (
     LogClosed,
     LogGap,
     LogLost,
-    OutOfOrder,
     Status,
     StoreError,
     StoreFull,
@@ -41,7 +40,6 @@ __all__ = [
     "LogGap",
     "LogLost",
     "MemoryStore",
-    "OutOfOrder",
     "SqliteStore",
     "Status",
     "Store",
@@ -70,13 +68,11 @@ KINDS: Final = {
     "memory": _Kind("memory", "MemoryStore", "memory:"),
     "sqlite": _Kind("sqlite", "SqliteStore", "sqlite:///file"),
     "redis": _Kind("redis", "RedisStore", "redis://host", "redis"),
-    "redis+cluster": _Kind("redis", "RedisStore", "redis+cluster://host", "redis"),
     "postgresql": _Kind("postgres", "PostgresStore", "postgresql://host/database", "postgres"),
 }
 _ALSO: Final = {
     "rediss": "redis",
     "unix": "redis",
-    "rediss+cluster": "redis+cluster",
     "postgres": "postgresql",
 }
 
@@ -99,7 +95,7 @@ def open_store(url: str, bounds: Bounds | None = None) -> Store:
         module = import_module(f".{kind.module}", __name__)
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"the store {kind.form} needs: pip install 'jsonrill[{kind.extra}]'"
+            f"the store {kind.form} needs: pip install 'jsonrill-server[{kind.extra}]'"
         ) from error
     store: type[Store] = getattr(module, kind.name)
     if not store.takes(rest) or (kind.extra and not _NETWORK.fullmatch(rest)):

@@ -23,9 +23,8 @@ from ..bounds import Bounds as Bounds
 # A change whose answer was lost is sent again. A stream remembers the names of the last ones that
 # wrote without a number.
 CALLS: Final = 60
-# How many producers of one stream may number their appends, and what each takes beside its name.
+# How many producers of one stream may number their appends.
 TURNS: Final = 1000
-TURN_COST: Final = 100
 # Epoch and number of the last append of a producer that has made none.
 NO_TURN: Final = (-1, -1)
 
@@ -67,10 +66,6 @@ class TurnRefused(StoreError):
         self.seq = seq
         self.tail = tail
         self.closed = closed
-
-
-class OutOfOrder(StoreError):
-    """An append whose `order` is not greater than that of an append before it."""
 
 
 class LogLost(StoreError):
@@ -160,10 +155,6 @@ class New(NamedTuple):
     owner: str
     meta: bytes
     replace: bool
-    ttl: float
-    until: float
-    records: Sequence[bytes]
-    end: bytes | None
 
 
 class Append(NamedTuple):
@@ -172,7 +163,6 @@ class Append(NamedTuple):
     records: Sequence[bytes]
     lease: float | None
     turn: Turn | None
-    order: bytes
     end: bytes | None
 
 
@@ -211,30 +201,15 @@ def follow(
     return after, mark
 
 
-def next_turn(turn: Turn, last: tuple[int, int], count: int, tail: Tail, closed: bool) -> bool:
-    """Return True if the turn is the first of its producer; raises unless it is the next one.
+def check_turn(turn: Turn, last: tuple[int, int], count: int, tail: Tail, closed: bool) -> None:
+    """Raise unless the turn is the next one of its producer.
 
     `last` are epoch and number of its last append, `count` producers have had turns.
     """
     if not turn.follows(*last):
         raise TurnRefused(*last, tail, closed)
-    is_new = last == NO_TURN
-    if is_new and count >= TURNS:
+    if last == NO_TURN and count >= TURNS:
         raise StoreFull("stream_producers", f"a stream has at most {TURNS} numbered producers")
-    return is_new
-
-
-def turn_cost(producer: str) -> int:
-    """Return the bytes that the state of a producer takes."""
-    return len(producer.encode()) + TURN_COST
-
-
-def check_order(order: bytes, last: bytes) -> None:
-    """Raise OutOfOrder unless `order` is missing or greater than the last one."""
-    if order and order <= last:
-        raise OutOfOrder(
-            "an append before this one has the same place in the order, or a later one"
-        )
 
 
 def check_fits(bounds: Bounds, entries: int, size: int, new: Sequence[bytes]) -> None:

@@ -9,7 +9,6 @@ store. All functions are pure: they take a head and the time, and return the nex
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,11 +24,9 @@ from .base import (
     StreamTaken,
     Tail,
     check_fits,
-    check_order,
+    check_turn,
     new_mark,
     next_mark,
-    next_turn,
-    turn_cost,
 )
 
 
@@ -53,21 +50,15 @@ class Head(NamedTuple):
     # When the producer's time runs out, or when the log was closed; for how long it was given.
     lease: float
     term: float
-    # When the log is deleted: `ttl` seconds after its last use (0: as the bounds say), or fixed.
+    # When the log is deleted, unless it is used before.
     expires: float
-    ttl: float
-    fixed: bool
     last: int
     size: int
     mark: int
     closed: bool
-    # What the log takes in the store, and what is booked for it.
-    cost: int
-    booked: int
     # The end of the lease as the store's list of streams has it, which is told of it rarely.
     listed: float
-    # The greatest `order` of an append, as text; epoch and number of each producer's last append.
-    order: str
+    # Epoch and number of each producer's last append.
     turns: dict[str, tuple[int, int]]
     # The last changes that wrote without a number, by name.
     calls: Sequence[str]
@@ -103,83 +94,61 @@ class Head(NamedTuple):
 
 
 class Change(NamedTuple):
-    """The next head, and the records that come with it; `bounded` if they need room."""
+    """The next head, and the records that come with it."""
 
     head: Head
     rows: Sequence[Entry] = ()
-    bounded: bool = False
 
 
-def begun(
-    new: New, producer: str, lease: float, clock: Clock, bounds: Bounds, costs: tuple[int, int]
-) -> Change:
-    """A new log, whose record 0 is what it is about. `costs` are those of a stream and a record."""
-    check_fits(bounds, 0, 0, new.records)
+def begun(new: New, producer: str, lease: float, clock: Clock, bounds: Bounds) -> Change:
+    """Return a new log, whose record 0 is its meta."""
     now, mark = clock.now, new_mark()
-    expires = now + (new.until - time.time()) if new.until else 0.0
-    cost = costs[0] + len(new.meta)
     head = Head(
         name="",
         owner=new.owner,
         producer=producer,
         lease=now + lease,
         term=lease,
-        expires=expires,
-        ttl=new.ttl,
-        fixed=new.until > 0,
+        expires=now + bounds.keep_open,
         last=0,
         size=0,
         mark=mark,
         closed=False,
-        cost=cost,
-        booked=cost,
         listed=0.0,
-        order="",
         turns={},
         calls=(),
     )
-    about = Entry(0, bytes(new.meta), False, mark)
-    head, rows = _written(head, new.records, new.end, costs[1], now)
-    return Change(_used(head, now, bounds), [about, *rows])
+    return Change(head, [Entry(0, bytes(new.meta), False, mark)])
 
 
-def appended(
-    head: Head, producer: str, append: Append, clock: Clock, bounds: Bounds, record_cost: int
-) -> Change:
+def appended(head: Head, producer: str, append: Append, clock: Clock, bounds: Bounds) -> Change:
     """What `Store.write` does."""
     turn, now = append.turn, clock.now
-    # An end is written whatever the bounds say, as is a claim of a producer that is known.
-    is_bounded = bool(append.records)
     if turn is not None:
         last = head.turns.get(turn.producer, NO_TURN)
-        if next_turn(turn, (last[0], last[1]), len(head.turns), head.tail, head.closed):
-            is_bounded = True
-            head = head._replace(cost=head.cost + turn_cost(turn.producer))
+        check_turn(turn, (last[0], last[1]), len(head.turns), head.tail, head.closed)
         head = head._replace(turns={**head.turns, turn.producer: (turn.epoch, turn.seq)})
     if head.closed:
         raise LogClosed("the stream has ended")
-    check_order(append.order, head.order.encode("latin-1"))
     check_free(head, producer, clock)
     if turn is not None and producer not in ("", head.producer):
         # It had the lease of a log that this one took the place of: a number does not tell them
         # apart, because the first of a producer fits any log that does not know it.
         raise StreamTaken("another producer had this stream last")
     check_fits(bounds, head.last, head.size, append.records)
-    if append.order:
-        head = head._replace(order=append.order.decode("latin-1"))
     if append.lease is not None:
         head = _leased(head, producer, append.lease, now)
-    head, rows = _written(head, append.records, append.end, record_cost, now)
-    return Change(_used(head, now, bounds), rows, is_bounded)
+    head, rows = _written(head, append.records, append.end, now)
+    return Change(_used(head, now, bounds), rows)
 
 
 def ended(
-    head: Head, data: bytes, only_if_lost: bool, clock: Clock, bounds: Bounds, record_cost: int
+    head: Head, data: bytes, only_if_lost: bool, clock: Clock, bounds: Bounds
 ) -> Change | None:
     """What `Store.finalize` does; None if nothing is to be done."""
     if head.closed or (only_if_lost and head.is_held(clock)):
         return None
-    head, rows = _written(head, (), data, record_cost, clock.now)
+    head, rows = _written(head, (), data, clock.now)
     return Change(_used(head, clock.now, bounds), rows)
 
 
@@ -189,13 +158,6 @@ def taken(head: Head, producer: str, lease: float, clock: Clock, bounds: Bounds)
         raise LogClosed("the stream has ended")
     check_free(head, producer, clock)
     return Change(_used(_leased(head, producer, lease, clock.now), clock.now, bounds))
-
-
-def touched(head: Head, lease: float, clock: Clock, bounds: Bounds) -> Change:
-    """What `Store.touch` does."""
-    if not head.closed and not head.fixed:
-        head = _leased(head, head.producer, lease, clock.now)
-    return Change(_used(head, clock.now, bounds))
 
 
 def check_free(head: Head, producer: str, clock: Clock) -> None:
@@ -223,14 +185,11 @@ def _leased(head: Head, producer: str, lease: float, now: float) -> Head:
 
 
 def _used(head: Head, now: float, bounds: Bounds) -> Head:
-    if head.fixed:
-        return head
-    keep = bounds.keep_closed if head.closed else bounds.keep_open
-    return head._replace(expires=now + (head.ttl or keep))
+    return head._replace(expires=now + (bounds.keep_closed if head.closed else bounds.keep_open))
 
 
 def _written(
-    head: Head, records: Sequence[bytes], end: bytes | None, record_cost: int, now: float
+    head: Head, records: Sequence[bytes], end: bytes | None, now: float
 ) -> tuple[Head, list[Entry]]:
     """Number the records, and close the log if there is an end."""
     rows, mark, size = [], head.mark, 0
@@ -238,10 +197,8 @@ def _written(
         mark = next_mark(mark, data)
         size += len(data)
         rows.append(Entry(seq, bytes(data), False, mark))
-    cost = head.cost + size + record_cost * len(rows)
-    head = head._replace(last=head.last + len(rows), size=head.size + size, mark=mark, cost=cost)
+    head = head._replace(last=head.last + len(rows), size=head.size + size, mark=mark)
     if end is not None:
         rows[-1] = rows[-1]._replace(final=True)
-        # What was booked for more is given back.
-        head = head._replace(closed=True, lease=now, booked=cost)
+        head = head._replace(closed=True, lease=now)
     return head, rows

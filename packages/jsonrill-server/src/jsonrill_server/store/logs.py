@@ -6,11 +6,8 @@ process remembers the heads of the logs that it writes to, so that an append is 
 another process was faster, the store answers with the head that is there, and it is decided again.
 A change whose answer was lost is recognized by its name and not made twice.
 
-What all streams take is in a list that the store keeps: how much each has booked, and when its
-lease ends. A stream books room before it takes it, mostly a quarter more than it needs, and asks
-afterwards whether all bookings are within the bounds; at the edge of one, of two processes that
-book at the same moment both may be refused. Who sees less than half of the bounds in use does not
-ask afterwards: many who do at one moment may pass a bound, which the next one finds.
+The store keeps a list of all streams and the end of each lease. A new stream is added to it first
+and counted afterwards: of two processes that reach a bound at the same moment both may be refused.
 """
 
 from __future__ import annotations
@@ -66,12 +63,10 @@ class Found(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What is booked: open streams of an owner, bytes of an owner, all streams, all bytes."""
+    """The number of open streams of an owner, and of all streams."""
 
     open: int
-    owner_bytes: int
     streams: int
-    bytes: int
 
 
 class _Known:
@@ -100,9 +95,6 @@ class Store(ABC):
     A new store is a class with the six methods that come first, `open` and `close`.
     """
 
-    # What a record and a stream take in this store, beside the record's own bytes.
-    record_cost: ClassVar[int]
-    stream_cost: ClassVar[int]
     # Seconds after which a waiting reader looks at the log even if it was not woken.
     check_every: ClassVar[float] = 20.0
     # Seconds between two writes of a producer that coalesces what it appends; 0: it need not.
@@ -124,8 +116,8 @@ class Store(ABC):
         """Exchange the head named `before` ("": there is none) and add the rows, in one step.
 
         Return the head that is there afterwards. Rows that begin with record 0 are a new log, in
-        the place of what was there. If `listed`, `head.booked` and `head.listed` are new to the
-        list of streams. Readers are woken, those in other processes too, if there are rows.
+        the place of what was there. If `listed`, `head.listed` is new to the list of streams.
+        Readers are woken, those in other processes too, if there are rows.
         """
 
     @abstractmethod
@@ -134,15 +126,15 @@ class Store(ABC):
 
     @abstractmethod
     async def _usage(self, owner: str, now: float) -> Usage:
-        """Return what is booked in the list."""
+        """Count the streams in the list."""
 
     @abstractmethod
-    async def _oldest(self, owner: str | None, now: float) -> Sequence[str]:
-        """Return some streams of the list, of an owner or all, whose lease ended, oldest first."""
+    async def _oldest(self, now: float) -> Sequence[str]:
+        """Return some streams of the list whose lease ended, oldest first."""
 
     @abstractmethod
-    async def _use(self, token: str, name: str, seconds: float) -> bool:
-        """Use a token under a name; True if it was free, or has been used under this name."""
+    async def _probe(self) -> None:
+        """Write something; raises StoreUnavailable or StoreFull if the store takes no writes."""
 
     # ---- what is built on it ----
 
@@ -152,7 +144,7 @@ class Store(ABC):
         self.on_error: Callable[[str, Exception], None] = _log_error
         self._signals = Signals()
         self._known: dict[str, _Known] = {}
-        self._booking = asyncio.Lock()
+        self._making = asyncio.Lock()
         # Of changes: no two of any process are alike.
         self._names = map(f"{secrets.token_hex(8)}{{:x}}".format, count())
 
@@ -185,22 +177,15 @@ class Store(ABC):
         owner: str = "",
         meta: bytes | None = None,
         replace: bool = False,
-        ttl: float = 0.0,
-        until: float = 0.0,
-        records: Sequence[bytes] = (),
-        end: bytes | None = None,
     ) -> Status:
         """Take or renew the lease for `lease` seconds; with `meta`, create the stream.
 
         With `replace` it may take the place of one that has ended, whose log is deleted.
         Any named producer may take over a lease without a name (`producer` is empty).
-        A new stream may begin with `records`, and be closed by `end`, in the same step. It is
-        deleted when it was not used for `ttl` seconds, or at the Unix time `until`; if neither is
-        given, when the bounds of the store say so.
         Raises StreamTaken if another producer holds it (or, with `meta`, if the id exists),
         LogClosed if the stream is closed, UnknownStream, or StoreFull if no stream can be created.
         """
-        new = None if meta is None else New(owner, meta, replace, ttl, until, records, end)
+        new = None if meta is None else New(owner, meta, replace)
         if new is not None:
             name = next(self._names)
             return await self._insist(lambda: self._make(stream, producer, lease, new, name))
@@ -221,7 +206,6 @@ class Store(ABC):
         *,
         lease: float | None = None,
         turn: Turn | None = None,
-        order: bytes = b"",
         end: bytes | None = None,
     ) -> Tail:
         """Append all records or none, and return the end of the log.
@@ -229,14 +213,13 @@ class Store(ABC):
         `lease` takes or renews the lease, as `acquire` does. `turn` is the place of this append
         among those of its producer, and is written in the same step; TurnRefused if it is not the
         next one, also of a closed log: so an append whose answer was lost can be repeated. A named
-        producer with a turn must have had the lease last: it does not take it by that. `order`
-        must be greater, byte by byte, than that of the last append that had one (OutOfOrder).
-        `end` closes the stream with a last record, as `finalize` does.
+        producer with a turn must have had the lease last: it does not take it by that. `end` closes
+        the stream with a last record, as `finalize` does.
         """
-        append = Append(records, lease, turn, order, end)
+        append = Append(records, lease, turn, end)
 
         def decide(head: Head, clock: Clock) -> Change:
-            return heads.appended(head, producer, append, clock, self.bounds, self.record_cost)
+            return heads.appended(head, producer, append, clock, self.bounds)
 
         head = await self._change(stream, decide)
         assert head is not None
@@ -250,7 +233,7 @@ class Store(ABC):
         """
 
         def decide(head: Head, clock: Clock) -> Change | None:
-            return heads.ended(head, data, only_if_lost, clock, self.bounds, self.record_cost)
+            return heads.ended(head, data, only_if_lost, clock, self.bounds)
 
         return await self._change(stream, decide, ask=True) is not None
 
@@ -303,24 +286,14 @@ class Store(ABC):
 
         return await self._insist(work)
 
-    async def touch(self, stream: str, lease: float) -> None:
-        """Begin the time until a stream is deleted again; so does the lease of an open one.
-
-        A stream that is deleted at a fixed time (`until`) stays as it is. Raises UnknownStream.
-        """
-        await self._change(
-            stream, lambda head, clock: heads.touched(head, lease, clock, self.bounds)
-        )
-
     async def delete(self, stream: str) -> None:
         """Delete the stream; deleting it twice is no error."""
         await self._insist(lambda: self._drop(stream, None))
         self._signals.wake(stream)
 
-    async def once(self, token: str, seconds: float) -> bool:
-        """Return True if the token was not used before; it is remembered for `seconds`."""
-        name = next(self._names)
-        return await self._insist(lambda: self._use(token, name, seconds))
+    async def probe(self) -> None:
+        """Write something; raises if the store takes no writes."""
+        await self._insist(self._probe)
 
     # ---- how ----
 
@@ -397,8 +370,6 @@ class Store(ABC):
                     return None
                 if change.head.producer != head.producer and not is_current:
                     ask = True
-                elif change.bounded and change.head.cost > head.booked:
-                    await self._reserve(stream, known, change.head.cost)
                 elif await self._put(stream, known, change, name):
                     return known.head
                 else:
@@ -409,9 +380,7 @@ class Store(ABC):
         before = known.head
         assert before is not None
         head = heads.named(change, before, name, known.clock.now)
-        if head.cost > head.booked:
-            head = head._replace(booked=head.cost)
-        listed = (head.booked, head.listed) != (before.booked, before.listed)
+        listed = head.listed != before.listed
         known.learn(await self._swap(stream, before.name, head, change.rows, listed))
         if change.rows:
             self._signals.wake(stream)
@@ -442,75 +411,38 @@ class Store(ABC):
 
     async def _make(self, stream: str, producer: str, lease: float, new: New, name: str) -> Status:
         """Create a stream, and delete it again if it does not fit."""
-        async with self._alone(stream) as known, self._booking:
+        async with self._alone(stream) as known, self._making:
             state = await self._find(stream, 0, 0)
             while (head := state.head) is None or name not in head.calls:
                 now = state.clock.now
                 if head is not None and head.expires > now and not (new.replace and head.closed):
                     raise StreamTaken(f"stream {stream} exists")
-                costs = (self.stream_cost, self.record_cost)
-                change = heads.begun(new, producer, lease, state.clock, self.bounds, costs)
-                named = heads.named(change, None, name, now)._replace(booked=change.head.cost)
+                change = heads.begun(new, producer, lease, state.clock, self.bounds)
+                named = heads.named(change, None, name, now)
                 before = "" if head is None else head.name
                 state = await self._swap(stream, before, named, change.rows, True)
             known.learn(state)
             try:
-                await self._check_room(stream, new.owner, state.clock.now, is_new=True)
+                await self._check_room(stream, new.owner, state.clock.now)
                 return _live(state, stream).status(new.meta, state.clock)
             except (StoreFull, UnknownStream):
                 await self._drop(stream, head.name)
                 raise
 
-    async def _reserve(self, stream: str, known: _Known, needs: int) -> None:
-        """Book room for a stream: a quarter more than it needs, unless a bound is near.
-
-        Up to half of the bounds no stream has to wait for others who book.
-        """
-        head, now, bounds = known.head, known.clock.now, self.bounds
-        assert head is not None
-        usage = await self._usage(head.owner, now)
-        more = min(needs // 4, bounds.owner_bytes // 64, bounds.total_bytes // 64)
-        extra = needs + more - head.booked
-        share = max(
-            (usage.owner_bytes + extra) / bounds.owner_bytes,
-            (usage.bytes + extra) / bounds.total_bytes,
-        )
-        booked = Change(head._replace(booked=needs + more if share <= 0.75 else needs))
-        if share <= 0.5:
-            await self._put(stream, known, booked, next(self._names))
-            return
-        async with self._booking:
-            if not await self._put(stream, known, booked, next(self._names)):
-                return
-            try:
-                await self._check_room(stream, head.owner, now, is_new=False)
-            except StoreFull:
-                if known.head is not None:
-                    back = Change(known.head._replace(booked=head.booked))
-                    await self._put(stream, known, back, next(self._names))
-                raise
-
-    async def _check_room(self, stream: str, owner: str, now: float, *, is_new: bool) -> None:
-        """Delete old streams, but not this one, until all bookings are within the bounds."""
-        bounds = self.bounds
+    async def _check_room(self, stream: str, owner: str, now: float) -> None:
+        """Delete old streams, but not this new one, until the store is within its bounds."""
         while True:
             usage = await self._usage(owner, now)
-            if is_new and usage.open > bounds.owner_streams:
+            if usage.open > self.bounds.owner_streams:
                 raise StoreFull("owner_streams", "too many open streams of one owner")
-            if usage.owner_bytes > bounds.owner_bytes:
-                whose, bound, message = owner, "owner_bytes", "one owner has too much in the store"
-            elif usage.bytes > bounds.total_bytes:
-                whose, bound, message = None, "total_bytes", "the store is full"
-            elif is_new and usage.streams > bounds.total_streams:
-                whose, bound, message = None, "total_streams", "the store holds no more streams"
-            else:
+            if usage.streams <= self.bounds.total_streams:
                 return
-            if not await self._evict(stream, whose, now):
-                raise StoreFull(bound, message)
+            if not await self._evict(stream, now):
+                raise StoreFull("total_streams", "the store holds no more streams")
 
-    async def _evict(self, but: str, owner: str | None, now: float) -> bool:
+    async def _evict(self, but: str, now: float) -> bool:
         """Delete the oldest stream that has no producer; False if there is none."""
-        for stream in await self._oldest(owner, now):
+        for stream in await self._oldest(now):
             if stream == but:
                 continue
             clock, head, _ = await self._find(stream, 0, 0)

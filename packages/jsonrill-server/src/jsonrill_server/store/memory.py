@@ -23,14 +23,11 @@ class _Log:
 class MemoryStore(Store):
     """Keeps logs as lists. Time is `time.monotonic`, so that a changed clock ends no lease."""
 
-    record_cost = 56
-    stream_cost = 700
     write_every = 0.0
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         super().__init__(bounds)
         self._logs: dict[str, _Log] = {}
-        self._used: dict[str, tuple[str, float]] = {}
         self._marks: list[Mark] = []
 
     @classmethod
@@ -84,27 +81,19 @@ class MemoryStore(Store):
             del self._logs[stream]
 
     async def _usage(self, owner: str, now: float) -> Usage:
-        everything = [log.head for log in self._logs.values()]
-        mine = [head for head in everything if head.owner == owner]
-        return Usage(
-            sum(head.listed > now for head in mine),
-            sum(head.booked for head in mine),
-            len(everything),
-            sum(head.booked for head in everything),
-        )
+        heads = [log.head for log in self._logs.values()]
+        return Usage(sum(it.owner == owner and it.listed > now for it in heads), len(heads))
 
-    async def _oldest(self, owner: str | None, now: float) -> Sequence[str]:
+    async def _oldest(self, now: float) -> Sequence[str]:
         ended = [
             (log.head.listed, stream)
             for stream, log in self._logs.items()
-            if log.head.listed <= now and owner in (None, log.head.owner)
+            if log.head.listed <= now
         ]
         return [stream for _, stream in sorted(ended)]
 
-    async def _use(self, token: str, name: str, seconds: float) -> bool:
-        now = time.monotonic()
-        self._used = {key: use for key, use in self._used.items() if use[1] > now}
-        return self._used.setdefault(token, (name, now + seconds))[0] == name
+    async def _probe(self) -> None:
+        pass
 
     def _sweep(self, now: float) -> None:
         """Delete what has expired."""

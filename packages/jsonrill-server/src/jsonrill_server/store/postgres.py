@@ -22,7 +22,7 @@ from jsonrill.ext.tasks import stop
 from .base import Bounds, Entry, StoreError, StoreFull, StoreUnavailable
 from .heads import Clock, Head
 from .logs import RETRY_FOR, Found, Store, Usage
-from .postgres_schema import CHANNEL, CLOCK, SCHEMA, SETUP_LOCK, TICK_EVERY, VERSION
+from .postgres_schema import CHANNEL, SCHEMA, SETUP_LOCK, TICK_EVERY, VERSION
 
 T = TypeVar("T")
 CONNECTIONS = 16
@@ -61,24 +61,15 @@ LEFT JOIN LATERAL (
 """
 _SWAP = """
 SELECT * FROM jsonrill.swap(
-    %b, %b, %b::text, %b::text, %b::text, %b, %b::bigint, %b::float8, %b::float8,
+    %b, %b, %b::text, %b::text, %b::text, %b, %b::float8, %b::float8,
     %b::boolean, %b::integer[], %b::bigint[], %b::bytea[])
 """
 _DROP = "DELETE FROM jsonrill.streams WHERE id = %b AND name = coalesce(%b::text, name)"
 _USAGE = """
-SELECT count(*) FILTER (WHERE listed > %b::float8 AND payer = %b),
-    coalesce(sum(booked) FILTER (WHERE payer = %b), 0)::bigint,
-    count(*), coalesce(sum(booked), 0)::bigint
-FROM jsonrill.streams
+SELECT count(*) FILTER (WHERE listed > %b::float8 AND payer = %b), count(*) FROM jsonrill.streams
 """
 _OLDEST = """
-SELECT whole FROM jsonrill.streams WHERE listed <= %b::float8 AND payer = coalesce(%b::bytea, payer)
-ORDER BY listed LIMIT 20
-"""
-_USE = f"""
-INSERT INTO jsonrill.used VALUES (%b, %b::text, {CLOCK} + %b::float8)
-ON CONFLICT (token) DO UPDATE SET name = excluded.name, until = excluded.until
-WHERE used.until <= {CLOCK} OR used.name = excluded.name RETURNING true
+SELECT whole FROM jsonrill.streams WHERE listed <= %b::float8 ORDER BY listed LIMIT 20
 """
 _TELL = "SELECT jsonrill.tell(%b::text)"
 _TICK = "SELECT jsonrill.tick()"
@@ -87,9 +78,6 @@ _SWEEP = "SELECT jsonrill.sweep()"
 
 class PostgresStore(Store):
     """Keeps logs in the tables of a schema `jsonrill`, which it creates."""
-
-    record_cost = 90
-    stream_cost = 1200
 
     def __init__(
         self, url: str, bounds: Bounds | None = None, *, retry_for: float = RETRY_FOR
@@ -143,7 +131,7 @@ class PostgresStore(Store):
         [[now, back, text]] = await self._query(
             _SWAP,
             *(_key(stream), stream.encode(), before, head.name, head.encoded().decode()),
-            *(_key(head.owner), head.booked, head.listed, head.expires),
+            *(_key(head.owner), head.listed, head.expires),
             bool(rows) and rows[0].seq == 0,
             *([row.seq for row in rows], [row.mark for row in rows], [row.data for row in rows]),
         )
@@ -159,15 +147,15 @@ class PostgresStore(Store):
         await self._query(_DROP, _key(stream), name)
 
     async def _usage(self, owner: str, now: float) -> Usage:
-        [row] = await self._query(_USAGE, now, _key(owner), _key(owner))
+        [row] = await self._query(_USAGE, now, _key(owner))
         return Usage(*row)
 
-    async def _oldest(self, owner: str | None, now: float) -> Sequence[str]:
-        rows = await self._query(_OLDEST, now, None if owner is None else _key(owner))
+    async def _oldest(self, now: float) -> Sequence[str]:
+        rows = await self._query(_OLDEST, now)
         return [whole.decode() for [whole] in rows]
 
-    async def _use(self, token: str, name: str, seconds: float) -> bool:
-        return bool(await self._query(_USE, _key(token), name, seconds))
+    async def _probe(self) -> None:
+        await self._query(_TICK)
 
     # ---- connections ----
 

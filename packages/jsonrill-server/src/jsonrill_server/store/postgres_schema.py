@@ -4,8 +4,8 @@
 create tables. Time is the database's own, in seconds.
 
 No column that an append changes has an index: then PostgreSQL rewrites the row of a stream in its
-page and leaves nothing in indexes behind. What looks for old streams, or sums up what is booked,
-reads all rows; that happens when a stream is created or has used what it had booked.
+page and leaves nothing in indexes behind. What counts streams or looks for old ones reads all
+rows; that happens when a stream is created.
 
 `ticks` is written by every process again and again. A gap in it means that the database was down
 or could not be written to, so that no lease could be renewed: then leases count from its return.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 3
+VERSION: Final = 4
 TICK_EVERY: Final = 0.5
 CHANNEL: Final = "jsonrill"
 CLOCK: Final = "extract(epoch FROM clock_timestamp())::float8"
@@ -28,21 +28,16 @@ _NOT_YET: Final = "set_config('synchronous_commit', 'off', true)"
 SCHEMA: Final = f"""
 CREATE SCHEMA IF NOT EXISTS jsonrill;
 
--- `id` and `payer` stand for stream and owner, `whole` is the stream's own name; `name`, `booked`,
--- `listed` and `expires` are those of the head.
+-- `id` and `payer` stand for stream and owner, `whole` is the stream's own name; `name`, `listed`
+-- and `expires` are those of the head.
 CREATE TABLE jsonrill.streams (
     key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id bytea NOT NULL UNIQUE,
     whole bytea NOT NULL, name text NOT NULL, head text NOT NULL, payer bytea NOT NULL,
-    booked bigint NOT NULL, listed float8 NOT NULL, expires float8 NOT NULL
+    listed float8 NOT NULL, expires float8 NOT NULL
 ) WITH (fillfactor = 60);
 CREATE TABLE jsonrill.entries (
     stream bigint NOT NULL, seq integer NOT NULL, mark bigint NOT NULL, data bytea NOT NULL,
     PRIMARY KEY (stream, seq)
-);
--- Not compressed, so that it takes what was booked for it.
-ALTER TABLE jsonrill.entries ALTER data SET STORAGE EXTERNAL;
-CREATE TABLE jsonrill.used (
-    token bytea PRIMARY KEY, name text NOT NULL, until float8 NOT NULL
 );
 CREATE TABLE jsonrill.ticks (at float8 NOT NULL, back float8 NOT NULL) WITH (fillfactor = 50);
 INSERT INTO jsonrill.ticks VALUES ({CLOCK}, {CLOCK});
@@ -70,7 +65,7 @@ END $$;
 -- with the one that is there, or an empty one.
 CREATE FUNCTION jsonrill.swap(
     this bytea, its_whole bytea, before text, its_name text, its_head text, whose bytea,
-    room bigint, ends float8, until float8, is_new boolean, seqs integer[], marks bigint[],
+    ends float8, until float8, is_new boolean, seqs integer[], marks bigint[],
     records bytea[], OUT now float8, OUT back float8, OUT there text
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -82,14 +77,14 @@ BEGIN
     IF coalesce(it.name, '') <> before THEN RETURN; END IF;
     IF is_new THEN
         DELETE FROM jsonrill.streams WHERE streams.key = it.key;
-        INSERT INTO jsonrill.streams (id, whole, name, head, payer, booked, listed, expires)
-            VALUES (this, its_whole, its_name, its_head, whose, room, ends, until)
+        INSERT INTO jsonrill.streams (id, whole, name, head, payer, listed, expires)
+            VALUES (this, its_whole, its_name, its_head, whose, ends, until)
             ON CONFLICT (id) DO NOTHING RETURNING streams.key INTO this_key;
         IF this_key IS NULL THEN RETURN; END IF;
     ELSE
         this_key := it.key;
-        UPDATE jsonrill.streams SET name = its_name, head = its_head, booked = room,
-            listed = ends, expires = until WHERE streams.key = this_key;
+        UPDATE jsonrill.streams SET name = its_name, head = its_head, listed = ends,
+            expires = until WHERE streams.key = this_key;
     END IF;
     INSERT INTO jsonrill.entries SELECT this_key, seq, mark, data
         FROM unnest(seqs, marks, records) AS given (seq, mark, data);
@@ -111,7 +106,6 @@ BEGIN
 END $$;
 
 CREATE FUNCTION jsonrill.sweep() RETURNS void LANGUAGE sql AS $$
-    DELETE FROM jsonrill.used WHERE until <= {CLOCK};
     DELETE FROM jsonrill.streams WHERE key IN (
         SELECT key FROM jsonrill.streams WHERE expires <= {CLOCK} LIMIT 1000
         FOR UPDATE SKIP LOCKED

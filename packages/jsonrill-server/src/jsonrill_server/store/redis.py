@@ -1,35 +1,29 @@
-"""A store in Redis or Valkey, one server or a cluster, for many replicas. Needs the extra `redis`.
+"""A store in one Redis or Valkey server, for many replicas. Needs the extra `redis`.
 
-Streams are spread over parts: one part on a server, `PARTS` in a cluster. All keys of a part have
-its number in braces, so that they are in one slot and a script can change them in one step:
+The keys begin with a prefix. Scripts change several of them in one step:
 
-* `…:<stream>:head`, a hash with the head and its name;
-* `…:<stream>:log`, a Redis stream whose ids are `<seq>-<mark>`, and `0-1` for what it is about; a
+* `…:head:<stream>`, a hash with the head and its name;
+* `…:log:<stream>`, a Redis stream whose ids are `<seq>-<mark>`, and `0-1` for what it is about; a
   record's field is `d`, that of the last one `e`;
-* `…:sizes`, a hash: what each stream has booked and whose it is (`=<stream>`), and the sums of
-  each owner (`@<owner>`) and of all (the empty name);
-* `…:ends` and `…:ends:<owner>`, sorted sets of streams by the end of their lease;
+* `…:owners`, a hash: the owner of each stream;
+* `…:ends` and `…:owner:<owner>`, sorted sets of streams by the end of their lease;
 * `…:tick`, which every process writes again and again. A gap in it means that Redis was down or
   could not be written to, so that no lease could be renewed: then leases count from its return.
 
-Redis deletes streams that expire; they are removed from the list of a part when it is full.
+Redis deletes streams that expire; they are removed from the list when it is full.
 """
 
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from hashlib import sha1
 from typing import Any, Final, TypeVar
-from zlib import crc32
 
 import redis.asyncio
-from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import NoPermissionError, NoScriptError, OutOfMemoryError
+from redis.exceptions import OutOfMemoryError
 
 from jsonrill.ext.tasks import stop
 
@@ -47,8 +41,7 @@ from .redis_wake_ups import WakeUps
 
 T = TypeVar("T")
 # Of the keys and what is in them, as described above; `…:version` says which one is there.
-VERSION: Final = 2
-PARTS: Final = 16
+VERSION: Final = 3
 CONNECTIONS: Final = 50
 TICK_EVERY: Final = 0.5
 # Milliseconds without a tick after which Redis counts as having been away.
@@ -60,7 +53,7 @@ CONNECTING: dict[str, Any] = {
     "socket_connect_timeout": 2,
 }
 
-# KEYS: head, log, tick, sizes, ends, ends of the owner, ends of the owner before.
+# KEYS: head, log, tick, owners, ends, ends of the owner, ends of the owner before.
 _CLOCK: Final = f"""
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -70,13 +63,7 @@ if ticks[1] and now - tonumber(ticks[1]) <= {_GAP} then back = tonumber(ticks[2]
 """
 _UNLIST: Final = """
 local function unlist(stream)
-  local had = redis.call('HGET', KEYS[4], '=' .. stream)
-  if not had then return end
-  local size, owner = string.match(had, '^(%d+) (.*)$')
-  redis.call('HDEL', KEYS[4], '=' .. stream)
-  for _, sum in ipairs({'', '@' .. owner}) do
-    if redis.call('HINCRBY', KEYS[4], sum, -size) <= 0 then redis.call('HDEL', KEYS[4], sum) end
-  end
+  redis.call('HDEL', KEYS[4], stream)
   redis.call('ZREM', KEYS[5], stream)
   redis.call('ZREM', KEYS[7], stream)
 end
@@ -93,23 +80,23 @@ return {now, back, head or '', rows}
 """
 )
 # ARGV: the name of the head before, name and head, when it expires, the channel; stream, owner,
-# booked, the end of the lease (or nothing) and how long the list is kept; `new`, `end` or nothing;
-# then id, field and data of each record. Answers with the head that is there instead and 0, or with
-# 1 if the log is lost, 2 if it was done.
+# the end of the lease (or nothing) and how long the list is kept; `new`, `end` or nothing; then id,
+# field and data of each record. Answers with the head that is there instead and 0, or with 1 if the
+# log is lost, 2 if it was done.
 _SWAP: Final = (
     _CLOCK
     + _UNLIST
     + """
-local stream, owner, booked, ends, life = ARGV[6], ARGV[7], ARGV[8], ARGV[9], tonumber(ARGV[10])
+local stream, owner, ends, life = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
 local old = redis.call('HMGET', KEYS[1], 'name', 'head')
 if (old[1] or '') ~= ARGV[1] then return {now, back, old[2] or '', 0} end
-local new = ARGV[11] == 'new'
-if #ARGV > 11 and ARGV[11] == '' and redis.call('EXISTS', KEYS[2]) == 0 then
+local new = ARGV[10] == 'new'
+if #ARGV > 10 and ARGV[10] == '' and redis.call('EXISTS', KEYS[2]) == 0 then
   return {now, back, '', 1}
 end
 redis.call('HSET', KEYS[1], 'name', ARGV[2], 'head', ARGV[3])
 if new then redis.call('DEL', KEYS[2]) end
-for i = 12, #ARGV, 3 do
+for i = 11, #ARGV, 3 do
   if new then
     redis.call('XADD', KEYS[2], ARGV[i], ARGV[i + 1], ARGV[i + 2])
   else
@@ -120,16 +107,14 @@ redis.call('PEXPIREAT', KEYS[1], ARGV[4])
 redis.call('PEXPIREAT', KEYS[2], ARGV[4])
 if ends ~= '' then
   unlist(stream)
-  redis.call('HSET', KEYS[4], '=' .. stream, booked .. ' ' .. owner)
-  redis.call('HINCRBY', KEYS[4], '', booked)
-  redis.call('HINCRBY', KEYS[4], '@' .. owner, booked)
+  redis.call('HSET', KEYS[4], stream, owner)
   redis.call('ZADD', KEYS[5], ends, stream)
   redis.call('ZADD', KEYS[6], ends, stream)
   for i = 4, 6 do
     if redis.call('PTTL', KEYS[i]) < life then redis.call('PEXPIRE', KEYS[i], life + 60000) end
   end
 end
-if #ARGV > 11 then redis.pcall('PUBLISH', ARGV[5], '') end
+if #ARGV > 10 then redis.pcall('PUBLISH', ARGV[5], '') end
 return {now, back, '', 2}
 """
 )
@@ -148,10 +133,7 @@ _TICK: Final = _CLOCK + "redis.call('HSET', KEYS[3], 'back', back, 'at', now)"
 
 
 class RedisStore(Store):
-    """Logs as Redis streams, on a server or on the nodes of a cluster."""
-
-    record_cost = 20
-    stream_cost = 5000
+    """Logs as Redis streams."""
 
     def __init__(
         self,
@@ -164,39 +146,21 @@ class RedisStore(Store):
         super().__init__(bounds)
         self._prefix = prefix
         self.retry_for = retry_for
-        self._is_cluster = "+cluster" in url.partition(":")[0]
-        url = url.replace("+cluster", "", 1) if self._is_cluster else url
-        client: Any = redis.asyncio.RedisCluster if self._is_cluster else redis.asyncio
         options = {"socket_timeout": 5, "max_connections": CONNECTIONS, **CONNECTING}
-        self._client = client.from_url(url, **options)
-        parts = range(PARTS if self._is_cluster else 1)
-        self._parts = [f"{prefix}:{{{number}}}" for number in parts]
+        self._client: Any = redis.asyncio.from_url(url, **options)
         self._connections = asyncio.Semaphore(CONNECTIONS)
-        listener = (
-            _AnyNode(self._client, url)
-            if self._is_cluster
-            else redis.asyncio.from_url(url, **CONNECTING)
-        )
-        around = (f"{prefix}:{{", "}:log")
+        listener = redis.asyncio.from_url(url, **CONNECTING)
         self._wake_ups = WakeUps(
-            listener, self._signals, around, lambda what, error: self.on_error(what, error)
+            listener, self._signals, self._channel, lambda what, error: self.on_error(what, error)
         )
-        self._ticking: list[asyncio.Task[None]] = []
-        scripts = (_Script(self._client, text) for text in (_FIND, _SWAP, _DROP, _TICK))
+        self._ticking: asyncio.Task[None] | None = None
+        scripts = map(self._client.register_script, (_FIND, _SWAP, _DROP, _TICK))
         self._run_find, self._run_swap, self._run_drop, self._run_tick = scripts
 
     async def open(self) -> None:
         await self._insist(lambda: self._ask(self._client.ping))
-        if not self._is_cluster and await self._insist(lambda: self._ask(self._is_node)):
-            raise StoreError("this Redis is a node of a cluster: write redis+cluster://")
         await self._check_version()
-        self._ticking = [asyncio.create_task(self._tick(part)) for part in self._parts]
-
-    async def _is_node(self) -> bool:
-        try:
-            return bool((await self._client.info("cluster")).get("cluster_enabled"))
-        except NoPermissionError:  # then it is not told
-            return False
+        self._ticking = asyncio.create_task(self._tick())
 
     async def _check_version(self) -> None:
         """Raise StoreError if the keys are those of another version; mark them if nothing says."""
@@ -212,7 +176,7 @@ class RedisStore(Store):
 
     async def close(self) -> None:
         self._signals.close()
-        await stop(*self._ticking)
+        await stop(self._ticking)
         await self._wake_ups.close()
         await self._client.aclose()
 
@@ -233,8 +197,8 @@ class RedisStore(Store):
             owner = await self._owner(stream)
         keys = self._keys(stream, head.owner, owner)
         arguments: list[Any] = [before, head.name, head.encoded(), int(head.expires * 1000)]
-        arguments += [self._channel(stream), stream, head.owner, head.booked]
-        life = 2 * max(self.bounds.keep_open, self.bounds.keep_closed, head.ttl)
+        arguments += [self._channel(stream), stream, head.owner]
+        life = 2 * max(self.bounds.keep_open, self.bounds.keep_closed)
         arguments += [int(head.listed * 1000) if listed else "", int(life * 1000)]
         arguments.append("new" if is_new else "end" if head.closed else "")
         for row in rows:
@@ -256,63 +220,48 @@ class RedisStore(Store):
     async def _usage(self, owner: str, now: float) -> Usage:
         since = f"({int(now * 1000)}"
 
-        def ask(pipe: Any, part: str) -> None:
-            pipe.zcount(f"{part}:ends:{owner}", since, "+inf")
-            pipe.hget(f"{part}:sizes", f"@{owner}")
-            pipe.zcard(f"{part}:ends")
-            pipe.hget(f"{part}:sizes", "")
-
-        answers = await self._of_parts(ask)
-        return Usage(*(sum(int(one or 0) for one in answers[at::4]) for at in range(4)))
-
-    async def _oldest(self, owner: str | None, now: float) -> Sequence[str]:
-        of_owner, until = "" if owner is None else f":{owner}", int(now * 1000)
-
-        def ask(pipe: Any, part: str) -> None:
-            some = {"start": 0, "num": 20, "withscores": True}
-            pipe.zrangebyscore(f"{part}:ends{of_owner}", "-inf", until, **some)
-
-        scored = [(score, name) for part in await self._of_parts(ask) for name, score in part]
-        return [name.decode() for _, name in sorted(scored)]
-
-    async def _use(self, token: str, name: str, seconds: float) -> bool:
-        key, life = f"{self._prefix}:once:{token}", max(1, int(seconds * 1000))
-        before = await self._ask(lambda: self._client.set(key, name, nx=True, px=life, get=True))
-        return before is None or before == name.encode()
-
-    def _keys(self, stream: str, owner: str, before: str | None = None) -> list[str]:
-        part = self._parts[crc32(stream.encode()) % len(self._parts)]
-        names = (f"{stream}:head", f"{stream}:log", "tick", "sizes", "ends", f"ends:{owner}")
-        last = owner if before is None else before
-        return [f"{part}:{name}" for name in (*names, f"ends:{last}")]
-
-    def _channel(self, stream: str) -> str:
-        return f"{self._prefix}:{{{stream}}}:log"
-
-    async def _owner(self, stream: str) -> str:
-        """Return whose a stream is in the list."""
-        sizes = self._keys(stream, "")[3]
-        listed = await self._ask(lambda: self._client.hget(sizes, f"={stream}"))
-        return listed.decode().partition(" ")[2] if listed else ""
-
-    async def _of_parts(self, ask: Callable[[Any, str], None]) -> list[Any]:
-        """Return the answers of every part to the same questions."""
-
-        async def work() -> list[Any]:
-            options = {} if self._is_cluster else {"transaction": False}
-            pipe = self._client.pipeline(**options)
-            for part in self._parts:
-                ask(pipe, part)
-            return list(await pipe.execute())
+        async def work() -> Usage:
+            pipe = self._client.pipeline(transaction=False)
+            pipe.zcount(self._key(f"owner:{owner}"), since, "+inf")
+            pipe.zcard(self._key("ends"))
+            return Usage(*await pipe.execute())
 
         return await self._ask(work)
 
-    async def _tick(self, part: str) -> None:
+    async def _oldest(self, now: float) -> Sequence[str]:
+        key, until = self._key("ends"), int(now * 1000)
+        names = await self._ask(
+            lambda: self._client.zrangebyscore(key, "-inf", until, start=0, num=20)
+        )
+        return [name.decode() for name in names]
+
+    async def _probe(self) -> None:
+        await self._ask(self._tick_once)
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix}:{name}"
+
+    def _keys(self, stream: str, owner: str, before: str | None = None) -> list[str]:
+        names = (f"head:{stream}", f"log:{stream}", "tick", "owners", "ends", f"owner:{owner}")
+        last = owner if before is None else before
+        return [self._key(name) for name in (*names, f"owner:{last}")]
+
+    def _channel(self, stream: str) -> str:
+        return self._key(f"log:{stream}")
+
+    async def _owner(self, stream: str) -> str:
+        """Return the owner of a stream in the list."""
+        owner = await self._ask(lambda: self._client.hget(self._key("owners"), stream))
+        return owner.decode() if owner else ""
+
+    async def _tick_once(self) -> None:
+        await self._run_tick(3 * [self._key("tick")], [])
+
+    async def _tick(self) -> None:
         """Write the time at intervals, as evidence that Redis accepts writes."""
-        keys = 3 * [f"{part}:tick"]  # one slot
         while True:
             try:
-                await self._ask(lambda: self._run_tick(keys, []))
+                await self._ask(self._tick_once)
             except Exception as error:  # the loop must survive any error
                 self.on_error("tick", error)
             await asyncio.sleep(TICK_EVERY)
@@ -329,41 +278,6 @@ class RedisStore(Store):
                 self.on_error("memory", error)
                 raise StoreFull("memory", "the store is full") from error
             raise StoreUnavailable(f"no answer from Redis: {error}") from error
-
-
-class _Script:
-    """A script that is sent where it is missing. The client of a cluster has none of its own."""
-
-    def __init__(self, client: Any, text: str) -> None:
-        self._client = client
-        self._text = text
-        self._sha = sha1(text.encode()).hexdigest()
-
-    async def __call__(self, keys: list[str], arguments: list[Any]) -> Any:
-        try:
-            return await self._client.evalsha(self._sha, len(keys), *keys, *arguments)
-        except NoScriptError:
-            return await self._client.eval(self._text, len(keys), *keys, *arguments)
-
-
-class _AnyNode:
-    """Connections to any node for messages: each passes on what is published at another."""
-
-    def __init__(self, cluster: Any, url: str) -> None:
-        self._cluster = cluster
-        self._given: dict[str, Any] = {**parse_url(url), **CONNECTING}
-
-    def pubsub(self) -> Any:
-        nodes = self._cluster.get_primaries()
-        where = {}
-        if nodes:
-            node = random.choice(nodes)
-            where = {"host": node.host, "port": node.port}
-        pool = redis.asyncio.ConnectionPool(**{**self._given, **where})
-        return redis.asyncio.Redis(connection_pool=pool).pubsub()
-
-    def aclose(self) -> Awaitable[None]:
-        return asyncio.sleep(0)
 
 
 def _clock(now: int, back: int) -> Clock:

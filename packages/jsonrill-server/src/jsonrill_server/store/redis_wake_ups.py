@@ -27,13 +27,13 @@ class WakeUps:
         self,
         client: Any,
         signals: Signals,
-        around: tuple[str, str],
+        channel: Callable[[str], str],
         on_error: Callable[[str, Exception], None],
     ) -> None:
         self._client = client
         self._signals = signals
-        # The prefix and suffix of a stream's name in the name of its channel.
-        self._before, self._after = around
+        # The name of the channel of a stream; it ends with the stream's name.
+        self._channel = channel
         self._on_error = on_error
         self._changed: set[str] = set()
         self._wanted = asyncio.Event()
@@ -54,7 +54,7 @@ class WakeUps:
         while True:
             try:
                 async with self._client.pubsub() as link:
-                    await link.subscribe(self._before + self._after)  # to have a connection
+                    await link.subscribe(self._channel(""))  # to have a connection
                     # Not a TaskGroup, which cancels once: `stop` knows that this can get lost.
                     both = [
                         asyncio.create_task(work(link)) for work in (self._subscribe, self._hear)
@@ -93,12 +93,9 @@ class WakeUps:
                 asked = False
                 if message["type"] in ("message", "subscribe"):
                     channel = message["channel"].decode()
-                    self._signals.wake(channel[len(self._before) : -len(self._after)])
+                    self._signals.wake(channel.removeprefix(self._channel("")))
             elif asked:
                 raise TimeoutError("Redis does not answer")
             else:
                 asked = True
                 await link.ping()
-
-    def _channel(self, stream: str) -> str:
-        return self._before + stream + self._after

@@ -27,19 +27,19 @@ from .logs import Found, Store, Usage
 T = TypeVar("T")
 POLL = 0.01
 SWEEP_EVERY = 30.0
-VERSION = 5
+VERSION = 6
 
-# `name`, `owner`, `booked`, `listed` and `expires` are those of the head. `changed` numbers the
+# `name`, `owner`, `listed` and `expires` are those of the head. `changed` numbers the
 # transactions that wrote records, across processes.
 SCHEMA = f"""
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS streams (
     key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, head BLOB NOT NULL,
-    owner TEXT NOT NULL, booked INTEGER NOT NULL, listed REAL NOT NULL, expires REAL NOT NULL,
+    owner TEXT NOT NULL, listed REAL NOT NULL, expires REAL NOT NULL,
     changed INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX IF NOT EXISTS streams_by_owner ON streams (owner, booked, listed);
+CREATE INDEX IF NOT EXISTS streams_by_owner ON streams (owner, listed);
 CREATE INDEX IF NOT EXISTS streams_by_change ON streams (changed);
 CREATE TABLE IF NOT EXISTS entries (
     stream INTEGER NOT NULL, seq INTEGER NOT NULL, mark INTEGER NOT NULL, data BLOB NOT NULL,
@@ -50,9 +50,6 @@ INSERT INTO changes SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM changes);
 CREATE TRIGGER IF NOT EXISTS stream_gone AFTER DELETE ON streams BEGIN
     DELETE FROM entries WHERE stream = old.key;
 END;
-CREATE TABLE IF NOT EXISTS used (
-    token TEXT PRIMARY KEY, name TEXT NOT NULL, until REAL NOT NULL
-);
 CREATE TABLE IF NOT EXISTS clock (boot TEXT NOT NULL, began REAL NOT NULL);
 PRAGMA user_version = {VERSION};
 """
@@ -60,9 +57,6 @@ PRAGMA user_version = {VERSION};
 
 class SqliteStore(Store):
     """Keeps logs in tables. Its clock is one that does not jump, and outlives the process."""
-
-    record_cost = 24
-    stream_cost = 700
 
     def __init__(self, path: str, bounds: Bounds | None = None) -> None:
         super().__init__(bounds)
@@ -128,13 +122,12 @@ class SqliteStore(Store):
             if rows and rows[0].seq == 0:
                 self._sweep(db)
                 db.execute("DELETE FROM streams WHERE key = ?", (key,))
-                insert = "INSERT INTO streams (id, name, head, owner, booked, listed, expires)"
-                values = (stream, "", b"", head.owner, 0, 0.0, 0.0)
-                key = db.execute(f"{insert} VALUES (?, ?, ?, ?, ?, ?, ?)", values).lastrowid
+                insert = "INSERT INTO streams (id, name, head, owner, listed, expires)"
+                values = (stream, "", b"", head.owner, 0.0, 0.0)
+                key = db.execute(f"{insert} VALUES (?, ?, ?, ?, ?, ?)", values).lastrowid
             db.execute(
-                "UPDATE streams SET name = ?, head = ?, booked = ?, listed = ?, expires = ?"
-                " WHERE key = ?",
-                (head.name, head.encoded(), head.booked, head.listed, head.expires, key),
+                "UPDATE streams SET name = ?, head = ?, listed = ?, expires = ? WHERE key = ?",
+                (head.name, head.encoded(), head.listed, head.expires, key),
             )
             if rows:
                 added = ((key, row.seq, row.mark, row.data) for row in rows)
@@ -155,33 +148,25 @@ class SqliteStore(Store):
 
     async def _usage(self, owner: str, now: float) -> Usage:
         def work(db: sqlite3.Connection) -> Usage:
-            every = "SELECT count(*), sum(booked) FROM streams"
-            mine = "SELECT sum(listed > ?), sum(booked) FROM streams WHERE owner = ?"
-            its = db.execute(mine, (now, owner)).fetchone()
-            return Usage(*(number or 0 for number in (*its, *db.execute(every).fetchone())))
+            mine = "SELECT count(*) FROM streams WHERE owner = ? AND listed > ?"
+            [open] = db.execute(mine, (owner, now)).fetchone()
+            [streams] = db.execute("SELECT count(*) FROM streams").fetchone()
+            return Usage(open, streams)
 
         return await self._reader.do(work)
 
-    async def _oldest(self, owner: str | None, now: float) -> Sequence[str]:
+    async def _oldest(self, now: float) -> Sequence[str]:
         def work(db: sqlite3.Connection) -> Sequence[str]:
-            rows = db.execute(
-                "SELECT id FROM streams WHERE listed <= ? AND owner = coalesce(?, owner)"
-                " ORDER BY listed LIMIT 20",
-                (now, owner),
-            )
-            return [stream for [stream] in rows]
+            oldest = "SELECT id FROM streams WHERE listed <= ? ORDER BY listed LIMIT 20"
+            return [stream for [stream] in db.execute(oldest, (now,))]
 
         return await self._reader.do(work)
 
-    async def _use(self, token: str, name: str, seconds: float) -> bool:
-        def work(db: sqlite3.Connection) -> bool:
-            now = self._clock().now
-            db.execute("DELETE FROM used WHERE until <= ?", (now,))
-            db.execute("INSERT OR IGNORE INTO used VALUES (?, ?, ?)", (token, name, now + seconds))
-            [by] = db.execute("SELECT name FROM used WHERE token = ?", (token,)).fetchone()
-            return bool(by == name)
+    async def _probe(self) -> None:
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE changes SET number = number + 1")
 
-        return await self._writer.write(work)
+        await self._writer.write(work)
 
     def _sweep(self, db: sqlite3.Connection) -> None:
         """Delete what has expired."""
