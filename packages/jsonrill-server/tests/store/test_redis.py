@@ -73,7 +73,7 @@ def test_an_evicted_log_is_lost(url: str, redis_server: RedisServer) -> None:
             await filled(store)
             waiting = store.read("s")
             assert len(await anext(waiting)) == 3
-            redis_server.ask("DEL jsonrill:{0}:s:log")
+            redis_server.ask("DEL jsonrill:log:s")
             with pytest.raises(LogLost):
                 await anext(store.read("s"))
             with pytest.raises(LogLost):
