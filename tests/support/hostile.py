@@ -29,7 +29,6 @@ OWN_VIEWS: tuple[dict[str, Any], ...] = (
     {"format": "updates", "send": "both"},
     {"format": "updates", "mode": "one-by-one"},
     {"format": "fragments"},
-    {"format": "fragments", "wire": "compact"},
     {"format": "chunks"},
     {"format": "raw"},
 )
@@ -40,7 +39,6 @@ VIEWS: tuple[dict[str, Any], ...] = (
 )
 CALL_VIEWS: tuple[dict[str, Any], ...] = (
     {"format": "calls"},
-    {"format": "calls", "wire": "compact"},
     {"format": "raw"},
     *({"format": name, "fragments": 1} for name in DIALECTS),
 )

@@ -258,7 +258,6 @@ def test_the_command_of_batches_offers_each_option_of_a_job() -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_server_takes_and_describes_each_option(stage: Stage) -> None:
-    pytest.importorskip("starlette")
     from jsonrill_server.http.openapi import document
 
     create = document()["paths"]["/v1/streams"]["post"]
@@ -301,7 +300,6 @@ def test_a_batch_job_has_each_option(stage: Stage) -> None:
         ("schemas", []),
         ("lease", 0.5),
         ("lease", float("nan")),
-        ("wire", "short"),
     ],
 )
 def test_a_value_that_is_not_allowed_is_refused_by_name(name: str, value: Any) -> None:
@@ -359,12 +357,10 @@ END = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
 def test_repair_reaches_tool_calls_everywhere() -> None:
     """Arguments with a trailing comma are an error, or repaired: in all fronts alike."""
     pytest.importorskip("typer")
-    pytest.importorskip("starlette")
     from typer.testing import CliRunner
 
     from jsonrill.cli.app import app
     from jsonrill_batch import Job, process_shard
-    from jsonrill_server import create_app
 
     events = [event('{"a": [1,'), event("]}"), END]
     lines = "".join(json.dumps(it) + "\n" for it in events)
@@ -386,34 +382,6 @@ def test_repair_reaches_tool_calls_everywhere() -> None:
         job = Job(kind="calls", repair=repair)
         process_shard([json.dumps({"id": 1, "events": events})], job, rows.append)
         assert json.loads(rows[0])["calls"][0]["status"] == status
-
-        assert converted(create_app, lines, repair)[-1]["status"] == status
-
-
-def converted(create_app: Callable[..., Any], lines: str, repair: bool) -> list[dict[str, Any]]:
-    """The calls of the server's last event."""
-    import asyncio
-
-    import httpx2
-
-    from jsonrill_server import Config
-
-    async def ask() -> str:
-        app = create_app(Config(access_log=False))
-        transport = httpx2.ASGITransport(app=app)
-        options = json.dumps({"input": "events", "repair": repair})
-        headers = {"content-type": "application/x-ndjson"}
-        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
-            answer = await http.post(
-                "/v1/convert", params={"options": options}, content=lines, headers=headers
-            )
-        await app.state.hub.close()
-        assert answer.status_code == 200, answer.text
-        return answer.text
-
-    events = [line[6:] for line in asyncio.run(ask()).splitlines() if line.startswith("data: {")]
-    calls: list[dict[str, Any]] = json.loads(events[-1])["tool_calls"]
-    return calls
 
 
 def test_the_flags_that_were_missing_work(tmp_path: Any) -> None:

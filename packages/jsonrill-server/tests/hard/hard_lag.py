@@ -43,7 +43,7 @@ def test_the_loop_is_never_late(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["format=chunks", "format=fragments&wire=compact", "format=updates&send=delta"]
+    "query", ["format=chunks", "format=fragments", "format=updates&send=delta"]
 )
 @pytest.mark.parametrize("store", ["sqlite", "redis"])
 def test_300_readers_catch_up_together(

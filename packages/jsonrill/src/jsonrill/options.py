@@ -35,7 +35,6 @@ OnRevision = Literal["raise", "keep"]
 OnViolation = Literal["stop", "next"] | None
 Input = Literal["text", "snapshots", "events"]
 Dialect = Literal["jsonrill", "juf"]
-Wire = Literal["full", "compact"]
 Rules = bool | Iterable[str]
 Entity = str | Sequence[str] | Mapping[str, str] | None
 Patterns = str | Sequence[str]
@@ -419,10 +418,6 @@ TABLE: Final[dict[str, Option]] = {
         Option("input", Input, "text", ("stream",), "What is published."),
         Option("lease", float | None, None, ("stream",), _LEASE, least=1, most=86_400),
         Option("format", str, None, ("view",), "What the events are."),
-        Option("wire", Wire, "full", ("view",), "The form of fragments."),
-        Option("fragments", int, 0, ("view",), "Add fragments to a dialect.", least=0, most=1),
-        Option("every", int, 0, ("view",), "Coalesce: milliseconds.", least=0, most=60_000),
-        Option("size", int, 0, ("view",), "Coalesce: characters.", least=0, most=1 << 20),
     )
 }
 

@@ -12,7 +12,6 @@ from pydantic import BaseModel, TypeAdapter
 from typing_extensions import TypedDict
 
 import jsonrill
-import jsonrill_server
 
 
 class Trip(BaseModel):
@@ -82,19 +81,6 @@ reveal_type(jsonrill.values(events(), Trip, answer=jsonrill.Answer()))  # Genera
 reveal_type(jsonrill.Answer().usage)  # dict[str, Any] | None
 reveal_type(jsonrill.Answer().finish)  # str | None
 reveal_type(jsonrill.updates(pieces(), schema=Point))  # AsyncGenerator[Update[Point]]
-
-client = jsonrill_server.Client("http://localhost")
-later = jsonrill_server.AsyncClient("http://localhost")
-reveal_type(client.create(entity="days", lease=5))  # str
-reveal_type(client.read("s", mode="REALTIME"))  # Generator[Update[Any]]
-reveal_type(client.read("s", "fragments"))  # Generator[Fragment]
-reveal_type(client.read("s", "chunks", after="3"))  # Generator[str]
-reveal_type(client.read("s", "calls"))  # Generator[ToolCallUpdate]
-reveal_type(client.read("s", "openai"))  # Generator[dict[str, Any]]
-reveal_type(client.values("s", Trip))  # Generator[Trip]
-reveal_type(client.status("s").last)  # int
-reveal_type(later.values("s", Trip))  # AsyncGenerator[Trip]
-reveal_type(later.read("s", "raw"))  # AsyncGenerator[Any]
 
 
 @jsonrill.tool(approve=lambda args: bool(args["nights"] > 3))
