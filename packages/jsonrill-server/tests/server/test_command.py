@@ -87,22 +87,6 @@ def test_a_store_that_is_none_says_what_to_write(store: str) -> None:
     assert done.returncode == 2 and "memory:" in done.stderr or "sqlite:///file" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        ("[a]\nurl = 'http://x'\nkey = 'secret'", "[a] has no field key; fields are url, models"),
-        ("[a]\nurl = 'http://x'\n[b]\nurl = 'secret'", "[b]: url is the base URL of a server"),
-    ],
-)
-def test_a_wrong_table_of_upstreams_is_one_line(tmp_path: Path, text: str, message: str) -> None:
-    """It names table and field, and shows no value, which may be a key."""
-    (tmp_path / "upstreams.toml").write_text(text)
-    done = served("--upstreams", f"{tmp_path}/upstreams.toml")
-    assert (done.returncode, done.stdout) == (2, "")
-    [line] = done.stderr.splitlines()
-    assert line.startswith(f"jsonrill: upstreams: {message}") and "secret" not in line
-
-
 @few(1)
 @pytest.mark.parametrize("settings", [{}, {"workers": "2"}, {"store": "memory://"}])
 def test_a_signal_to_terminate_is_a_good_end(tmp_path: Path, settings: dict[str, str]) -> None:
