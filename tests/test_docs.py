@@ -1,11 +1,10 @@
-"""Prose is checked: what README.md and docs/ show is run, and their links lead somewhere.
+"""The examples of README.md and docs/ run, and the links between the pages resolve.
 
 The ```python blocks of a page run from top to bottom in one namespace; ```pycon blocks, and those
-that begin with `>>>`, must also answer what the page says. `await` needs no function around it. A
-block right below `<!-- skip: reason -->` is only compiled, unless it is for a server of the demo,
-which the clients in it find as if it were the provider's. The ```console blocks hold commands in
-lines that begin with `$ `. The programs of the tutorial are files, which tests/test_tutorial.py
-runs.
+that begin with `>>>`, must also print what the page shows. `await` needs no function around it. A
+block right below `<!-- skip: reason -->` is only compiled, unless it needs the demo server, which
+the clients in it then find as if it were the provider. tests/test_tutorial.py runs the programs of
+the tutorial, which are files.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ import doctest
 import gc
 import re
 import subprocess
-import textwrap
-import traceback
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +21,7 @@ from typing import Any
 import pytest
 
 from support import ROOT
-from support.markdown import Block, anchors, broken, compiled, links, read, run_script
+from support.markdown import Block, broken, compiled, links, read, run_script
 from support.processes import FAST_DEMO, Server
 
 TUTORIAL = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
@@ -65,13 +62,12 @@ def run_session(block: Block, where: str, names: dict[str, Any]) -> None:
     names.update(test.globs)
 
 
-def run_page(text: str, where: str, *, demo: bool = False) -> int:
-    """Run a page's Python; how many blocks were run. With `demo` those for that server, too.
+def run_page(text: str, where: str, *, demo: bool = False) -> None:
+    """Run the Python blocks of a page; with `demo`, also those that need the demo server.
 
-    A `text` block that follows a block which prints is what that one prints.
+    A `text` block that follows a block which prints is its output.
     """
     names: dict[str, Any] = {"__name__": "__main__"}
-    ran = 0
     printed = ""
     for block in read(text).blocks:
         if block.language == "text" and printed:
@@ -87,8 +83,6 @@ def run_page(text: str, where: str, *, demo: bool = False) -> int:
             run_session(block, where, names)
         else:
             printed = run_script(block, where, names)
-        ran += 1
-    return ran
 
 
 @pytest.mark.parametrize("file", RUN, ids=name_of)
@@ -154,96 +148,7 @@ def test_recipes_for_tool_calls_run_with_the_demo(block: Block, as_providers: An
     assert "Lima" in run_script(block, "docs/tool-calls.md", {"__name__": "__main__"})
 
 
-@pytest.mark.parametrize("file", [*RUN, *TUTORIAL], ids=name_of)
-def test_console_blocks_show_a_command(file: Path) -> None:
-    for block in read(file.read_text("utf8")).blocks:
-        if block.language == "console":
-            assert block.text.startswith("$ "), f"line {block.line}"
-
-
 @pytest.mark.parametrize("file", LINKED, ids=name_of)
 def test_links_resolve(file: Path) -> None:
     page = read(file.read_text("utf8"))
     assert [wrong for target in links(page) if (wrong := broken(target, file))] == []
-
-
-def page(text: str) -> str:
-    return textwrap.dedent(text).lstrip("\n")
-
-
-def test_blocks_of_a_page_share_their_names() -> None:
-    text = """
-        ```python
-        a = 20
-        ```
-        1. In a list, with `await`:
-
-           ```python
-           import asyncio
-           await asyncio.sleep(0)
-           async def more(): yield a + 1
-           b = [x async for x in more()]
-           ```
-
-        ```pycon
-        >>> b
-        [21]
-        >>> c = 1
-        ```
-        ```python
-        assert c == 1
-        ```
-        ```json
-        not Python
-        ```
-    """
-    assert run_page(page(text), "page.md") == 4
-
-
-@pytest.mark.parametrize(
-    "block, error",
-    [
-        ("```python\nassert 1 == 2\n```", AssertionError),
-        ("```python\nasync def f(): 1 / 0\nawait f()\n```", ZeroDivisionError),
-        ("```pycon\n>>> 1 + 1\n3\n```", AssertionError),
-        ("```python\n>>> 1 + 1\n3\n```", AssertionError),
-        ("```pycon\nnothing asked\n```", AssertionError),
-        ("<!-- skip: needs a key -->\n```python\nthis is no Python\n```", SyntaxError),
-        ("<!-- skip: needs a key -->\n```pycon\n>>> this is no Python\n```", SyntaxError),
-        ("<!-- skip: -->\n```python\n1 / 0\n```", AssertionError),
-        ("<!-- skip: too far up -->\ntext\n```python\n1 / 0\n```", ZeroDivisionError),
-        ("```python\n1 / 0\n", ValueError),
-    ],
-)
-def test_a_wrong_example_is_caught(block: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        run_page(block, "page.md")
-
-
-def test_a_skipped_block_is_not_run() -> None:
-    assert run_page("<!-- skip: divides -->\n\n```python\n1 / 0\n```\n", "page.md") == 0
-
-
-def test_a_traceback_names_the_line_of_the_page() -> None:
-    with pytest.raises(ZeroDivisionError) as caught:
-        run_page("# Title\n\n```python\nx = 1\nx / 0\n```\n", "page.md")
-    last = traceback.extract_tb(caught.tb)[-1]
-    assert (last.filename, last.lineno) == ("page.md", 5)
-
-
-def test_a_broken_link_is_caught(tmp_path: Path) -> None:
-    here = tmp_path / "here.md"
-    here.write_text("# One `two`, three!\n")
-    (tmp_path / "there.md").write_text("## Same\n## Same\n```\n# not a heading\n```\n")
-    text = (
-        "[a](there.md) [b](#one-two-three) [c](there.md#same-1) [d](https://example.org)\n"
-        '[e](gone.md) [f](#gone) ![g](there.md#not-a-heading "title") `[h](code.md)`\n'
-        "```\n[i](fenced.md)\n```\n"
-    )
-    targets = [target for target in links(read(text)) if broken(target, here)]
-    assert targets == ["gone.md", "#gone", "there.md#not-a-heading"]
-
-
-def test_headings_are_named_as_github_names_them() -> None:
-    headings = "# P1: cutting does *not* matter\n## `feed()` & [`flush()`](x.md)\n"
-    assert anchors(read(headings)) == {"p1-cutting-does-not-matter", "feed--flush"}

@@ -173,7 +173,7 @@ def test_what_the_tools_and_extras_need_is_pinned(sources: bool) -> None:
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))
     groups = project["dependency-groups"]
-    apart = groups.pop("test-sources")
+    apart = groups.pop("frameworks")
     own = [*groups.values()]
     for package in PACKAGES:
         file = ROOT / "packages" / package / "pyproject.toml"

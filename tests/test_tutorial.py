@@ -1,7 +1,7 @@
 """The tutorial, page by page: each program prints what its page says, with the real SDKs.
 
 The providers are `serve --demo`, which only writes faster here. The commands that install are left
-out; tests/hard_tutorial.py runs those, too, word for word in a new environment.
+out.
 """
 
 from __future__ import annotations

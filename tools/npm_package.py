@@ -29,11 +29,11 @@ DECLARATIONS: Final = (
 
 
 def version() -> str:
-    """The version of the Python package, which is the only place where it is written."""
+    """Return the version of the Python package as npm writes it: 1.0.0.dev0 is 1.0.0-dev.0."""
     text = (ROOT / "packages/jsonrill/src/jsonrill/__init__.py").read_text("utf8")
     match = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
     assert match is not None
-    return match[1]
+    return re.sub(r"\.?(dev|a|b|rc)(\d+)$", r"-\1.\2", match[1])
 
 
 def description() -> str:

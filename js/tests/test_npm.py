@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-import jsonrill
 from support import ROOT, hard, need_command
 from support.markdown import read
 from support.npm import TOOLS, installed, npm_package, npm_sizes, packed
@@ -60,7 +59,7 @@ def test_the_package_is_described_as_the_python_one_is() -> None:
     project = tomllib.loads(library.read_text("utf8"))["project"]
     for name in ("name", "license"):
         assert package[name] == project[name]
-    assert package["version"] == jsonrill.__version__
+    assert package["version"] == npm_package.version()
     assert package["type"] == "module" and package["sideEffects"] is False
     assert not {"dependencies", "devDependencies", "scripts"} & set(package)
     # Only `jsonrill/react` needs it.

@@ -21,7 +21,7 @@ from setuptools._distutils.ccompiler import new_compiler
 from setuptools._distutils.sysconfig import customize_compiler
 from setuptools.command.build_ext import build_ext
 
-# Compiled is what a piece or an event passes, in three groups (what each brings: CONTRIBUTING.md).
+# Compiled are the modules that a piece or an event passes, in three groups.
 # These have functions and classes that users see: with signatures.
 PUBLIC = (
     *("paths", "jsontext", "eventstream", "build.document", "build.rebuilder"),
@@ -50,7 +50,7 @@ PRIVATE = (
 HOT = (*PUBLIC, *PARTS, *PRIVATE)
 # What Cython would put into each of them is in this module once.
 SHARED = "_shared"
-# Compiled for speed, because a row of `make bench-guard` would be over 5 % slower; others for size.
+# Compiled for speed, because a benchmark would be over 5 % slower; others for size.
 FAST = {
     *("paths", "jsontext", "eventstream", "parse.sink", "parse.nesting", "parse.characters"),
     *("build.document", "wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),

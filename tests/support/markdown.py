@@ -161,33 +161,3 @@ def steps(page: str) -> Iterator[Step]:
             yield Step(where, last, prints=shown)
         else:
             assert block.language in ("text", "pyi"), f"{where}: a program here has a title"
-
-
-def script() -> str:
-    """All steps as one script of bash: the pages' own commands, word for word.
-
-    What needs a terminal of its own runs in the background; the next command waits until it
-    answers. After each page the script notes in times.txt the seconds since it began, and the
-    processor time of its commands.
-    """
-    lines = ["set -eu", "SECONDS=0", "trap 'kill $(jobs -p)' EXIT"]
-    for page in pages():
-        for step in steps(page):
-            lines += [f"# {step.where}", *_commands(step)]
-        lines.append("times > processor.txt")  # in a pipe it would be that of the pipe
-        lines.append(f'echo "{page}: $SECONDS s, $(tail -1 processor.txt)" >> times.txt')
-    return "\n".join(lines) + "\n"
-
-
-def _commands(step: Step) -> Iterator[str]:
-    if step.file:
-        yield f"cat > {step.file} <<'END_OF_FILE'\n{step.text}END_OF_FILE"
-    elif (word := step.text.split()[0]) in ("jsonrill", "uvicorn"):
-        url = "8377/livez" if word == "jsonrill" else f"{step.text.split()[-1]}/docs"
-        yield f"{step.text} >> servers.log 2>&1 &"
-        yield f"until curl -so /dev/null http://127.0.0.1:{url}; do sleep 0.1; done"
-    elif step.prints is None:
-        yield step.text
-    else:
-        yield f"{step.text} > printed.txt"
-        yield f"diff printed.txt - <<'END_OF_TEXT'\n{step.prints}END_OF_TEXT"

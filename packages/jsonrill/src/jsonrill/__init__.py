@@ -110,7 +110,7 @@ if _typing.TYPE_CHECKING:
 
     compiled: bool
 
-__version__ = "0.2.0"
+__version__ = "1.0.0.dev0"
 
 # Where each name comes from. It is loaded when it is first used: reading text needs neither
 # providers nor schemas, and importing the package should cost nothing.

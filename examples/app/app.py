@@ -1,9 +1,10 @@
-"""A trip planner: a model writes the plan as JSON and proposes bookings as tool calls.
+"""A trip planner: a model writes the plan as JSON and books with a tool that runs here.
 
 The run goes on when the page is closed or reloaded: see docs/runs.md. `uvicorn app:app` serves it.
 """
 
 import os
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -11,9 +12,10 @@ from fastapi import Body, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 from openai import AsyncOpenAI
 
+from jsonrill import Part, run_tools
 from jsonrill_server import Runs
 
-ASK = """Plan a trip. Write nothing but JSON: {"title": "…", "days": [{"city": "…", "activities":
+PROMPT = """Plan a trip. Write nothing but JSON: {"title": "…", "days": [{"city": "…", "activities":
 [{"time": "09:00", "title": "…"}]}]}. Then call `book` for each hotel and ticket to buy."""
 TEXTS = {name: {"type": "string"} for name in ("what", "city", "date")}
 BOOK = {"name": "book", "parameters": {"type": "object", "properties": TEXTS}}
@@ -23,13 +25,30 @@ client = AsyncOpenAI()
 runs = Runs(os.environ.get("STORE", "sqlite:///trips.db"))
 
 
+def book(what: str, city: str, date: str) -> str:
+    """Book something; this one only says so."""
+    return f"booked: {what} in {city} on {date}"
+
+
+async def answer(wish: str) -> AsyncIterator[Part]:
+    """Yield the parts of the answer; each booking starts when its arguments are complete."""
+    messages: list[Any] = [
+        {"role": "system", "content": PROMPT},
+        {"role": "user", "content": wish},
+    ]
+    tools: list[Any] = [{"type": "function", "function": BOOK}]
+    model = os.environ.get("MODEL", "gpt-4.1")
+    stream = await client.chat.completions.create(
+        model=model, messages=messages, tools=tools, stream=True
+    )
+    async for part in run_tools(stream, {"book": book}):
+        yield part
+
+
 @app.post("/api/trips")
 async def plan(wish: Annotated[str, Body(embed=True)]) -> dict[str, str]:
     id = uuid4().hex
-    ask: dict[str, Any] = {"model": os.environ.get("MODEL", "gpt-4.1"), "stream": True}
-    ask["messages"] = [{"role": "system", "content": ASK}, {"role": "user", "content": wish}]
-    ask["tools"] = [{"type": "function", "function": BOOK}]
-    await runs.start(id, lambda: client.chat.completions.create(**ask))
+    await runs.start(id, lambda: answer(wish))
     return {"id": id}
 
 

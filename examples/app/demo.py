@@ -1,7 +1,8 @@
-"""The same with a fake model, which needs no key: `python demo.py`, then open http://127.0.0.1:8000."""
+"""The app with a simulated model, which needs no key: `make example`."""
 
 import json
 import os
+from pathlib import Path
 
 import uvicorn
 
@@ -36,6 +37,7 @@ PACE = float(os.environ.get("PACE", "0.03"))
 
 if __name__ == "__main__":
     answer = FakeAnswer(json.dumps(TRIP, ensure_ascii=False), THOUGHT, CALLS, pace=PACE)
+    os.chdir(Path(__file__).parent)
     with Upstream(answer) as model:
         os.environ["OPENAI_BASE_URL"] = f"{model.url}/v1"
         os.environ["OPENAI_API_KEY"] = "none"

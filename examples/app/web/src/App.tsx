@@ -1,6 +1,6 @@
-import type { DeepPartial } from "jsonrill";
-import { type CallState, useRun, useRunParts } from "jsonrill/react";
-import { type FormEvent, memo, useRef, useState } from "react";
+import { type DeepPartial, Document } from "jsonrill";
+import { type CallState, useRunParts } from "jsonrill/react";
+import { type FormEvent, memo, useMemo, useRef, useState } from "react";
 
 interface Trip {
   title: string;
@@ -23,11 +23,11 @@ export function App() {
   const [id, setId] = useState(idOfPage);
   const [problem, setProblem] = useState("");
   const form = useRef<HTMLFormElement>(null);
-  // One run and one connection, read as the value of the answer's JSON and as the parts of the answer.
   const url = id && `/api/trips/${id}`;
-  const trip = useRun<Trip>(url);
   const answer = useRunParts(url);
-  const error = problem || (answer.error ?? trip.error)?.message;
+  const text = answer.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+  const trip = useMemo(() => valueOf<Trip>(text), [text]);
+  const error = problem || answer.error?.message;
   const isBusy = answer.isLoading;
 
   async function plan(event?: FormEvent) {
@@ -59,12 +59,19 @@ export function App() {
         </p>
       )}
       {answer.parts.map((part) => part.kind === "reasoning" && <blockquote key={part.index}>{part.text}</blockquote>)}
-      {trip.value && <Plan trip={trip.value} isBusy={trip.isLoading} />}
+      {trip && <Plan trip={trip} isBusy={isBusy} />}
       <section className="cards">
         {answer.parts.map((part) => part.kind === "call" && <Card key={part.index} call={part.call} />)}
       </section>
     </main>
   );
+}
+
+/** The value of a JSON text that may still grow. */
+function valueOf<T>(text: string): DeepPartial<T> | undefined {
+  const document = new Document();
+  document.feed(text);
+  return document.value as DeepPartial<T> | undefined;
 }
 
 function status(reading: string, connection: string) {
@@ -85,8 +92,7 @@ function Plan({ trip, isBusy }: { trip: DeepPartial<Trip>; isBusy: boolean }) {
   );
 }
 
-/** A day that did not change is the same object: it is not drawn again. */
-const DayView = memo(({ number, day }: { number: number; day: DeepPartial<Day> }) => (
+const DayView = ({ number, day }: { number: number; day: DeepPartial<Day> }) => (
   <section className="day">
     <h2>
       Day {number} <span>{day.city}</span>
@@ -99,10 +105,9 @@ const DayView = memo(({ number, day }: { number: number; day: DeepPartial<Day> }
       ))}
     </ul>
   </section>
-));
+);
 
 const Card = memo(({ call }: { call: CallState }) => {
-  const [isBooked, setBooked] = useState(false);
   const booking: Partial<Booking> = call.args ?? {};
   return (
     <div className={`card ${call.status}`}>
@@ -113,9 +118,7 @@ const Card = memo(({ call }: { call: CallState }) => {
         {booking.what} {booking.city && `in ${booking.city}`} <time>{booking.date}</time>
       </p>
       {call.error && <p role="alert">{call.error.message}</p>}
-      <button disabled={call.status !== "complete" || isBooked} onClick={() => setBooked(true)}>
-        {isBooked ? "Booked" : "Book"}
-      </button>
+      {call.result !== undefined && <p>{String(call.result)}</p>}
     </div>
   );
 });
