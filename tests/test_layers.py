@@ -109,9 +109,7 @@ def test_the_modules_of_a_folder_do_not_import_each_other_in_a_cycle(
     TopologicalSorter(graph).prepare()
 
 
-@pytest.mark.parametrize(
-    "module", [name for name in files() if name.split(".")[0] == "jsonrill"]
-)
+@pytest.mark.parametrize("module", [name for name in files() if name.split(".")[0] == "jsonrill"])
 def test_the_library_requires_an_extra_only_when_it_is_used(module: str) -> None:
     if module.split(".")[1] in NEED_EXTRAS:
         return

@@ -79,7 +79,9 @@ PARTS: Final = {
     "batch": Part(r"packages/jsonrill-batch/src/.*", code, 500, 2_900),
     "js": Part(r"js/src/.*", code, 4_500, 12_100),
     "page": Part(r"page/(?!tests/).*", code, 3_000, 7_700),
-    "tests (raw lines)": Part(r"(.*/)?tests/.*\.(py|js|mjs|ts|tsx)|conftest\.py", raw, 30_000, 76_500),
+    "tests (raw lines)": Part(
+        r"(.*/)?tests/.*\.(py|js|mjs|ts|tsx)|conftest\.py", raw, 30_000, 76_500
+    ),
     "tools and bench": Part(r"(tools|bench)/.*", code, 2_000, 8_400),
     "docs (words)": Part(r"(README|CONTRIBUTING|js/README|docs/.*)\.md", words, 35_000, 80_000),
     "cases (kB)": Part(r"cases/.*", kilobytes, 1_000, 1_000),
