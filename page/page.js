@@ -7,7 +7,7 @@
  *     errors, snapshots, prose
  *     paste, replay                 an example's text as a recording; tools/build does it for the user's
  *     player, scrubber, keys        which moment is shown
- *     views, lazy-views, tabs       the views: document-view, calls-view, updates-view
+ *     views, tabs                   the views: document-view, calls-view, updates-view
  *     tree, tree-*                  a document as a tree, its lines, search, mouse and keyboard
  *     raw-pane, raw-text, lexer     what came, beside the views; event-log: each piece with its time
  *     tools/                        what is around a stream: figures, pasted texts, copying, address
@@ -18,7 +18,7 @@
 
 import "./document-view.js";
 import "./calls-view.js";
-import "./lazy-views.js";
+import "./updates-view.js";
 
 import { Api } from "./api.js";
 import { button, byId, make, showFigures, showMessage } from "./dom.js";

@@ -118,7 +118,6 @@ export class Tabs {
   _choose(id) {
     this._chosen = id;
     this._select(id);
-    this.view(id)?.focus?.();
   }
 
   /** Shows the next view. */

@@ -5,6 +5,7 @@ import { errorOf } from "./errors.js";
 import { recordOf } from "./subscription.js";
 import { Tree } from "./tree.js";
 import { TreePane } from "./tree-pane.js";
+import { registerView } from "./views.js";
 import { lastPath } from "../js/src/build/lookup.js";
 import { applyDelta } from "../js/src/partial-stream/delta.js";
 
@@ -57,6 +58,11 @@ class UpdatesView {
     this.pane = new TreePane(panel, { number: 2, announce: stage.announce });
     this.mode.addEventListener("change", () => this._restart());
     this.entity.addEventListener("change", () => this._restart());
+  }
+
+  /** @param {Recording} recording */
+  suits({ options, input, hasDocument }) {
+    return options.live === true && (input !== "events" || hasDocument);
   }
 
   /** @param {Recording | null} recording */
@@ -139,10 +145,9 @@ function nameOf({ entity, index }) {
   return [entity ?? "", typeof index === "number" ? `#${index}` : ""].join(" ").trim() || "error";
 }
 
-/**
- * @param {HTMLElement} panel
- * @param {import("./views.js").Stage} stage
- */
-export function mount(panel, stage) {
-  return new UpdatesView(panel, stage);
-}
+registerView({
+  id: "updates",
+  label: "Updates",
+  order: 20,
+  mount: (panel, stage) => new UpdatesView(panel, stage),
+});

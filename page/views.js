@@ -39,7 +39,6 @@
  * @property {(position: number, until: number) => boolean} draw draws this moment, until this time;
  *   true if something is left. Called in a frame, only while the view is visible.
  * @property {(recording: Recording) => boolean} [suits] false hides the tab
- * @property {() => void} [focus] the user opened the view
  */
 /**
  * @typedef {object} ViewSpec
