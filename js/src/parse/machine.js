@@ -50,17 +50,17 @@ import { decode, toBytes, wholeLength } from "./utf8.js";
  */
 
 // What the machine expects, or is in. Up to FIRST_ELEMENT a value may begin, up to NEXT_KEY a quote.
-export const VALUE = 0;
-export const FIRST_ELEMENT = 1; // after "[": a value or "]"
-export const FIRST_KEY = 2; // after "{": a key or "}"
-export const NEXT_KEY = 3; // after "," in an object
-export const COLON = 4;
-export const AFTER = 5; // after a value in a container: "," or the closing bracket
-export const END = 6; // after the root value: white space
-export const STRING = 7; // in a string value
-export const KEY = 8; // in a key
-export const DIGITS = 9; // in a number
-export const SKIPPED = 10; // after an error in one of many documents: anything up to a newline
+const VALUE = 0;
+const FIRST_ELEMENT = 1; // after "[": a value or "]"
+const FIRST_KEY = 2; // after "{": a key or "}"
+const NEXT_KEY = 3; // after "," in an object
+const COLON = 4;
+const AFTER = 5; // after a value in a container: "," or the closing bracket
+const END = 6; // after the root value: white space
+const STRING = 7; // in a string value
+const KEY = 8; // in a key
+const DIGITS = 9; // in a number
+const SKIPPED = 10; // after an error in one of many documents: anything up to a newline
 
 const EXPECTED = [
   "a value",
@@ -77,23 +77,23 @@ const EXPECTED = [
 ];
 
 /** What could be in a string where something else is. */
-export const ESCAPE = "an escape";
-export const HEX = "a hexadecimal digit";
-export const NO_CONTROL = "no control character in a string";
+const ESCAPE = "an escape";
+const HEX = "a hexadecimal digit";
+const NO_CONTROL = "no control character in a string";
 
 // RFC 8259 section 6: the states of a number. From ZERO on it may end.
-export const START = 0;
-export const MINUS = 1;
-export const POINT = 2;
+const START = 0;
+const MINUS = 1;
+const POINT = 2;
 const MARK = 3; // of the exponent
 const SIGN = 4;
-export const ZERO = 5;
-export const INTEGER = 6;
-export const FRACTION = 7;
+const ZERO = 5;
+const INTEGER = 6;
+const FRACTION = 7;
 const EXPONENT = 8;
 
 /** @type {{[letter: string]: [string, boolean | null]}} */
-export const LITERALS = { t: ["true", true], f: ["false", false], n: ["null", null] };
+const LITERALS = { t: ["true", true], f: ["false", false], n: ["null", null] };
 /** @type {{[letter: string]: string}} */
 const ESCAPES = {
   '"': '"',
@@ -164,8 +164,6 @@ export class Machine {
   _stop = 0;
   _begun = "";
   _digits = START;
-  // Where the last number or literal ended.
-  _numberEnd = -1;
   _held = "";
   /** The text ends here, but not the answer. */
   _cut = false;
@@ -184,8 +182,6 @@ export class Machine {
   // Is a piece simply read? Not if closed, within a UTF-8 sequence, or with many documents.
   #simple;
   _flushing = false;
-  // The state in which a document begins.
-  _fresh = VALUE;
   /** With many documents: the number of the one being read. */
   document = 0;
   /** With many documents: what ended some of them early. @type {(InvalidJSON | LimitExceeded)[]} */
@@ -255,14 +251,6 @@ export class Machine {
   get pendingText() {
     if (this._state === DIGITS) return this._begun;
     return this._state <= FIRST_ELEMENT && /^[tfn]/.test(this._held) ? this._held : null;
-  }
-
-  /**
-   * Emit to `sink` from the next event on.
-   * @param {Sink} sink
-   */
-  tell(sink) {
-    this._sink = sink;
   }
 
   /**
@@ -359,7 +347,7 @@ export class Machine {
 
   /** What is wrong after one of many documents is the fault of the next one. */
   _leaveEnded() {
-    if (this._many && this._state === END) this._nextDocument(this._fresh, this._held.length);
+    if (this._many && this._state === END) this._nextDocument(VALUE, this._held.length);
   }
 
   /**
@@ -417,7 +405,7 @@ export class Machine {
     const char = text[pos];
     const atOnce = error.column === 1 && (char === "{" || char === "[");
     const begins = (atOnce && error instanceof InvalidJSON) || char === SEPARATOR;
-    this._nextDocument(begins ? this._fresh : SKIPPED, pos);
+    this._nextDocument(begins ? VALUE : SKIPPED, pos);
   }
 
   /**
@@ -523,7 +511,7 @@ export class Machine {
       this._line += 1;
       this._lineStart = this._offset + end;
     }
-    this._state = this._fresh;
+    this._state = VALUE;
     this._bound = this._offset + end + this._size;
     return end;
   }
@@ -751,7 +739,6 @@ export class Machine {
   _endNumber(pos) {
     const text = this._begun;
     this._begun = "";
-    this._numberEnd = this._offset + pos;
     this._sink.scalar(Number(text), text, this._token);
     this._ended(pos);
   }
@@ -768,8 +755,7 @@ export class Machine {
     if (text.startsWith(word, pos)) {
       this._sink.scalar(value, undefined, this._token);
       pos += word.length;
-      this._numberEnd = this._offset + pos;
-      this._ended(pos);
+        this._ended(pos);
       return pos;
     }
     let at = pos + 1;
@@ -790,7 +776,7 @@ export class Machine {
       const between = this._state === VALUE || this._state === END;
       if (text[pos] === SEPARATOR && between && expected === "") return pos + 1;
       if (this._state === END) {
-        this._nextDocument(this._fresh, pos);
+        this._nextDocument(VALUE, pos);
         return pos;
       }
     }
