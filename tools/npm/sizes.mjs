@@ -1,5 +1,5 @@
 // node sizes.mjs NAMES…: the bytes that bundlers make of the package for each import, minified and gzipped,
-// JSON on stdout. "react: useStream" is an import from jsonrill/react; "repair, values" imports jsonrill/repair, too.
+// JSON on stdout. "react: useStream" is an import from jsonrill/react.
 // `vite` and `esbuild` (with --splitting) are what a page loads at once, without what comes later, with import();
 // `one` is everything in one file, by esbuild. Of a program that does nothing with it but import it.
 
@@ -41,10 +41,9 @@ async function byEsbuild(entry, options) {
 
 const sizes = {};
 for (const [number, names] of process.argv.slice(2).entries()) {
-  const [, also = "", part = "", wanted] = /^(?:(repair|split), )?(?:(\w+): )?(.+)$/.exec(names);
-  const more = also && `import "jsonrill/${also}";`;
+  const [, part = "", wanted] = /^(?:(\w+): )?(.+)$/.exec(names);
   const entry = `entry-${number}.js`;
-  writeFileSync(entry, `${more} import { ${wanted} } from "jsonrill${part && `/${part}`}"; globalThis.used = [${wanted}];`);
+  writeFileSync(entry, `import { ${wanted} } from "jsonrill${part && `/${part}`}"; globalThis.used = [${wanted}];`);
   const split = await byEsbuild(entry, { splitting: true });
   sizes[names] = { vite: await byVite(entry), esbuild: split, one: await byEsbuild(entry, {}) };
 }
