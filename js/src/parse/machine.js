@@ -755,7 +755,7 @@ export class Machine {
     if (text.startsWith(word, pos)) {
       this._sink.scalar(value, undefined, this._token);
       pos += word.length;
-        this._ended(pos);
+      this._ended(pos);
       return pos;
     }
     let at = pos + 1;
