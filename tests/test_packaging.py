@@ -158,9 +158,7 @@ def test_the_core_depends_on_nothing(metadata: Message) -> None:
 
 def test_the_extras_are_these(metadata: Message) -> None:
     extras = metadata.get_all("Provides-Extra")
-    assert sorted(extras or []) == [
-        *("all", "batch", "cli", "jsonschema", "opentelemetry", "pydantic", "server")
-    ]
+    assert sorted(extras or []) == [*("all", "batch", "cli", "jsonschema", "pydantic", "server")]
 
 
 @pytest.mark.parametrize("sources", [False, True])

@@ -9,8 +9,6 @@ what was answered  `Answer`: its text, how it ended, its token counts
 a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
 an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
 running tools      `run_tools`: starts them early, and has the turn for the next request
-an agent           `agent`: asks, runs the `tool`s, asks again; `tool_specs` writes them for the
-                   request, a `ToolContext` tells a tool of its call
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
@@ -38,11 +36,11 @@ The folders are the journey of the data. A part imports only from parts above it
     toolcalls/       what providers say → tool calls that grow
     sources/         any source → pieces of text: an answer's text, arguments of calls
     opening.py       streams, files, pipes, responses → their elements, or blocks of text
-    answers/         the parts of an answer; which calls are run, and the next turn
+    answers/         the parts of an answer, and the next turn
     streams/         the public functions, sync and async
     dialects/        what providers say, and JSON → events of other people's clients
-    agents/          `agent`, `run_tools`: which tools run, in threads or in the event loop
-    ext/             adapters for frameworks: responses of Starlette, LangChain's parser
+    tools.py         `run_tools`: which tools run, in threads or in the event loop
+    ext/             adapters for frameworks: responses of Starlette
     testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     archives.py      .gz and .zst, as files and piece by piece
@@ -54,11 +52,6 @@ import typing as _typing
 from importlib import import_module as _import_module
 
 if _typing.TYPE_CHECKING:
-    from .agents import ToolContext as ToolContext
-    from .agents import agent as agent
-    from .agents import run_tools as run_tools
-    from .agents import tool as tool
-    from .agents import tool_specs as tool_specs
     from .answer import Answer as Answer
     from .answers import Part as Part
     from .answers import Parts as Parts
@@ -104,6 +97,7 @@ if _typing.TYPE_CHECKING:
     from .toolcalls import ToolCallEvents as ToolCallEvents
     from .toolcalls import ToolCalls as ToolCalls
     from .toolcalls import ToolCallUpdate as ToolCallUpdate
+    from .tools import run_tools as run_tools
     from .wire.fragment import Fragment as Fragment
     from .wire.fragment import Kind as Kind
     from .wire.parser import Parser as Parser
@@ -117,7 +111,6 @@ __version__ = "1.0.0.dev0"
 _MODULES: _typing.Final = {
     name: module
     for module, names in (
-        (".agents", "ToolContext agent run_tools tool tool_specs"),
         (".answer", "Answer"),
         (".answers", "Part Parts"),
         (".build.document", "Document"),
@@ -141,6 +134,7 @@ _MODULES: _typing.Final = {
         (".streams.answering", "content arguments parts tool_calls"),
         (".streams.framing", "sse"),
         (".toolcalls", "ToolCall ToolCallEvents ToolCalls ToolCallUpdate"),
+        (".tools", "run_tools"),
         (".wire.fragment", "Fragment Kind"),
         (".wire.parser", "Parser"),
     )
@@ -148,7 +142,6 @@ _MODULES: _typing.Final = {
 }
 # Modules with names of their own, so that `jsonrill.wire.to_wire` works like `jsonrill.values`.
 _SUBMODULES: _typing.Final = (
-    "agents",
     "dialects",
     "eventstream",
     "paths",
@@ -203,12 +196,10 @@ __all__ = [
     "ToolCallEvents",
     "ToolCallUpdate",
     "ToolCalls",
-    "ToolContext",
     "Truncated",
     "UnknownEvents",
     "UnknownSource",
     "Update",
-    "agent",
     "apply_delta",
     "arguments",
     "chunks",
@@ -226,9 +217,7 @@ __all__ = [
     "sse",
     "text",
     "texts",
-    "tool",
     "tool_calls",
-    "tool_specs",
     "updates",
     "values",
 ]

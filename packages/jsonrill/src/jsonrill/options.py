@@ -39,7 +39,6 @@ Rules = bool | Iterable[str]
 Entity = str | Sequence[str] | Mapping[str, str] | None
 Patterns = str | Sequence[str]
 Schemas = Mapping[str, Any] | None
-Split = bool | Iterable[str]
 Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 Tool = str | bool | None
 ParseFloat = Callable[[str], Any]
@@ -132,8 +131,6 @@ class CallOptions(AnswerOptions, total=False):
 
 class PartOptions(AnswerOptions, total=False):
     """Options of `Parts`."""
-
-    split: Split
 
 
 # The names of what `create_machine` takes, which is all that reads JSON text hands it.

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-import jsonrill
-from jsonrill import Part, SourceFailed, content, parts, run_tools, sse, tool, tool_calls, values
+from jsonrill import Part, SourceFailed, content, parts, run_tools, sse, tool_calls, values
 from jsonrill.dialects import to_ag_ui, to_ai_sdk
 from jsonrill.eventstream import SSEDecoder, ends_stream
 from support.provider_streams import ANSWERS
@@ -286,67 +285,3 @@ def test_events_of_an_event_stream_are_parts() -> None:
         "delta": "Which city?",
         "complete": False,
     }
-
-
-# ---- a call that waits for a person ----
-
-
-@tool(approve=True)
-def book(city: str) -> str:
-    return f"booked {city}"
-
-
-def waiting(*, text: bool = True, **state: Any) -> Iterator[Part]:
-    """The parts of an agent that asks for a person, or of one that goes on with what that said."""
-    asked = [
-        *([chunk(content="I try.")] if text else []),
-        *calling("book", '{"city": "Rome"}', id="b"),
-        chunk("tool_calls"),
-    ]
-    user = [{"role": "user", "content": "Book it"}]
-
-    def ask(messages: list[Any]) -> list[Chunk]:
-        return asked if len(messages) == 1 else LAST
-
-    conversation = jsonrill.agent(ask, {"book": book}, messages=user)
-    yield from conversation
-    if state:
-        yield from jsonrill.agent(ask, {"book": book}, state=conversation.state(), **state)
-
-
-@every_form
-def test_the_ai_sdk_is_asked_for_an_approval(form: Any) -> None:
-    events = [*to_ai_sdk(form(waiting()))]
-    request = {"type": "tool-approval-request", "approvalId": "b", "toolCallId": "b"}
-    assert request in events and events[-1] == {"type": "finish", "finishReason": "tool-calls"}
-    # And back: what reads the stream of the AI SDK knows that the call waits.
-    assert [it.status for it in parts(events) if it.status is not None] == ["waiting"]
-
-
-@every_form
-def test_a_run_of_ag_ui_is_interrupted(form: Any) -> None:
-    interrupt = {"id": "b", "reason": "tool_call", "toolCallId": "b"}
-    assert [*to_ag_ui(form(waiting()))][-1] == {
-        "type": "RUN_FINISHED",
-        "threadId": "thread",
-        "runId": "run",
-        "outcome": {"type": "interrupt", "interrupts": [interrupt]},
-    }
-
-
-@pytest.mark.parametrize(
-    ("decision", "output"),
-    [(True, "booked Rome"), ({"city": "Oslo"}, "booked Oslo"), ("no", None)],
-)
-@every_form
-def test_a_call_that_was_decided_waits_no_more(form: Any, decision: Any, output: Any) -> None:
-    def source() -> Any:
-        return form(waiting(decisions={"b": decision}))
-
-    events = [*to_ai_sdk(source())]
-    assert events[-1] == {"type": "finish", "finishReason": "stop"}
-    results = [it for it in events if it["type"].startswith("tool-output")]
-    assert [it.get("output") for it in results] == [output]
-    assert "outcome" not in [*to_ag_ui(source())][-1]
-    *_, last = [it for it in parts(source()) if it.kind == "result"]
-    assert (last.result, bool(last.error)) == (output, output is None)

@@ -27,7 +27,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "texts": lambda source, **how: jsonrill.texts(source, "title", **how),
     "content": jsonrill.content,
     "parts": jsonrill.parts,
-    "parts, split": lambda source, **how: jsonrill.parts(source, split=True, **how),
     "tool_calls": jsonrill.tool_calls,
     "run_tools": lambda source, **how: jsonrill.run_tools(source, {}, **how),
 }

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, closing
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, reveal_type
+from typing import reveal_type
 
 from pydantic import BaseModel, TypeAdapter
 from typing_extensions import TypedDict
@@ -83,34 +83,12 @@ reveal_type(jsonrill.Answer().finish)  # str | None
 reveal_type(jsonrill.updates(pieces(), schema=Point))  # AsyncGenerator[Update[Point]]
 
 
-@jsonrill.tool(approve=lambda args: bool(args["nights"] > 3))
-def book(city: str, nights: int, context: jsonrill.ToolContext) -> str:
-    return f"{city} {nights} {context.call_id}"
-
-
-def ask(messages: list[Any]) -> list[object]:
-    return events()
-
-
-async def ask_later(messages: list[Any]) -> AsyncIterator[object]:
-    raise NotImplementedError
-
-
-# A function and a tool with rules, side by side.
-TOOLS = {"now": lambda: 1, "book": book}
-reveal_type(jsonrill.agent(ask, TOOLS))  # Agent
-reveal_type(jsonrill.agent(ask_later, TOOLS))  # AsyncAgent
-reveal_type(jsonrill.agent(ask, TOOLS).messages())  # list[Any]
-reveal_type(jsonrill.tool_specs(TOOLS, "openai"))  # list[Any]
-
-
 def closes(source: AsyncIterator[str]) -> None:
     aclosing(jsonrill.values(source, Trip))
     aclosing(jsonrill.updates(source))
     aclosing(jsonrill.select(source, "a"))
     aclosing(jsonrill.parts(source))
     aclosing(jsonrill.run_tools(source, {}))
-    aclosing(jsonrill.agent(ask_later, TOOLS))
     closing(jsonrill.values("{}"))
 
 

@@ -11,15 +11,13 @@ a call and a text:
 
 from __future__ import annotations
 
-from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
-from ..build.document import Document
-from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits, refuse_copy
+from ..errors import CutShort, Limits, refuse_copy
 from ..jsontext import dumps
-from ..options import TABLE, OnRepair, Provider, Rules, Schemas, Split
+from ..options import TABLE, OnRepair, Provider, Rules, Schemas
 from ..parse.sink import TextBuffer
 from ..providers import Reader
 from ..providers.finish import Reason
@@ -27,7 +25,6 @@ from ..providers.statements import (
     Aggregate,
     Begin,
     CallDelta,
-    End,
     Ending,
     Finish,
     Keep,
@@ -42,9 +39,9 @@ from ..providers.statements import (
 from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
 from ..toolcalls.call import Status
 from ..toolcalls.lifecycle import LiveCall
-from .split import Segment, Splitter
+from .thinking import ThinkTags
 
-Kind = Literal["text", "reasoning", "json", "call", "result"]
+Kind = Literal["text", "reasoning", "call", "result"]
 
 
 @dataclass(slots=True, eq=False)
@@ -58,8 +55,6 @@ class Entry:
     buffer: TextBuffer = field(default_factory=TextBuffer)
     length: int = 0
     kept: dict[str, Any] | None = None
-    # Of a JSON block: what reads it.
-    document: Document | None = None
     error: str | None = None
     turn: int = 0
 
@@ -67,14 +62,13 @@ class Entry:
     def text(self) -> str:
         return self.buffer.text()
 
-    def add(self, text: str, *, complete: bool = False, raw: str | None = None) -> Part:
+    def add(self, text: str, *, complete: bool = False) -> Part:
         """Add text. The part shares the buffer, so that making many of them copies nothing."""
         self.buffer.add(text)
         self.length += len(text)
         assert self.kind != "kept"
         part = TextPart(self.kind, self.index, text, complete, turn=self.turn)
-        part._buffer, part._length, part._document = self.buffer, self.length, self.document
-        part.raw, part.error = text if raw is None else raw, self.error
+        part._buffer, part._length, part.error = self.buffer, self.length, self.error
         return part
 
 
@@ -85,11 +79,7 @@ class AnyPart:
     `index` numbers the parts, `turn` the answers of a conversation; `delta` is the text that is
     new. `complete`: nothing of a text follows, the arguments of a call are a complete value. A text
     that was cut ends with an `error`, and as a call that was cut it has the `reason`. `call` is the
-    call, also of a result, whose `result` or `error` says what the tool returned. With `split`,
-    `raw` is the text as it came, with tags: joined, the `raw` of all parts is the text.
-
-    Of an agent, the `status` of a call is `started` before its tool is run, and `waiting` if a
-    person has to decide. `state` is what `state_of` needs to continue.
+    call, also of a result, whose `result` or `error` says what the tool returned.
     """
 
     kind: Kind
@@ -99,14 +89,10 @@ class AnyPart:
     call: ToolCall | None = None
     result: Any = None
     error: str | None = None
-    raw: str = ""
     turn: int = 0
     reason: str | None = None
-    status: Literal["started", "waiting"] | None = None
-    state: dict[str, Any] | None = field(default=None, repr=False)
     # That of the call when the part was made: parts may be kept, and read later.
     _status: Status | None = field(default=None, repr=False)
-    _document: Document | None = field(default=None, repr=False)
     _buffer: TextBuffer | None = field(default=None, repr=False)
     _length: int = field(default=0, repr=False)
 
@@ -119,25 +105,17 @@ class AnyPart:
 
     @property
     def value(self) -> Any:
-        """The arguments of the call, or the value of the JSON block, as far as they are known; else
-        the text. It is safe to keep."""
-        if self._document is not None:
-            return self._document.value
+        """The arguments of the call as far as they are known, or the text. It is safe to keep."""
         return self.text if self.call is None else self.call.args
 
-    def to_dict(self, *, state: bool = False) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The part as JSON wants it: its delta, and of a call its arguments once complete.
 
-        It is a source, too: all that takes a provider's events takes these. With `state`, also what
-        `state_of` needs to continue: for a log, not for a page.
+        It is a source, too: all that takes a provider's events takes these.
         """
         fields: dict[str, Any] = {"kind": self.kind, "index": self.index}
         if self.turn:
             fields["turn"] = self.turn
-        if self.status is not None:
-            fields["status"] = self.status
-        if state and self.state is not None:
-            fields["state"] = self.state
         if self.call is not None:
             fields["call"] = self._call_fields(self.call)
         if self.kind == "result":
@@ -162,10 +140,10 @@ class AnyPart:
 
 
 class TextPart(AnyPart):
-    """A change of a text, a thought, or (with `split`) a block of JSON."""
+    """A change of a text or of reasoning."""
 
     __slots__ = ()
-    kind: Literal["text", "reasoning", "json"]
+    kind: Literal["text", "reasoning"]
     call: None
 
 
@@ -192,9 +170,8 @@ Part = TextPart | CallPart | ResultPart
 class Parts:
     """Reads a provider's events and returns the parts of the answer as they grow.
 
-    Options are those of `ToolCalls`; `choice` selects one of several answers. `split` divides the
-    text into prose, reasoning, JSON blocks and calls that open models write as text: True, or names
-    from the table in `split.py`.
+    Options are those of `ToolCalls`; `choice` selects one of several answers. Reasoning that the
+    model writes into the text, between `<think>` tags at its beginning, is a part of its own.
     """
 
     # Copies would share what grows.
@@ -209,7 +186,6 @@ class Parts:
         repair: Rules = False,
         limits: Limits | None = None,
         on_repair: OnRepair = None,
-        split: Split = False,
     ) -> None:
         if type(choice) is not int or choice < 0:
             raise ValueError(f"choice is a whole number from 0 up, not {choice!r}")
@@ -221,16 +197,8 @@ class Parts:
             limits=limits,
             keep=None,
         )
-        self._provider = provider
         self._choice = choice
-        self._repair, self._on_repair, self._limits = repair, on_repair, limits
-        self._split = split
-        self._splitter = Splitter(split, bool(repair)) if split else None
-        # The parts of a text that is split, by the number of the segment.
-        self._segments: dict[int, Entry] = {}
-        self._texts = 0
-        self._decoder = getincrementaldecoder("utf-8")("replace")
-        self._asks_again = False
+        self._tags = ThinkTags()
         self._ending = Ending()
         # All parts in the order in which they began; the one that text is added to, the last one
         # that a statement was about, and those of calls, by the number of the call.
@@ -238,7 +206,7 @@ class Parts:
         self._open: Entry | None = None
         self._last: Entry | None = None
         self._of_call: dict[int, Entry] = {}
-        self.began = 0
+        self._began = 0
         # The number of the response at hand, and where its entries begin.
         self._turn = 0
         self._first = 0
@@ -256,7 +224,7 @@ class Parts:
 
     def asks_again(self) -> None:
         """The caller lets a model that pauses go on, so that its answer is not cut."""
-        self._asks_again, self._ending = True, Ending(asks_again=True)
+        self._ending = Ending(asks_again=True)
 
     @property
     def paused(self) -> bool:
@@ -285,12 +253,7 @@ class Parts:
         return "".join([entry.text for entry in self.entries if entry.kind == "text"])
 
     def feed(self, event: Any) -> list[Part]:
-        """The parts that one event changes: a dict, JSON text, or an object of a client library.
-
-        With `split`, text is a piece of the answer's text.
-        """
-        if self._splitter is not None and isinstance(event, (str, bytes, bytearray, memoryview)):
-            return self.feed_text(event)
+        """The parts that one event changes: a dict, JSON text, or an object of a client library."""
         return self.read(counts_first(self.reader.feed(event)))
 
     def read(self, statements: Iterable[Statement]) -> list[Part]:
@@ -300,15 +263,6 @@ class Parts:
         if self._watch is not None:
             self._watch.read(statements)
         return [part for statement in statements for part in self._act(statement)]
-
-    def feed_text(self, text: str | bytes | bytearray | memoryview) -> list[Part]:
-        """The parts that a piece of text changes, for `split` without a provider."""
-        if not isinstance(text, str):
-            text = self._decoder.decode(text)
-        statement = Text(text, self._choice)
-        if self._watch is not None:
-            self._watch.read([statement])
-        return [*self._act(statement)]
 
     def flush(self, *, done: bool = False) -> list[Part]:
         """The parts at the end of the stream: calls that have not ended are truncated.
@@ -322,33 +276,11 @@ class Parts:
             self._watch.end(ends=ends)
         return [
             *last,
-            *self._end_split(),
+            *self._end_text(),
             *self._updates(self._calls.flush(), cut),
             *self._close_text(cut),
             *self._tell(cut),
         ]
-
-    def begin(self) -> None:
-        """Another answer of the same conversation follows: indices count on."""
-        self._calls.read([Begin()])
-        self._calls.reader = Reader(self._provider)
-        self._ending = Ending(asks_again=self._asks_again)
-        self._splitter = Splitter(self._split, bool(self._repair)) if self._split else None
-        self._segments.clear()
-        self._open = self._last = None
-        self._turn += len(self.entries) > self._first
-        self._first = len(self.entries)
-        self.cut = self.error = self.usage = None
-
-    def resume(self, turn: int) -> None:
-        """An answer is read again from what was saved of it, after `turn` other answers."""
-        self._calls.skip(turn)
-        self._turn = turn
-        self._splitter = None  # it is divided already
-
-    def entry_of(self, call: LiveCall) -> Entry:
-        """The entry of a call."""
-        return self._of_call[call.number]
 
     def answer(self, call: ToolCall, result: Any = None, *, error: str | None = None) -> list[Part]:
         """The part of a tool's result, where the provider's stream does not carry it.
@@ -360,13 +292,11 @@ class Parts:
         return [*self._result(call)]
 
     def _act(self, statement: Statement) -> Iterator[Part]:
-        if self._splitter is not None and not isinstance(statement, Text | Keep | Usage):
-            yield from self._end_split()
+        if not isinstance(statement, Text | Keep | Usage):
+            yield from self._end_text()
         match statement:
-            case Text(text) if self._splitter is not None:
-                yield from self._divided(self._splitter.feed(text))
             case Text():
-                yield from self._text("text", statement)
+                yield from self._tagged(statement)
             case Reasoning():
                 yield from self._text("reasoning", statement)
             case Keep():
@@ -377,13 +307,13 @@ class Parts:
             case Begin() | CallDelta() | Result() | Aggregate() | Finish():
                 cut = self._ending.cut(self._choice, ends=False)
                 yield from self._updates(self._calls.read([statement]), cut)
-                if isinstance(statement, CallDelta) and statement.status in ("started", "waiting"):
-                    yield from self._state_of_call(statement)
                 if isinstance(statement, Begin):
                     yield from self._close_text()
+                    self._tags = ThinkTags()
                     self._turn += len(self.entries) > self._first
                     self._first = len(self.entries)
                 elif isinstance(statement, Finish):
+                    self._tags = ThinkTags()
                     yield from self._close_text(self._ending.cut(self._choice))
                     yield from self._tell(self._ending.cut(self._choice))
                     if statement.reason == "error":
@@ -402,68 +332,27 @@ class Parts:
         if statement.ends:
             yield from self._close_text()
 
-    # ---- a text that is split ----
-
-    def _divided(self, segments: Iterable[Segment]) -> Iterator[Part]:
-        for segment in segments:
-            if segment.kind == "call":
-                yield from self._written_call(segment)
-            else:
-                yield from self._segment(segment)
-
-    def _segment(self, segment: Segment) -> Iterator[Part]:
-        entry = self._segments.get(segment.number)
-        if entry is None:
+    def _tagged(self, statement: Text) -> Iterator[Part]:
+        """Divide a text into reasoning and answer. Providers that number texts have no tags."""
+        if self._tags.is_answer or statement.block is not None:
+            yield from self._text("text", statement)
+            return
+        for is_reasoning, text in self._tags.feed(statement.text):
+            yield from self._piece(is_reasoning, text)
+        if statement.ends:
+            yield from self._end_text()
             yield from self._close_text()
-            entry = self._segments[segment.number] = self._open = self._begin(segment.kind, None)
-            if segment.kind == "json":
-                entry.document = Document(
-                    repair=self._repair, on_repair=self._on_repair, limits=self._limits
-                )
-        if entry.document is not None and entry.error is None:
-            try:
-                entry.document.feed(segment.content)
-                if segment.closed:
-                    entry.document.flush()
-            except (InvalidJSON, LimitExceeded) as error:
-                entry.error = error.message
-        closed = segment.closed and entry.error is None
-        if segment.content or segment.raw or closed:
-            yield entry.add(segment.content, complete=closed, raw=segment.raw)
-        if segment.closed:
-            self._open = None
 
-    def _written_call(self, segment: Segment) -> Iterator[Part]:
-        """The parts of a call that the model wrote as text."""
-        alias = f"text-{self._texts}-{segment.number}"
-        # An id that comes twice names two calls, whatever the model means.
-        id = segment.id if self._calls.get(segment.id or "") is None else None
-        delta = CallDelta(
-            id,
-            None,
-            segment.name,
-            segment.content or None,
-            choice=self._choice,
-            alias=alias,
-            end=End(sure=True) if segment.closed else None,
-        )
-        parts = [*self._updates(self._calls.read([delta]))]
-        if parts:
-            parts[-1].raw = segment.raw
-            self._segments[segment.number] = self.entries[-1]
-        elif segment.raw:
-            entry = self._segments[segment.number]
-            complete = entry.call is not None and entry.call.complete_args
-            parts = [self._call_part(entry, "", complete, raw=segment.raw)]
-        yield from parts
+    def _piece(self, is_reasoning: bool, text: str) -> Iterator[Part]:
+        if is_reasoning:
+            yield from self._text("reasoning", Reasoning(text))
+        else:
+            yield from self._text("text", Text(text))
 
-    def _end_split(self) -> Iterator[Part]:
-        """The text has ended: what follows is divided anew."""
-        if self._splitter is not None and self._splitter.fed:
-            yield from self._divided(self._splitter.flush())
-            self._splitter = Splitter(self._split, bool(self._repair), first=False)
-            self._segments.clear()
-            self._texts += 1
+    def _end_text(self) -> Iterator[Part]:
+        """The text has ended: what was held back is no tag."""
+        for is_reasoning, text in self._tags.flush():
+            yield from self._piece(is_reasoning, text)
 
     # ---- parts ----
 
@@ -472,13 +361,7 @@ class Parts:
         entry, self._open = self._open, None
         if entry is None:
             return
-        if entry.document is None:
-            entry.error = None if cut is None else str(cut)
-        elif entry.error is None:
-            try:
-                entry.document.flush(cut)
-            except (InvalidJSON, LimitExceeded) as error:
-                entry.error = error.message
+        entry.error = None if cut is None else str(cut)
         part = entry.add("", complete=entry.error is None)
         if cut is not None:
             self._told, part.reason = True, cut.reason
@@ -508,24 +391,16 @@ class Parts:
                 self._told, part.reason = True, cut.reason
             yield part
 
-    def _call_part(self, entry: Entry, text: str, complete: bool, raw: str = "") -> CallPart:
+    def _call_part(self, entry: Entry, text: str, complete: bool) -> CallPart:
         call = entry.call
         assert call is not None
         return CallPart(
-            "call", entry.index, text, complete, call, raw=raw, turn=entry.turn, _status=call.status
+            "call", entry.index, text, complete, call, turn=entry.turn, _status=call.status
         )
 
-    def _state_of_call(self, delta: CallDelta) -> Iterator[Part]:
-        """A part that says that the tool of a call was started, or that the call waits."""
-        call = self._calls.get(delta.id or "")
-        if isinstance(call, LiveCall) and call.number in self._of_call:
-            part = self._call_part(self._of_call[call.number], "", call.complete_args)
-            part.status = "started" if delta.status == "started" else "waiting"
-            yield part
-
     def _result(self, call: ToolCall) -> Iterator[Part]:
-        entry = Entry("result", self.began, turn=self._turn)
-        self.began += 1
+        entry = Entry("result", self._began, turn=self._turn)
+        self._began += 1
         self.entries.append(entry)
         failed = call.result_is_error
         yield ResultPart(
@@ -541,8 +416,8 @@ class Parts:
         )
 
     def _begin(self, kind: Kind, block: int | None, call: LiveCall | None = None) -> Entry:
-        entry = self._last = Entry(kind, self.began, block, call, turn=self._turn)
-        self.began += 1
+        entry = self._last = Entry(kind, self._began, block, call, turn=self._turn)
+        self._began += 1
         self._told = False
         self.entries.append(entry)
         return entry

@@ -31,14 +31,9 @@ def sendable(result: Any) -> Any:
     return result
 
 
-def refusal(reason: str) -> str:
-    """The error text of a call that a person has refused."""
-    return f"a person refused the call: {reason}" if reason else "a person refused the call"
-
-
 def chat(entries: Sequence[Entry]) -> list[Message]:
     """OpenAI chat completions: an assistant message, and one message for each result."""
-    text = "".join([entry.text for entry in entries if entry.kind in ("text", "json")])
+    text = "".join([entry.text for entry in entries if entry.kind == "text"])
     calls = _answered(entries)
     if not text and not calls:
         return []
@@ -102,7 +97,7 @@ def _response_item(entry: Entry) -> Message | None:
         return {**item, "input" if call.encoding == "text" else "arguments": arguments_text(call)}
     if kept is not None or call is not None:
         return kept
-    if entry.kind not in ("text", "json"):
+    if entry.kind != "text":
         return None
     # Parts of a message need the id and the status of their item; a text does not.
     return {"type": "message", "role": "assistant", "content": entry.text}
@@ -129,7 +124,7 @@ def anthropic(entries: Sequence[Entry]) -> list[Message]:
 def _block(entry: Entry) -> Message | None:
     call = entry.call
     match entry.kind:
-        case "text" | "json":
+        case "text":
             # A blank text is refused, although answers have them.
             return {"type": "text", "text": entry.text} if entry.text.strip() else None
         case "reasoning":
@@ -159,7 +154,7 @@ def gemini(entries: Sequence[Entry]) -> list[Message]:
 def _gemini_part(entry: Entry) -> Message | None:
     kept = entry.kept or {}
     match entry.kind:
-        case "text" | "json":
+        case "text":
             return {"text": entry.text, **kept}
         case "reasoning":
             return {"text": entry.text, "thought": True, **kept} if kept else None

@@ -120,12 +120,7 @@ class AGUI(ChatDialect):
             # AG-UI has no field for an answer that is not complete, but one for what a run returns.
             cut = outcome is not None and not is_complete(outcome)
             result = {"result": {"finishReason": outcome}} if cut else {}
-            yield {"type": "RUN_FINISHED", **self._run, **result, **self._interrupts()}
-
-    def _interrupts(self) -> dict[str, Any]:
-        """The calls that wait for a person, as the outcome of the run."""
-        waiting = [{"id": id, "reason": "tool_call", "toolCallId": id} for id in self._waiting]
-        return {"outcome": {"type": "interrupt", "interrupts": waiting}} if waiting else {}
+            yield {"type": "RUN_FINISHED", **self._run, **result}
 
 
 def _result_of(call: str, message: str, content: str) -> Event:

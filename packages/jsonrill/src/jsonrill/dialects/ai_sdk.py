@@ -67,9 +67,6 @@ class AISDK(ChatDialect):
             text = call.error["message"] if call.error else f"the call is {call.status}"
             yield {"type": "tool-input-error", **event, **_flags(call), "errorText": text}
 
-    def _waits(self, id: str) -> Iterator[Event]:
-        yield {"type": "tool-approval-request", "approvalId": id, "toolCallId": id}
-
     def _result(self, id: str, part: Part) -> Iterator[Event]:
         flags = _flags(part.call)
         if part.error is None:
@@ -92,8 +89,7 @@ class AISDK(ChatDialect):
 
     def _finish(self) -> Iterator[Event]:
         outcome = "error" if self.failed or self._wrong else self._parts.outcome
-        open_calls = self._unanswered or self._waiting
-        stopped = "tool-calls" if open_calls or outcome == "calls" else "stop"
+        stopped = "tool-calls" if self._unanswered or outcome == "calls" else "stop"
         reason = _FINISHES.get(outcome, stopped)
         yield {"type": "finish-step"}
         yield {"type": "finish", "finishReason": reason}

@@ -32,8 +32,6 @@ class ChatDialect(Dialect):
         self._sent_ids: set[str] = set()
         # The calls that the client is left to answer, in the turn at hand.
         self._unanswered: dict[str, LiveCall] = {}
-        # The calls that a person has to approve: the program runs them then, not the client.
-        self._waiting: dict[str, LiveCall] = {}
         # The texts that have begun, and the calls that have ended, by the index of their part.
         self._texts: set[int] = set()
         self._ended: set[int] = set()
@@ -85,14 +83,9 @@ class ChatDialect(Dialect):
         elif part.kind == "result":
             id = call.sent_id or call.id
             self._unanswered.pop(id, None)
-            self._waiting.pop(id, None)
             yield from self._result(id, part)
         else:
             yield from self._call(part, call)
-            if part.status == "waiting" and call.sent_id is not None:
-                self._unanswered.pop(call.sent_id, None)
-                self._waiting[call.sent_id] = call
-                yield from self._waits(call.sent_id)
 
     def _text(self, part: Part) -> Iterator[Event]:
         id = f"{part.kind}-{part.index}"
@@ -135,10 +128,6 @@ class ChatDialect(Dialect):
 
     def _turn_begins(self) -> Iterator[Event]:
         """The events between two answers of a conversation."""
-        yield from ()
-
-    def _waits(self, id: str) -> Iterator[Event]:
-        """The events of a call that a person has to approve."""
         yield from ()
 
     @abstractmethod

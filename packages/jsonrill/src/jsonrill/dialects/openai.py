@@ -201,10 +201,6 @@ class ChatChunks(ChatDialect):
 
     def _close(self, complete: bool) -> Iterator[Event]:
         yield from () if self.failed else super()._close(complete)
-        if complete and self._waiting:
-            names = ", ".join([call.name or "" for call in self._waiting.values()])
-            message = f"a person has to approve the call of {names}, which no chunk can say"
-            yield from self._fail({"code": "WAITING", "message": message})
 
     def _failure(self, problem: Problem) -> Iterator[Event]:
         yield _error(problem)

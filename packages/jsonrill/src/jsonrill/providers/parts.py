@@ -1,4 +1,4 @@
-"""The parts of answers, as `parts()`, `run_tools()` and `agent()` yield them and JSON keeps them.
+"""The parts of answers, as `parts()` and `run_tools()` yield them and JSON keeps them.
 
 So what a program has made of a provider's stream is a source again: of one turn or of many, with
 the results of tools in between. A program that joins several loops numbers the parts of each from
@@ -25,9 +25,7 @@ from .statements import (
     failed,
 )
 
-# Of a call, for an agent: its tool was started, or a person has to decide.
-STATES: Final = ("started", "waiting")
-KINDS: Final = ("text", "reasoning", "json", "call", "result")
+KINDS: Final = ("text", "reasoning", "call", "result")
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -63,7 +61,7 @@ class PartEvents:
         self._seen[index] = kind, as_id(call.get("id")), _has_ended(kind, call, event)
         delta = as_text(event.get("delta"))
         if kind == "call":
-            statements.append(self._call(index, call, delta, event.get("status")))
+            statements.append(self._call(index, call, delta))
         elif delta is not None or event.get("complete") is True:
             make = Reasoning if kind == "reasoning" else Text
             statements.append(make(delta or "", block=index, ends=event.get("complete") is True))
@@ -84,7 +82,7 @@ class PartEvents:
         news = kind == "call" and its_id == id and as_text(event.get("delta")) is None
         return its_kind != kind or (ended and not news)
 
-    def _call(self, index: int, call: dict[str, Any], delta: str | None, state: Any) -> CallDelta:
+    def _call(self, index: int, call: dict[str, Any], delta: str | None) -> CallDelta:
         end = None
         status, error = call.get("status"), call.get("error")
         if status == "complete":
@@ -105,7 +103,6 @@ class PartEvents:
             free=call.get("encoding") == "text",
             hosted=call.get("hosted") is True,
             end=end,
-            status=state if state in STATES else None,
         )
 
 

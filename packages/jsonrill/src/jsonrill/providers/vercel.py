@@ -82,8 +82,6 @@ def _call(kind: str, call: str, event: dict[str, Any]) -> list[Statement]:
             return [CallDelta(call, None, name, hosted=hosted, end=end)]
         case "tool-input-error":
             return [_failed(call, name, event.get("errorText"))]
-        case "tool-approval-request":
-            return [CallDelta(call, opens=False, status="waiting")]
         case "tool-output-available" | "tool-result":
             return [Result(call, event.get("output"))]
         case "tool-output-error":

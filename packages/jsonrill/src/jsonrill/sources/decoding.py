@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import SourceFailed, UnknownSource, truncated
 from ..options import Provider
 from ..providers import Reader
-from ..providers.objects import plain
 from ..providers.statements import Finish, Watch
 from .answer import AnswerText
 from .arguments import ArgumentText
@@ -40,9 +39,8 @@ class EventDecoder:
 
     done = False
 
-    def __init__(self, provider: Provider, sse: bool, *, as_dicts: bool = False) -> None:
+    def __init__(self, provider: Provider, sse: bool) -> None:
         self._sse = sse
-        self._as_dicts = as_dicts
         self._text: EventText | None = None
         # Until an event is recognised: a reader, which tells if it says something.
         self._reader: Reader | None = None if callable(provider) else Reader(provider)
@@ -78,14 +76,8 @@ class EventDecoder:
         return self._reader is not None and not self._unknown
 
     def _decoded(self, events: Iterable[str]) -> Iterator[Any]:
-        """The events of a text: JSON text, or dicts."""
-        if self._reader is not None:
-            events = self._counted(events)
-        if not self._as_dicts:
-            return iter(events)
-        # A reader says nothing of what is no event.
-        objects = (plain(event) for event in events)
-        return (event for event in objects if event is not None)
+        """The events of a text, as JSON text."""
+        return iter(events) if self._reader is None else self._counted(events)
 
     def _counted(self, events: Iterable[Any]) -> Iterator[Any]:
         for event in events:

@@ -123,32 +123,21 @@ class Reading:
 class EventReading:
     """As `Reading`, for stages that read the events themselves.
 
-    Text holds events. With `split` the stage takes text for the answer's: then events are dicts,
-    and text of which nothing says that it holds events goes to the stage as it is.
+    Text holds events.
     """
 
-    def __init__(
-        self,
-        provider: Provider = "auto",
-        *,
-        split: bool = False,
-    ) -> None:
+    def __init__(self, provider: Provider = "auto") -> None:
         self._provider = provider
-        self._split = split
         self._decoder: EventDecoder | None = None
 
-    def decoder(self, first: Any, source: Opened) -> Decoder | None:
-        """The decoder for a source whose first element this is; None for the answer's text."""
+    def decoder(self, first: Any, source: Opened) -> Decoder:
+        """The decoder for a source whose first element this is."""
         from .decoding import EventDecoder
         from .failures import FailedResponse
 
         if source.failure is not None:
             return FailedResponse(*source.failure)
-        is_text = isinstance(first, (str, bytes, bytearray, memoryview))
-        holds_events = source.sse or source.lines or self._provider != "auto"
-        if self._split and is_text and not holds_events:
-            return None
-        self._decoder = EventDecoder(self._provider, source.sse, as_dicts=self._split)
+        self._decoder = EventDecoder(self._provider, source.sse)
         return self._decoder
 
     @property

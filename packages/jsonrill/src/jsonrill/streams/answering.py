@@ -177,7 +177,7 @@ def parts(
 ) -> Any:
     """Yield the parts of an answer as they grow: text, reasoning, calls and results, in order.
 
-    The source is a provider's stream, with `split` also a text. `SourceFailed` is raised at the end
+    The source is a provider's stream. `SourceFailed` is raised at the end
     if the provider reported an error. A text that was cut is never `complete`, and its `error` says
     why; a call that was cut has the status `truncated`.
     """
@@ -185,8 +185,7 @@ def parts(
     reading = Parts(choice=choice, **options)
     reading.tell(answer)
 
-    split = bool(options.get("split"))
-    events = EventReading(options.get("provider", "auto"), split=split)
+    events = EventReading(options.get("provider", "auto"))
 
     def stage(event: Any) -> Iterator[Part]:
         yield from reading.flush(done=events.said_done) if event is END else reading.feed(event)

@@ -234,10 +234,6 @@ class ToolCalls:
             self._calls.pop(call.number, None)
             self._done.pop(call.number, None)
 
-    def skip(self, responses: int) -> None:
-        """This many responses were read elsewhere: ids that are made up are none of theirs."""
-        self._identity.skip(responses)
-
     def _count(self, known: bool) -> None:
         """Notice the first event that is recognised: it says something, or is of a provider."""
         known = known or (self.reader.named == "auto" and self.reader.provider is not None)

@@ -116,10 +116,6 @@ class Identity(Generic[C]):
         self._response = message
         self._named = message is not None
 
-    def skip(self, responses: int) -> None:
-        """Count these responses as read: the names of theirs are not used again."""
-        self._count += responses
-
     def find(self, delta: CallDelta) -> C | None:
         """The call that the delta is about, opened if need be; None if there is none."""
         self.displaced = None

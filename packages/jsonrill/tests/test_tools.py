@@ -43,7 +43,7 @@ async def sent(events: list[Event]) -> AsyncIterator[Event]:
         yield event
 
 
-def run(events: list[Event], tools: dict[str, Any], **options: Any) -> tuple[list[Part], Any]:
+def run(events: list[Event], tools: Any, **options: Any) -> tuple[list[Part], Any]:
     """The parts of a sync run, and the run; an async run gives the same results and messages."""
     running = run_tools(events, tools, **options)
     sync_parts = list(running)
@@ -533,6 +533,14 @@ def test_methods_partials_and_callables() -> None:
     assert outcomes(parts) == {"call-0": "Rome", "call-1": "ROME", "call-2": "in Rome"}
 
 
+def test_tools_may_be_a_list_of_functions() -> None:
+    def weather(city: str) -> str:
+        return city
+
+    parts, _ = run([call(0, "weather", '{"city":"Rome"}'), END], [weather])
+    assert outcomes(parts) == {"call-0": "Rome"}
+
+
 def test_a_tool_that_takes_free_text() -> None:
     custom = {"index": 0, "id": "k", "type": "custom", "custom": {"name": "code", "input": "x=1"}}
     parts, running = run([chunk(tool_calls=[custom]), END], {"code": lambda text: len(text)})
@@ -542,7 +550,7 @@ def test_a_tool_that_takes_free_text() -> None:
 
 def test_wrong_use_is_refused() -> None:
     for wrong, error in (
-        ({"tools": [len]}, TypeError),
+        ({"tools": [1]}, TypeError),
         ({"tools": {"t": 1}}, TypeError),
         ({"tools": {}, "when": "now"}, ValueError),
         ({"tools": {}, "concurrency": 0}, ValueError),
