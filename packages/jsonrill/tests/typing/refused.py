@@ -5,7 +5,6 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 import jsonrill
-import jsonrill_server
 
 
 class Trip(BaseModel):
@@ -34,9 +33,6 @@ jsonrill.fields("{}")  # call-overload
 jsonrill.updates("{}", "REALTIME", Trip)  # call-overload
 jsonrill.updates("{}", schema=Trip, models="partial")  # call-overload
 print(next(jsonrill.values("{}", Trip)).titel)  # attr-defined
-jsonrill_server.Client("http://localhost").create(entty="days")  # call-arg
-jsonrill_server.Client("http://localhost").read("s", mode="REALTIM")  # call-overload
-jsonrill_server.Client("http://localhost").publish("s", "x", repiar=True)  # call-arg
 jsonrill.values("{}", missing="zero")  # call-overload
 jsonrill.values("{}", Trip, missing="zeros")  # call-overload
 jsonrill.values("{}", Trip, answer={})  # call-overload
