@@ -181,7 +181,7 @@ export class Observed {
 }
 
 // What a reader can do when the server's part is over; its own words are for those who run it.
-const INTERRUPTED = ["PRODUCER_LOST", "PRODUCER_STOPPED", "RELAY_STOPPED", "UPSTREAM_LOST"];
+const INTERRUPTED = ["PRODUCER_LOST", "PRODUCER_STOPPED"];
 const WORDS = "The answer was interrupted on the server, and will not go on. Please ask again.";
 
 /**
