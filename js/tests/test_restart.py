@@ -32,9 +32,7 @@ def publish(server: Server, url: str, numbers: range) -> None:
 
 
 @hard
-@pytest.mark.parametrize(
-    "query", ["format=fragments&wire=compact", "format=updates&mode=realtime&send=delta"]
-)
+@pytest.mark.parametrize("query", ["format=fragments", "format=updates&mode=realtime&send=delta"])
 def test_nothing_twice_and_nothing_missing(tmp_path: Path, query: str) -> None:
     node = need_command("node")
     with Server(tmp_path, store=f"sqlite:///{tmp_path}/log.db", retry=50) as server:
