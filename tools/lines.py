@@ -77,7 +77,7 @@ PARTS: Final = {
     "library": Part(r"packages/jsonrill/src/.*", code, 11_000, 28_500),
     "server": Part(r"packages/jsonrill-server/src/.*", code, 3_000, 10_400),
     "batch": Part(r"packages/jsonrill-batch/src/.*", code, 500, 2_900),
-    "js": Part(r"js/src/.*", code, 4_500, 12_100),
+    "js": Part(r"js/src/.*", code, 4_500, 6_550),
     "page": Part(r"page/(?!tests/).*", code, 3_000, 7_700),
     "tests (raw lines)": Part(
         r"(.*/)?tests/.*\.(py|js|mjs|ts|tsx)|conftest\.py", raw, 30_000, 76_500

@@ -182,8 +182,6 @@ export class Machine {
   // Is a piece simply read? Not if closed, within a UTF-8 sequence, or with many documents.
   #simple;
   _flushing = false;
-  /** With many documents: the number of the one being read. */
-  document = 0;
   /** With many documents: what ended some of them early. @type {(InvalidJSON | LimitExceeded)[]} */
   errors = [];
 
@@ -420,7 +418,6 @@ export class Machine {
     this._frames = [];
     this._begun = "";
     this._bound = this._offset + pos + this._size;
-    this.document += 1;
   }
 
   /**
