@@ -656,7 +656,6 @@ def vercel(kind: str, **fields: Any) -> Event:
             [
                 vercel("tool-input-start", toolName="f"),
                 vercel("tool-input-delta", inputTextDelta=TEXT),
-                vercel("tool-approval-request", approvalId="p"),
                 vercel("tool-input-available", toolName="f", input={"a": 1, "limit": 10}),
             ],
             (*DONE, None),
