@@ -497,9 +497,8 @@ def test_the_options_of_updates_reach_the_library() -> None:
 
 
 def test_version() -> None:
-    assert re.match(
-        rb"jsonrill \d+\.\d+\.\d+ \((compiled|pure Python)\)\n$", run("--version").stdout
-    )
+    expected = re.escape(jsonrill.__version__) + r" \((compiled|pure Python)\)\n"
+    assert re.fullmatch(f"jsonrill {expected}", run("--version").stdout.decode())
 
 
 # ---- streams of the shell that are closed, not UTF-8, or marked ----
