@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import re
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
@@ -392,3 +395,17 @@ def test_a_store_that_is_not_there_is_unavailable_and_says_why(kind: str) -> Non
 def test_what_is_not_the_url_of_a_store(url: str) -> None:
     with pytest.raises(ValueError):
         open_store(url)
+
+
+@pytest.mark.parametrize("kind", SERVED)
+def test_a_store_without_its_driver_names_an_extra_that_exists(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("redis", "redis.asyncio", "psycopg"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in ("redis", "postgres"):
+        monkeypatch.delitem(sys.modules, f"jsonrill_server.store.{name}", raising=False)
+    with pytest.raises(ValueError, match="pip install") as caught:
+        open_store(f"{kind}://host/0")
+    [extra] = re.findall(r"'jsonrill-server\[(\w+)\]'", str(caught.value))
+    assert extra in (metadata("jsonrill-server").get_all("Provides-Extra") or ())
