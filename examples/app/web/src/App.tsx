@@ -1,4 +1,4 @@
-import { type DeepPartial, Document } from "jsonrill";
+import { type DeepPartial, partial } from "jsonrill";
 import { type CallState, useRunParts } from "jsonrill/react";
 import { type FormEvent, memo, useMemo, useRef, useState } from "react";
 
@@ -26,7 +26,7 @@ export function App() {
   const url = id && `/api/trips/${id}`;
   const answer = useRunParts(url);
   const text = answer.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
-  const trip = useMemo(() => valueOf<Trip>(text), [text]);
+  const trip = useMemo(() => partial<Trip>(text), [text]);
   const error = problem || answer.error?.message;
   const isBusy = answer.isLoading;
 
@@ -65,13 +65,6 @@ export function App() {
       </section>
     </main>
   );
-}
-
-/** The value of a JSON text that may still grow. */
-function valueOf<T>(text: string): DeepPartial<T> | undefined {
-  const document = new Document();
-  document.feed(text);
-  return document.value as DeepPartial<T> | undefined;
 }
 
 function status(reading: string, connection: string) {
