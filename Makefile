@@ -165,14 +165,11 @@ SOURCES := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
 	  -c $(LIBRARY)/tests/frameworks/constraints.txt --group frameworks -e $(LIBRARY)
 	@touch $@
 
-# The rivals in environments of their own: two of them need different versions of a third.
-.venv/.stamp-bench: bench/rivals.txt bench/instructor.txt bench/node/package.json | .venv/.stamp-venv
+# The rivals in an environment of their own: they pin other versions than the tests need.
+.venv/.stamp-bench: bench/rivals.txt bench/node/package.json | .venv/.stamp-venv
 	@echo "installing the rivals ..."
-	@for name in rivals instructor; do \
-	  $(BIN)/python -m venv --clear .venv/$$name && \
-	  .venv/$$name/bin/python -m pip -qq --disable-pip-version-check install -r bench/$$name.txt \
-	  || exit 1; \
-	done
+	@$(BIN)/python -m venv --clear .venv/rivals
+	@.venv/rivals/bin/python -m pip -qq --disable-pip-version-check install -r bench/rivals.txt
 	@if command -v npm >/dev/null; then \
 	  npm install --prefix bench/node --no-package-lock --silent --no-fund --no-audit; \
 	else echo "no npm: without the rivals in JavaScript"; fi

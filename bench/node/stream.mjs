@@ -1,96 +1,91 @@
-// The JavaScript rivals on the same texts: node stream.mjs FILE BUDGET CAP, JSON on stdout.
-// FILE holds {"size": characters a piece, "texts": {shape: text}}. Processor time, best of many;
-// it includes what the engine's helper threads do.
+// The npm package and its rivals: node stream.mjs BUDGET reads {size: [piece, …]} and writes the
+// microseconds per piece of each, as JSON. Processor time, the best of many runs.
 
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { JSONParser } from "@streamparser/json";
-import { parsePartialJson } from "ai";
 import { parse } from "jsonriver";
+import { Allow, parse as parsePartial } from "partial-json";
+import { Document, values } from "../../js/src/index.js";
 
-const [file, budget, cap] = process.argv.slice(2);
-const { size, texts } = JSON.parse(readFileSync(file, "utf8"));
+const budget = Number(process.argv[2]);
+const texts = JSON.parse(readFileSync(0, "utf8"));
+const CAP = 8;
+
 const seconds = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 };
 
-class OutOfTime extends Error {}
+async function* late(pieces) {
+  yield* pieces;
+}
 
-// Each gives every piece to its library and has the value in hand after it.
-const rivals = {
-  "jsonriver (npm)": async (pieces) => {
-    for await (const value of parse(pieces())) void value;
+const candidates = {
+  "jsonrill `Document.live`": async (pieces, check) => {
+    const document = new Document();
+    for (const piece of pieces) {
+      check();
+      document.feed(piece);
+      void document.live;
+    }
   },
-  "@streamparser/json (npm)": async (pieces) => {
+  "jsonrill `values(…, { live: true })`": async (pieces) => {
+    for await (const value of values(late(pieces), { live: true })) void value;
+  },
+  jsonriver: async (pieces) => {
+    for await (const value of parse(late(pieces))) void value;
+  },
+  "@streamparser/json": async (pieces, check) => {
     const parser = new JSONParser({ emitPartialValues: true, emitPartialTokens: true });
     let latest;
     parser.onValue = ({ value }) => (latest = value);
-    for await (const piece of pieces()) parser.write(piece);
+    for (const piece of pieces) {
+      check();
+      parser.write(piece);
+    }
     void latest;
   },
-  "ai (npm)": async (pieces) => {
+  "partial-json": async (pieces, check) => {
     let text = "";
-    for await (const piece of pieces()) await parsePartialJson((text += piece));
+    for (const piece of pieces) {
+      check();
+      parsePartial((text += piece), Allow.ALL);
+    }
   },
 };
-const packages = ["jsonriver", "@streamparser/json", "ai"];
 
-async function once(read, cut) {
-  const start = seconds();
-  let fed = 0;
-  async function* pieces() {
-    for (const piece of cut) {
-      if (fed++ % 64 === 0 && seconds() - start > cap) throw new OutOfTime();
-      yield piece;
-    }
-  }
-  try {
-    await read(pieces);
-  } catch (error) {
-    const took = seconds() - start;
-    if (error instanceof OutOfTime) return { seconds: took, read: fed / cut.length, failed: "" };
-    return { seconds: took, read: 1, failed: error.constructor.name };
-  }
-  return { seconds: seconds() - start, read: 1, failed: "" };
-}
-
-async function best(read, cut) {
-  let timing = await once(read, cut);
-  let used = timing.seconds;
-  let samples = 1;
-  const times = Math.max(1, Math.round(0.01 / Math.max(timing.seconds, 1e-5)));
-  while (timing.read === 1 && !timing.failed && used < budget && samples < 200) {
+/** The seconds of the best run; null if one takes longer than CAP. */
+async function best(read, pieces) {
+  let least = Infinity;
+  for (let used = 0, runs = 0; runs < 3 || used < budget; runs += 1) {
     const start = seconds();
-    for (let turn = 0; turn < times; turn++) await once(read, cut);
+    const check = () => {
+      if (seconds() - start > CAP) throw new RangeError("stopped");
+    };
+    try {
+      await read(pieces, runs ? () => {} : check);
+    } catch (error) {
+      if (error instanceof RangeError) return null;
+      throw error;
+    }
     const took = seconds() - start;
-    timing = { ...timing, seconds: Math.min(timing.seconds, took / times) };
+    least = Math.min(least, took);
     used += took;
-    samples += 1;
   }
-  const whole = timing.read === 1 && !timing.failed;
-  return { ...timing, samples, us: whole ? (timing.seconds / cut.length) * 1e6 : null };
+  return least;
 }
 
-const stopped = new Set();
-const results = {};
-for (const [shape, { text, family }] of Object.entries(texts)) {
-  const characters = Array.from(text);
-  const cut = [];
-  for (let at = 0; at < characters.length; at += size) cut.push(characters.slice(at, at + size).join(""));
-  const rows = {};
-  for (const [name, read] of Object.entries(rivals)) {
-    if (family && stopped.has(name)) continue;
-    rows[name] = await best(read, cut);
-    if (rows[name].read < 1) stopped.add(name);
+const rows = {};
+for (const [name, read] of Object.entries(candidates)) {
+  rows[name] = {};
+  for (const [size, pieces] of Object.entries(texts)) {
+    const took = await best(read, pieces);
+    rows[name][size] = took === null ? null : (took / pieces.length) * 1e6;
   }
-  results[shape] = { characters: characters.length, pieces: cut.length, rows };
 }
-const need = createRequire(import.meta.url);
-const versions = {};
-for (const name of packages) {
-  // Not every package exports its package.json.
+const versions = { node: process.version };
+for (const name of ["jsonriver", "@streamparser/json", "partial-json"]) {
   const path = new URL(`node_modules/${name}/package.json`, import.meta.url);
-  versions[name] = need(path.pathname).version;
+  versions[name] = JSON.parse(readFileSync(path, "utf8")).version;
 }
-console.log(JSON.stringify({ results, versions: { node: process.version, ...versions } }));
+console.log(JSON.stringify({ rows, versions }));
