@@ -118,7 +118,7 @@ def page(results: dict[str, Any], javascript: dict[str, Any] | None) -> str:
 
 `make bench` installs the rivals, measures and writes this page. The figures are processor time, the
 best sample of candidates that take turns in one process; read the ratios. A text comes in pieces of
-{PIECE} characters; what needs more than 8 s for one text is stopped. {machine}.""",
+{PIECE} characters; what needs more than 4 s for one text is stopped. {machine}.""",
         "## Goals",
         goals(results),
         "## A value after each piece",

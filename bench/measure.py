@@ -13,7 +13,7 @@ from time import process_time
 from typing import Any, Final
 
 SAMPLE: Final = 0.005  # seconds; shorter work is repeated, because clocks have a resolution
-CAP: Final = 8.0  # seconds after which a candidate is stopped
+CAP: Final = 4.0  # seconds after which a candidate is stopped
 
 Work = Callable[[], object]
 
@@ -45,27 +45,30 @@ def sample(work: Work, times: int) -> float:
     return (process_time() - start) / times
 
 
-def repetitions(work: Work) -> int | None:
-    """Return how often to run work in one sample, None if one run takes longer than `CAP`."""
+def first_run(work: Work) -> float | None:
+    """Return the seconds of one run, None if it was stopped after `CAP` seconds."""
     try:
         with time_limit(CAP):
-            work()
-            return max(1, round(SAMPLE / max(sample(work, 1), 1e-7)))
+            return sample(work, 1)
     except OutOfTime:
         return None
 
 
 def compare(works: dict[str, Work], budget: float) -> dict[str, float | None]:
-    """Return the seconds of one run of each work, None for one that was stopped."""
+    """Return the seconds of one run of each work, None for one that was stopped.
+
+    Work that takes longer than the budget is run once.
+    """
     gc.collect()
     gc.freeze()
-    times = {name: repetitions(work) for name, work in works.items()}
-    best = {name: float("inf") for name, count in times.items() if count is not None}
-    used = dict.fromkeys(best, 0.0)
+    best = {name: first_run(work) for name, work in works.items()}
+    short = {name: seconds for name, seconds in best.items() if seconds and seconds < budget}
+    times = {name: max(1, round(SAMPLE / seconds)) for name, seconds in short.items()}
+    used = dict.fromkeys(short, 0.0)
     for turn in range(200):
-        active = [name for name in best if turn < 3 or used[name] < budget]
-        for name in active:
-            seconds = sample(works[name], count := times[name] or 1)
-            best[name] = min(best[name], seconds)
-            used[name] += seconds * count
-    return {name: best.get(name) for name in works}
+        for name in short:
+            if turn < 3 or used[name] < budget:
+                seconds = sample(works[name], times[name])
+                best[name] = short[name] = min(short[name], seconds)
+                used[name] += seconds * times[name]
+    return best

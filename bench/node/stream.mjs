@@ -9,7 +9,7 @@ import { Document, values } from "../../js/src/index.js";
 
 const budget = Number(process.argv[2]);
 const texts = JSON.parse(readFileSync(0, "utf8"));
-const CAP = 8;
+const CAP = 4;
 
 const seconds = () => {
   const { user, system } = process.cpuUsage();
