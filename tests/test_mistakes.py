@@ -356,7 +356,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "text: pattern",
         lambda: list(rill.text("{}", "items[*].title")),
-        "ValueError: a path without wildcards is wanted here, not 'items[*].title': use texts(source, 'items[*].title')",
+        "ValueError: a path without wildcards is wanted here, not 'items[*].title'",
     ),
     (
         "select: ijson path",
@@ -416,7 +416,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "chunks revised",
         lambda: list(rill.chunks([{"a": "xy"}, {"a": "z"}])),
-        "RevisionError: root.a was written as 'xy' and is now 'z'; written text cannot be taken back. To try: patience=2 (if valu…",
+        "RevisionError: root.a was written as 'xy' and is now 'z'; written text cannot be taken back. To try: on_revision=…",
     ),
     (
         "a choice below 0",
@@ -441,7 +441,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "loads: many",
         lambda: rill.loads("{}{}", many=True),
-        "ValueError: loads reads one document: use values(text, many=True)",
+        "TypeError: unknown option: many; there are schema, repair, on_repair, prefix, parse_float, limits",
     ),
     (
         "loads: not text",
@@ -477,11 +477,6 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
         "a fragment that does not fit",
         lambda: rill.Rebuilder().feed([{"path": "root[5]", "kind": "CompleteNull"}]),
         "FragmentError: CompleteNull of root[5] does not fit: root is next",
-    ),
-    (
-        "a key twice",
-        lambda: read('{"a": 1, "a": 2}', duplicates="error"),
-        "InvalidJSON: expected no key twice in an object but got 'a' at character 11, in root",
     ),
 ]
 

@@ -227,7 +227,6 @@ test("select: each value when it is complete, and nothing else", async () => {
 });
 
 for (const { text: source, call, options, out, error, message } of cases("fields.json").cases) {
-  if (call[0] === "texts" || options?.many) continue;
   test(`${call.join(" ")} of ${source.slice(0, 60)}`, async () => {
     const [kind, ...fields] = call;
     for (const cut of cuttings(source)) {

@@ -28,6 +28,5 @@ setup(
         f"jsonrill[pydantic,jsonschema,cli]=={version()}",
         "dask[distributed]>=2025.1",
         "pyarrow>=17",
-        "zstandard>=0.23",
     ],
 )

@@ -40,7 +40,6 @@ SNAPSHOTS = ['{"a":"x"}', '{"a":"xy","b":[1]}']
 # What is fed before the copy, and after it; and what shows how that went.
 STAGES: dict[str, Any] = {
     "Document": (Document, FIRST, REST, lambda it, out: it.value),
-    "Document many": (lambda: Document(many=True), FIRST, REST, lambda it, out: it.value),
     "Document repair": (lambda: Document(repair=True), FIRST, REST, lambda it, out: it.value),
     "Parser": (Parser, FIRST, REST, lambda it, out: out),
     "Rebuilder": (Rebuilder, *FRAGMENTS, lambda it, out: it.value),

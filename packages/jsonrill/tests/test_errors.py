@@ -104,7 +104,6 @@ def errors(text: str, **options: Any) -> list[Any]:
             {"schema": {"type": "array", "items": SCHEMA}},
             "root[1].n",
         ),
-        ('{"n": ""}\n\n{"n":\n^0}', {"schema": SCHEMA, "many": True}, "root.n"),
         ('Here:\n{"n": ""\n"a":\n [^{}]}', {"schema": SCHEMA, "repair": True}, "root.a[0]"),
     ],
 )

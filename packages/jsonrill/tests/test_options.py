@@ -52,20 +52,18 @@ FIELDS: dict[Any, tuple[str, ...]] = {
     "text": ("fields",),
     jsonrill.select: ("field",),
     jsonrill.text: ("field",),
-    jsonrill.texts: ("fields",),
     jsonrill.fields: ("schema",),
 }
 # The functions of a stage, their options, and their parameters that are no options of it.
 FUNCTIONS: dict[Callable[..., Any], tuple[Stage, type, set[str]]] = {
-    jsonrill.values: ("values", ReadOptions, {"schema", "live", "missing"}),
+    jsonrill.values: ("values", ReadOptions, {"schema", "live", "missing", "many"}),
     jsonrill.fields: ("values", ReadOptions, set()),
     jsonrill.loads: ("values", ParseOptions, {"schema"}),
     jsonrill.partial: ("values", ParseOptions, {"schema", "missing"}),
     jsonrill.fragments: ("fragments", ReadOptions, set()),
-    jsonrill.updates: ("updates", ReadUpdateOptions, {"mode", "schema", "every"}),
+    jsonrill.updates: ("updates", ReadUpdateOptions, {"mode", "schema", "every", "many"}),
     jsonrill.select: ("select", ReadOptions, {"schema"}),
     jsonrill.text: ("text", ReadTextOptions, {"read_all"}),
-    jsonrill.texts: ("text", ReadTextOptions, set()),
     jsonrill.chunks: ("chunks", ChunkOptions, set()),
     jsonrill.tool_calls: ("calls", CallOptions, {"calls", "answer"}),
 }
@@ -113,8 +111,8 @@ TEXT = [stage for stage in STAGES if stage in TEXT_STAGES]
 @pytest.mark.parametrize("stage", TEXT)
 def test_a_class_refuses_an_unknown_option_with_the_nearest_name(stage: Stage) -> None:
     stage_class = STAGES[stage][0]
-    with pytest.raises(TypeError, match="unknown option: duplicate; did you mean duplicates?"):
-        stage_class(*FIELDS.get(stage, ()), duplicate="error")
+    with pytest.raises(TypeError, match="unknown option: prefixes; did you mean prefix?"):
+        stage_class(*FIELDS.get(stage, ()), prefixes="{")
 
 
 @pytest.mark.parametrize("stage", TEXT)
@@ -122,7 +120,7 @@ def test_each_class_that_reads_text_hands_its_options_on(stage: Stage) -> None:
     """An option that a constructor names, it could also forget: the two that refuse text tell."""
     stage_class = STAGES[stage][0]
     refused = 0
-    for options in ({"duplicates": "error"}, {"limits": Limits(depth=1)}):
+    for options in ({"prefix": "]"}, {"limits": Limits(depth=1)}):
         reader = stage_class(*FIELDS.get(stage, ()), **options)
         try:
             for step in (reader.feed('{"a": [[1]], "a": 2}'), reader.flush()):
@@ -219,7 +217,7 @@ def by_front(front: Front, stage: Stage) -> set[str]:
     return {option.name for option in offered(front, stage)}
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", [it for it in STAGES if it not in ("rebuild", "text")])
 def test_the_command_line_offers_each_option(stage: Stage) -> None:
     typer = pytest.importorskip("typer")
     from jsonrill.cli.app import app
@@ -231,7 +229,9 @@ def test_the_command_line_offers_each_option(stage: Stage) -> None:
     if stage in TEXT_STAGES:
         expected |= {"choice", "tool", "provider"}
     if stage == "values":
-        expected |= {"schema", "check_formats"}
+        expected |= {"schema"}
+    if stage in ("values", "updates"):
+        expected |= {"many"}
     assert as_options(flags) - own - {"files", "field", "rules"} == expected
 
 
@@ -288,13 +288,10 @@ def test_a_batch_job_has_each_option(stage: Stage) -> None:
         ("send", "DATA"),
         ("partial_numbers", 1),
         ("many", "yes"),
-        ("duplicates", None),
         ("null", "none"),
-        ("patience", 0),
-        ("patience", 1001),
-        ("patience", True),
-        ("patience", 1.5),
         ("keep", -1),
+        ("keep", True),
+        ("keep", 1.5),
         ("provider", "nobody"),
         ("provider", 5),
         ("schemas", []),
@@ -312,7 +309,6 @@ def test_a_value_that_is_not_allowed_is_refused_by_name(name: str, value: Any) -
     [
         ("mode", "one_by_one", "ONE-BY-ONE"),
         ("provider", "OpenAI-Chat", "openai_chat"),
-        ("patience", 1000, 1000),
         ("keep", None, None),
         ("lease", 2, 2),
         ("schemas", None, None),
@@ -382,31 +378,3 @@ def test_repair_reaches_tool_calls_everywhere() -> None:
         job = Job(kind="calls", repair=repair)
         process_shard([json.dumps({"id": 1, "events": events})], job, rows.append)
         assert json.loads(rows[0])["calls"][0]["status"] == status
-
-
-def test_the_flags_that_were_missing_work(tmp_path: Any) -> None:
-    """`updates --duplicates`, and `batch --patience` and `--duplicates`."""
-    pytest.importorskip("typer")
-    from typer.testing import CliRunner
-
-    from jsonrill.cli.app import app
-
-    run = CliRunner().invoke
-    twice = '{"a": 1, "a": 2}'
-    assert run(app, ["updates"], input=twice).exit_code == 0
-    assert run(app, ["updates", "--duplicates", "error"], input=twice).exit_code == 1
-
-    log = tmp_path / "log.jsonl"
-    steps = (("x", "y"), ("xx", "y"), ("xx", "yy"), ("xxx", "yy"))
-    snapshots = [{"a": a, "b": b} for a, b in steps]
-    log.write_text(json.dumps({"text": twice}) + "\n" + json.dumps({"snapshots": snapshots}) + "\n")
-
-    def errors(name: str, *flags: str) -> list[Any]:
-        out = tmp_path / name
-        run(app, ["batch", "values", str(log), "-o", str(out), "--workers", "0", *flags])
-        texts = [part.read_text("utf8") for part in out.glob("rows/part-*")]
-        rows = [json.loads(line) for text in texts for line in text.splitlines()]
-        return [row.get("error", {}).get("code") for row in rows]
-
-    assert errors("plain") == [None, "REVISION"]
-    assert errors("flags", "--duplicates", "error", "--patience", "2") == ["INVALID_JSON", None]

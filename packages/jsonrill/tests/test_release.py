@@ -53,14 +53,10 @@ READING: dict[str, dict[str, Any]] = {
     "zeros": {"schema": Model, "missing": "zero"},
     "repair": {"repair": True},
     "repair by schema": {"repair": True, "schema": SCHEMA},
-    "many": {"many": True},
-    "many with schema": {"many": True, "schema": SCHEMA},
 }
 UPDATING: dict[str, dict[str, Any]] = {
     "entities": {"entity": "b[*]"},
-    "document": {"entity": "b[*]", "document_schema": SCHEMA},
     "only complete": {"only_complete": ["a", "b"]},
-    "next after a violation": {"schema": SCHEMA, "on_violation": "next"},
     "progressive": {"mode": "PROGRESSIVE", "schema": SCHEMA},
     "batch": {"mode": "BATCH", "schema": SCHEMA},
 }
@@ -141,12 +137,11 @@ def test_nothing_is_left_of_updates(use: Callable[..., None], options: str, text
         "updates": lambda: list(jsonrill.updates(pieces(TEXT), schema=SCHEMA)),
         "select": lambda: list(jsonrill.select(pieces(TEXT), "b[*]", schema=SCHEMA)),
         "fields": lambda: list(jsonrill.fields(pieces(TEXT), schema=SCHEMA)),
-        "texts": lambda: list(jsonrill.texts(pieces(TEXT), "a")),
         "fragments": lambda: list(jsonrill.fragments(pieces(TEXT))),
         "chunks": lambda: list(jsonrill.chunks([TEXT[:-1] + "}", TEXT])),
         "parts": lambda: list(jsonrill.parts(EVENTS)),
         "tool_calls": lambda: list(jsonrill.tool_calls(EVENTS, schemas={"f": SCHEMA})),
-        "arguments": lambda: list(jsonrill.arguments(EVENTS, "f")),
+        "arguments": lambda: list(jsonrill.values(EVENTS, tool="f")),
     }.items(),
     ids=lambda item: item[0],
 )

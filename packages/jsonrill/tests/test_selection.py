@@ -1,4 +1,4 @@
-"""Values and texts at paths: `select`, `text`, `texts`; `cases/fields.json` pins them."""
+"""Values and texts at paths: `select` and `text`; `cases/fields.json` pins them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from jsonrill import (
     Limits,
     select,
     text,
-    texts,
 )
-from jsonrill.paths import format_path
 from support import by, cases, cuttings, hard, pieces
 from support.documents import tokens, values
 from support.streams import collect
@@ -41,16 +39,8 @@ TABLE = cases("fields.json")["cases"]
 
 
 def joined(items: list[Any], kind: str) -> list[Any]:
-    """The pieces of each string as one, in the order in which the strings begin."""
-    if kind == "text":
-        return ["".join(items)] if items else []
-    if kind == "select":
-        return items
-    whole: dict[str, str] = {}
-    for path, piece in items:
-        name = format_path(path)
-        whole[name] = whole.get(name, "") + piece
-    return [[name, piece] for name, piece in whole.items()]
+    """The pieces of a string as one."""
+    return items if kind == "select" else ["".join(items)] if items else []
 
 
 def options_of(case: dict[str, Any]) -> dict[str, Any]:
@@ -95,14 +85,13 @@ def test_a_piece_with_several_values_is_read_before_the_first_is_yielded_and_non
         next(stream)
 
 
-@pytest.mark.parametrize("function", [select, texts])
-def test_leaving_the_loop_closes_the_source(function: Any) -> None:
+def test_leaving_the_loop_closes_the_source() -> None:
     source = Closable(["[", '"a", ', '"b"]'])
-    for _ in function(source, "[*]"):
+    for _ in select(source, "[*]"):
         break
     assert source.closed == 1
     whole = Closable(["[", 5, "]"])
-    assert type(collect(function(whole, "[*]"))[1]) is TypeError
+    assert type(collect(select(whole, "[*]"))[1]) is TypeError
     assert whole.closed == 1
 
 
@@ -114,10 +103,6 @@ def test_async_sources() -> None:
     async def main() -> None:
         assert [value async for value in select(source(), "a")] == [1, {"b": "xy"}]
         assert [piece async for piece in text(source(), "a[1].b")] == ["x", "y"]
-        assert [pair async for pair in texts(source(), "a[*].b")] == [
-            (("a", 1, "b"), "x"),
-            (("a", 1, "b"), "y"),
-        ]
 
     asyncio.run(main())
 
@@ -132,18 +117,16 @@ def test_a_path_may_be_a_tuple() -> None:
 
 @pytest.mark.parametrize("field", ["a[", "", "a b", "[", "a..b"])
 def test_a_field_that_is_no_path_is_a_value_error_at_the_call(field: str) -> None:
-    for function in (select, text, texts):
+    for function in (select, text):
         with pytest.raises(ValueError):
             function([], field)  # type: ignore[operator]
 
 
 def test_wrong_use_is_a_type_error_at_the_call() -> None:
-    for function in (select, text, texts):
+    for function in (select, text):
         with pytest.raises(TypeError, match='a field is a path like "answer"'):
             cast(Any, function)([], 5)
-    with pytest.raises(TypeError, match="at least one field"):
-        texts([])
-    for function in (select, text, texts):
+    for function in (select, text):
         with pytest.raises(TypeError, match="takes str or bytes, not int"):
             list(cast(Any, function)(["[", 5], "[0]"))
     with pytest.raises(ValueError, match="wildcards"):
@@ -166,9 +149,7 @@ def test_options_of_the_parser() -> None:
     assert list(select('{"a": [1.5]}', "a", parse_float=Decimal)) == [Decimal("1.5")]
     assert list(select("```json\n{'a': [1, 2,]}\n```", "a", repair=True)) == [1, 2]
     assert list(text("{a: 'x", "a", repair=True)) == ["x"]
-    for function in (select, text, texts):
-        _, error = collect(function('{"b": 1, "b": 2}', "a", duplicates="error"))  # type: ignore[operator]
-        assert type(error) is jsonrill.InvalidJSON
+    for function in (select, text):
         with pytest.raises(TypeError, match="did you mean repair"):
             cast(Any, function)("{}", "a", repiar=True)
     with pytest.raises(TypeError, match="unknown option: many"):
@@ -191,22 +172,6 @@ def test_a_selected_value_is_what_the_whole_text_has_there(data: st.DataObject) 
     for second in seconds:
         want += second if isinstance(second, list) else [] if second is None else [second]
     assert selected == want
-
-
-@given(st.data())
-def test_the_texts_of_all_strings_are_in_the_value(data: st.DataObject) -> None:
-    items = data.draw(
-        st.lists(st.dictionaries(st.sampled_from("abc"), values, max_size=3), max_size=3)
-    )
-    cut = data.draw(pieces("".join(data.draw(tokens({"items": items})))))
-    pairs, _ = collect(texts(cut, "items[*].a", "items[*].b"))
-    want = [
-        [format_path(("items", at, key)), item[key]]
-        for at, item in enumerate(items)
-        for key in item
-        if key in "ab" and isinstance(item[key], str) and item[key]
-    ]
-    assert joined(pairs, "texts") == want
 
 
 ELEMENTS = [
@@ -350,7 +315,6 @@ def test_nothing_else_is_kept() -> None:
     try:
         selected = select(source(), "rows", limits=Limits(text=2000))
         assert sum(value["id"] for value in selected) == 2001
-        assert sum(1 for _ in texts(source(), "rows[*].text", limits=Limits(text=10**8))) > 2000
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

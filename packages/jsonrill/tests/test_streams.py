@@ -92,7 +92,6 @@ def test_live_values_are_one_object() -> None:
 
 def test_options_are_passed_on() -> None:
     assert list(values_of(["[1.1", "]"], parse_float=Decimal))[-1] == [Decimal("1.1")]
-    assert type(collect(values_of('{"a":1,"a":2}', duplicates="error"))[1]) is InvalidJSON
     assert type(collect(fragments("[[", limits=Limits(depth=1)))[1]) is LimitExceeded
     with pytest.raises(TypeError):
         values_of("", no_such_option=1)  # type: ignore[call-overload]

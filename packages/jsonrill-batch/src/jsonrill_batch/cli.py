@@ -51,7 +51,7 @@ app = typer.Typer(
     help="""Convert, validate or check millions of recorded streams, on all processors or on Dask.
 
 A line of a log is a stream: {"id": ..., "chunks": [...]}, or its snapshots, events or text; .gz,
-.zst, recorded event streams and exports of OpenAI batches, Langfuse and Helicone are read, too.
+recorded event streams and exports of OpenAI batches, Langfuse and Helicone are read, too.
 Rows go to rows/part-*.jsonl in the folder, lines that are no streams to quarantine.jsonl;
 report.html shows the results. Continue a run that was stopped with: jsonrill batch resume FOLDER
 

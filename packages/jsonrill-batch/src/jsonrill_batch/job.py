@@ -15,13 +15,11 @@ from jsonrill.errors import Limits
 from jsonrill.options import (
     BATCH_MODE,
     JOBS,
-    Duplicates,
     Entity,
     Modes,
     Null,
     Numbers,
     OnRevision,
-    OnViolation,
     Patterns,
     Schemas,
     Send,
@@ -50,10 +48,7 @@ class Job:
 
     kind: str
     schema: Any = None
-    document_schema: Any = None
     schemas: Schemas = None
-    check_formats: bool = False
-    on_violation: OnViolation = None
     mode: Modes = BATCH_MODE
     entity: Entity = None
     send: Send = "data"
@@ -63,12 +58,10 @@ class Job:
     only_complete: Patterns = ()
     provider: str = "auto"
     repair: bool | tuple[str, ...] = False
-    duplicates: Duplicates = "last"
     prefix: str = ""
     eager: bool = False
     null: Null = "value"
     on_revision: OnRevision = "raise"
-    patience: int = 1
     numbers: Numbers = "growing"
     field: str | None = None
     id_field: str = DEFAULT_ID

@@ -68,10 +68,9 @@ class Work:
 
     def _entity_options(self) -> dict[str, Any]:
         options = {**self.options["updates"]}
-        for name in ("schema", "document_schema"):
-            schema = resolved(options[name])
-            if schema is not None:
-                options[name] = self._compiled(schema)
+        schema = resolved(options["schema"])
+        if schema is not None:
+            options["schema"] = self._compiled(schema)
         return options
 
     def _compiled(self, schema: Any) -> Any:
@@ -82,7 +81,7 @@ class Work:
         return self._schema(schema)
 
     def _schema(self, schema: Any) -> Schema:
-        return Schema(resolved(schema), check_formats=self.job.check_formats)
+        return Schema(resolved(schema))
 
     def calls(self) -> ToolCalls:
         """What reads the calls of one stream."""

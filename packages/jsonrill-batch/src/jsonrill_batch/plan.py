@@ -13,7 +13,6 @@ from glob import has_magic, iglob
 from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
-from jsonrill.archives import MAGIC, need
 from jsonrill.eventstream import looks_like_events
 
 from .errors import InputError
@@ -24,7 +23,7 @@ from .output.folder import DONE, MANIFEST
 INPUT_FORMATS: Final = ("auto", "jsonl", "sse")
 LEAST: Final = 4 * 2**20
 MOST: Final = 256 * 2**20
-_COMPRESSIONS: Final = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+_GZIP: Final = b"\x1f\x8b"
 
 
 class File(NamedTuple):
@@ -77,11 +76,6 @@ def find_files(inputs: Iterable[str], input_format: str = "auto") -> list[File]:
         raise InputError("; ".join(wrong))
     if not files:
         raise InputError("there are no input files")
-    try:
-        for compression in sorted({file.compression for file in files.values()}):
-            need(compression)
-    except ImportError as error:
-        raise InputError(str(error)) from error
     return list(files.values())
 
 
@@ -189,10 +183,8 @@ def _remote_file(store: Any, path: str, input_format: str) -> File:
 
 def _kind(path: str, beginning: bytes, input_format: str) -> tuple[str, str]:
     """Format and compression of a file, by its first bytes or else by its name."""
-    for magic, compression in MAGIC.items():
-        if beginning.startswith(magic):
-            return input_format, compression
-    compression = _COMPRESSIONS.get(os.path.splitext(path)[1].lower(), "")
-    if compression or input_format != "auto":
-        return input_format, compression
+    if beginning.startswith(_GZIP) or path.lower().endswith(".gz"):
+        return input_format, "gzip"
+    if input_format != "auto":
+        return input_format, ""
     return "sse" if looks_like_events(beginning) else "jsonl", ""

@@ -75,7 +75,7 @@ def run(
 ) -> Report:
     """Run a job on all streams in the inputs; write rows, quarantine and report into `out`.
 
-    Inputs are paths, folders, patterns, or URLs that fsspec knows; `.gz` and `.zst` are
+    Inputs are paths, folders, patterns, or URLs that fsspec knows; `.gz` is
     decompressed. `workers` is the number of processes (default: one for each processor; 0 works
     in this process), `scheduler` the address of a Dask cluster. `on_progress` is called with a
     `Progress` a few times a second. A run that cannot start or continue raises `BatchError`;

@@ -230,7 +230,7 @@ def test_each_job_offers_only_what_it_takes() -> None:
         ("check", "--schema <str>", "--mode"),
         ("updates", "--mode", "--provider"),
         ("calls", "TOOL=FILE", "--null"),
-        ("chunks", "--patience", "--repair"),
+        ("chunks", "--null", "--repair"),
     ):
         shown = batch(kind, "--help").stdout
         assert has in shown and lacks not in shown

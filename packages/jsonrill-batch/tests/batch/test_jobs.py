@@ -261,10 +261,8 @@ def test_options_without_effect_are_refused(options: dict[str, Any], message: st
     [
         ({"kind": "updates", "mode": "SOMETIMES"}, "mode"),
         ({"kind": "calls", "provider": "nobody"}, "provider"),
-        ({"kind": "check", "duplicates": "never"}, "duplicates"),
         ({"kind": "check", "null": "nothing"}, "null"),
         ({"kind": "chunks", "on_revision": "weep"}, "on_revision"),
-        ({"kind": "chunks", "patience": 0}, "patience"),
         ({"kind": "check", "schema": "nowhere:Thing"}, "nowhere"),
         ({"kind": "check", "schema": "json:nothing"}, "nothing"),
         ({"kind": "check", "schema": "plain text"}, "module:Name"),

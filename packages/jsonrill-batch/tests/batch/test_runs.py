@@ -621,17 +621,6 @@ def test_what_a_run_made_is_not_read_by_the_next(tmp_path: Path) -> None:
         assert report.files == 1 and report.ok
 
 
-def test_an_archive_that_cannot_be_read_here_is_told_before_anything_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paths = [str(log(tmp_path / "a.jsonl", GOOD)), str(tmp_path / "b.zst")]
-    Path(paths[1]).write_bytes(b"\x28\xb5\x2f\xfd")
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(InputError, match="needs an extra"):
-        run(CHECK, paths, str(tmp_path / "out"), workers=0)
-    assert not (tmp_path / "out").exists()
-
-
 def test_paths_may_be_paths_and_one_is_enough(tmp_path: Path) -> None:
     path = log(tmp_path / "a.jsonl", GOOD)
     forms: list[Any] = [path, str(path), [path, str(path)]]

@@ -141,7 +141,7 @@ class Chaos(Traffic):
         data = [line.partition(" ")[2] for line in undisturbed]
         if name == "chunks" or (name == "raw" and not self.has_events(number)):
             assert [json.loads(text) for text in data[:-1]] == self.records[number]
-        elif name in ("raw", "openai") and self.has_events(number):
+        elif name == "raw" and self.has_events(number):
             assert data[:-1] == self.records[number]
 
     async def _cause_faults(self) -> None:
@@ -184,7 +184,7 @@ class Chaos(Traffic):
 
 def _is_end(name: str, last: list[str]) -> bool:
     """True if this is the last event of a complete answer in this format."""
-    ends = {"ag-ui": "RUN_FINISHED", "openai": "[DONE]", "ai-sdk": "[DONE]"}
+    ends = {"ag-ui": "RUN_FINISHED", "ai-sdk": "[DONE]"}
     return bool(last) and ends.get(name, "[DONE]") in last[0]
 
 

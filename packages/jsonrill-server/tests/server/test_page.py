@@ -13,7 +13,7 @@ import pytest
 from jsonrill_server import Config
 from jsonrill_server.demo.models import models
 from jsonrill_server.runs.options import StreamOptions, ViewOptions
-from jsonrill_server.runs.records import CLOSED, Record
+from jsonrill_server.runs.records import CLOSED
 from jsonrill_server.runs.render import rendering
 from support import HARDER, ROOT, hard
 from support.apps import asked
@@ -195,39 +195,3 @@ def test_a_generation_stops_when_it_is_cancelled(tmp_path: Path) -> None:
         assert [event.type for event in events][-1] == "CLOSE"
         assert "CANCELLED" in events[-2].data
         assert "Traceback" not in server.log()
-
-
-BROKEN = (
-    ('{"a": 1}\n{"b": [1,, 2]}\n{"d": 1}\n', ["{}", "{[", "error 18", "{}"]),
-    ('{"a": 1\n{"b": oops}\n[1]', ["{", "error 8", "{", "error 14", "[]"]),
-    ('oops\n[1]\n{"a":\n', ["error 0", "[]", "{", "error 15"]),
-    ("[1] [oops] [2]\n[3]", ["[]", "[", "error 5", "[]"]),
-    ('["x\n[4]', ["[", "error 3", "[]"]),
-    ('\x1e{"a":1 \x1e{"b":2}', ["{", "error 8", "{}"]),
-)
-BRACKETS = {"StartObject": "{", "EndObject": "}", "StartArray": "[", "EndArray": "]"}
-
-
-@pytest.mark.parametrize("text, expected", BROKEN)
-@pytest.mark.parametrize("size", [1, 3, 100])
-def test_of_many_documents_each_error_stands_where_it_happened(
-    text: str, expected: list[str], size: int
-) -> None:
-    work = rendering(StreamOptions(many=True), ViewOptions(format="fragments"))
-    events: list[str] = []
-    for at in range(0, len(text), size):
-        events += work.feed([Record("text", text[at : at + size])])
-    assert brackets(events + work.end(CLOSED)) == "".join(expected)
-
-
-def brackets(events: list[str]) -> str:
-    shown = []
-    for event in map(json.loads, events):
-        if isinstance(event, list):
-            shown += [BRACKETS.get(fragment["kind"], "") for fragment in event]
-        else:
-            assert event["status"] == "ERROR"
-            shown.append(
-                "error " + event["error"]["message"].split(" at character ")[1].split(",")[0]
-            )
-    return "".join(shown)

@@ -90,7 +90,7 @@ def test_a_heavy_schema_is_given_back_with_its_last_reader() -> None:
             await hub.open()
             stack.push_async_callback(hub.close)
             for schema in schemas:
-                options = StreamOptions(document_schema=schema)
+                options = StreamOptions(schema=schema)
                 stream = await hub.create("o", options, "p", 60)
                 await hub.end(stream, CLOSED)
                 status = await hub.status(stream)
@@ -116,7 +116,7 @@ def test_the_event_loop_goes_on_while_a_large_schema_is_compiled(
     gc.freeze()  # what other tests have left is not the server's, and takes a collection seconds
 
     async def main() -> None:
-        options = StreamOptions(document_schema=properties(15_000))
+        options = StreamOptions(schema=properties(15_000))
         checking = Schemas().compiling(options, lambda: check_options(options))
         work = asyncio.create_task(checking)
         longest, last = 0.0, time.process_time()
@@ -140,7 +140,7 @@ def test_what_compiles_too_long_is_refused_and_so_is_who_waits_for_it(
     monkeypatch.setattr("jsonrill_server.runs.schemas.LONGEST", 1.0)
     over = threading.Event()
     monkeypatch.setattr("jsonrill_server.runs.schemas.weight_of", lambda *_: over.wait(60) or 1)
-    heavy = StreamOptions(document_schema={"enum": [f"value-{at}" for at in range(5000)]})
+    heavy = StreamOptions(schema={"enum": [f"value-{at}" for at in range(5000)]})
 
     async def main() -> None:
         schemas, check = Schemas(), lambda: check_options(heavy)

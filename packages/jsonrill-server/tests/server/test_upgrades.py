@@ -19,12 +19,11 @@ from jsonrill_server.store import Entry, MemoryStore
 LATER: list[dict[str, Any]] = [
     {"shade": "blue"},
     {"mode": "FOURTH_DIMENSION"},
-    {"many": {"at": "once"}, "duplicates": "merge"},
     {"entity": "items", "shade": {"deep": [1]}},
     {"repair": ["fences", "a-later-rule"]},
     {"entity": "$..x[?(@)]", "mode": "ONE-BY-ONE"},
     {"only_complete": ["$..x"], "zero_values": True},
-    {"document_schema": {"type": "a later type"}, "zero_values": True, "on_violation": "skip"},
+    {"schema": {"type": "a later type"}, "zero_values": True, "send": "later"},
     {"schemas": {"f": {"pattern": "(("}}},
     {"mode": "ONE-BY-ONE", "zero_values": True},
 ]
@@ -65,11 +64,11 @@ def test_what_is_known_beside_such_an_option_is_kept() -> None:
     options = {
         "zero_values": True,
         "repair": ["a-later-rule"],
-        "document_schema": {"type": "object"},
+        "schema": {"type": "object"},
     }
     stored = StreamOptions.from_bytes(json.dumps({**options, "notes": {"kept": 1}}).encode())
     known = usable(stored)
-    assert known.given == {"zero_values": True, "document_schema": {"type": "object"}}
+    assert known.given == {"zero_values": True, "schema": {"type": "object"}}
     assert known.notes == {"kept": 1}
     assert usable(known) is known
 

@@ -1,12 +1,12 @@
 """Streaming JSON for programs that talk to language models, in both directions.
 
 text → values      `values`, `fields`, `loads`, `partial`; by hand: `Document`
-text → fields      `select`: complete values at a path; `text`, `texts`: strings as they grow
+text → fields      `select`: complete values at a path; `text`: a string as it grows
 text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
 what was answered  `Answer`: its text, how it ended, its token counts
-a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
+a provider's text  `content`: what all of the above read of a provider's stream
 an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
 running tools      `run_tools`: starts them early, and has the turn for the next request
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
@@ -43,7 +43,6 @@ The folders are the journey of the data. A part imports only from parts above it
     ext/             adapters for frameworks: responses of Starlette
     testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
-    archives.py      .gz and .zst, as files and piece by piece
     demo/            recordings, the demo in a terminal
     cli/             the commands
 """
@@ -77,7 +76,6 @@ if _typing.TYPE_CHECKING:
     from .partial_stream import Update as Update
     from .partial_stream.delta import apply_delta as apply_delta
     from .paths import Path as Path
-    from .streams.answering import arguments as arguments
     from .streams.answering import content as content
     from .streams.answering import parts as parts
     from .streams.answering import tool_calls as tool_calls
@@ -91,7 +89,6 @@ if _typing.TYPE_CHECKING:
     from .streams.framing import sse as sse
     from .streams.selecting import select as select
     from .streams.selecting import text as text
-    from .streams.selecting import texts as texts
     from .streams.updating import updates as updates
     from .toolcalls import ToolCall as ToolCall
     from .toolcalls import ToolCallEvents as ToolCallEvents
@@ -127,11 +124,11 @@ _MODULES: _typing.Final = {
         (".partial_stream.delta", "apply_delta"),
         (".paths", "Path"),
         (".streams.documents", "values fields is_partial partial loads"),
-        (".streams.selecting", "select text texts"),
+        (".streams.selecting", "select text"),
         (".streams.fragmenting", "fragments"),
         (".streams.updating", "updates"),
         (".streams.chunking", "chunks"),
-        (".streams.answering", "content arguments parts tool_calls"),
+        (".streams.answering", "content parts tool_calls"),
         (".streams.framing", "sse"),
         (".toolcalls", "ToolCall ToolCallEvents ToolCalls ToolCallUpdate"),
         (".tools", "run_tools"),
@@ -201,7 +198,6 @@ __all__ = [
     "UnknownSource",
     "Update",
     "apply_delta",
-    "arguments",
     "chunks",
     "compiled",
     "content",
@@ -216,7 +212,6 @@ __all__ = [
     "select",
     "sse",
     "text",
-    "texts",
     "tool_calls",
     "updates",
     "values",

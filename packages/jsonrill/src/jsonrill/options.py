@@ -27,12 +27,10 @@ Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 Modes = Mode | Mapping[str, Mode]
 BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
 Send = Literal["data", "delta", "both"]
-Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
 Missing = Literal["none", "zero"]
 Numbers = Literal["growing", "final"]
 OnRevision = Literal["raise", "keep"]
-OnViolation = Literal["stop", "next"] | None
 Input = Literal["text", "snapshots", "events"]
 Dialect = Literal["jsonrill", "juf"]
 Rules = bool | Iterable[str]
@@ -42,7 +40,6 @@ Schemas = Mapping[str, Any] | None
 Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 Tool = str | bool | None
 ParseFloat = Callable[[str], Any]
-Loads = Callable[[Any], Any]
 OnRepair = Callable[[Any], None] | None
 
 
@@ -52,14 +49,12 @@ class TextOptions(TypedDict, total=False):
     repair: Rules
     on_repair: OnRepair
     prefix: str
-    duplicates: Duplicates
     limits: Limits | None
 
 
 class ParseOptions(TextOptions, total=False):
     """Options of `Parser`, `Document` and `select`; its `schema` is a parameter of its own."""
 
-    many: bool
     parse_float: ParseFloat
 
 
@@ -77,9 +72,6 @@ class UpdateOptions(ParseOptions, total=False):
     """Options of `PartialStream`; `mode` and `schema` are parameters of their own."""
 
     entity: Entity
-    document_schema: Any
-    check_formats: bool
-    on_violation: OnViolation
     send: Send
     partial_numbers: bool
     early_literals: bool
@@ -93,7 +85,7 @@ class ReadOptions(ParseOptions, SourceOptions, total=False):
 
 
 class ReadTextOptions(TextOptions, SourceOptions, total=False):
-    """Options of `text` and `texts`."""
+    """Options of `text`."""
 
 
 class ReadUpdateOptions(UpdateOptions, SourceOptions, total=False):
@@ -106,10 +98,8 @@ class ChunkOptions(TypedDict, total=False):
     eager: bool
     null: Null
     on_revision: OnRevision
-    patience: int
     verify: bool
     numbers: Numbers
-    loads: Loads | None
 
 
 class AnswerOptions(TypedDict, total=False):
@@ -125,7 +115,6 @@ class AnswerOptions(TypedDict, total=False):
 class CallOptions(AnswerOptions, total=False):
     """Options of `ToolCalls`."""
 
-    check_formats: bool
     keep: int | None
 
 
@@ -278,7 +267,6 @@ _KINDS: Final[dict[Any, Kind]] = {
     Limits | None: Kind("a Limits object such as Limits(depth=64)", Limits),
     Answer | None: Kind("an Answer object", Answer),
     ParseFloat: _FUNCTION,
-    Loads | None: _FUNCTION,
     OnRepair: _FUNCTION,
 }
 _NAME: Final = _Name()
@@ -352,11 +340,7 @@ _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
 _SCHEMA: Final = "JSON Schema of the value, or of each entity."
-_ON_VIOLATION: Final = (
-    "After a violation: stop, or read on to the next entity. By default stop if it is in the root."
-)
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
-_FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
 _NUMBERS: Final = "Numbers may get more digits, or each is final when it first comes."
 _MODE: Final = "When updates are emitted: of all entities, or by name of each."
 _ONLY_COMPLETE: Final = "What of an entity is shown only when complete: keys, or patterns in it."
@@ -366,7 +350,6 @@ _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _MISSING: Final = "What fields of a partial model are that have not come: None, or zeros."
 _PROVIDER: Final = "Whose events these are."
 _ANSWER: Final = "Gets the text, the end and the token counts of the answer."
-_PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
 
 TABLE: Final[dict[str, Option]] = {
     option.name: option
@@ -374,9 +357,6 @@ TABLE: Final[dict[str, Option]] = {
         Option("mode", Modes, "REALTIME", _VIEWED, _MODE, choices=get_args(Mode), folds=True),
         Option("entity", Entity, None, _VIEWED, _ENTITY),
         Option("schema", Any, None, ("updates", "select", "checked"), _SCHEMA),
-        Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
-        Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
-        Option("on_violation", OnViolation, None, _UPDATES, _ON_VIOLATION),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
         Option(
             *("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
@@ -392,16 +372,13 @@ TABLE: Final[dict[str, Option]] = {
         Option("repair", Rules, False, _READERS, "Read what models write instead of JSON."),
         Option("on_repair", OnRepair, None, _READERS, "Is called with each repair."),
         Option("prefix", str, "", TEXT_STAGES, "Text that was sent before the answer, such as {."),
-        Option("many", bool, False, _TEXTS, "Read one document after another."),
-        Option("duplicates", Duplicates, "last", TEXT_STAGES, "What a key means that comes twice."),
+        Option("many", bool, False, ("many",), "Read one document after another."),
         Option("parse_float", ParseFloat, float, _TEXTS, "Makes a number with a fraction."),
         Option("eager", bool, False, _CHUNKS, "Of several new values, show one at once."),
         Option("null", Null, "value", _CHUNKS, "A null is a value, or one that has not come yet."),
         Option("on_revision", OnRevision, "raise", _CHUNKS, _ON_REVISION),
-        Option("patience", int, 1, _CHUNKS, _PATIENCE, least=1, most=1000),
         Option("verify", bool, False, _CHUNKS, "Check at the end that the text is the snapshot."),
         Option("numbers", Numbers, "growing", _CHUNKS, _NUMBERS),
-        Option("loads", Loads | None, None, _CHUNKS, "Decodes snapshots that are text."),
         Option("choice", int, 0, _SOURCE, "Which of several answers to read.", least=0),
         Option("tool", Tool, None, _SOURCE, "Read the arguments of this tool's calls."),
         Option("sse", bool, False, _SOURCE, "The text is an event stream."),
@@ -422,7 +399,6 @@ TABLE: Final[dict[str, Option]] = {
 NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "on_repair": (("cli", "server", "batch"), "it is a Python function; updates list the repairs"),
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
-    "loads": (("cli", "server", "batch"), "it is a Python function"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
     "missing": (("cli", "server", "batch"), "they have no models"),
     "answer": (("cli", "server", "batch"), "it is a Python object"),
@@ -430,7 +406,7 @@ NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "verify": (("server", "batch"), "it holds the whole text in memory"),
     "dialect": (("server", "batch"), "they do not read fragments"),
     "sse": (("cli", "server", "batch"), "they have their own way to say it"),
-    "many": (("batch",), "a line of a log holds one document"),
+    "many": (("server", "batch"), "a stream, or a line of a log, holds one document"),
 }
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Path, StreamClosed, Truncated
 from jsonrill.paths import format_path
-from support import by, by_character, cuttings, examples, pieces
+from support import by, cuttings, examples, pieces
 from support.documents import WAYS, described, growth, outcome, same, tokens, values
 
 ways = pytest.mark.parametrize("make", WAYS)
@@ -384,14 +384,6 @@ def test_documents_take_the_options_of_the_parser() -> None:
         assert same(values, json.loads(text, parse_float=Decimal))
     text = '{"a": {"b": 1}, "long": "' + LONG + '", "a": 2}'
     assert same(whole(text), json.loads(text))
-    for cut in (by_character(text), [text]):
-        document = Document(duplicates="error")
-        with pytest.raises(InvalidJSON, match="twice"):
-            for piece in cut:
-                document.feed(piece)
-        assert document.value == {"a": {"b": 1}, "long": LONG}
-    with pytest.raises(ValueError):
-        Document(duplicates="first")  # type: ignore[arg-type]
 
 
 def test_bytes_are_read_like_text() -> None:

@@ -245,66 +245,6 @@ CASES: dict[str, tuple[Any, ...]] = {
         ['{"a":"x', "", "y", '"}'],
         {"null": "placeholder"},
     ),
-    # patience (rules 3 and 5).
-    "patience: side by side, one step each": (
-        [
-            '{"a":"","b":""}',
-            '{"a":"x","b":""}',
-            '{"a":"x","b":"y"}',
-            '{"a":"xx","b":"y"}',
-            '{"a":"xx","b":"yy"}',
-            '{"a":"xx","b":"yyy"}',
-        ],
-        ["{", '"a":"x', "", "x", "", '","b":"yyy', '"}'],
-        {"patience": 2},
-    ),
-    "patience: both there from the start": (
-        ['{"a":"x","b":"y"}', '{"a":"xx","b":"y"}', '{"a":"xx","b":"yy"}', '{"a":"xxx","b":"yy"}'],
-        ["{", '"a":"xx', "", "x", '","b":"yy"}'],
-        {"patience": 2},
-    ),
-    "patience: a repeat does not count": (
-        [
-            '{"a":"x","b":""}',
-            '{"a":"xx","b":""}',
-            '{"a":"xx","b":"y"}',
-            '{"a":"xx","b":"y"}',
-            '{"a":"xx","b":"yy"}',
-        ],
-        ["{", '"a":"xx', "", "", '","b":"yy', '"}'],
-        {"patience": 2},
-    ),
-    "patience: growth starts the count again": (
-        [
-            '{"a":"","b":""}',
-            '{"a":"x","b":""}',
-            '{"a":"x","b":"y"}',
-            '{"a":"xx","b":"yy"}',
-            '{"a":"xx","b":"yyy"}',
-        ],
-        ["{", '"a":"x', "", "x", "", '","b":"yyy"}'],
-        {"patience": 2},
-    ),
-    "patience: a change of what is held starts its count again": (
-        [
-            '{"a":"x","b":"y"}',
-            '{"a":"x","b":"yy"}',
-            '{"a":"xx","b":"yyy"}',
-            '{"a":"xx","b":"yyy","c":"z"}',
-        ],
-        ["{", '"b":"yy', "y", '","c":"z', '","a":"xx"}'],
-        {"patience": 2},
-    ),
-    "patience: what stood still long enough is complete": (
-        [
-            '{"a":"x","b":"y"}',
-            '{"a":"x","b":"yy"}',
-            '{"a":"x","b":"yyy"}',
-            '{"a":"x","b":"yyy","c":"z"}',
-        ],
-        ["{", '"b":"yy', "y", '","a":"x","c":"z', '"}'],
-        {"patience": 2},
-    ),
     # Text (rule 11).
     "numbers keep their text": (
         ["[1.0,1E5,-0,12345678901234567890,0.10,1]"],

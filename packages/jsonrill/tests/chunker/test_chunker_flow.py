@@ -246,24 +246,3 @@ def test_what_may_be_rewritten_is_certain_when_the_source_has_left_it(
     chunker = Chunker(verify=True)
     assert [chunker.feed(snapshot) for snapshot in shown] == chunks
     chunker.flush()
-
-
-def test_with_patience_it_takes_as_many_snapshots() -> None:
-    chunker, value = Chunker(patience=2), {"name": "Ada"}
-    out = [chunker.feed(value)]
-    for at in range(0, 8, 2):
-        value = {**value, f"k{at}": "v", f"k{at + 1}": "v"}
-        out.append(chunker.feed(value))
-    assert out[:4] == ['{"name":"Ada', "", "", '","k0":"v","k1":"v"']
-
-
-@pytest.mark.parametrize("text, patience", [('{"s":"x\ufffd"', 2), ('{"n":1.0', 3)])
-def test_half_a_character_waits_for_as_many_snapshots(text: str, patience: int) -> None:
-    chunker = Chunker(patience=patience)
-    chunker.feed(text.replace("1.0", "1") + "}")
-    chunker.feed(text + "}")
-    more, chunks = "", []
-    for at in range(0, 2 * patience, 2):
-        more += f',"k{at}":"","k{at + 1}":""'
-        chunks.append(chunker.feed(text + more + "}"))
-    assert [bool(chunk) for chunk in chunks] == [False] * (patience - 1) + [True]

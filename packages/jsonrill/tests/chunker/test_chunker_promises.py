@@ -85,15 +85,14 @@ def check(snapshots: Iterable[Any], rng: random.Random, **options: Any) -> None:
     grow=st.booleans(),
     repeat=st.sampled_from([0.0, 0.1, 0.5]),
     eager=st.booleans(),
-    patience=st.sampled_from([1, 1, 2, 3]),
     seed=seeds,
 )
 def test_any_document_written_in_one_go(
-    document: Any, step: int, grow: bool, repeat: float, eager: bool, patience: int, seed: int
+    document: Any, step: int, grow: bool, repeat: float, eager: bool, seed: int
 ) -> None:
     rng = random.Random(seed)
     snapshots = sequential(document, rng, step, grow=grow, repeat=repeat)
-    check(snapshots, rng, eager=eager, patience=patience)
+    check(snapshots, rng, eager=eager)
 
 
 @pytest.mark.parametrize("eager", [False, True])
@@ -193,7 +192,6 @@ modes = st.fixed_dictionaries(
     {
         "eager": st.booleans(),
         "null": st.sampled_from(["value", "placeholder"]),
-        "patience": st.sampled_from([1, 1, 2, 3]),
     }
 )
 

@@ -13,9 +13,6 @@ from jsonrill.providers import Reader
 from jsonrill.providers.statements import text_in
 from support.provider_streams import ANSWERS
 
-CHAT = ("ai-sdk", "ag-ui", "openai")
-# Calls that the provider runs itself, so that a chat client is not asked to.
-HOSTED = {"vercel_full_stream": ["search"]}
 TEXT = '{"title":"Tide \\u00e9 ☂","rows":[1,{"a":null},"b"],"ok":true}'
 
 
@@ -29,7 +26,7 @@ def of_json(name: str, *pieces: str, **settings: Any) -> list[Event]:
     return [out for piece in pieces for out in stage.feed_json(piece)] + stage.flush()
 
 
-@pytest.mark.parametrize("name", CHAT)
+@pytest.mark.parametrize("name", DIALECTS)
 @pytest.mark.parametrize("answer", [answer for answer in ANSWERS if "choices" not in answer])
 def test_what_a_dialect_writes_its_page_reads(name: str, answer: str) -> None:
     reader, calls, text = Reader(), ToolCalls(), ""
@@ -40,9 +37,6 @@ def test_what_a_dialect_writes_its_page_reads(name: str, answer: str) -> None:
     assert text == ANSWERS[answer].text
     read_calls = [(call.name, call.args) for call in calls.calls]
     wanted = [(called, args) for called, args, _ in ANSWERS[answer].calls]
-    if name == "openai":
-        hosted = HOSTED.get(answer, [])
-        wanted = [call for call in wanted if call[0] not in hosted]
     assert read_calls == wanted
 
 
@@ -100,17 +94,6 @@ def test_a_failure_is_told_and_ends_nothing_well(name: str) -> None:
 
 def _values(event: Event) -> list[Any]:
     return [*event.values()] if isinstance(event, dict) else []
-
-
-def test_chunks_pass_as_they_came_and_are_not_changed_in_place() -> None:
-    bodies = ['{"choices" : [ ],"x":1e2}', "not JSON", '{"choices": [{"delta": {"content": "a"}}]}']
-    assert told("openai", bodies) == [*bodies, "[DONE]"]
-    assert told("openai", bodies, fragments=True) == [*bodies, "[DONE]"]
-    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "[1]"}}
-    event = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
-    kept = json.dumps(event)
-    [chunk, _] = told("openai", [event], fragments=True)
-    assert "json_update_fragments" in json.dumps(chunk) and json.dumps(event) == kept
 
 
 def test_a_call_of_an_earlier_turn_does_not_wait_for_the_client() -> None:

@@ -121,12 +121,6 @@ def test_the_root_is_complete_with_the_next_character_or_the_end() -> None:
     assert [one.status for one in stream.flush()] == ["COMPLETED"]
 
 
-def test_of_many_documents_each_is_complete_at_its_bracket() -> None:
-    document = Document(repair=True, many=True)
-    document.feed('{"a": 1}')
-    assert document.complete
-
-
 def test_a_comma_at_the_end_of_a_string_waits_for_the_next_character() -> None:
     document = Document(repair=True)
     document.feed('{"a": "one, ')

@@ -64,14 +64,11 @@ def test_p1_any_cutting_gives_the_same_fragments_and_errors(text: str, data: Any
 
 
 @examples(100)
-@given(any_text, small, st.sampled_from(["last", "error"]), st.data())
-def test_p1_holds_under_limits_and_without_duplicates(
-    text: str, limits: Limits, duplicates: str, data: Any
-) -> None:
-    options = {"limits": limits, "duplicates": duplicates}
-    want = outcome([text], **options)
+@given(any_text, small, st.data())
+def test_p1_holds_under_limits(text: str, limits: Limits, data: Any) -> None:
+    want = outcome([text], limits=limits)
     for cut in [*cuttings(text), data.draw(pieces(text))]:
-        assert outcome(cut, **options) == want
+        assert outcome(cut, limits=limits) == want
 
 
 @examples(100)

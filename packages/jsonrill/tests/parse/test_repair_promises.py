@@ -18,9 +18,7 @@ from support.json_texts import ACCEPTED
 from support.near_json import Sloppy, broken, garbage, read, report, rule_sets, sloppy
 
 any_text = st.one_of(broken(), sloppy().map(lambda one: one.text), garbage, spoiled())
-options = st.fixed_dictionaries(
-    {"repair": rule_sets, "many": st.booleans(), "duplicates": st.sampled_from(["last", "error"])}
-)
+options = st.fixed_dictionaries({"repair": rule_sets})
 small = st.builds(
     Limits,
     depth=st.integers(0, 4),
@@ -88,7 +86,7 @@ def test_p1_holds_for_bytes(text: str, noise: bytes, at: int, options: Any, data
 @examples(100)
 @given(any_text, rule_sets)
 def test_p2_every_value_shown_is_a_prefix_of_the_last(text: str, rules: Any) -> None:
-    document = Document(repair=rules, duplicates="error")
+    document = Document(repair=rules)
     shown = []
     try:
         for char in text:
@@ -121,18 +119,16 @@ def test_p3_rebuilder_and_document_agree(text: str, options: Any, data: Any) -> 
     _, end = run(document, data.draw(pieces(text)))
     returned, other = run(parser, data.draw(pieces(text)))
     assert (end, document.repairs) == (other, parser.repairs)
-    # Of many documents the last: the others have passed.
-    fragments = [one for ones in returned for one in ones if one.document == parser.document]
-    rebuilder.feed(fragments)
+    rebuilder.feed([one for ones in returned for one in ones])
     assert same(rebuilder.value, document.value)
     assert rebuilder.complete == document.complete
 
 
 @examples(80)
-@given(texts(), rule_sets, st.booleans(), st.data())
-def test_valid_json_is_never_touched(text: str, rules: Any, many: bool, data: Any) -> None:
-    strict = report([text], many=many)
-    lenient = report(data.draw(pieces(text)), repair=rules, many=many)
+@given(texts(), rule_sets, st.data())
+def test_valid_json_is_never_touched(text: str, rules: Any, data: Any) -> None:
+    strict = report([text])
+    lenient = report(data.draw(pieces(text)), repair=rules)
     assert lenient == strict
     assert not lenient.repairs
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from jsonrill import Limits, PartialStream, Update, partial
 from jsonrill.options import Mode
 from support import by, by_character, cuttings
-from support.costs import is_linear
 from support.documents import is_prefix
 from support.streams import MODES, check_law, run
 
@@ -265,63 +263,6 @@ def test_prose_that_begins_with_a_number_is_not_shown() -> None:
         updates = run(pieces, "REALTIME", repair=True)
         assert [(u.index, u.data) for u in updates if is_end(u)] == [(0, {"a": 1})]
         assert all(isinstance(u.data, dict) for u in updates)
-
-
-LINES = '{"a": 1}\n{"a": 2\n[3, 4, x]\n{"a": 5}\n"six'
-
-
-def test_many_documents() -> None:
-    for mode in ("ONE-BY-ONE", "PROGRESSIVE", "REALTIME"):
-        for pieces in cuttings(LINES):
-            updates = [u for u in run(pieces, mode, many=True) if is_end(u)]
-            assert [(u.document, u.index, u.path, u.status, u.data) for u in updates] == [
-                (0, 0, (), "COMPLETED", {"a": 1}),
-                (1, 1, (), "ERROR", {"a": 2}),
-                (2, 2, (0,), "COMPLETED", 3),
-                (2, 3, (1,), "COMPLETED", 4),
-                (2, None, (), "ERROR", None),
-                (3, 4, (), "COMPLETED", {"a": 5}),
-                (4, 5, (), "ERROR", "six"),
-            ]
-
-
-def test_many_documents_at_the_end() -> None:
-    for pieces in cuttings(LINES):
-        together = run(pieces, "ALL-TOGETHER", many=True)
-        assert [(u.document, u.status, u.data) for u in together] == [
-            (1, "ERROR", {"a": 2}),
-            (2, "COMPLETED", 3),
-            (2, "COMPLETED", 4),
-            (2, "ERROR", None),
-            (4, "ERROR", "six"),
-            (0, "COMPLETED", {"a": 1}),
-            (3, "COMPLETED", {"a": 5}),
-        ]
-        batch = run(pieces, "BATCH", many=True)
-        assert [(u.status, u.data) for u in batch] == [
-            ("ERROR", []),
-            ("ERROR", [3, 4]),
-            ("ERROR", []),
-            ("COMPLETED", [{"a": 1}, {"a": 5}]),
-        ]
-
-
-def test_many_bad_documents_are_linear() -> None:
-    def work(size: int) -> Callable[[], object]:
-        return lambda: run(["{}\n" * size + "x\n" * size], "BATCH", many=True)
-
-    is_linear(work, 300, bound=9)
-
-
-def test_many_documents_with_declared_entities() -> None:
-    text = '{"c": ["a", "b', '"]}{"c": ["', 'd"]} {"x": [1], "c": 2}'
-    updates = [u for u in run(text, "REALTIME", many=True, entity="c") if is_end(u)]
-    assert [(u.document, u.index, u.path, u.data) for u in updates] == [
-        (0, 0, ("c", 0), "a"),
-        (0, 1, ("c", 1), "b"),
-        (1, 2, ("c", 0), "d"),
-        (2, 3, ("c",), 2),
-    ]
 
 
 def test_errors_as_json() -> None:

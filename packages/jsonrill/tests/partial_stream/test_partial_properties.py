@@ -227,7 +227,6 @@ def test_nothing_is_ever_raised(mode: Mode, text: str | bytes, data: st.DataObje
     parts: list[Any] = data.draw(pieces(text))
     options: dict[str, Any] = {
         "repair": data.draw(st.booleans()),
-        "many": data.draw(st.booleans()),
         **data.draw(OPTIONS.get(mode, st.just({}))),
     }
     updates = run(parts, mode, send="both", **options)
@@ -237,10 +236,10 @@ def test_nothing_is_ever_raised(mode: Mode, text: str | bytes, data: st.DataObje
 
 @pytest.mark.parametrize("mode", MODES)
 @examples(40)
-@given(text=bad_texts(), many=st.booleans(), data=st.data())
-def test_repaired_texts(mode: Mode, text: str, many: bool, data: st.DataObject) -> None:
+@given(text=bad_texts(), data=st.data())
+def test_repaired_texts(mode: Mode, text: str, data: st.DataObject) -> None:
     """Cutting does not matter, nothing that was shown is taken back, and deltas keep their law."""
-    options: dict[str, Any] = {"repair": True, "many": many}
+    options: dict[str, Any] = {"repair": True}
     expected = repr(finals(run([text], mode, **options)))
     parts = data.draw(pieces(text))
     assert repr(finals(run(parts, mode, **options))) == expected

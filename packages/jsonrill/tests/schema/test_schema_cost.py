@@ -259,7 +259,7 @@ def test_time_grows_with_schema_and_text_not_with_their_product(name: str) -> No
     def read(size: int) -> Work:
         source, value = SIZES[name](size)
         schema, text = Schema(source), json.dumps(value)
-        return lambda: list(jsonrill.updates([text], "BATCH", document_schema=schema))
+        return lambda: list(jsonrill.updates([text], "BATCH", schema=schema))
 
     is_linear(read, 500 if "discriminator" in name else 2000)
 
@@ -324,11 +324,8 @@ def test_the_values_of_a_stream_have_a_budget_together(monkeypatch: pytest.Monke
 def test_ordinary_lists_of_fractions_are_accepted() -> None:
     source = each({"enum": [at + 0.5 for at in range(4000)]})
     text = json.dumps([at + 0.5 for at in range(2000)])
-    for updates in (
-        jsonrill.updates([text], "BATCH", schema=source),
-        jsonrill.updates([text], "BATCH", document_schema=source),
-    ):
-        assert [one.status for one in updates if one.error] == []
+    updates = jsonrill.updates([text], "BATCH", schema=source)
+    assert [one.status for one in updates if one.error] == []
 
 
 @pytest.mark.parametrize("name", ["repair", "zero values"])
@@ -336,7 +333,7 @@ def test_a_list_of_strings_is_not_read_for_each_value(name: str) -> None:
     def read(size: int) -> Work:
         schema = Schema(each({"properties": {"a": {"enum": names(size)}}}))
         text = json.dumps([{"a": name.upper() if repaired else name} for name in names(size // 2)])
-        return lambda: list(jsonrill.updates([text], "REALTIME", document_schema=schema, **options))
+        return lambda: list(jsonrill.updates([text], "REALTIME", schema=schema, **options))
 
     repaired = name == "repair"
     options: Any = {"repair": True} if repaired else {"zero_values": True}

@@ -644,17 +644,6 @@ def test_a_truncated_text_keeps_its_partial() -> None:
         assert is_partial(caught.value.value)
 
 
-def test_errors_of_many_documents_have_their_last_good_value() -> None:
-    text = '{"title": "a", x}\n{"title": "b'
-    for size in (1, 7, 100):
-        document = SchemaDocument(Trip, many=True)
-        for at in range(0, len(text), size):
-            document.feed(text[at : at + size])
-        document.flush()
-        assert [cast(Any, error.value).title for error in document.errors] == ["a", "b"]
-        assert all(is_partial(error.value) for error in document.errors)
-
-
 def test_a_class_is_compiled_once() -> None:
     """Until it is rebuilt; and types that are merely equal are not taken for each other."""
     assert Schema(Trip).node is Schema(Trip).node

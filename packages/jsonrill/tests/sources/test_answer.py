@@ -24,7 +24,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "updates at a pace": lambda source, **how: jsonrill.updates(source, every=0.01, **how),
     "select": lambda source, **how: jsonrill.select(source, "title", **how),
     "text": lambda source, **how: jsonrill.text(source, "title", read_all=True, **how),
-    "texts": lambda source, **how: jsonrill.texts(source, "title", **how),
     "content": jsonrill.content,
     "parts": jsonrill.parts,
     "tool_calls": jsonrill.tool_calls,
@@ -68,10 +67,9 @@ def test_every_provider_that_sends_counts_has_a_case() -> None:
 def test_arguments_of_a_tool() -> None:
     [case] = [it for it in CASES if it["name"] == "anthropic-calls"]
     name = case["calls"][0][0]
-    answers = Answer(), Answer()
-    collect(jsonrill.arguments(case["events"], name, answer=answers[0]))
-    collect(jsonrill.values(case["events"], tool=name, answer=answers[1]))
-    assert [*map(told, answers)] == [("calls", case["usage"], case["text"])] * 2
+    answer = Answer()
+    collect(jsonrill.values(case["events"], tool=name, answer=answer))
+    assert told(answer) == ("calls", case["usage"], case["text"])
 
 
 def test_it_is_filled_while_reading_and_the_counts_at_the_end() -> None:

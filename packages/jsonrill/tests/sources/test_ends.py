@@ -24,7 +24,6 @@ from jsonrill import (
     partial,
     select,
     text,
-    texts,
     updates,
     values,
 )
@@ -53,7 +52,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "fragments": fragments,
     "select": lambda source, **how: select(source, "title", **how),
     "text": lambda source, **how: text(source, "title", **how),
-    "texts": lambda source, **how: texts(source, "title", **how),
 }
 
 
@@ -237,8 +235,6 @@ def test_loads_reads_a_text_that_is_complete() -> None:
         jsonrill.loads("I am sorry", repair=True)
     with pytest.raises(InvalidJSON, match="repair=True"):
         jsonrill.loads("```json\n{}\n```")
-    with pytest.raises(ValueError, match="many"):
-        jsonrill.loads("{}", many=True)
 
 
 @dataclass

@@ -15,7 +15,7 @@ jsonrill.values("{}", repiar=True)  # call-overload
 jsonrill.values("{}", repair=5)  # call-overload
 jsonrill.values(5)  # call-overload
 jsonrill.partial("{}", repiar=True)  # call-overload
-jsonrill.fragments("{}", duplicates="first")  # call-overload
+jsonrill.fragments("{}", many=True)  # call-overload
 jsonrill.updates("{}", "REALTIM")  # call-overload
 jsonrill.updates("{}", mode="realtime")  # call-overload
 jsonrill.updates("{}", entitiy="days")  # call-overload

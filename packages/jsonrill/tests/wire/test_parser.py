@@ -493,32 +493,7 @@ def test_a_number_too_long_for_the_interpreter_is_over_a_limit_too() -> None:
 # ---- options ----
 
 
-@pytest.mark.parametrize(
-    "text, offset",
-    [
-        ('{"a": 1, "a": 2}', 11),
-        ('{"a": 1, "\\u0061": 2}', 16),
-        ('{"": 1, "": 2}', 9),
-        ('[{"a": {"a": {}}, "b": [{"a": 1}], "a": 2}]', 37),
-        ('{"x": {"a": 1, "b": {"a": 0}, "a', 32),
-    ],
-)
-def test_a_key_twice_is_refused_on_request(text: str, offset: int) -> None:
-    text += '"' if text.endswith("a") else ""
-    outcomes = [outcome(pieces, duplicates="error") for pieces in cuttings(text)]
-    assert all(other == outcomes[0] for other in outcomes)
-    error = refusal([text], duplicates="error")
-    assert type(error) is InvalidJSON
-    assert error.offset == offset
-    assert error.fragments == Parser().feed(text[:offset])
-
-
-def test_the_same_key_in_different_objects_is_no_duplicate() -> None:
-    text = '[{"a": {"a": 1}}, {"a": [{"a": 2}, {"a": 3}]}]'
-    assert outcome([text], duplicates="error") == outcome([text])
-
-
-def test_a_key_twice_makes_two_keys_without_request() -> None:
+def test_a_key_twice_makes_two_keys() -> None:
     keys = [fragment.value for fragment in parse('{"a": 1, "a": 2}') if fragment.kind == "Key"]
     assert keys == ["a", "a"]
 
@@ -565,12 +540,6 @@ def test_a_limit_may_be_beyond_all_bounds(limit: str, huge: int) -> None:
 def test_limits_that_nothing_can_keep_are_a_value_error(bad: dict[str, int]) -> None:
     with pytest.raises(ValueError):
         Limits(**bad)
-
-
-@pytest.mark.parametrize("options", [{"duplicates": "first"}, {"duplicates": None}])
-def test_an_option_that_does_not_exist_is_a_value_error(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError):
-        Parser(**options)
 
 
 # ---- pending ----

@@ -7,13 +7,14 @@ memory, and only the start of a line that is too long.
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from jsonrill.archives import PIECE, expanded
 from jsonrill.errors import LimitExceeded
 from jsonrill.eventstream import SSEDecoder, SSEEvent, ends_stream, looks_like_events
 from jsonrill.jsontext import dumps
@@ -23,6 +24,8 @@ from jsonrill.providers.statements import Finish
 from ..errors import BadRecord, InputError
 from ..files import is_remote, remote, remote_version, version_of
 from .line import Line, too_long
+
+PIECE: Final = 1 << 16
 
 
 class Segment(NamedTuple):
@@ -49,7 +52,7 @@ def read_segment(segment: Segment, max_line: int, keep: int) -> Iterator[tuple[i
     """
     number, after = 0, 0
     with _opened(segment) as raw:
-        file = expanded(raw, segment.compression)
+        file: Any = gzip.open(raw) if segment.compression else raw
         chosen = segment.input_format
         is_sse = _begins_as_events(file) if chosen == "auto" else chosen == "sse"
         reader = _event_lines if is_sse else _lines
@@ -58,7 +61,7 @@ def read_segment(segment: Segment, max_line: int, keep: int) -> Iterator[tuple[i
                 offset = line.offset or 0
                 yield raw.tell() if segment.compression else offset - segment.start, line
                 number, after = line.number, offset + line.size
-        except EOFError as error:
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             message = f"{segment.name} is damaged after {after} bytes of its content: {error}"
             fault = BadRecord("DAMAGED_FILE", message)
             yield raw.tell(), Line(b"", number + 1, after, 0, segment.name, None, fault)

@@ -62,10 +62,9 @@ _STATE: Final = _object(
         "last": _COUNT,
         "closed": _BOOLEAN,
         "bytes": _COUNT,
-        "many": _BOOLEAN,
         "options": {"type": "object"},
     },
-    *("id", "input", "last", "closed", "bytes", "many", "options"),
+    *("id", "input", "last", "closed", "bytes", "options"),
 )
 
 # Every parameter by its name: where it is, what it is, and its schema.

@@ -143,7 +143,7 @@ async def _state(request: Request, stream: str) -> Response:
     status = await hub_of(request).store.status(stream)
     options = StreamOptions.from_bytes(status.meta)
     body = {"id": stream, "input": options.input, "last": status.last, "closed": status.closed}
-    more = {"bytes": status.size, "many": options.many, "options": options.given}
+    more = {"bytes": status.size, "options": options.given}
     return JSONResponse({**body, **more})
 
 

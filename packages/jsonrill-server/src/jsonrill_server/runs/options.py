@@ -16,7 +16,6 @@ from weakref import WeakValueDictionary
 
 from jsonrill.dialects import DIALECTS
 from jsonrill.options import (
-    Duplicates,
     Entity,
     Input,
     Mode,
@@ -24,7 +23,6 @@ from jsonrill.options import (
     Null,
     Numbers,
     OnRevision,
-    OnViolation,
     Option,
     Patterns,
     Rules,
@@ -56,9 +54,6 @@ class RunOptions(TypedDict, total=False):
     mode: Modes
     entity: Entity
     schema: Any
-    document_schema: Any
-    check_formats: bool
-    on_violation: OnViolation
     send: Send
     partial_numbers: bool
     early_literals: bool
@@ -66,12 +61,9 @@ class RunOptions(TypedDict, total=False):
     only_complete: Patterns
     repair: Rules
     prefix: str
-    many: bool
-    duplicates: Duplicates
     eager: bool
     null: Null
     on_revision: OnRevision
-    patience: int
     numbers: Numbers
     provider: str
     schemas: Schemas
@@ -102,7 +94,6 @@ class StreamOptions:
     def __init__(self, /, **options: Any) -> None:
         self.given = checked(STREAM, options, "option")
         self.input: Input = options.get("input", "text")
-        self.many: bool = options.get("many", False)
         self.lease: float | None = options.get("lease")
         self.provider: str = options.get("provider", "auto")
         # Schemas that count as long as these options are in use.
@@ -124,7 +115,7 @@ class StreamOptions:
     @cached_property
     def schemas(self) -> tuple[list[Any], str]:
         """The schemas, and their text."""
-        schemas = [self.given.get(name) for name in ("schema", "document_schema", "schemas")]
+        schemas = [self.given.get(name) for name in ("schema", "schemas")]
         return schemas, json.dumps(schemas)
 
     def to_bytes(self) -> bytes:

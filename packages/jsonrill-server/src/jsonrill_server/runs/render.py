@@ -269,42 +269,23 @@ class Fragments(TextRendering):
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream, view)
         self._parser = Parser(**stream.of("fragments"))
-        self._many = stream.many
-        self._told = 0
 
     def _piece(self, text: str) -> Iterator[list[str]]:
         for part, _ in parts(text, EVENT):
-            # A document of many that is broken ends with its line: the next line is another one's.
-            lines = part.splitlines(keepends=True) if self._many else [part]
-            yield self._events(self._parser.feed, lines)
+            yield self._events(self._parser.feed, part)
 
     def _last(self) -> Iterator[list[str]]:
-        yield self._events(lambda _: self._parser.flush(self._source.cut), [""])
+        yield self._events(self._parser.flush, self._source.cut)
 
-    def _events(self, read: Callable[[str], list[Fragment]], lines: list[str]) -> list[str]:
-        """Fragments in one event, but those before and behind an error in two."""
-        events: list[str] = []
-        together: list[Fragment] = []
-        for line in lines if not self._over else ():
-            try:
-                fragments = read(line)
-            except (InvalidJSON, LimitExceeded) as error:
-                self._over = True
-                return [*events, *self._event(together + error.fragments), _error_of(error)]
-            cut_off, broken = self._errors()
-            for errors, more in ((cut_off, fragments), (broken, [])):
-                if errors:
-                    events += [*self._event(together), *map(_error_of, errors)]
-                    together = []
-                together += more
-        return [*events, *self._event(together)]
-
-    def _errors(self) -> tuple[list[InvalidJSON | LimitExceeded], ...]:
-        """Of many documents, the new errors: of one that ended before this line, of this line's."""
-        errors = self._parser.errors[self._told :]
-        self._told += len(errors)
-        count = int(bool(errors) and errors[0].column == 1)
-        return errors[:count], errors[count:]
+    def _events(self, read: Callable[[Any], list[Fragment]], data: Any) -> list[str]:
+        """Return the fragments in one event, and an error in another."""
+        if self._over:
+            return []
+        try:
+            return self._event(read(data))
+        except (InvalidJSON, LimitExceeded) as error:
+            self._over = True
+            return [*self._event(error.fragments), _error_of(error)]
 
     def _event(self, fragments: list[Fragment]) -> list[str]:
         return [dumps(list(map(to_wire, fragments)))] if fragments else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import RevisionError, StreamClosed, refuse_copy
-from ..options import Loads, Null, Numbers, OnRevision, check
+from ..options import Null, Numbers, OnRevision, check
 from ..paths import ABSENT, Path, format_path
 from .compare import Difference, differences
 from .frames import Frame, Rules
@@ -27,10 +27,8 @@ class Chunker:
     eager        of several values that appear at once, show one at once instead of waiting
     null         "placeholder": a null means that the value has not come yet
     on_revision  "keep": do not raise, keep what is written and note it in `revisions`
-    patience     how many snapshots in a row a value must stand still before another overtakes it
     verify       keep the text and have `flush` prove that it equals the last snapshot
     numbers      "final": a number never gets more digits, so it is written at once
-    loads        decodes snapshots that are text, instead of the decoder that keeps number texts
     """
 
     # A deep copy and a pickle work; a shallow copy would share what grows.
@@ -42,18 +40,14 @@ class Chunker:
         eager: bool = False,
         null: Null = "value",
         on_revision: OnRevision = "raise",
-        patience: int = 1,
         verify: bool = False,
         numbers: Numbers = "growing",
-        loads: Loads | None = None,
     ) -> None:
-        check(eager=eager, null=null, on_revision=on_revision, patience=patience, verify=verify)
-        check(numbers=numbers, loads=loads)
+        check(eager=eager, null=null, on_revision=on_revision, verify=verify, numbers=numbers)
         self.revisions: list[RevisionError] = []
         atoms = (bool, type(None), bytes) if numbers == "final" else (bool, type(None))
-        self._rules = Rules(eager, null == "placeholder", patience, atoms)
+        self._rules = Rules(eager, null == "placeholder", atoms)
         self._keep = on_revision == "keep"
-        self._loads = loads
         self._verify = verify
         self._chunks: list[str] = []
         self._spine = Spine(self._rules)
@@ -72,13 +66,13 @@ class Chunker:
             raise StreamClosed("the chunker was flushed; a new document needs a new one")
         alone, self._alone = self._alone, False
         try:
-            if type(snapshot) is str and self._loads is None:
+            if type(snapshot) is str:
                 tree = self._prefix.read(snapshot)
                 prefix = None if tree is ABSENT else self._prefix
                 if prefix is None:
                     tree = decode(snapshot)
             else:
-                prefix, tree = None, read(snapshot, self._loads, self._last)
+                prefix, tree = None, read(snapshot, self._last)
             text = (
                 self._spine.extend(prefix.open_text) if prefix and alone and prefix.grew else None
             )
@@ -202,6 +196,4 @@ def _ways_out(difference: Difference, rules: Rules) -> Iterator[str]:
         yield 'null="placeholder" (a null means "not yet")'
     if bytes in rules.atoms and type(difference.was) is bytes and type(difference.now) is bytes:
         yield 'numbers="growing" (if numbers get more digits)'
-    if not difference.gone:
-        yield f"patience={rules.patience + 1} (if values grow side by side)"
     yield 'on_revision="keep" (what is written stays)'

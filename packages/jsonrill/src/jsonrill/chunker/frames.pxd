@@ -10,15 +10,13 @@ cdef class WritePlan:
 
 cdef class Rules:
     cdef readonly bint eager, placeholder
-    cdef readonly Py_ssize_t patience
     cdef readonly tuple atoms
 
 cdef class _Container:
     cdef public bint frozen
     cdef public object open
     cdef Rules _rules
-    cdef Py_ssize_t _size, _still
-    cdef bint _is_left(self, bint still)
+    cdef Py_ssize_t _size
     cpdef follow(self, value)
     cpdef child(self, value)
     cpdef bint agrees(self, value)
@@ -32,7 +30,6 @@ cdef class _Container:
 
 cdef class Object(_Container):
     cdef public dict held, written
-    cdef dict _unchanged
     @cython.locals(held=dict)
     cpdef hold(self, Changes changes, value, bint still)
 

@@ -37,18 +37,16 @@ class Rules:
     """The options that say what is written when; `atoms` are the types of values that are complete
     when they first come."""
 
-    __slots__ = ("atoms", "eager", "patience", "placeholder")
+    __slots__ = ("atoms", "eager", "placeholder")
 
     def __init__(
         self,
         eager: bool = False,
         placeholder: bool = False,
-        patience: int = 1,
         atoms: tuple[type, ...] = (bool, type(None)),
     ) -> None:
         self.eager = eager
         self.placeholder = placeholder
-        self.patience = patience
         self.atoms = atoms
 
     def is_there(self, tree: Tree) -> bool:
@@ -108,14 +106,13 @@ class WritePlan:
 class _Container:
     """What an open object and an open array share, and what each does in its own way."""
 
-    __slots__ = ("_rules", "_size", "_still", "frozen", "open")
+    __slots__ = ("_rules", "_size", "frozen", "open")
 
     def __init__(self, rules: Rules) -> None:
         self.open: Any = None  # the key of the open member, or the index of the open element
         self.frozen = False
         self._rules = rules
         self._size = 0  # how many members there are when nothing is new; -1: compare each
-        self._still = 0  # for how many snapshots in a row the open value has not changed
 
     def follow(self, value: Tree) -> Tree:
         """The value of what is open (`NOTHING` if nothing is) when all else here is as it was, else
@@ -166,15 +163,11 @@ class _Container:
         self.frozen = True
         self._size = -1
 
-    def _is_left(self, still: bool) -> bool:
-        """True if the source has left the open value, `still` as it was, for another one."""
-        return still and self._still + 1 >= self._rules.patience
-
 
 class Object(_Container):
     """An open object. `held` has the values that wait, each as the last snapshot showed it."""
 
-    __slots__ = ("_unchanged", "held", "written")
+    __slots__ = ("held", "written")
     kind: ClassVar[Any] = dict
     brackets: ClassVar[tuple[str, str]] = ("{", "}")
 
@@ -183,7 +176,6 @@ class Object(_Container):
         held = was.items() if type(was) is dict else ()
         self.held: dict[str, Tree] = {key: it for key, it in held if rules.is_there(it)}
         self.written: dict[str, Tree] = {}
-        self._unchanged: dict[str, int] = {}  # for how many snapshots a held value is the same
 
     def follow(self, value: Tree) -> Tree:
         # Most of a snapshot is compared by these two `<=`, in C.
@@ -255,9 +247,9 @@ class Object(_Container):
             )
         grown = [key for key in changes.changed if not waits(value[key])]
         must = self.open is None or bool(atoms) or pick is not None
-        if not must and not self._is_left(still):
+        if not must and not still:
             return None
-        complete = [key for key in changes.same if self._is_complete(key, value[key])]
+        complete = [key for key in changes.same if not is_empty(value[key])]
         if not must and not grown and not complete:
             return None
         closed = atoms + complete
@@ -289,14 +281,7 @@ class Object(_Container):
                     held[key] = value[key]
             for key in changes.gone:
                 held[key] = ABSENT
-            if self._rules.patience > 1:
-                self._count(changes, still)
-        if self.open is None:
-            self._size = len(self.written) + len(held)
-        elif not held or self._rules.patience == 1:
-            self._size = len(self.written) + len(held) + 1
-        else:
-            self._size = -1  # a value that does not change is counted
+        self._size = len(self.written) + len(held) + (self.open is not None)
 
     def end(self, child: Tree) -> None:
         if self.open is not None:
@@ -314,16 +299,6 @@ class Object(_Container):
 
     def _start(self, key: str) -> str:
         return f",{quoted(key)}:" if self.written else f"{quoted(key)}:"
-
-    def _is_complete(self, key: str, value: Tree) -> bool:
-        return self._unchanged.get(key, 0) + 1 >= self._rules.patience and not is_empty(value)
-
-    def _count(self, changes: Changes, still: bool) -> None:
-        for key in changes.same:
-            self._unchanged[key] = self._unchanged.get(key, 0) + 1
-        for key in changes.changed:
-            self._unchanged[key] = 0
-        self._still = self._still + 1 if still else 0
 
 
 class Array(_Container):
@@ -382,7 +357,7 @@ class Array(_Container):
         """All elements but the last are complete; the last one is opened."""
         if not changes.new:
             tail = changes.same
-            complete = tail and self._is_left(still) and not is_empty(value[tail[-1]])
+            complete = tail and still and not is_empty(value[tail[-1]])
             return WritePlan(tail) if complete else None
         last = changes.new[-1]
         if type(value[last]) in self._rules.atoms:
@@ -404,9 +379,7 @@ class Array(_Container):
     def hold(self, changes: Changes, value: list[Tree], still: bool) -> None:
         self._start = len(self.written) + (self.open is not None)
         self.tail = value[self._start :]
-        self._still = self._still + 1 if still and changes.same else 0
-        counted = self.tail and self._rules.patience > 1
-        self._size = -1 if counted else max(len(value), self._start)
+        self._size = max(len(value), self._start)
 
     def end(self, child: Tree) -> None:
         if self.open is not None:

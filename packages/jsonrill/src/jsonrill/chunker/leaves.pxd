@@ -11,9 +11,8 @@ cdef Py_ssize_t settled(str text)
 cdef class Leaf:
     cdef public object seen, written
     cdef public bint frozen
-    cdef Py_ssize_t _still
     cpdef grow(self, value)
-    cpdef stay(self, Py_ssize_t patience)
+    cpdef stay(self)
     cpdef finish(self, value)
     cpdef _rest(self, value)
 

@@ -59,13 +59,12 @@ class Leaf:
     A string is a `str` here and a number is `bytes`.
     """
 
-    __slots__ = ("_still", "frozen", "seen", "written")
+    __slots__ = ("frozen", "seen", "written")
 
     def __init__(self, empty: str | bytes) -> None:
         self.seen: Tree = empty
         self.written: Tree = empty
         self.frozen = False
-        self._still = 0  # for how many snapshots in a row a value with more than is written is so
 
     def fits(self, value: Tree) -> bool:
         """True if the value goes on from what is written."""
@@ -79,10 +78,9 @@ class Leaf:
         """Write as much as is certain; None if the value does not go on from what is written."""
         raise NotImplementedError
 
-    def stay(self, patience: int) -> str:
+    def stay(self) -> str:
         """The source has left the value as it is for another one: what was held back is certain."""
-        self._still += 1
-        return self._rest(self.seen) if self._still >= patience else ""
+        return self._rest(self.seen)
 
     def finish(self, value: Tree) -> str:
         """Write the rest and close; nothing more when the snapshot does not have it."""
@@ -105,8 +103,7 @@ class String(Leaf):
         if new[-1:] < "\ud800":  # what may be half a character lies above
             self.seen = self.written = value
             return escaped(new)
-        if value != self.seen:
-            self.seen, self._still = value, 0
+        self.seen = value
         end = settled(new)
         self.written = value[: len(value) - len(new) + end]
         return escaped(new[:end])
@@ -130,8 +127,7 @@ class Number(Leaf):
             return None
         if not waits(value):
             return self._rest(value)
-        if value != self.seen:
-            self.seen, self._still = value, 0
+        self.seen = value
         return ""
 
     def _rest(self, value: Tree) -> str:

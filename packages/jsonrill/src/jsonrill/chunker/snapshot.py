@@ -17,7 +17,6 @@ from typing import Any, Final, NoReturn, Protocol
 
 from ..errors import InvalidJSON, LimitExceeded
 from ..jsontext import SURROGATE, escape_surrogates
-from ..options import Loads
 from ..paths import ABSENT
 
 # How deep a value may be nested.
@@ -40,14 +39,14 @@ class Model(Protocol):
 Snapshot = str | bytes | bytearray | Mapping[str, Any] | list[Any] | tuple[Any, ...] | Model
 
 
-def read(snapshot: Snapshot, loads: Loads | None = None, was: Tree = ABSENT) -> Tree:
+def read(snapshot: Snapshot, was: Tree = ABSENT) -> Tree:
     """The tree of one snapshot; InvalidJSON, LimitExceeded or TypeError when it has none.
 
     `was` is the tree of the snapshot before: what is equal in both is not made again.
     """
     try:
         if isinstance(snapshot, (str, bytes, bytearray)):
-            return decode(snapshot) if loads is None else _copy(_loaded(snapshot, loads), was)
+            return decode(snapshot)
         if isinstance(snapshot, (dict, list, tuple, Mapping)) or hasattr(snapshot, "model_dump"):
             return _copy(snapshot, was)
     except RecursionError:
@@ -124,15 +123,6 @@ def _number(text: str) -> Any:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:  # more digits than the interpreter converts
         return text
-
-
-def _loaded(text: str | bytes | bytearray, loads: Loads) -> Any:
-    try:
-        return loads(text)
-    except RecursionError:
-        raise
-    except Exception as error:
-        raise InvalidJSON(f"the snapshot is not JSON: {error}") from error
 
 
 def _copy(value: Any, was: Tree, depth: int = 0) -> Tree:

@@ -142,7 +142,7 @@ class Spine:
             if self._leaf is None or diff.leaf is ABSENT:
                 return ""
             if diff.deepest < len(self._frames):
-                return self._leaf.stay(self._rules.patience)
+                return self._leaf.stay()
             return self._leaf.grow(diff.leaf) or ""
         out: list[str] = []
         index = diff.index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
@@ -14,12 +14,10 @@ from .. import (
     Chunker,
     Document,
     InvalidJSON,
-    InvalidSchema,
     JsonrillError,
     LimitExceeded,
     Parser,
     PartialStream,
-    Rebuilder,
     SourceFailed,
     ToolCall,
     ToolCallEvents,
@@ -29,14 +27,16 @@ from .. import (
 )
 from ..errors import Problem
 from ..options import TEXT_STAGES, Stage, offered, taken_by
-from ..selection import Selection, TextSelection
+from ..parse.sink import Repair
+from ..selection import Selection
 from ..sources import EventReading, Opened, Reading
 from ..sources.complete import events_of
 from ..sources.failures import is_complete_answer
-from ..streams.documents import value_stage
-from ..streams.driving import drive
-from ..streams.selecting import selection_stage
+from ..streams.documents import ValueStage
+from ..streams.fragmenting import FragmentStage
+from ..streams.many import ManyDocuments
 from ..streams.settings import take_options
+from ..streams.updating import counted
 from ..terminal import safe
 from ..wire import CompactEncoder, to_wire
 from .elsewhere import ELSEWHERE, not_installed
@@ -75,18 +75,24 @@ def command(
         stage_name: Any = options_of or work.__name__
         # Such a command reads the text of a provider's answer, too, or of calls; some only of one.
         reads_text = stage_name in TEXT_STAGES
-        one_call = work.__name__ in ("text", "repair")
+        one_call = work.__name__ == "repair"
 
         def run(options: dict[str, Any], own: Own) -> None:
             first = [vars(own)[name] for name in argument]
+            own.many = options.pop("many", False)
+            own.begin = lambda options: make(*first, **options)
 
-            def stage_of() -> tuple[Any, Reading]:
-                reading, taken = Reading(), options
+            def stage_of(repairs: list[Repair]) -> tuple[Any, Reading]:
+                reading, own.taken = Reading(), options
                 if reads_text:
-                    reading, taken = take_options(stage_name, options, *CHECKED, first=one_call)
-                return make(*first, **taken), reading
+                    reading, own.taken = take_options(
+                        stage_name, options, *CHECKED, first=one_call, many=own.many
+                    )
+                if vars(own).get("report"):
+                    own.taken = {**own.taken, "on_repair": repairs.append}
+                return own.begin(own.taken), reading
 
-            made(stage_of)  # options that are wrong come before all files
+            made(lambda: stage_of([]))  # options that are wrong come before all files
 
             def filtered() -> bool:
                 sink = own.sink()
@@ -96,12 +102,13 @@ def command(
                 return all(good)
 
             def _filter(source: Source, sink: Output) -> bool:
-                stage, source.reading = stage_of()
+                repairs: list[Repair] = []
+                stage, source.reading = stage_of(repairs)
                 try:
                     try:
                         work(stage, source, own, sink)
                     finally:
-                        _report(stage if vars(own).get("report") else None)
+                        _report(repairs)
                 except (JsonrillError, BadInput) as error:
                     _complain(error, source if own.files else None)
                     return False
@@ -112,21 +119,22 @@ def command(
         run.__name__, run.__doc__ = work.__name__, work.__doc__
         stages: tuple[str, ...] = (stage_name, "source") if reads_text else (stage_name,)
         stages += ("checked",) if stage_name == "values" else ()
+        stages += ("many",) if work.__name__ in ("values", "updates") else ()
         rows = [*offered("cli", *stages), *own_flags(work.__name__)]
-        files = "Files to read, each for itself, also .gz and .zst; - or none is standard input."
+        files = "Files to read, each for itself; - or none is standard input."
         app.command()(flagged(run, rows, {**argument, "files": files}))
 
     return add
 
 
-def _document(schema: Any = None, check_formats: bool = False, **options: Any) -> Any:
+def _document(schema: Any = None, **options: Any) -> Any:
     """A `Document`, or as one with a schema."""
     if schema is None:
         return Document(**options)
     from ..schema import Schema
     from ..schema.document import SchemaDocument
 
-    return SchemaDocument(Schema(schema, check_formats=check_formats), live=True, **options)
+    return SchemaDocument(Schema(schema), live=True, **options)
 
 
 @command(_document)
@@ -144,56 +152,37 @@ def values(document: Document, source: Source, own: Own, sink: Output) -> None:
 
         return watched(pieces, document)
     each = sink.live if own.each is None else own.each
-    for value in (
-        drive(value_stage(document, True, source.reading), pieces)
-        if each
-        else _up_to_failure(document, _last(document, pieces, source))
-    ):
-        sink.write(value)
 
+    def begin(options: Mapping[str, Any]) -> ValueStage:
+        nonlocal document
+        document = own.begin(options)
+        return ValueStage(document, True, each=each)
 
-def _last(document: Document, pieces: Iterator[bytes | str], source: Source) -> Iterator[Any]:
-    """The last value of each document, when the next one begins or the text ends."""
-    for piece in _ended(pieces):
-        before, number, complete = document.live, document.document, document.complete
-        try:
-            document.flush(source.reading.cut) if piece is None else document.feed(piece)
-        except (InvalidJSON, InvalidSchema, LimitExceeded):
-            yield from document.finished
-            if document.started:
-                yield document.live
-            raise
-        if document.document > number and before is not None:
-            # What was complete did not change, and is not among those that were finished now.
-            finished = document.finished
-            if complete or not (finished and _continues(finished[0], before)):
-                yield before
-        yield from document.finished
-    if document.started:
-        yield document.live
-    if document.errors:
-        raise document.errors[0]
-
-
-def _up_to_failure(document: Document, values: Iterator[Any]) -> Iterator[Any]:
-    """The values; if the provider reports an error, the one up to there, too."""
     try:
-        yield from values
+        for value in _read(begin, pieces, source, own):
+            sink.write(value)
     except SourceFailed:
-        if document.started:
-            yield document.live
+        if not each and document.started:
+            sink.write(document.live)
         raise
 
 
-def _continues(value: Any, before: Any) -> bool:
-    if isinstance(before, str):
-        return isinstance(value, str) and value.startswith(before)
-    return bool(value == before)  # containers grow in place
+def _read(
+    begin: Callable[[Mapping[str, Any]], Any],
+    pieces: Iterator[bytes | str],
+    source: Source,
+    own: Own,
+) -> Iterator[Any]:
+    """Yield what the stage, or with many documents the stage of each, makes of the pieces."""
+    if own.many or source.reading.reads_calls:
+        stage: Any = ManyDocuments(begin, own.taken, splits=own.many)
+    else:
+        stage = begin(own.taken)
+    for piece in _ended(pieces):
+        yield from stage.flush(source.reading.cut) if piece is None else stage.feed(piece)
 
 
-def _repairing(repair: Any, many: bool, **options: Any) -> Any:
-    if many:
-        raise ValueError("jsonrill repair reads one document; jsonrill values has --many")
+def _repairing(repair: Any, **options: Any) -> Any:
     return _document(repair=repair or True, **options)
 
 
@@ -219,19 +208,8 @@ def select(selection: Selection, source: Source, own: Own, sink: Output) -> None
 
     Example: echo '{"results": [{"id": 1}, {"id": 2}]}' | jsonrill select results
     """
-    for value in drive(selection_stage(selection, source.reading), source.pieces()):
+    for value in _read(own.begin, source.pieces(), source, own):
         sink.write(value)
-
-
-@command(TextSelection, field="The path of a string, such as answer or steps[0].title.")
-def text(selection: TextSelection, source: Source, own: Own, sink: Output) -> None:
-    """Write one string of a JSON text while it arrives, as plain text.
-
-    Example: echo '{"answer": "It is four.", "sources": [1]}' | jsonrill text answer
-    """
-    for _, piece in drive(selection_stage(selection, source.reading), source.pieces()):
-        sink.piece(piece)
-    sink.end_text()
 
 
 @command(PartialStream)
@@ -241,10 +219,9 @@ def updates(stream: PartialStream, source: Source, own: Own, sink: Output) -> No
     Example: echo '{"colors": [{"hex": "#94"}, {"hex": "#1' | jsonrill updates --entity colors
     """
     failed = None
-    for piece in _ended(source.pieces()):
-        for update in stream.flush(source.reading.cut) if piece is None else stream.feed(piece):
-            sink.line(update.to_json())
-            failed = failed or update.error
+    for update in _read(counted(own.begin), source.pieces(), source, own):
+        sink.line(update.to_json())
+        failed = failed or update.error
     if failed:
         raise BadInput(f"{failed['code']}: {failed['message']}{_place(failed)}")
 
@@ -255,8 +232,12 @@ def fragments(parser: Parser, source: Source, own: Own, sink: Output) -> None:
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments --compact
     """
-    if own.compact and own.many:
-        raise typer.BadParameter("--compact is for one document, --many for several")
+    if not own.compact:
+        for fragment in _read(FragmentStage, source.pieces(), source, own):
+            sink.write(to_wire(fragment))
+        return
+    if source.reading.reads_calls:
+        raise typer.BadParameter("--compact is for one document, --tool for many calls")
     encoder = CompactEncoder()
     for piece in _ended(source.pieces()):
         try:
@@ -264,32 +245,10 @@ def fragments(parser: Parser, source: Source, own: Own, sink: Output) -> None:
             error = None
         except (InvalidJSON, LimitExceeded) as raised:
             news, error = raised.fragments, raised
-        if own.compact and news:
+        if news:
             sink.write(encoder.feed(news))
-        elif not own.compact:
-            for fragment in news:
-                sink.write(to_wire(fragment))
         if error:
             raise error
-
-
-@command(Rebuilder)
-def rebuild(rebuilder: Rebuilder, source: Source, own: Own, sink: Output) -> None:
-    """Write the value that fragments describe: the inverse of `fragments`.
-
-    On a terminal it is written after each line, else once.
-
-    Example: echo '{"a": [1, "x"]}' | jsonrill fragments | jsonrill rebuild
-    """
-    each = sink.live if own.each is None else own.each
-    try:
-        for item in source.events():
-            rebuilder.feed(item if isinstance(item, list) and _is_batch(item) else [item])
-            if each and rebuilder.started:
-                sink.write(rebuilder.live)
-    finally:
-        if rebuilder.started and not each:
-            sink.write(rebuilder.live)
 
 
 @command(Chunker)
@@ -443,8 +402,8 @@ def _complain(error: Exception, source: Source | None = None) -> None:
     typer.echo(f"jsonrill: {place}{_line(error)}", err=True)
 
 
-def _report(stage: Any) -> None:
-    for repair in stage.repairs if stage is not None else ():
+def _report(repairs: list[Repair]) -> None:
+    for repair in repairs:
         place = f"at character {repair.offset} (line {repair.line}, column {repair.column})"
         typer.echo(f"jsonrill: repaired {repair.rule} {place}", err=True)
 
@@ -475,8 +434,3 @@ def _ended(items: Iterator[Any]) -> Iterator[Any]:
     """The items, then None for the end."""
     yield from items
     yield None
-
-
-def _is_batch(item: list[Any]) -> bool:
-    """True if the list is several fragments, not one in compact form."""
-    return not item or not isinstance(item[0], int)

@@ -1,8 +1,8 @@
 """Reads text, lines and provider events from a file or a pipe.
 
 Text is yielded as it arrives, so that a pipe is followed live. It can be cut into pieces of some
-characters with a delay after each, as a model would send it. What is compressed (`.gz`, `.zst`) and
-what is an event stream is recognised by its first bytes.
+characters with a delay after each, as a model would send it. An event stream is recognised by its
+first bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..archives import COMPRESSED, MAGIC, Expander
 from ..eventstream import EVENT_STREAM, is_done, looks_like_events, may_become_events
 from ..sources import Decoder, Opened, Reading
 from ..sources.event_text import EventText
@@ -86,9 +85,9 @@ class Source:
         return looks_like_events(beginning), chain([beginning], raw)
 
     def _raw(self) -> Iterator[bytes]:
-        """The bytes as they come, decompressed. `BadInput` if there are none but white space."""
+        """The bytes as they come. `BadInput` if there are none but white space."""
         empty = True
-        for piece in _decompressed(self._read()):
+        for piece in self._read():
             empty = empty and not piece.strip(b" \t\r\n\xef\xbb\xbf")
             yield piece
         if empty:
@@ -142,30 +141,6 @@ class Source:
             yield item
             if self.delay:
                 time.sleep(self.delay / 1000)
-
-
-def _decompressed(raw: Iterator[bytes]) -> Iterator[bytes]:
-    """The content of `.gz` and `.zst`, which their first bytes tell; all else as it is."""
-    beginning = b""
-    while any(magic.startswith(beginning) for magic in MAGIC) and (piece := next(raw, b"")):
-        beginning += piece
-    names = [name for magic, name in MAGIC.items() if beginning.startswith(magic)]
-    if not names:
-        yield from chain([beginning], raw)
-        return
-    compression = names[0]
-    try:
-        expander = Expander(compression)
-    except ImportError as error:
-        raise BadInput(str(error)) from error
-    for piece in chain([beginning], raw):
-        for at in range(0, len(piece), COMPRESSED):
-            yield expander.feed(piece[at : at + COMPRESSED])
-            if expander.damage is not None:
-                raise BadInput(f"the {compression} data is damaged: {expander.damage}")
-    expander.end()
-    if expander.damage is not None:
-        raise BadInput(f"the {compression} data is damaged: {expander.damage}")
 
 
 def _without_mark(raw: Iterator[bytes]) -> Iterator[bytes]:

@@ -18,11 +18,9 @@ from ..options import Entity, Modes, Option, Patterns, Rules, Schemas, Tool, mod
 from .input import Source
 from .output import Output
 
-_TEXTS: Final = ("values", "updates", "fragments", "select", "text", "repair")
+_TEXTS: Final = ("values", "updates", "fragments", "select", "repair")
 _REPAIRING: Final = (*_TEXTS, "calls")
-_PACED: Final = (*_REPAIRING, "chunks")
-_FILTERS: Final = (*_PACED, "rebuild")
-_VALUES: Final = tuple(name for name in _FILTERS if name != "text")
+_FILTERS: Final = (*_REPAIRING, "chunks")
 _BATCH: Final = ("batch",)
 _RESUME: Final = ("batch", "batch-resume")
 _DOCUMENTS: Final = ("batch-check", "batch-updates", "batch-values")
@@ -35,7 +33,7 @@ OWN: Final = (
         "each",
         bool | None,
         None,
-        ("values", "rebuild"),
+        ("values",),
         "Write the value after each piece, not only the last one; by default on a terminal.",
     ),
     Option("watch", bool, False, ("values",), "Show one growing value instead of a value a line."),
@@ -46,7 +44,7 @@ OWN: Final = (
     Option("wire", bool, False, ("calls",), "Write wire events with fragments instead of calls."),
     Option("report", bool, False, _REPAIRING, "Report repairs on standard error."),
     Option("tokens", int, 0, _TEXTS, "Cut the text into pieces of N characters.", least=0),
-    Option("delay", float, 0.0, _PACED, "Wait N milliseconds after each piece.", least=0),
+    Option("delay", float, 0.0, _FILTERS, "Wait N milliseconds after each piece.", least=0),
     Option("sse", bool, False, _FILTERS, "Read and write text/event-stream."),
     Option(
         "sse_in",
@@ -56,8 +54,8 @@ OWN: Final = (
         "Read text/event-stream; by default it is recognised by its beginning.",
     ),
     Option("sse_out", bool, False, _FILTERS, "Write text/event-stream."),
-    Option("pretty", bool, False, _VALUES, "Indent the output."),
-    Option("color", bool | None, None, _VALUES, "Write colours; by default on a terminal."),
+    Option("pretty", bool, False, _FILTERS, "Indent the output."),
+    Option("color", bool | None, None, _FILTERS, "Write colours; by default on a terminal."),
     Option("out", str | None, None, _BATCH, "A new folder for the output."),
     Option("engine", _Engine, "local", _RESUME, "Processes on this machine, or a Dask cluster."),
     Option("workers", int | None, None, _RESUME, "Processes; by default one a processor.", least=0),

@@ -77,23 +77,10 @@ class Output:
             text = safe(text)
         self.raw((coloured(text) if self._color else text) + "\n")
 
-    def piece(self, text: str) -> None:
-        """Write a piece of plain text, or of an event stream; half a surrogate pair is escaped."""
-        if self._sse:
-            self.write(text)
-            return
-        text = text.encode("utf-8", "backslashreplace").decode()
-        self.raw(safe(text) if self._terminal else text)
-
     def raw(self, text: str) -> None:
         """Write text as it is."""
         self._out.write(text)
         self._out.flush()
-
-    def end_text(self) -> None:
-        """End plain text with a newline."""
-        if not self._sse:
-            self.raw("\n")
 
     def close(self) -> None:
         """Write the last event of an event stream."""

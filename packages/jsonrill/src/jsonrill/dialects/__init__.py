@@ -5,13 +5,11 @@ own file knows what such an event looks like; a new dialect is a file and a line
 """
 
 from .dialect import Dialect, Event, Problem, Settings
-from .native import NATIVE
 from .table import DIALECTS
 from .translate import to_ag_ui, to_ai_sdk
 
 __all__ = [
     "DIALECTS",
-    "NATIVE",
     "Dialect",
     "Event",
     "Problem",

@@ -5,6 +5,5 @@ from typing import Final
 from .ag_ui import AGUI
 from .ai_sdk import AISDK
 from .dialect import Dialect
-from .openai import OpenAI
 
-DIALECTS: Final[dict[str, type[Dialect]]] = {"openai": OpenAI, "ai-sdk": AISDK, "ag-ui": AGUI}
+DIALECTS: Final[dict[str, type[Dialect]]] = {"ai-sdk": AISDK, "ag-ui": AGUI}

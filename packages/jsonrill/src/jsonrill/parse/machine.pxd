@@ -14,7 +14,7 @@ cdef Py_ssize_t WORTH_DECODING, WORTH_A_RUN, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
 cdef class Machine(Position):
-    cdef bint _bom, _cut, _exact, _last, _many, _unique
+    cdef bint _bom, _cut, _exact, _last, _many
     cdef int _fresh, _leniency
     cdef Py_ssize_t _bound, _budget, _careful_at, _closed_at, _number_end, _run_after, _stop
     cdef Py_ssize_t _string_at

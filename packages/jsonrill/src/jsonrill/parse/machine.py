@@ -55,7 +55,7 @@ from ..errors import (
     Truncated,
     truncated,
 )
-from ..options import Duplicates, ParseFloat, check
+from ..options import ParseFloat, check
 from .c_scanner import each_key_once, passes_a_limit, scanner
 from .characters import UNSURE, code_at, is_cut, is_unsure, plain_end
 from .expected import Guide
@@ -149,7 +149,6 @@ class Machine(Position):
         "_string_limit",
         "_tail",
         "_text_limit",
-        "_unique",
         "document",
     )
 
@@ -157,18 +156,14 @@ class Machine(Position):
         self,
         sink: Sink,
         many: bool = False,
-        duplicates: Duplicates = "last",
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
     ) -> None:
-        if duplicates != "last":
-            check(duplicates=duplicates)
         if limits is not None or parse_float is not float or many is not False:
             check(limits=limits, parse_float=parse_float, many=many)
         self._start()
         self._sink = sink
         self._many = many
-        self._unique = duplicates == "error"
         self._parse_float = parse_float
         self._limits = limits if limits is not None else DEFAULT_LIMITS
         if limits is None:
@@ -202,7 +197,7 @@ class Machine(Position):
         # The keys of the open object: a set when they must be unique, a list when it may have to be
         # known later if they were.
         self._seen: set[str] | list[str] | None = None
-        self._exact = self._unique
+        self._exact = False
         # The offset at which the token's limit is reached, or that of the text if it is nearer.
         self._stop = 0
         self._number_end = -1
@@ -659,7 +654,7 @@ class Machine(Position):
         walks, and says exactly what is wrong. What failed attempts have read is bounded.
         """
         left = len(text) - pos
-        if left > self._budget or left > self._limits.string or self._unique:
+        if left > self._budget or left > self._limits.string:
             return pos
         if self._decoder is None:
             self._decoder = scanner(self._parse_float)
@@ -688,12 +683,7 @@ class Machine(Position):
         other run is sought in the piece.
         """
         end = len(text)
-        if (
-            self._offset + pos < self._run_after
-            or self._unique
-            or self._leniency
-            or not self._frames
-        ):
+        if self._offset + pos < self._run_after or self._leniency or not self._frames:
             return pos
         self._run_after = self._offset + end
         begins = text[pos : text.find(":", pos, pos + WORTH_DECODING) + 1]
@@ -958,8 +948,7 @@ class Machine(Position):
         return -1
 
     def _repeats(self, key: str, text: str, quote: int) -> None:
-        """Handle a key that its object has already."""
-        raise self._error(InvalidJSON, "no key twice in an object", f"but got {key!r}", text, quote)
+        """With leniency: handle a key that its object has already."""
 
     def _begin_number(self, text: str, pos: int) -> int:
         """A number: at once when its end is in sight, else digit by digit."""

@@ -1,4 +1,4 @@
-"""The schema of each entity and of the document, from `schema=` or `document_schema=`."""
+"""The schema of each entity, and of the root if that is an array of entities, from `schema=`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,17 @@ if TYPE_CHECKING:
 SchemaOf = Callable[[Declared, Place | None], "Schema | None"]
 
 
-def schemas(
-    schema: Any, document_schema: Any, entities: Entities, check_formats: bool, zeros: bool
-) -> tuple[SchemaOf | None, Schema | None]:
-    """A function that returns the schema of an entity, and the schema of what is around entities.
+def schemas(schema: Any, entities: Entities, zeros: bool) -> tuple[SchemaOf | None, Schema | None]:
+    """Return a function that returns the schema of an entity, and the schema of a root array.
 
-    That of an entity is the schema of its name, the only one, or its part of the document's. Each
+    An entity has the schema of its name, the only one, or its part of the root array's schema. Each
     is None where there is none.
     """
-    if schema is None and document_schema is None:
+    if schema is None:
         return None, None
-    if schema is not None and document_schema is not None:
-        raise ValueError("give `schema` for one entity or `document_schema` for all, not both")
     from ..schema import Schema
 
-    make = partial(Schema, check_formats=check_formats, zeros=zeros)
-    if document_schema is not None:
-        document = make(document_schema)
-        return _parts_of(document), document
+    make = partial(Schema, zeros=zeros)
     if _is_by_name(schema, entities):
         by_name = {name: make(one) for name, one in schema.items()}
         return lambda declared, place: by_name.get(declared.name), None

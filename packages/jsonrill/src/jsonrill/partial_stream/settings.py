@@ -29,9 +29,9 @@ _DEFAULTS: Final[dict[str, Any]] = {it.name: it.default for it in taken_by("upda
 class StreamSettings:
     """The options of a `PartialStream` in the form in which it uses them."""
 
-    __slots__ = ("data", "delta", "document_schema", "entities", "literals", "sees_pending", "mode",
-                 "mode_of", "numbers", "only_complete", "parse_float", "parsing", "rules",
-                 "schema_of", "stops", "stops_inside", "zeros")  # fmt: skip
+    __slots__ = ("data", "delta", "entities", "literals", "sees_pending", "mode",
+                 "mode_of", "numbers", "only_complete", "parse_float", "parsing",
+                 "root_schema", "rules", "schema_of", "zeros")  # fmt: skip
 
     def __init__(self, mode: Modes, schema: Any, options: UpdateOptions) -> None:
         refuse_unknown(options, _DEFAULTS, "unknown option")
@@ -42,18 +42,11 @@ class StreamSettings:
         self.mode: Modes = (
             mode if isinstance(mode, Mapping) else self.mode_of[self.entities.names[0]]
         )
-        self.schema_of, self.document_schema = schemas(
-            schema,
-            value["document_schema"],
-            self.entities,
-            value["check_formats"],
-            value["missing"] == "zero",
+        self.schema_of, self.root_schema = schemas(
+            schema, self.entities, value["missing"] == "zero"
         )
         modes = set(self.mode_of.values())
         refuse_unused(modes, **options)
-        # Whether a violation ends the stream: of the root or the document, and of another entity.
-        self.stops_inside = value["on_violation"] == "stop"
-        self.stops = self.stops_inside or (value["on_violation"] is None and not value["many"])
         # What an update has before its data or its delta is read: it is not sent, or not built yet.
         self.data = UNREAD if value["send"] != "delta" else ABSENT
         self.delta = UNREAD if value["send"] != "data" else ABSENT

@@ -18,7 +18,7 @@ cdef class PartialStream:
     cdef dict _counts
     cdef list _kept, _out, _violations
     cdef tuple _told
-    cdef object _budget, _data, _delta, _on_violation, _recorder, _schema_of, _settings
+    cdef object _budget, _data, _delta, _recorder, _schema_of, _settings, _violated_by
     cdef Entity _entity
     cdef Finder _finder
     cdef Held _held_back

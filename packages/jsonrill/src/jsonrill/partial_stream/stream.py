@@ -18,7 +18,7 @@ from ..errors import (
     refuse_copy,
     stream_error,
 )
-from ..options import Modes, UpdateOptions
+from ..options import Modes, ParseOptions, UpdateOptions
 from ..parse.create import create_machine
 from ..parse.expected import Expected
 from ..parse.grammar import LITERALS, NUMBER
@@ -45,20 +45,18 @@ class PartialStream:
     """Text in, updates out. Nothing is raised for bad data: an ERROR is an update.
 
     `mode` says what arrives (or a mapping says it for each declared name), `entity` which parts of
-    a document are entities, `schema` what one of them must look like (or `document_schema` the
-    document), `send` whether updates carry their data, what is new in it, or both, and
-    `only_complete` what of an entity is shown only when it is complete. After the end, or an ERROR
-    of the stream, `ended` is true and nothing more comes. `on_violation` says whether that of a
-    schema is one of the stream ("stop") or of its entity alone ("next"); by default it is one of
-    the stream if it is in the root or outside of entities, since nothing useful can follow.
+    a document are entities, `schema` what one of them must look like, `send` whether updates carry
+    their data, what is new in it, or both, and `only_complete` what of an entity is shown only when
+    it is complete. After the end, or an ERROR of the stream, `ended` is true and nothing more
+    comes. A violation of the schema ends its entity, and the stream if the entity is the root.
     """
 
     # More attributes than 30 would cost each of them the short way that Python has to it.
     __slots__ = ("__weakref__", "_budget", "_counts", "_data", "_delta", "_document", "_entity",
                  "_errors", "_finder", "_held_back", "_is_refused", "_kept", "_kept_before",
-                 "_lenient", "_log", "_machine", "_on_violation", "_out", "_realtime",
+                 "_lenient", "_log", "_machine", "_out", "_realtime",
                  "_recorder", "_repairs", "_schema_of", "_sees_pending", "_settings", "_told",
-                 "_violations", "_zeros", "ended", "mode")  # fmt: skip
+                 "_violated_by", "_violations", "_zeros", "ended", "mode")  # fmt: skip
 
     def __copy__(self) -> NoReturn:
         refuse_copy(self)
@@ -73,6 +71,18 @@ class PartialStream:
         self, mode: Modes = "REALTIME", *, schema: Any = None, **options: Unpack[UpdateOptions]
     ) -> None:
         settings = StreamSettings(mode, schema, options)
+        self._begin_stream(settings, settings.parsing)
+
+    def following(self) -> PartialStream:
+        """Return a stream for the next of many documents, which goes on counting the entities."""
+        stream = PartialStream()
+        parsing: Any = {**self._settings.parsing}
+        parsing.pop("prefix", None)
+        stream._begin_stream(self._settings, parsing)
+        stream._counts = self._counts
+        return stream
+
+    def _begin_stream(self, settings: StreamSettings, parsing: ParseOptions) -> None:
         self._settings = settings
         self.mode = settings.mode
         self.ended = False
@@ -82,15 +92,15 @@ class PartialStream:
         # How much the validators may do for this stream: that of its first check.
         self._budget: Any = None
         self._counts: dict[str | None, int] = dict.fromkeys(settings.entities.names, 0)
-        kind = Finder if settings.document_schema is None else CheckedFinder
+        kind = Finder if settings.root_schema is None else CheckedFinder
         is_unchecked = self._schema_of is None
         # What is called while the machine runs: nothing of it keeps the stream.
         begin = weak_method(self, PartialStream._begin)
         next_document = weak_method(self, PartialStream._next_document)
         self._told = weak_method(self, PartialStream._end), next_document
-        self._on_violation = weak_method(self, PartialStream._violated)
+        self._violated_by = weak_method(self, PartialStream._violated)
         self._finder = kind(settings.entities, begin, next_document, is_unchecked)
-        self._machine = create_machine(self._finder, settings.parsing)
+        self._machine = create_machine(self._finder, parsing)
         self._lenient = bool(settings.rules)
         if self._lenient and self._schema_of is not None:
             self._machine.guide(weak_method(self, PartialStream._expected))
@@ -177,8 +187,8 @@ class PartialStream:
 
     def _begin_document(self) -> None:
         """Begin the check of a document, if there is a schema for what is around entities."""
-        if isinstance(self._finder, CheckedFinder) and self._settings.document_schema is not None:
-            around = self._settings.document_schema.document_check(
+        if isinstance(self._finder, CheckedFinder) and self._settings.root_schema is not None:
+            around = self._settings.root_schema.document_check(
                 weak_method(self, PartialStream._refuse_document), self._budget
             )
             self._finder.check, self._budget = around, around.budget
@@ -213,7 +223,7 @@ class PartialStream:
         if schema is not None:
             if not self._violations and self._document_check() is None:
                 self._machine.keep_lines(True)
-            sink = entity.check = schema.check(place, sink, self._on_violation, self._budget)
+            sink = entity.check = schema.check(place, sink, self._violated_by, self._budget)
             self._budget = entity.check.budget
         self._machine.tell(sink)
         return sink
@@ -225,8 +235,8 @@ class PartialStream:
             return entity.schema.expected(path[len(path_of(entity.place)) :])
         if entity is not None:
             return None
-        if self._settings.document_schema is not None:
-            return self._settings.document_schema.expected(path)
+        if self._settings.root_schema is not None:
+            return self._settings.root_schema.expected(path)
         declared, place = self._finder.next_entity()
         if declared is None or self._schema_of is None:
             return None
@@ -257,13 +267,12 @@ class PartialStream:
         """End the entity with the ERROR of its violation; skip the rest of it, or of the text."""
         entity = self._entity
         assert entity is not None and entity.check is not None
-        stops = self._settings.stops if entity.place is None else self._settings.stops_inside
         self._drop_document_check()
         update = self._error(drop)
         self._violations.append((violation, update))
         self._out.append(update)
         self._leave()
-        if stops:
+        if entity.place is None:
             if self._kept:
                 self._out += self._held()
             self._refuse()
@@ -285,8 +294,7 @@ class PartialStream:
         self._end_with(update)
         self._violations.append((violation, update))
         self._finder.skip(_ALL_LEVELS)
-        if self._settings.stops:
-            self._refuse()
+        self._refuse()
 
     def _refuse(self) -> None:
         """End the stream with this piece, whose rest is read and ignored."""

@@ -41,13 +41,12 @@ class Schema:
     """A pydantic model, a TypeAdapter, any type it takes (`list[T]`), or a JSON Schema.
 
     Compiled once, never changed, free to share. What is no schema raises `ValueError`.
-    `check_formats` checks the `format` of a JSON Schema also in drafts in which it is a mere note.
     With `zeros`, what has not come of a partial instance is the zero of its type instead of None.
     """
 
     __slots__ = ("_guide", "_is_pydantic", "_items", "_node", "_prefix", "_zero", "zeros")
 
-    def __init__(self, source: Any, *, check_formats: bool = False, zeros: bool = False) -> None:
+    def __init__(self, source: Any, *, zeros: bool = False) -> None:
         self.zeros = zeros
         self._node: Node
         self._is_pydantic = False
@@ -59,7 +58,7 @@ class Schema:
         if isinstance(source, Schema):
             self._node, self._is_pydantic = source._node, source._is_pydantic
         elif isinstance(source, (bool, Mapping)):
-            self._node = _json_schema(source, check_formats)
+            self._node = _json_schema(source)
         elif isinstance(source, (str, bytes)):
             raise TypeError("a schema is a pydantic type or a JSON Schema as a dict: json.loads(…)")
         elif isinstance(source, (int, float, list, tuple, set)):
@@ -225,7 +224,7 @@ def _zero(node: Node | None) -> tuple[bool, Any]:
     return zero(natural(node)) if node is not None else (False, None)
 
 
-def _json_schema(source: bool | Mapping[str, Any], check_formats: bool) -> Node:
+def _json_schema(source: bool | Mapping[str, Any]) -> Node:
     """Compile a JSON Schema, or take what the same text was compiled to before.
 
     A server hears of a schema with every reader of a stream, and compiling one takes long.
@@ -233,10 +232,10 @@ def _json_schema(source: bool | Mapping[str, Any], check_formats: bool) -> Node:
     try:
         text = json.dumps(source)
         if json.loads(text) == source:
-            return _COMPILED.node(text, check_formats)
+            return _COMPILED.node(text)
     except (TypeError, RecursionError):
         pass  # it has no text: the compiler says why
-    return compile_schema(source, check_formats)
+    return compile_schema(source)
 
 
 def _type(source: Any) -> Node:
@@ -268,15 +267,15 @@ class _Compiled:
     """
 
     def __init__(self) -> None:
-        self._in_use: WeakValueDictionary[tuple[str, bool], Node] = WeakValueDictionary()
+        self._in_use: WeakValueDictionary[str, Node] = WeakValueDictionary()
         self._last: deque[Node] = deque(maxlen=_KEPT)
 
-    def node(self, text: str, check_formats: bool) -> Node:
-        node = self._in_use.get((text, check_formats))
+    def node(self, text: str) -> Node:
+        node = self._in_use.get(text)
         if node is None:
             source = json.loads(text)
-            node = compile_schema(source, check_formats)
-            self._in_use[text, check_formats] = node
+            node = compile_schema(source)
+            self._in_use[text] = node
             if weight_of(source, _LIGHT) <= _LIGHT:
                 self._last.append(node)
         return node

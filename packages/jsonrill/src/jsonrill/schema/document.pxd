@@ -21,7 +21,7 @@ cdef class SchemaDocument:
     cdef Py_ssize_t _errors
     cdef Machine _machine
     cdef Check _check
-    cdef object _on_violation, _schema, _state, _value, _violation
+    cdef object _violated_by, _schema, _state, _value, _violation
     @cython.locals(begin=Py_ssize_t, machine=Machine)
     cdef bint _read(self, data, bint is_last, cut=*) except -1
     @cython.locals(machine=Machine)

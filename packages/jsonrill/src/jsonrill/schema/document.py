@@ -35,7 +35,7 @@ class SchemaDocument:
     """
 
     __slots__ = ("__weakref__", "_check", "_complete", "_ends", "_errors", "_fields", "_is_refused",
-                 "_live", "_machine", "_on_violation", "_schema", "_seen", "_state", "_typed",
+                 "_live", "_machine", "_violated_by", "_schema", "_seen", "_state", "_typed",
                  "_value", "_violation", "changed", "finished", "many")  # fmt: skip
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
@@ -63,7 +63,7 @@ class SchemaDocument:
             weak_method(self, SchemaDocument._completed),
             weak_method(self, SchemaDocument._next_document),
         )
-        self._on_violation = weak_method(self, SchemaDocument._violated)
+        self._violated_by = weak_method(self, SchemaDocument._violated)
         # The violation until it is raised; then the document is refused, and knows it no more: its
         # traceback knows the document.
         self._violation: InvalidSchema | None = None
@@ -149,11 +149,11 @@ class SchemaDocument:
         if self._schema.is_typed and not self._live:
             sink, zeros = _Ends(*self._ends), self._schema.zeros
             self._check = self._state = self._typed = TypedCheck(
-                self._schema.node, None, sink, self._on_violation, keep=False, zeros=zeros
+                self._schema.node, None, sink, self._violated_by, keep=False, zeros=zeros
             )
         else:
             self._state = _Live(*self._ends) if self._live else _Plain(*self._ends)
-            self._check = self._schema.check((), self._state, self._on_violation)
+            self._check = self._schema.check((), self._state, self._violated_by)
         self._machine.tell(self._check)
 
     def _read(self, data: str | bytes, is_last: bool, cut: CutShort | None = None) -> bool:

@@ -80,18 +80,16 @@ _ABOUT: Final = {
 _REFERENCES: Final = ("$ref", *DYNAMIC)
 
 
-def compile_schema(source: Mapping[str, Any] | bool, check_formats: bool = False) -> Node:
+def compile_schema(source: Mapping[str, Any] | bool) -> Node:
     """The node of a whole JSON Schema; `ValueError` if it is none."""
-    return JsonSchemaCompiler(
-        source if isinstance(source, bool) else dict(source), check_formats
-    ).root
+    return JsonSchemaCompiler(source if isinstance(source, bool) else dict(source)).root
 
 
 class JsonSchemaCompiler:
     """One schema document: its nodes by place, each made once, so that it may refer to itself."""
 
-    def __init__(self, source: Schema | bool, check_formats: bool) -> None:
-        self._document = ReferencedSchema(source, check_formats)
+    def __init__(self, source: Schema | bool) -> None:
+        self._document = ReferencedSchema(source)
         self._draft = self._document.draft
         self._nodes: dict[Any, Node] = {}
         self._todo: list[tuple[Node, Any, str | None]] = []

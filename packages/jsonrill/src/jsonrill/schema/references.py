@@ -38,11 +38,9 @@ class Target(NamedTuple):
 class ReferencedSchema:
     """A schema that has been checked: `ValueError` for what is none."""
 
-    def __init__(self, source: dict[str, Any] | bool, check_formats: bool = False) -> None:
+    def __init__(self, source: dict[str, Any] | bool) -> None:
         self._rs = library("jsonschema_rs")
         self._settings: dict[str, Any] = {"retriever": _refuse}
-        if check_formats:  # else the draft decides
-            self._settings["validate_formats"] = True
         self._checked(source)
         self.source = deepcopy(source)
         # What validating costs, without and with reasons.

@@ -91,8 +91,8 @@ class Reading:
         self._of_events = events or self.sse or self.tool is not None or named
 
     @property
-    def many(self) -> bool:
-        """True if the text is one document after another."""
+    def reads_calls(self) -> bool:
+        """True if the text is the arguments of one call after another."""
         return self.tool is not None and not self.first
 
     def explained(self, error: JsonrillError) -> JsonrillError:

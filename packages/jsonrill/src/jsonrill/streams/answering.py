@@ -1,4 +1,4 @@
-"""What a provider's stream says: its text, arguments, calls and parts."""
+"""What a provider's stream says: its text, calls and parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import (
     Generator,
     Iterator,
 )
-from typing import Any, Literal, Unpack, cast, overload
+from typing import Any, Unpack, cast, overload
 
 from ..answer import Answer
 from ..answers import Part, Parts
@@ -112,46 +112,6 @@ def content(
         _pass_on,
         source,
         reading=Reading(choice=choice, provider=provider, answer=answer, events=True),
-    )
-
-
-@overload
-def arguments(
-    source: AsyncIterable[Any],
-    tool: str | Literal[True],
-    *,
-    choice: int = 0,
-    provider: Provider = "auto",
-    answer: Answer | None = None,
-) -> AsyncGenerator[str]: ...
-@overload
-def arguments(
-    source: Source,
-    tool: str | Literal[True],
-    *,
-    choice: int = 0,
-    provider: Provider = "auto",
-    answer: Answer | None = None,
-) -> Generator[str]: ...
-def arguments(
-    source: Any,
-    tool: str | Literal[True],
-    *,
-    choice: int = 0,
-    provider: Provider = "auto",
-    answer: Answer | None = None,
-) -> Any:
-    """Yield the argument text of the calls of a tool (True: of any) in a provider's stream.
-
-    Each call but the first begins with a record separator (U+001E), which `many=True` reads; of
-    interleaved calls the later one waits until the earlier one is complete.
-    """
-    if not tool:
-        raise ValueError(f"tool is a tool's name, or True for any, not {tool!r}")
-    return drive(
-        _pass_on,
-        source,
-        reading=Reading(tool=tool, choice=choice, provider=provider, answer=answer),
     )
 
 

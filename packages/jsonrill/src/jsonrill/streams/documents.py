@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
+    Callable,
     Generator,
     Iterator,
     Mapping,
@@ -16,6 +17,7 @@ from ..errors import CutShort, InvalidJSON, InvalidSchema, JsonrillError, LimitE
 from ..options import TABLE, Missing, ParseOptions, ReadOptions
 from ..sources.explain import Transcript, explained
 from .driving import END, Loop, Pulled, drive
+from .many import ManyDocuments, check_many
 from .settings import refuse_other, take_options, without_cut_off
 from .types import Adapter, Ended, JsonSchema, Source, T, Text
 
@@ -27,6 +29,7 @@ def values(
     *,
     live: Literal[False] = False,
     missing: Missing = "none",
+    many: bool = False,
     **options: Unpack[ReadOptions],
 ) -> Generator[T]: ...
 @overload
@@ -36,6 +39,7 @@ def values(
     *,
     live: Literal[False] = False,
     missing: Missing = "none",
+    many: bool = False,
     **options: Unpack[ReadOptions],
 ) -> AsyncGenerator[T]: ...
 @overload
@@ -44,6 +48,7 @@ def values(
     schema: JsonSchema | None = None,
     *,
     live: bool = False,
+    many: bool = False,
     **options: Unpack[ReadOptions],
 ) -> Generator[Any]: ...
 @overload
@@ -52,6 +57,7 @@ def values(
     schema: JsonSchema | None = None,
     *,
     live: bool = False,
+    many: bool = False,
     **options: Unpack[ReadOptions],
 ) -> AsyncGenerator[Any]: ...
 def values(
@@ -60,6 +66,7 @@ def values(
     *,
     live: bool = False,
     missing: Missing = "none",
+    many: bool = False,
     **options: Unpack[ReadOptions],
 ) -> Any:
     """Yield the value after each piece of text that changed it, safe to keep.
@@ -75,44 +82,95 @@ def values(
 
     Options of the source: `tool` (arguments of this tool's calls, True: of any), `choice`,
     `provider`, `sse` (the text is an event stream), `answer` (an `Answer` gets text, end and token
-    counts). Of the text: `repair` (True, or names of repairs), `on_repair`, `many` (one document
-    after another), `prefix` (text before the answer), `duplicates` ("last" or "error"),
-    `parse_float`, `limits` (a `Limits`).
+    counts). Of the text: `repair` (True, or names of repairs), `on_repair`, `prefix` (text before
+    the answer), `parse_float`, `limits` (a `Limits`).
 
-    With `many=True` a document that is not JSON does not stop the others; the first such error is
-    raised at the end of the source.
+    With `many=True` the text is one document after another: lines of JSON, or values with nothing
+    between them. Offsets in errors then count from the beginning of their document.
     """
-    reading, parsing = take_options("values", options, "schema", "live", "missing")
+    own = ("schema", "live", "missing", "many")
+    reading, parsing = take_options("values", options, *own, many=check_many(many))
     if live and schema is not None:
         raise TypeError("live=True shows plain values: leave out live or schema")
     document = _document(schema, parsing, missing)
-    return drive(value_stage(document, live, reading), source, reading=reading)
+    stage = value_stage(document, live, reading)
+    if many or reading.reads_calls:
+
+        def begin(parsing: Mapping[str, Any]) -> ValueStage:
+            return ValueStage(_document(schema, parsing, missing), live)
+
+        stage = ManyDocuments(begin, parsing, splits=many).loop(reading)
+    return drive(stage, source, reading=reading)
 
 
 def value_stage(document: Document, live: bool, reading: Ended | None = None) -> Loop[Text, Any]:
     """The stage of `values`, for a document that the caller keeps."""
 
     def run(source: Pulled[Text]) -> Iterator[Any]:
-        feed, many, is_live = document.feed, document.many, live
+        feed, is_live = document.feed, live
         with source as pieces:
             for piece in pieces:
                 try:
                     changed = document.flush(cut_of(reading)) if piece is END else feed(piece)
                 except (InvalidJSON, InvalidSchema, LimitExceeded) as error:
-                    yield from document.finished
                     if document.changed:
                         yield document.live if is_live else document.value
                     if error.value is None:
                         error.value = document.value
                     raise
-                if many:
-                    yield from document.finished
                 if changed:
                     yield document.live if is_live else document.value
-            if piece is END and document.errors:
-                raise document.errors.pop(0)  # its traceback knows the document
 
     return Loop(run)
+
+
+class ValueStage:
+    """The values of one of many documents: after each piece, or only the last one."""
+
+    def __init__(self, document: Document, live: bool, *, each: bool = True) -> None:
+        self._document = document
+        self._live = live
+        self._each = each
+
+    def feed(self, text: str) -> Iterator[Any]:
+        return self._read(self._document.feed, text, self._each)
+
+    def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
+        return self._read(self._document.flush, cut, True)
+
+    def _read(self, read: Callable[[Any], bool], data: Any, shows: bool) -> Iterator[Any]:
+        document = self._document
+        try:
+            changed = read(data)
+        except (InvalidJSON, InvalidSchema, LimitExceeded) as error:
+            if document.changed or (document.started and not self._each):
+                yield document.live if self._live else document.value
+            if error.value is None:
+                error.value = document.value
+            raise
+        if shows and (changed or not self._each):
+            yield document.live if self._live else document.value
+
+
+class _FieldStage:
+    """The complete fields of one document."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+
+    def feed(self, text: Text) -> Iterator[tuple[str, Any]]:
+        return self._read(self._document.feed, text)
+
+    def flush(self, cut: CutShort | None = None) -> Iterator[tuple[str, Any]]:
+        return self._read(self._document.flush, cut)
+
+    def _read(self, read: Callable[[Any], bool], data: Any) -> Iterator[tuple[str, Any]]:
+        try:
+            read(data)
+        except (InvalidJSON, InvalidSchema, LimitExceeded):
+            yield from self._document.take_fields()
+            raise
+        yield from self._document.take_fields()
 
 
 def cut_of(reading: Ended | None) -> CutShort | None:
@@ -145,16 +203,17 @@ def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     document = _with_schema(schema, parsing)
     if not document.has_fields:
         raise TypeError("the schema has no fields: use values(…) for what is no object")
+    if reading.reads_calls:
+
+        def begin(parsing: Mapping[str, Any]) -> _FieldStage:
+            return _FieldStage(_with_schema(schema, parsing))
+
+        many = ManyDocuments(begin, parsing, splits=False)
+        return drive(many.loop(reading), source, reading=reading)
+    fields = _FieldStage(document)
 
     def stage(piece: Text) -> Iterator[tuple[str, Any]]:
-        try:
-            document.flush(reading.cut) if piece is END else document.feed(piece)
-        except (InvalidJSON, InvalidSchema, LimitExceeded):
-            yield from document.take_fields()
-            raise
-        yield from document.take_fields()
-        if piece is END and document.errors:
-            raise document.errors.pop(0)  # its traceback knows the document
+        return fields.flush(reading.cut) if piece is END else fields.feed(piece)
 
     return drive(stage, source, reading=reading)
 
@@ -211,8 +270,6 @@ def loads(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> An
     those of `values`; a text that stops early is `Truncated`, although `repair` could close it.
     """
     refuse_other("values", options, "schema")
-    if options.get("many"):
-        raise ValueError("loads reads one document: use values(text, many=True)")
     document = _document(schema, without_cut_off(options))
     try:
         document.feed(text)

@@ -1,4 +1,4 @@
-"""Text → the values and strings at some paths: `select`, `text`, `texts`."""
+"""Text → the values and string at a path: `select`, `text`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from collections.abc import (
     AsyncIterable,
     Generator,
     Iterator,
+    Mapping,
 )
 from typing import Any, Unpack, overload
 
 from ..errors import InvalidJSON, LimitExceeded
 from ..options import ReadOptions, ReadTextOptions
-from ..paths import Path, parse_path, parse_pattern
+from ..paths import Path, parse_path
 from ..selection import Selection, TextSelection
 from .documents import cut_of
 from .driving import END, Loop, Pulled, drive
+from .many import ManyDocuments
 from .settings import take_options
 from .types import Ended, Source, T, Text
 
@@ -53,13 +55,19 @@ def select(
     """
     reading, parsing = take_options("select", options, "schema")
     stage = selection_stage(Selection(field, schema=schema, **parsing), reading)
+    if reading.reads_calls:
+
+        def begin(parsing: Mapping[str, Any]) -> Selection:
+            return Selection(field, schema=schema, **parsing)
+
+        stage = ManyDocuments(begin, parsing, splits=False).loop(reading)
     return drive(stage, source, reading=reading)
 
 
 def selection_stage(
     selection: Selection | TextSelection, reading: Ended | None = None
 ) -> Loop[Text, Any]:
-    """The stage of `select` and `texts`, for a selection that the caller keeps."""
+    """The stage of `select`, for a selection that the caller keeps."""
 
     def run(source: Pulled[Text]) -> Iterator[Any]:
         with source as pieces:
@@ -103,11 +111,7 @@ def text(
     """
     reading, parsing = take_options("text", options, "read_all", first=True)
     if isinstance(field, str):
-        try:
-            parse_path(field)
-        except ValueError as error:
-            parse_pattern(field)
-            raise ValueError(f"{error}: use texts(source, {field!r})") from None
+        parse_path(field)
     selection = TextSelection(field, **parsing)
 
     def over() -> bool:
@@ -131,22 +135,3 @@ def text(
                     return
 
     return drive(Loop(run), source, over, reading=reading)
-
-
-@overload
-def texts(
-    source: Source, *fields: str | Path, **options: Unpack[ReadTextOptions]
-) -> Generator[tuple[Path, str]]: ...
-@overload
-def texts(
-    source: AsyncIterable[Any], *fields: str | Path, **options: Unpack[ReadTextOptions]
-) -> AsyncGenerator[tuple[Path, str]]: ...
-def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) -> Any:
-    """Yield the texts of several strings as they grow: each piece with the path of its string.
-
-    The fields are paths or patterns: `"title"`, `"items[*].summary"`. `FieldNotFound` at the end if
-    one of them never came, or is no string.
-    """
-    reading, parsing = take_options("text", options, first=True)
-    stage = selection_stage(TextSelection(*fields, **parsing), reading)
-    return drive(stage, source, reading=reading)

@@ -16,19 +16,23 @@ def refuse_other(stage: Stage, unknown: Mapping[str, object], *own: str) -> None
 
 
 def take_options(
-    stage: Stage | None, options: Mapping[str, Any], *own: str, first: bool = False
+    stage: Stage | None,
+    options: Mapping[str, Any],
+    *own: str,
+    first: bool = False,
+    many: bool = False,
 ) -> tuple[Reading, dict[str, Any]]:
     """How to read the source, and the options of the stage; names in `own` are allowed, too."""
     if not options:
-        return Reading(first=first), {}
+        return Reading(first=first, many=many), {}
     stages = ("source",) if stage is None else (stage, "source")
     refuse_unknown(options, [*own, *(it.name for it in taken_by(*stages))], "unknown option")
     rest = dict(options)
     wanted = {name: rest.pop(name) for name in SourceOptions.__annotations__ if name in rest}
-    parsing = {name: rest[name] for name in ("repair", "many", "prefix") if name in rest}
-    reading = Reading(**wanted, **parsing, first=first)
-    if reading.many:
-        rest["many"] = True
+    parsing = {name: rest[name] for name in ("repair", "prefix") if name in rest}
+    reading = Reading(**wanted, **parsing, first=first, many=many)
+    if many and rest.get("repair"):
+        rest["repair"] = rule_names(rest["repair"])  # an iterator can be read once
     # The provider says whether a call is complete.
     return reading, rest if reading.tool is None else without_cut_off(rest)
 

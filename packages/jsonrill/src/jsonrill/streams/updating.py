@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
+    Callable,
     Generator,
     Iterator,
+    Mapping,
 )
 from typing import Any, Unpack, overload
 
 from ..options import Modes, ReadUpdateOptions
 from ..partial_stream import PartialStream, Update
+from ..sources import Reading
 from .driving import END, Loop, Pulled, drive
+from .many import ManyDocuments, check_many
 from .pacing import Pace, drive_paced
 from .settings import take_options
 from .types import Adapter, JsonSchema, Source, T, Text
@@ -25,6 +29,7 @@ def updates(
     *,
     schema: type[T] | Adapter[T],
     every: float | None = None,
+    many: bool = False,
     **options: Unpack[ReadUpdateOptions],
 ) -> Generator[Update[T]]: ...
 @overload
@@ -34,6 +39,7 @@ def updates(
     *,
     schema: type[T] | Adapter[T],
     every: float | None = None,
+    many: bool = False,
     **options: Unpack[ReadUpdateOptions],
 ) -> AsyncGenerator[Update[T]]: ...
 @overload
@@ -43,6 +49,7 @@ def updates(
     *,
     schema: JsonSchema | None = None,
     every: float | None = None,
+    many: bool = False,
     **options: Unpack[ReadUpdateOptions],
 ) -> Generator[Update[Any]]: ...
 @overload
@@ -52,6 +59,7 @@ def updates(
     *,
     schema: JsonSchema | None = None,
     every: float | None = None,
+    many: bool = False,
     **options: Unpack[ReadUpdateOptions],
 ) -> AsyncGenerator[Update[Any]]: ...
 def updates(
@@ -60,6 +68,7 @@ def updates(
     *,
     schema: Any = None,
     every: float | None = None,
+    many: bool = False,
     **options: Unpack[ReadUpdateOptions],
 ) -> Any:
     """Yield updates of the entities in a text, in one of five modes.
@@ -71,12 +80,22 @@ def updates(
     A sync source blocks while it waits, so there it is emitted with the next piece after it is due.
     An async source is read in a task of its own, by asyncio.
     """
-    reading, settings = take_options("updates", options, "every")
+    reading, settings = take_options("updates", options, "every", "many", many=check_many(many))
     if isinstance(mode, type):
         raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
     stream = PartialStream(mode, schema=schema, **settings)
-    # With entities the schema is that of each of them.
+    if many or reading.reads_calls:
+        begin = counted(lambda options: PartialStream(mode, schema=schema, **options))
+        documents = ManyDocuments(begin, settings, splits=many)
+        loop, over = documents.loop(reading), lambda: documents.failed
+    else:
+        loop, over = _loop(stream, reading), lambda: stream.ended
+    if every is None:
+        return drive(loop, source, over, reading=reading)
+    return drive_paced(loop, source, over, Pace(every), reading)
 
+
+def _loop(stream: PartialStream, reading: Reading) -> Loop[Text, Update]:
     def run(source: Pulled[Text]) -> Iterator[Update]:
         with source as pieces:
             for piece in pieces:
@@ -87,9 +106,18 @@ def updates(
                 if stream.ended:
                     return
 
-    def over() -> bool:
-        return stream.ended
+    return Loop(run)
 
-    if every is None:
-        return drive(Loop(run), source, over, reading=reading)
-    return drive_paced(Loop(run), source, over, Pace(every), reading)
+
+def counted(
+    make: Callable[[Mapping[str, Any]], PartialStream],
+) -> Callable[[Mapping[str, Any]], PartialStream]:
+    """Return what makes the stream of the next document; entities are counted over all of them."""
+    last: PartialStream | None = None
+
+    def begin(options: Mapping[str, Any]) -> PartialStream:
+        nonlocal last
+        last = make(options) if last is None else last.following()
+        return last
+
+    return begin

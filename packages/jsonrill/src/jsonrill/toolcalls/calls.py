@@ -123,18 +123,17 @@ class ToolCalls:
         provider: Provider = "auto",
         *,
         schemas: Schemas = None,
-        check_formats: bool = False,
         keep: int | None = 256,
         repair: Rules = False,
         limits: Limits | None = None,
         on_repair: OnRepair = None,
     ) -> None:
-        check(schemas=schemas, check_formats=check_formats, keep=keep, limits=limits)
+        check(schemas=schemas, keep=keep, limits=limits)
         check(on_repair=on_repair)
         self.reader = Reader(provider)
         # How many events came before one was recognised; None after that.
         self._unknown: int | None = 0
-        self._schemas = _compiled(schemas, check_formats) if schemas else {}
+        self._schemas = _compiled(schemas) if schemas else {}
         self._keep = keep
         # A call that was cut off stays truncated: half of one must not pass for a complete one.
         rules = rule_names(repair) - {"cut-off"}
@@ -435,10 +434,10 @@ def _says_nothing(delta: CallDelta) -> bool:
     return not (content or named) and delta.value is ABSENT
 
 
-def _compiled(schemas: Mapping[str, Any], check_formats: bool) -> dict[str, Schema]:
+def _compiled(schemas: Mapping[str, Any]) -> dict[str, Schema]:
     from ..schema import Schema
 
     return {
-        name: schema if isinstance(schema, Schema) else Schema(schema, check_formats=check_formats)
+        name: schema if isinstance(schema, Schema) else Schema(schema)
         for name, schema in schemas.items()
     }

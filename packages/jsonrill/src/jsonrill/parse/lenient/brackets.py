@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import InvalidJSON
 from ...paths import Path, format_path
-from ..machine import Machine
 from ..states import AFTER, CLOSING, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
 from . import lookahead, patterns
 from .core import note_object
@@ -45,7 +44,7 @@ class Brackets:
         self.trailing = self.comma_at = -1
         # A bracket was read as another: from now on no key comes twice.
         self.bracketed = False
-        m._exact = m._unique
+        m._exact = False
 
     def brackets(self, m: Leniency) -> str:
         """The brackets that close what is open, the outermost first."""
@@ -111,8 +110,6 @@ class Brackets:
 
     def repeats(self, m: Leniency, key: str, text: str, quote: int) -> None:
         """A key comes again. With a repaired bracket before it, that bracket was another one."""
-        if m._unique:
-            Machine._repeats(m, key, text, quote)
         if self.bracketed or self.comma_at == m._token:
             raise m._two_readings(
                 "a key comes twice in an object", "a bracket is wrong or missing", text, quote
