@@ -107,7 +107,7 @@ def test_the_report_may_be_json(tmp_path: Path) -> None:
         (["resume"], "folder"),
         (["resume", "OUT", "--mode", "BATCH"], "No such option"),
         (["resume", "OUT", "--format", "jsonl"], "No such option"),
-        (["updates", "HERE", "--out", "OUT", "--document-schema", "gone.json"], "gone.json"),
+        (["updates", "HERE", "--out", "OUT", "--schema", "gone.json"], "gone.json"),
         (["check", "HERE", "--out", "OUT", "--schema", "FIVE"], "a schema is"),
         (["check", "HERE", "--out", "OUT", "--field", "a..b"], "not a path"),
     ],

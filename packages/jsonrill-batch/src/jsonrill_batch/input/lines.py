@@ -54,9 +54,9 @@ def read_segment(segment: Segment, max_line: int, keep: int) -> Iterator[tuple[i
     with _opened(segment) as raw:
         file: Any = gzip.open(raw) if segment.compression else raw
         chosen = segment.input_format
-        is_sse = _begins_as_events(file) if chosen == "auto" else chosen == "sse"
-        reader = _event_lines if is_sse else _lines
         try:
+            is_sse = _begins_as_events(file) if chosen == "auto" else chosen == "sse"
+            reader = _event_lines if is_sse else _lines
             for line in reader(file, segment, max_line, keep):
                 offset = line.offset or 0
                 yield raw.tell() if segment.compression else offset - segment.start, line
