@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from time import process_time
 from typing import Any, Final
 
-SAMPLE: Final = 0.005  # seconds; shorter work is repeated, because clocks have a resolution
+SAMPLE: Final = 0.05  # seconds; shorter work is repeated, because the clock is coarse
 CAP: Final = 4.0  # seconds after which a candidate is stopped
 
 Work = Callable[[], object]
@@ -54,6 +54,14 @@ def first_run(work: Work) -> float | None:
         return None
 
 
+def repetitions(work: Work) -> int:
+    """Return how often to run work in one sample."""
+    times = 1
+    while sample(work, times) * times < SAMPLE:
+        times *= 2
+    return times
+
+
 def compare(works: dict[str, Work], budget: float) -> dict[str, float | None]:
     """Return the seconds of one run of each work, None for one that was stopped.
 
@@ -62,13 +70,14 @@ def compare(works: dict[str, Work], budget: float) -> dict[str, float | None]:
     gc.collect()
     gc.freeze()
     best = {name: first_run(work) for name, work in works.items()}
-    short = {name: seconds for name, seconds in best.items() if seconds and seconds < budget}
-    times = {name: max(1, round(SAMPLE / seconds)) for name, seconds in short.items()}
+    short = [name for name, seconds in best.items() if seconds is not None and seconds < budget]
+    times = {name: repetitions(works[name]) for name in short}
     used = dict.fromkeys(short, 0.0)
+    best |= dict.fromkeys(short, float("inf"))
     for turn in range(200):
         for name in short:
             if turn < 3 or used[name] < budget:
                 seconds = sample(works[name], times[name])
-                best[name] = short[name] = min(short[name], seconds)
+                best[name] = min(best[name] or seconds, seconds)
                 used[name] += seconds * times[name]
     return best
