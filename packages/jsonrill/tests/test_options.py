@@ -49,7 +49,7 @@ STAGES: dict[Stage, tuple[type, type | None]] = {
 # What a stage or a function has beside its options: parameters before them.
 FIELDS: dict[Any, tuple[str, ...]] = {
     "select": ("field",),
-    "text": ("fields",),
+    "text": ("field",),
     jsonrill.select: ("field",),
     jsonrill.text: ("field",),
     jsonrill.fields: ("schema",),

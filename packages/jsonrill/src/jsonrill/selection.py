@@ -114,28 +114,26 @@ class Selection(_Reader):
 
 
 class TextSelection(_Reader):
-    """Reads text and yields the pieces of strings, each with the path of its string."""
+    """Reads text and yields the pieces of one string."""
 
-    def __init__(self, *fields: str | Path, **options: Unpack[TextOptions]) -> None:
-        if not fields:
-            raise TypeError('at least one field is needed: a path such as "answer"')
-        self._sink = TextSink([Field(field) for field in fields])
+    def __init__(self, field: str | Path, **options: Unpack[TextOptions]) -> None:
+        self._sink = TextSink([Field(field)])
         self._machine = create_machine(self._sink, cast(ParseOptions, options))
 
     @property
     def ended(self) -> bool:
-        """True once a string of the fields is complete."""
+        """True once the string is complete."""
         return self._sink.ended
 
-    def feed(self, data: str | bytes) -> Iterator[tuple[Path, str]]:
-        """Yield what this piece of text adds to the strings; then raise what is wrong with it."""
+    def feed(self, data: str | bytes) -> Iterator[str]:
+        """Yield what this piece of text adds to the string; then raise what is wrong with it."""
         return self._read(self._machine.feed, data)
 
-    def flush(self, cut: CutShort | None = None) -> Iterator[tuple[Path, str]]:
-        """End the text. `FieldNotFound` if a field never came, or is no string."""
+    def flush(self, cut: CutShort | None = None) -> Iterator[str]:
+        """End the text. `FieldNotFound` if the field never came, or is not a string."""
         yield from self._read(self._machine.flush, cut)
         self._sink.check()
 
     def _take(self) -> Iterable[Any]:
         pieces, self._sink.pieces = self._sink.pieces, []
-        return pieces
+        return [piece for _, piece in pieces]

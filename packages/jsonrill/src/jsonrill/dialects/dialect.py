@@ -24,9 +24,8 @@ class Settings:
     calls: Mapping[str, Any] = field(default_factory=dict)
     parser: Mapping[str, Any] = field(default_factory=dict)
     updates: Mapping[str, Any] = field(default_factory=dict)
-    # Add fragments (compact ones) where the dialect allows fields of others.
+    # Add fragments where the dialect allows fields of others.
     fragments: bool = False
-    compact: bool = False
     # How the client names the conversation and this part of it.
     thread: str = ""
     run: str = ""

@@ -64,9 +64,7 @@ def select(
     return drive(stage, source, reading=reading)
 
 
-def selection_stage(
-    selection: Selection | TextSelection, reading: Ended | None = None
-) -> Loop[Text, Any]:
+def selection_stage(selection: Selection, reading: Ended | None = None) -> Loop[Text, Any]:
     """The stage of `select`, for a selection that the caller keeps."""
 
     def run(source: Pulled[Text]) -> Iterator[Any]:
@@ -123,7 +121,7 @@ def text(
                 fresh = selection.flush(reading.cut) if piece is END else selection.feed(piece)
                 while True:
                     try:
-                        _, new = next(fresh)
+                        new = next(fresh)
                     except StopIteration:
                         break
                     except (InvalidJSON, LimitExceeded):
