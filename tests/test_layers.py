@@ -19,12 +19,12 @@ import pytest
 
 from support import SOURCES
 
-FOLDERS = {folder.name: folder for source in SOURCES for folder in source.glob("jsonrill*/")}
 MAY_IMPORT = {
     "jsonrill": {"jsonrill"},
     "jsonrill_server": {"jsonrill", "jsonrill_server"},
     "jsonrill_batch": {"jsonrill", "jsonrill_batch"},
 }
+FOLDERS = {name: source / name for name, source in zip(MAY_IMPORT, SOURCES, strict=True)}
 # Parts of the library that need an extra when they are imported.
 NEED_EXTRAS = {"cli", "demo", "ext", "terminal", "starlette"}
 
