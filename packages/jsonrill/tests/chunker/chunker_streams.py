@@ -299,8 +299,8 @@ def _sees(shown: Any, value: Any) -> bool:
 
 
 def itineraries() -> list[list[str]]:
-    """Snapshots as Apple's framework shows them; `bench/snapshot_streams.py` made them."""
-    files = sorted((ROOT / "bench" / "snapshots").glob("*.jsonl"))
+    """Snapshots of a growing itinerary, as a structured-output framework shows them."""
+    files = sorted((ROOT / "packages/jsonrill/tests/chunker/snapshots").glob("*.jsonl"))
     return [file.read_text("utf8").splitlines() for file in files]
 
 
