@@ -44,8 +44,7 @@ PARTS = (
 PRIVATE = (
     *("providers.fields", "providers.reader", "providers.openai_chat"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
-    *("schema.nodes", "schema.branches", "schema.walk", "schema.check"),
-    *("schema.containers", "schema.typed", "schema.document"),
+    *("schema.early", "schema.check", "schema.typed"),
 )
 HOT = (*PUBLIC, *PARTS, *PRIVATE)
 # What Cython would put into each of them is in this module once.
@@ -56,7 +55,7 @@ FAST = {
     *("build.document", "wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),
     *("chunker.snapshot", "chunker.leaves", "chunker.frames", "chunker.spine", "chunker.prefix"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.update"),
-    *("partial_stream.stream", "schema.containers", "schema.typed", "schema.document"),
+    "partial_stream.stream",
 }
 DIRECTIVES = {
     # The annotations are for people and mypy; the compiler has the .pxd files.

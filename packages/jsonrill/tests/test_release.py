@@ -18,8 +18,6 @@ from pydantic import BaseModel
 
 import jsonrill
 from jsonrill import JsonrillError, PartialStream
-from jsonrill.schema import Schema
-from support import hard
 
 SCHEMA = {
     "type": "object",
@@ -160,20 +158,3 @@ def test_a_kept_update_does_not_keep_its_stream() -> None:
     finally:
         gc.enable()
     assert update.data["a"] == "xyz"
-
-
-@hard
-def test_a_large_schema_is_left_by_its_last_user() -> None:
-    """Unless it refers to itself, as trees do: that waits for the collector."""
-    names = [f"p{at}" for at in range(3000)]
-
-    def work() -> None:
-        nested: dict[str, Any] = {"$defs": {}, "properties": {}}
-        for name in names:
-            nested["$defs"][name] = {"type": "string", "maxLength": 5}
-            nested["properties"][name] = {"anyOf": [{"$ref": f"#/$defs/{name}"}, {"const": 1}]}
-        stream = PartialStream(schema=nested, repair=True)
-        stream.feed('{"p1": "x", "p2": 1, "p3": ')
-
-    assert not left_by(work)
-    assert not left_by(lambda: Schema({"enum": list(range(5000))}))

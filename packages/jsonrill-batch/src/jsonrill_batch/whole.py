@@ -55,7 +55,7 @@ def read_at_once(pieces: list[str], schema: Schema | None) -> tuple[Any, int, Pl
     if schema is None:
         changed = _last_change(text)
     else:
-        schema.typed(value)
+        schema.validate(value)
         # The end of the document counts, too: then the value has been found valid.
         changed = len(text.rstrip(" \t\n\r"))
     size = len(text)

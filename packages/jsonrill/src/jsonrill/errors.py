@@ -205,7 +205,8 @@ class LimitExceeded(_ParseError):
 class InvalidSchema(JsonrillError, ValueError):
     """The value breaks its schema: by which `rule`, and where the offending value or key begins.
 
-    `value` is the last good one, if `values` or `fields` raised this.
+    `allowed` lists the values or keys that could have come, if they are known. `value` is the last
+    good one, if `values` or `fields` raised this.
     """
 
     code = "INVALID_SCHEMA"
@@ -216,6 +217,7 @@ class InvalidSchema(JsonrillError, ValueError):
     def __init__(self, message: str = "", *, rule: str = "", **place: Any) -> None:
         super().__init__(message, **place)
         self.rule = rule
+        self.allowed: tuple[Any, ...] = ()
 
 
 class FieldNotFound(JsonrillError, LookupError):

@@ -64,10 +64,8 @@ class Selection(_Reader):
         self._schema: Schema | None = None
         if schema is not None:
             from .schema import Schema
-            from .schema.validators import Budget
 
             self._schema = Schema(schema)
-            self._budget = Budget()
         limits = limits or DEFAULT_LIMITS
         size = min(limits.text, FAR)
         selected = Field(field, elements=True)
@@ -79,8 +77,6 @@ class Selection(_Reader):
         self._sink.searches = self._sink.searches and not options.get("repair")
         if self._sink.searches:
             self._machine.read_keys_once()
-        if options.get("repair") and self._schema is not None:
-            self._machine.guide(self._schema.guide_at(selected.pattern))
         # In a piece no longer than the limit, no value can be longer than it.
         self._most = min(size, BLOCK)
 
@@ -110,7 +106,7 @@ class Selection(_Reader):
     def _typed(self, schema: Schema, values: list[Any]) -> Iterator[Any]:
         places, self._sink.places = self._sink.places or [], []
         for value, (offset, path) in zip(values, places, strict=True):
-            yield schema.typed(value, path, offset, self._budget)
+            yield schema.validate(value, path, offset)
 
 
 class TextSelection(_Reader):

@@ -40,9 +40,8 @@ def example(schema: Any, names: Sequence[str] = ()) -> Any:
     """A value that is valid for the schema; `names` are preferred for places."""
     try:
         checked = Schema(schema)
-        checked.check()
         value = _ExampleWriter(schema, names).value(schema, Spot())
-        checked.typed(value)  # which raises if it is not valid
+        checked.validate(value)  # which raises if it is not valid
     except (JsonrillError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise NoExample(str(error)) from error
     return value

@@ -14,8 +14,6 @@ from threading import Event
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
-from jsonrill.schema.weight import weight_of
-
 from .options import SHORT, BadOption, StreamOptions, TooMany
 
 T = TypeVar("T")
@@ -23,6 +21,8 @@ T = TypeVar("T")
 # full garbage collection looks through all of them, in about 2 ms for each MiB.
 EACH: Final = 32 << 20
 TOTAL: Final = 64 << 20
+# What a character of a schema weighs, once it is compiled.
+_FACTOR: Final = 32
 # Up to this weight a schema is compiled at once.
 LIGHT: Final = 1 << 18
 # How long one may be compiled, in seconds, and how many may wait for that.
@@ -55,12 +55,13 @@ class Schemas:
 
         TooMany if they would be with those that are in use, or if too many wait for the thread.
         """
-        schemas, text = stream.schemas
-        if len(text) <= SHORT and weight_of(schemas, LIGHT) <= LIGHT:
+        text = stream.schemas[1]
+        weight = _FACTOR * len(text)
+        if len(text) <= SHORT and weight <= LIGHT:
             return work()
         known = self._in_use.get(text)
         if known is None:
-            known = self._counted(text, await self._beside(weight_of, schemas, EACH))
+            known = self._counted(text, weight)
         stream.heavy = known
         return await self._beside(work)
 

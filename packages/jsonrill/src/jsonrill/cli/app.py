@@ -131,10 +131,9 @@ def _document(schema: Any = None, **options: Any) -> Any:
     """A `Document`, or as one with a schema."""
     if schema is None:
         return Document(**options)
-    from ..schema import Schema
     from ..schema.document import SchemaDocument
 
-    return SchemaDocument(Schema(schema), live=True, **options)
+    return SchemaDocument(schema, live=True, **options)
 
 
 @command(_document)

@@ -147,6 +147,11 @@ class Position:
         return (self._begun, self._token) if self._state == KEY else None
 
     @property
+    def last_key(self) -> str | None:
+        """The last complete key of the open object, else None."""
+        return self._key if self._object and self._count else None
+
+    @property
     def pending_offset(self) -> int:
         """The offset at which what is pending begins, or of the next character if nothing is."""
         return self._offset if self.pending_text is None else self._token

@@ -22,10 +22,6 @@ cdef class Finder(PlacedSink):
     cdef bint _is_element(self, declared)
     cdef _open(self, tuple alive, each, Place place, step)
 
-cdef class CheckedFinder(Finder):
-    cdef bint _is_entity
-    cdef public object check
-
 cdef class Entity:
     cdef public object check, index, name, schema
     cdef public Place place

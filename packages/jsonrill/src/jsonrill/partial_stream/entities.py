@@ -15,7 +15,7 @@ from ..paths import ANY_INDEX, Pattern, Place, fits, parse_pattern
 
 if TYPE_CHECKING:
     from ..schema import Schema
-    from ..schema.check import Check, DocumentCheck
+    from .checked import CheckedValue
 
 # What a declaration is about, outside of which a text is simply a key.
 _SYNTAX: Final = frozenset('.[]*"')
@@ -256,75 +256,6 @@ class Finder(PlacedSink):
             self._skipped = 1
 
 
-class CheckedFinder(Finder):
-    """A finder that feeds what is outside entities to the check of their document.
-
-    The check is dropped (None) when the document is refused, or is an entity itself.
-    """
-
-    __slots__ = ("_is_entity", "check")
-
-    def __init__(
-        self,
-        entities: Entities,
-        on_entity: Callable[[Declared, Place | None, int], Sink],
-        next_document: Callable[[], None],
-        whole: bool,
-    ) -> None:
-        Finder.__init__(self, entities, on_entity, next_document, whole)
-        self._is_entity = False
-        self.check: DocumentCheck | None = None
-
-    def _found_one(self, declared: Declared, place: Place | None, offset: int) -> Sink:
-        self._is_entity = True
-        return self._on_entity(declared, place, offset)
-
-    def start_object(self, offset: int) -> None:
-        self._is_entity = False
-        Finder.start_object(self, offset)
-        if self.check is not None and not self._is_entity:
-            self.check.start_object(offset)
-
-    def start_array(self, offset: int) -> None:
-        self._is_entity = False
-        Finder.start_array(self, offset)
-        if self.check is not None and not self._is_entity:
-            self.check.start_array(offset)
-
-    def end_container(self, offset: int) -> None:
-        Finder.end_container(self, offset)
-        if self.check is not None:
-            self.check.end_container(offset)
-
-    def key(self, key: str, offset: int) -> None:
-        Finder.key(self, key, offset)
-        if self.check is not None:
-            self.check.key(key, offset)
-
-    def start_string(self, offset: int) -> None:
-        self._is_entity = False
-        Finder.start_string(self, offset)
-        if self.check is not None and not self._is_entity:
-            self.check.start_string(offset)
-
-    def text(self, run: str) -> None:
-        if self.check is not None:
-            self.check.text(run)
-
-    def end_string(self) -> None:
-        if self.check is not None:
-            self.check.end_string()
-
-    def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        self._is_entity = False
-        Finder.scalar(self, value, text, offset)
-        if self.check is not None and not self._is_entity:
-            self.check.scalar(value, text, offset)
-
-    def takes_values(self) -> bool:
-        return self.check is None and Finder.takes_values(self)
-
-
 class Entity:
     """One entity of a document: where it is, its schema, and the check of its value."""
 
@@ -344,5 +275,5 @@ class Entity:
         self.place = place
         self.document = document
         self.schema = schema
-        self.check: Check | None = None
+        self.check: CheckedValue | None = None
         self.offset = offset

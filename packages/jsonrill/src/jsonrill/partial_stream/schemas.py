@@ -1,4 +1,4 @@
-"""The schema of each entity, and of the root if that is an array of entities, from `schema=`."""
+"""The schema of each entity, from `schema=`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..paths import Place, path_of
+from ..paths import Place
 from .entities import Declared, Entities
 
 if TYPE_CHECKING:
@@ -15,31 +15,30 @@ if TYPE_CHECKING:
 SchemaOf = Callable[[Declared, Place | None], "Schema | None"]
 
 
-def schemas(schema: Any, entities: Entities, zeros: bool) -> tuple[SchemaOf | None, Schema | None]:
-    """Return a function that returns the schema of an entity, and the schema of a root array.
+def schemas(schema: Any, entities: Entities, zeros: bool) -> SchemaOf | None:
+    """Return a function that returns the schema of an entity, or None.
 
-    An entity has the schema of its name, the only one, or its part of the root array's schema. Each
-    is None where there is none.
+    An entity has the schema of its name, the only one, or its part of the schema of a root array.
     """
     if schema is None:
-        return None, None
+        return None
     from ..schema import Schema
 
     make = partial(Schema, zeros=zeros)
     if _is_by_name(schema, entities):
         by_name = {name: make(one) for name, one in schema.items()}
-        return lambda declared, place: by_name.get(declared.name), None
+        return lambda declared, place: by_name.get(declared.name)
     whole = make(schema)
-    if entities.is_default and whole.describes_arrays():
-        return _parts_of(whole), whole
-    return lambda declared, place: whole, None
+    if entities.is_default and whole.describes_arrays:
+        return _items_of(whole)
+    return lambda declared, place: whole
 
 
-def _parts_of(document: Schema) -> SchemaOf:
+def _items_of(array: Schema) -> SchemaOf:
     def schema_of(declared: Declared, place: Place | None) -> Schema | None:
         if place is not None and place.parent is None and type(place.key) is int:
-            return document.item(place.key)
-        return document.at(path_of(place))
+            return array.item(place.key)
+        return array
 
     return schema_of
 

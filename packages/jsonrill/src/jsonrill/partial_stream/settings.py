@@ -30,8 +30,8 @@ class StreamSettings:
     """The options of a `PartialStream` in the form in which it uses them."""
 
     __slots__ = ("data", "delta", "entities", "literals", "sees_pending", "mode",
-                 "mode_of", "numbers", "only_complete", "parse_float", "parsing",
-                 "root_schema", "rules", "schema_of", "zeros")  # fmt: skip
+                 "mode_of", "numbers", "only_complete", "parse_float", "parsing", "rules",
+                 "schema_of", "zeros")  # fmt: skip
 
     def __init__(self, mode: Modes, schema: Any, options: UpdateOptions) -> None:
         refuse_unknown(options, _DEFAULTS, "unknown option")
@@ -42,9 +42,7 @@ class StreamSettings:
         self.mode: Modes = (
             mode if isinstance(mode, Mapping) else self.mode_of[self.entities.names[0]]
         )
-        self.schema_of, self.root_schema = schemas(
-            schema, self.entities, value["missing"] == "zero"
-        )
+        self.schema_of = schemas(schema, self.entities, value["missing"] == "zero")
         modes = set(self.mode_of.values())
         refuse_unused(modes, **options)
         # What an update has before its data or its delta is read: it is not sent, or not built yet.

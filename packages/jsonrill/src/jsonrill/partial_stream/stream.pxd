@@ -3,7 +3,7 @@ cimport cython
 from ..parse.machine cimport Machine
 from ..parse.sink cimport Sink
 from ..paths cimport Place
-from .entities cimport CheckedFinder, Entity, Finder
+from .entities cimport Entity, Finder
 from .log cimport FinishedLog, Held, Log, Whole
 from .update cimport Record
 
@@ -18,27 +18,17 @@ cdef class PartialStream:
     cdef dict _counts
     cdef list _kept, _out, _violations
     cdef tuple _told
-    cdef object _budget, _data, _delta, _recorder, _schema_of, _settings, _violated_by
+    cdef object _data, _delta, _recorder, _schema_of, _settings, _text
     cdef Entity _entity
     cdef Finder _finder
     cdef Held _held_back
     cdef Log _log
     cdef Machine _machine
     @cython.final
-    cdef _document_check(self)
-    @cython.final
-    cdef _drop_document_check(self)
-    @cython.final
     cdef _leave(self)
     @cython.final
     @cython.locals(log=Log, held=Held)
     cdef _see_pending(self)
-    @cython.final
-    cdef _current_check(self)
-    @cython.final
-    cdef _check_key(self, tuple key)
-    @cython.final
-    cdef _check_pending(self, str text)
     @cython.final
     cdef bint _show(self, Log log, str text) except -1
     @cython.final

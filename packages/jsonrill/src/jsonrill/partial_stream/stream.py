@@ -20,22 +20,23 @@ from ..errors import (
 )
 from ..options import Modes, ParseOptions, UpdateOptions
 from ..parse.create import create_machine
-from ..parse.expected import Expected
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.sink import Repair, Sink, weak_method
-from ..paths import ABSENT, Path, Place, path_of, without
+from ..paths import ABSENT, Place, path_of
 from .codes import UNREAD
-from .entities import CheckedFinder, Declared, Entity, Finder
+from .entities import Declared, Entity, Finder
 from .log import FinishedLog, Held, Log, Whole
 from .settings import StreamSettings
 from .update import Status, Update
 
 if TYPE_CHECKING:
-    from ..schema.check import Check, DocumentCheck
+    from ..schema import Refusal
 
 # More levels than any text can have.
 _ALL_LEVELS: Final = 1 << 60
 # What a strict machine takes for the beginning of a number or literal.
+# As much text as may be before an entity of which a piece before has the first characters.
+_PENDING: Final = 500
 _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
 # Looked up once: an update is made for each piece.
 _NEW: Final = Update.__new__
@@ -52,11 +53,11 @@ class PartialStream:
     """
 
     # More attributes than 30 would cost each of them the short way that Python has to it.
-    __slots__ = ("__weakref__", "_budget", "_counts", "_data", "_delta", "_document", "_entity",
+    __slots__ = ("__weakref__", "_counts", "_data", "_delta", "_document", "_entity",
                  "_errors", "_finder", "_held_back", "_is_refused", "_kept", "_kept_before",
                  "_lenient", "_log", "_machine", "_out", "_realtime",
-                 "_recorder", "_repairs", "_schema_of", "_sees_pending", "_settings", "_told",
-                 "_violated_by", "_violations", "_zeros", "ended", "mode")  # fmt: skip
+                 "_recorder", "_repairs", "_schema_of", "_sees_pending", "_settings", "_text",
+                 "_told", "_violations", "_zeros", "ended", "mode")  # fmt: skip
 
     def __copy__(self) -> NoReturn:
         refuse_copy(self)
@@ -89,21 +90,21 @@ class PartialStream:
         self._data, self._delta = settings.data, settings.delta
         self._schema_of = settings.schema_of
         self._sees_pending, self._zeros = settings.sees_pending, settings.zeros
-        # How much the validators may do for this stream: that of its first check.
-        self._budget: Any = None
+        # With a schema: the text of the open entity, to find the offset of a violation.
+        self._text: Any = None
+        if self._schema_of is not None:
+            from ..schema.errors import SourceText
+
+            self._text = SourceText(parsing.get("prefix", ""))
         self._counts: dict[str | None, int] = dict.fromkeys(settings.entities.names, 0)
-        kind = Finder if settings.root_schema is None else CheckedFinder
         is_unchecked = self._schema_of is None
         # What is called while the machine runs: nothing of it keeps the stream.
         begin = weak_method(self, PartialStream._begin)
         next_document = weak_method(self, PartialStream._next_document)
         self._told = weak_method(self, PartialStream._end), next_document
-        self._violated_by = weak_method(self, PartialStream._violated)
-        self._finder = kind(settings.entities, begin, next_document, is_unchecked)
+        self._finder = Finder(settings.entities, begin, next_document, is_unchecked)
         self._machine = create_machine(self._finder, parsing)
         self._lenient = bool(settings.rules)
-        if self._lenient and self._schema_of is not None:
-            self._machine.guide(weak_method(self, PartialStream._expected))
         self._is_refused = False
         # Which document this is; how many errors, repairs and kept updates were before it.
         self._document = 0
@@ -122,7 +123,6 @@ class PartialStream:
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
-        self._begin_document()
 
     @property
     def repairs(self) -> list[Repair]:
@@ -137,11 +137,17 @@ class PartialStream:
         """
         if self.ended:
             return []
+        if self._text is not None:
+            if self._entity is None:
+                self._text.begin(self._text.end - _PENDING)
+            self._text.add(data)
         try:
             self._machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:
             if not self._is_refused:
                 return self._failed(error)
+        if self._text is not None:
+            self._look()
         log = self._log
         if self._sees_pending and not (more or self._is_refused):
             if log is None or log.string is None or self._zeros:
@@ -185,23 +191,8 @@ class PartialStream:
 
     # Called by the finder, the recorders and the check while the machine runs.
 
-    def _begin_document(self) -> None:
-        """Begin the check of a document, if there is a schema for what is around entities."""
-        if isinstance(self._finder, CheckedFinder) and self._settings.root_schema is not None:
-            around = self._settings.root_schema.document_check(
-                weak_method(self, PartialStream._refuse_document), self._budget
-            )
-            self._finder.check, self._budget = around, around.budget
-            if not self._violations:
-                self._machine.keep_lines(True)
-
     def _begin(self, declared: Declared, place: Place | None, offset: int) -> Sink:
         """Begin an entity; returns the sink for its events."""
-        around = self._document_check()
-        if around is not None and place is None:
-            self._drop_document_check()
-        elif around is not None and not around.begins(offset):
-            return Sink()
         index = self._counts[declared.name]
         self._counts[declared.name] = index + 1
         schema = None if self._schema_of is None else self._schema_of(declared, place)
@@ -221,55 +212,63 @@ class PartialStream:
         if self._log is not None and self._settings.only_complete:
             sink = self._held_back = Held(self._log, self._settings.only_complete)
         if schema is not None:
-            if not self._violations and self._document_check() is None:
+            from .checked import CheckedValue
+
+            if not self._violations:
                 self._machine.keep_lines(True)
-            sink = entity.check = schema.check(place, sink, self._violated_by, self._budget)
-            self._budget = entity.check.budget
+            self._text.begin(offset)
+            sink = entity.check = CheckedValue(schema, sink)
         self._machine.tell(sink)
         return sink
 
-    def _expected(self, path: Path) -> Expected | None:
-        """What the schema of the open or the next entity, or of the document, asks for there."""
-        entity = self._entity
-        if entity is not None and entity.schema is not None:
-            return entity.schema.expected(path[len(path_of(entity.place)) :])
-        if entity is not None:
-            return None
-        if self._settings.root_schema is not None:
-            return self._settings.root_schema.expected(path)
-        declared, place = self._finder.next_entity()
-        if declared is None or self._schema_of is None:
-            return None
-        schema = self._schema_of(declared, place)
-        if schema is None:
-            return None
-        return schema.expected(()) if path else schema.expected_at_root()
-
     def _end(self) -> None:
-        """Complete the entity, unless the validator refuses it."""
+        """Complete the entity, unless its schema refuses it."""
         entity, recorder = self._entity, self._recorder
         assert entity is not None and recorder is not None
-        violation = None
-        if (check := entity.check) is not None:
-            violation = check.close(recorder.known()[0] if check.root is ABSENT else check.root)
-        if violation is not None:
-            self._violated(violation, violation.path)
-        else:
-            held = self._settings.mode_of[entity.name] in ("BATCH", "ALL-TOGETHER")
-            (self._kept if held else self._out).append(self._completed(entity, recorder))
-            self._leave()
-            around = self._document_check()
-            if around is not None:
-                levels = 0 if entity.check is None else entity.check.deepest
-                around.passed(recorder.known, entity.offset, levels)
+        if entity.check is not None:
+            from ..schema import Refused
 
-    def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
+            try:
+                entity.check.close()
+            except Refused as refused:
+                self._violated(refused.refusal)
+                return
+        held = self._settings.mode_of[entity.name] in ("BATCH", "ALL-TOGETHER")
+        (self._kept if held else self._out).append(self._completed(entity, recorder))
+        self._leave()
+
+    def _look(self) -> None:
+        """Check what is new in the open entity, and the number or literal that has begun."""
+        if self._is_refused:
+            return
+        machine = self._machine
+        is_pending = not self._lenient and machine.is_pending() and machine.pending_text
+        if is_pending and self._entity is None:
+            self._finder.begin(machine.pending_offset)
+        entity = self._entity
+        if entity is None or entity.check is None:
+            return
+        from ..schema import Refused
+
+        try:
+            entity.check.look(machine, not self._lenient)
+        except Refused as refused:
+            self._violated(refused.refusal)
+            if is_pending and not self._is_refused:
+                self._finder.skip(entity.check.depth, begun=True)
+
+    def _violated(self, refusal: Refusal) -> None:
         """End the entity with the ERROR of its violation; skip the rest of it, or of the text."""
+        from ..schema.errors import violation
+
         entity = self._entity
         assert entity is not None and entity.check is not None
-        self._drop_document_check()
-        update = self._error(drop)
-        self._violations.append((violation, update))
+        update = self._error()
+        value, update._model, update._open = entity.check.good_before(refusal)
+        update._data = None if value is ABSENT else value
+        offset = self._text.offset_of(refusal, self._settings.parsing)
+        error = violation(refusal, path_of(entity.place), offset)
+        self._violations.append((error, update))
         self._out.append(update)
         self._leave()
         if entity.place is None:
@@ -278,23 +277,6 @@ class PartialStream:
             self._refuse()
         else:
             self._finder.skip(entity.check.depth)
-
-    def _document_check(self) -> DocumentCheck | None:
-        return self._finder.check if isinstance(self._finder, CheckedFinder) else None
-
-    def _drop_document_check(self) -> None:
-        """Check no longer what is around entities: it has been refused, or there is nothing."""
-        if isinstance(self._finder, CheckedFinder):
-            self._finder.check = None
-
-    def _refuse_document(self, violation: InvalidSchema, drop: Path | None) -> None:
-        """End the document with the ERROR of its violation, which is outside of entities."""
-        self._drop_document_check()
-        update = self._error()
-        self._end_with(update)
-        self._violations.append((violation, update))
-        self._finder.skip(_ALL_LEVELS)
-        self._refuse()
 
     def _refuse(self) -> None:
         """End the stream with this piece, whose rest is read and ignored."""
@@ -310,12 +292,12 @@ class PartialStream:
             update.error = violation.to_dict()
         self._violations.clear()
         self.ended = self.ended or self._is_refused
-        if self._entity is None and self._document_check() is None:
+        if self._entity is None:
             self._machine.keep_lines(False)
 
     def _leave(self) -> None:
         self._entity = self._recorder = self._log = self._held_back = None
-        if not self._violations and self._document_check() is None:
+        if not self._violations:
             self._machine.keep_lines(False)
         self._machine.tell(self._finder)
 
@@ -324,7 +306,6 @@ class PartialStream:
         self._lost()
         self._leave()
         self._finder.reset()
-        self._begin_document()
         self._document += 1
         self._repairs = len(self._machine.repairs)
         self._kept_before = len(self._kept)
@@ -334,12 +315,8 @@ class PartialStream:
     def _see_pending(self) -> None:
         """Look at the number or literal that is being read, or at a key without a value."""
         text = self._machine.pending_text if self._machine.is_pending() else None
-        if text is not None:
-            if self._entity is None and not self._lenient:
-                self._finder.begin(self._machine.pending_offset)
-            self._check_pending(text)
-        elif self._schema_of is not None and (key := self._machine.pending_key) is not None:
-            self._check_key(key)
+        if text is not None and self._entity is None and not self._lenient:
+            self._finder.begin(self._machine.pending_offset)
         log = self._log
         held = self._held_back
         if log is None or (held is not None and held.holds_next()):
@@ -347,23 +324,6 @@ class PartialStream:
         is_shown = text is not None and self._realtime and self._show(log, text)
         if self._zeros and log.waits and not is_shown:
             self._show_zero(log)
-
-    def _current_check(self) -> Check | None:
-        """The check of what is being read."""
-        return self._document_check() if self._entity is None else self._entity.check
-
-    def _check_key(self, key: tuple[str, int]) -> None:
-        """Check a key that has begun."""
-        check = self._current_check()
-        if check is not None:
-            check.pending_key(*key)
-
-    def _check_pending(self, text: str) -> None:
-        check = self._current_check()
-        if check is not None:
-            violation = check.pending_value(text, self._machine.pending_offset)
-            if violation is not None and not self._is_refused:
-                self._finder.skip(check.depth, begun=True)
 
     def _show(self, log: Log, text: str) -> bool:
         """Show the number or literal that begins so; False if nothing can be shown of it."""
@@ -409,7 +369,9 @@ class PartialStream:
 
     def _fail(self, error: InvalidJSON | LimitExceeded) -> None:
         """End the document with an error; what is complete in it is emitted."""
-        self._check_begun(error)
+        self._begin_pending(error)
+        if self._text is not None:
+            self._look()
         if self._is_refused:
             return
         update = self._error()
@@ -427,18 +389,12 @@ class PartialStream:
         self._out += [one for one in finished if one.entity not in batched]
         self._out.append(update)
 
-    def _check_begun(self, error: InvalidJSON | LimitExceeded) -> None:
-        """A number or literal that had begun counts, however the text was cut before it."""
-        if (key := self._machine.pending_key) is not None:
-            self._check_key(key)
+    def _begin_pending(self, error: InvalidJSON | LimitExceeded) -> None:
+        """Begin the entity of a number or literal that has begun, however the text was cut."""
         text = self._machine.pending_text
-        if not text and isinstance(error, LimitExceeded) and error.limit == "number":
-            text = "0"  # or any other number
-        if text is None or text[:1] not in _BEGINS:
-            return
-        if self._entity is None:
+        is_number = isinstance(error, LimitExceeded) and error.limit == "number"
+        if self._entity is None and (is_number or (text is not None and text[:1] in _BEGINS)):
             self._finder.begin(self._machine.pending_offset)
-        self._check_pending(text)
 
     # Updates.
 
@@ -459,19 +415,13 @@ class PartialStream:
             update._model = entity.check.model
         return update
 
-    def _error(self, drop: Path | None = None) -> Update:
-        """An ERROR of the open entity, or of none; without the value at `drop`."""
+    def _error(self) -> Update:
+        """An ERROR of the open entity, or of none."""
         update = self._update(
             self._entity or Entity(None, None, None, self._document), "ERROR", None
         )
         if self._recorder is not None:
-            value, growing = self._recorder.known()
-            if drop is not None:
-                drop = drop[len(update.path) :]
-                value = without(value, drop)
-                if drop and growing is not None and growing[: len(drop)] == drop:
-                    growing = drop[:-1]
-            update._data, update._open = value, growing
+            update._data, update._open = self._recorder.known()
         return update
 
     def _batch(self, name: str | None) -> Update:

@@ -159,12 +159,12 @@ class Update(Record, Generic[T]):
             if check is None:
                 self._model = None
             elif self.status == "ERROR" or log is None:
-                self._model = check.partial_model(self.data, self._open)
-            elif self._at == len(log.entries) and not log.lags and check.violation is None:
+                self._model = check.partial_of(self.data, self._open)
+            elif self._at == len(log.entries) and not log.lags and not check.is_refused:
                 self._model = check.partial_now()
             else:
                 reading = log.at(self._at)
-                self._model = check.partial_model(reading.live, reading.open_path)
+                self._model = check.partial_of(reading.live, reading.open_path)
         model: T | None = self._model
         return model
 

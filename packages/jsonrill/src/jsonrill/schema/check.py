@@ -1,164 +1,325 @@
-"""The check of one value: the walk over its events, then the last word of the real validator."""
+"""The check of one growing value: a function of the value and its open path.
+
+Everything beside the open path is complete: it is finished once, when it is first seen, and
+shared from then on. A `Frame` for each open container keeps what its complete children have
+become, so that a look costs what is new and the depth of what is open:
+
+    {"title": "To the sea", "stops": [{"name": "Rome"}, {"name": "Os
+    frame of the root    made {"title": "To the sea"}
+    frame of the list    made [Stop(name="Rome")]
+    frame of its last    made {}, with the open string "Os"
+
+Children are taken in the order of the text. When a container that arrived in one piece is refused,
+it is read again child by child, so the first violation is the same however the text was cut.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
-from ..errors import InvalidSchema
-from ..parse.sink import Sink, TextBuffer
-from ..paths import ABSENT, Path, Place, path_of
-from ..wire.fragment import Fragment
-from ..wire.parser import emit
-from .nodes import OBJECT, Node, Refusal, kind_of
-from .parts import is_plain_list
-from .validators import Budget
-from .walk import DEEPEST, Walk, validated, violation_at
+from ..paths import ABSENT, Path
+from .early import ARRAY, OBJECT, Node, kind_of_text
+from .errors import Refusal, before
 
 
-class Check(Walk):
-    """The check of one value: a sink of its events; close it with the complete value.
+class Refused(Exception):
+    """Ends a look with a refusal, whose path begins at the root of the value."""
 
-    Or feed it fragments: each call returns the first violation, or None. After one, nothing more
-    is fed.
-    """
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
 
-    __slots__ = ("_node", "model", "root")
 
-    def __init__(
-        self,
-        node: Node,
-        root: Place | None = None,
-        then: Sink | None = None,
-        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
-        budget: Budget | None = None,
-    ) -> None:
-        Walk.__init__(self, node, root, then, violated)
-        self._node = node
-        self.budget = Budget() if budget is None else budget
-        # The complete value as it was sent, if this check has kept it.
-        self.root: Any = ABSENT
-        # After close() without a violation: the validated instance of a pydantic type.
-        self.model: Any = None
+class Frame:
+    """An open container: its node, and what its complete children have become."""
 
-    def feed(self, *fragments: Fragment) -> InvalidSchema | None:
-        """The next fragments of the value, in order, from its first to its last."""
-        self.violation = None
-        emit(fragments, self)
-        return self.violation
+    __slots__ = ("container", "done", "has_absent", "made", "node", "reopened")
 
-    def pending(self, path: Path, text: str, offset: int | None = None) -> InvalidSchema | None:
-        """The violation of a number or literal that has begun: `Parser.pending` after a feed.
+    def __init__(self, node: Node, container: Any) -> None:
+        self.container = container
+        self.node = node.open(ARRAY if type(container) is list else OBJECT)
+        self.made: Any = type(container)()
+        self.done = 0
+        self.has_absent = False
+        # A key that comes again, while its new value is open.
+        self.reopened: str | None = None
 
-        Without the offset there is no verdict before the number or literal has ended: a violation
-        must name the same place however the text was cut.
+    def advance(self, step: str | int | None, below: Frame | None = None) -> None:
+        """Finish the children that are complete now; the one at `step` is open.
+
+        `below` is the frame of the child that was open at the last look.
         """
-        return None if offset is None else self.pending_value(text, offset)
-
-    def close(self, value: Any) -> InvalidSchema | None:
-        """The violation of the complete value, as the real validator says."""
-        validator = self._node.full_validator
-        assert validator is not None
-        refusal: Refusal | None
-        if self.deepest > DEEPEST:
-            refusal = Refusal("depth", f"more than {DEEPEST} levels cannot be validated")
-        else:
-            refusal, self.model = validator.final(value, self.budget)
-        if refusal is None:
-            return None
-        path = path_of(self._root) + refusal.path
-        return violation_at(path, self.offset_of(path), refusal)
-
-    def partial_now(self) -> Any:
-        """The partial instance of a pydantic type as it is now; None if there is none."""
-        return None
-
-    def partial_model(self, value: Any, open_path: Path | None) -> Any:
-        """The partial instance of a pydantic type when `value` was known; None if there is none.
-
-        What is at `open_path` still grew then.
-        """
-        return None
-
-
-class DocumentCheck(Check):
-    """The check of a document around its entities, each of which has a check of its own.
-
-    Outside of entities it is a sink of events. An entity comes as one value: `begins` before it,
-    `passed` after it. So nothing is checked twice while it arrives, and at the end the validator of
-    the document is asked, for which the document's value is kept. A list whose schema says nothing
-    but how many elements there are and what each of them is needs no more than to be counted.
-    """
-
-    __slots__ = ("_keeps",)
-
-    def __init__(
-        self,
-        node: Node,
-        violated: Callable[[InvalidSchema, Path | None], None],
-        budget: Budget | None = None,
-    ) -> None:
-        Check.__init__(self, node, None, None, violated, budget)
-        self._keeps = not is_plain_list(node)
-
-    def begins(self, offset: int) -> bool:
-        """False, and a violation, if no value at all may be here."""
-        refused = self._expected()[1]
-        return not refused or self._allows(refused, self._here(), offset)
-
-    def passed(
-        self, known_value: Callable[[], tuple[Any, Path | None]], offset: int, depth: int
-    ) -> None:
-        """Take in a complete entity, in which containers nest `depth` deep."""
-        if not self._keeps:
-            self._pass()
+        container = self.container
+        if type(container) is list:
+            for index in range(self.done, len(container) - (step is not None)):
+                self._take(index, container[index], below)
             return
-        known = known_value()[0]
-        kind = kind_of(known)
-        active, refused = self._begin(kind)
-        place = self._started(offset)
-        frame = self._inside
-        assert frame is not None
-        frame.put(place, known)
-        self.deepest = max(self.deepest, len(self._frames) + depth)
-        # What holds outside of choices the check of the entity has asked.
-        if self._allows(refused, place, offset, begun=True):
-            branched = [one for one in active if one[1] is not None and not one[0].sure & kind]
-            self._allows(validated(branched, known, self.budget), place, offset, begun=True)
+        made = self.made
+        if self.reopened is not None and self.reopened != step:
+            key, self.reopened = self.reopened, None
+            self._take(key, container[key], None)
+        if step in made and self.reopened is None:
+            self.reopened, made[step], self.has_absent = str(step), ABSENT, True
+        is_new = step is not None and step not in made
+        new = len(container) - len(made) - is_new
+        if new > 0:
+            last = list(islice(reversed(container), new + is_new))
+            for key in reversed(last[is_new:]):
+                self._take(key, container[key], below)
 
-    def end_container(self, offset: int) -> None:
-        frame = self._inside
-        assert frame is not None
-        Walk.end_container(self, offset)
-        if not self._frames and self.violation is None and self._keeps:
-            self._finish(frame.value)
+    def last(self) -> Any:
+        """Return what the last complete child has become."""
+        made = self.made
+        return made[-1] if type(made) is list else made[next(reversed(made))]
 
-    def start_string(self, offset: int) -> None:
-        Walk.start_string(self, offset)
-        if not self._frames and self._text is None:
-            self._text = TextBuffer()
+    def child(self, step: str | int) -> Node:
+        """Return the node of a child; a key that is forbidden raises `Refused`."""
+        node = self.node.child(step)
+        if isinstance(node, Refusal):
+            raise Refused(node.below((step,)))
+        return node
 
-    def end_string(self) -> None:
-        value = None if self._frames or self._text is None else self._text.text()
-        Walk.end_string(self)
-        if value is not None and self.violation is None:
-            self._finish(value)
+    def _take(self, step: str | int, value: Any, below: Frame | None) -> None:
+        node = self.child(step)
+        made = None
+        if below is not None and below.container is value:
+            try:
+                below.advance(None)
+            except Refused as refused:
+                raise Refused(refused.refusal.below((step,))) from None
+            made = below.made
+        self._put(step, finish(node, value, (step,), made))
+        narrow = self.node.narrow(step, value)
+        if narrow is not self.node:
+            self._narrow(narrow)
 
-    def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        Walk.scalar(self, value, text, offset)
-        if not self._frames and self.violation is None:
-            self._finish(value)
+    def _put(self, step: str | int, made: Any) -> None:
+        if type(self.made) is list:
+            self.made.append(made)
+        else:
+            self.made[step] = made
+        self.done = len(self.made)
+        if made is ABSENT:
+            self.has_absent = True
 
-    def _start(self, kind: int, step: str | int, offset: int) -> bool:
-        allowed = Walk._start(self, kind, step, offset)
-        if self._keeps and len(self._frames) == 1 and self._inside is not None:
-            self._inside.value = {} if kind == OBJECT else []
-        return allowed
+    def _narrow(self, node: Node) -> None:
+        """Finish the children once more, now that it is known which alternative they are of."""
+        self.node = node
+        steps = range(self.done) if type(self.made) is list else list(self.made)
+        self.made = type(self.container)()
+        for step in steps:
+            is_open = step == self.reopened
+            value = self.container[step]
+            self._put(step, ABSENT if is_open else finish(self.child(step), value, (step,)))
 
-    def _started(self, offset: int) -> Place | None:
-        return Walk._started(self, offset) if self._keeps or not self._starts else self._next()
+    def show(self, step: str | int | None, inner: Any) -> Any:
+        """Return what the container is shown as, with `inner` for the open child at `step`."""
+        made = self.made
+        if self.has_absent:
+            if type(made) is list:
+                made = [it for it in made if it is not ABSENT]
+            else:
+                made = {key: it for key, it in made.items() if it is not ABSENT}
+        return self.node.show(made, step, inner)
 
-    def _finish(self, value: Any) -> None:
-        violation = self.close(value)
-        if violation is not None and self._violated is not None:
-            self._violated(violation, None)
+
+def finish(node: Node, value: Any, path: Path, made: Any = None) -> Any:
+    """Return what a complete value becomes; raise the first refusal in the order of the text."""
+    result, refusal = node.finish(value, made)
+    if refusal is not None or not node.is_judged:
+        refusal = first_refusal(node, value) or refusal
+        if refusal is not None:
+            raise Refused(refusal.below(path))
+    return result
+
+
+def first_refusal(node: Node, value: Any) -> Refusal | None:
+    """Return the refusal that a reader of single characters meets before the end of the value."""
+    refusal = node.refuse_start(value)
+    if refusal is None and isinstance(value, (dict, list)):
+        try:
+            Frame(node, value).advance(None)
+        except Refused as refused:
+            return refused.refusal
+    return refusal
+
+
+class Check:
+    """Checks one growing value, and shows it as instances of its type.
+
+    Call `look` after each piece of text, `begin` with a number, literal or key that has no value
+    yet, and `close` when the value is complete. Each raises `Refused` at the first violation.
+    """
+
+    __slots__ = ("_frames", "_node", "_path", "_shown", "_text", "changed")
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._frames: list[Frame] = []
+        self._path: Path = ()
+        # The node of the open string, and its text.
+        self._shown: Node | None = None
+        self._text = ""
+        # True if `partial` may differ from the last one; the caller clears it.
+        self.changed = False
+
+    def look(self, value: Any, open_path: Path | None) -> None:
+        """Check what is new in the value; what is at `open_path` still grows.
+
+        Containers must be the same objects from look to look as long as they are open.
+        """
+        if open_path is None:
+            return
+        frames, node = self._frames, self._node
+        grown = self._grown_value()
+        self._path = open_path
+        self._shown = None
+        for level in range(len(open_path) + 1):
+            if type(value) is str:
+                del frames[level:]
+                self._grow(node, value, open_path)
+                return
+            self._enter(level, node, value, open_path)
+            frame = frames[level]
+            if level == len(open_path):
+                self._advance(frame, level, None, grown)
+                del frames[level + 1 :]
+                return
+            step = open_path[level]
+            self._advance(frame, level, step, grown)
+            try:
+                node = frame.child(step)
+            except Refused as refused:
+                raise Refused(refused.refusal.below(open_path[:level])) from None
+            value = frame.container[step]
+
+    def begin(self, step: str | int | None, text: str | None) -> None:
+        """Check a value that begins with `text`, a part of a number or literal, after a look.
+
+        `step` is its key or index in the open container, None for the root; without a `text` only
+        the key has come.
+        """
+        node = self._node
+        path = self._path[: len(self._frames) - 1] if self._frames else ()
+        try:
+            if step is not None and self._frames:
+                node = self._frames[-1].child(step)
+                path = (*path, step)
+        except Refused as refused:
+            raise Refused(refused.refusal.below(path)) from None
+        kind = None if text is None else kind_of_text(text)
+        if kind is not None and not node.kinds & kind:
+            raise Refused(node.refuse_kind(kind).below(path))
+
+    def begin_at(self, machine: Any) -> None:
+        """Check the number or literal that a strict machine is reading, or the last key."""
+        text = machine.pending_text if machine.is_pending() else None
+        if text is not None:
+            path = machine.pending_path
+            self.begin(path[-1] if path else None, text)
+        elif (key := machine.last_key) is not None:
+            self.begin(key, None)
+
+    def close(self, value: Any) -> Any:
+        """Return what the complete value becomes."""
+        self._frames = []
+        self._shown = None
+        self.changed = True
+        return finish(self._node, value, ())
+
+    def partial(self) -> Any:
+        """Return the partial value as it was at the last look; `ABSENT` if there is none."""
+        inner = self._grown_value()
+        frames = self._frames
+        if not frames:
+            return inner
+        for level in range(len(frames) - 1, -1, -1):
+            step = self._path[level] if level < len(self._path) else None
+            inner = frames[level].show(step, inner)
+        return inner
+
+    def fields(self) -> list[tuple[str, Any]]:
+        """Return the complete fields of the root object, by name."""
+        if not self._frames or type(self._frames[0].made) is not dict:
+            return []
+        frame = self._frames[0]
+        names = frame.node.field_names(frame.made)
+        return [(name, it) for key, name in names.items() if (it := frame.made[key]) is not ABSENT]
+
+    def fields_of(self, value: Any, complete: Any) -> list[tuple[str, Any]]:
+        """Return the fields that a complete value was given, by name."""
+        if isinstance(complete, dict):
+            return list(complete.items())
+        if not isinstance(value, dict) or getattr(complete, "__pydantic_root_model__", False):
+            return []
+        names = self._node.open(OBJECT).field_names(value).values()
+        given = dict.fromkeys([*names, *sorted(getattr(complete, "model_fields_set", ()))])
+        return [(name, getattr(complete, name)) for name in given if hasattr(complete, name)]
+
+    def partial_of(self, value: Any, open_path: Path | None) -> Any:
+        """Return the partial value of any earlier state; `ABSENT` if there is none."""
+        other = Check(self._node)
+        try:
+            other.look(value, open_path)
+        except Refused:
+            return ABSENT
+        return other.partial()
+
+    def good_before(self, value: Any, path: Path) -> tuple[Any, Path | None]:
+        """Return the plain value of all that comes before a refused part at `path`, and its open
+        path; `ABSENT` if nothing does."""
+        good = before(value, path)
+        if not isinstance(good, (dict, list)) or self._node.refuse_start(good) is not None:
+            return ABSENT, None
+        return good, _existing(good, path[:-1])
+
+    def _enter(self, level: int, node: Node, container: Any, path: Path) -> None:
+        """Let the frame at this level be that of the container."""
+        frames = self._frames
+        if level < len(frames) and frames[level].container is container:
+            return
+        del frames[level:]
+        refusal = node.refuse_start(container)
+        if refusal is not None:
+            raise Refused(refusal.below(path[:level]))
+        frames.append(Frame(node, container))
+        self.changed = True
+
+    def _advance(self, frame: Frame, level: int, step: str | int | None, grown: Any) -> None:
+        below = self._frames[level + 1] if level + 1 < len(self._frames) else None
+        done = frame.done
+        try:
+            frame.advance(step, below)
+        except Refused as refused:
+            raise Refused(refused.refusal.below(self._path[:level])) from None
+        if frame.done == done + 1 and grown is not ABSENT and below is None:
+            # The end of a string changes nothing if the string was shown as it grew.
+            self.changed = self.changed or frame.last() != grown
+        elif frame.done != done:
+            self.changed = True
+
+    def _grown_value(self) -> Any:
+        """Return what the open string was shown as at the last look."""
+        return ABSENT if self._shown is None else self._shown.grow(self._text)
+
+    def _grow(self, node: Node, text: str, path: Path) -> None:
+        refusal = node.refuse_start(text)
+        if refusal is not None:
+            raise Refused(refusal.below(path))
+        self._shown = node
+        self._text = text
+        if node.grow(text) is not ABSENT:
+            self.changed = True
+
+
+def _existing(value: Any, path: Path) -> Path:
+    """Return the part of a path that leads to open containers of a value."""
+    for level, step in enumerate(path):
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return path[:level]
+        if not isinstance(value, (dict, list)):
+            return path[:level]
+    return path

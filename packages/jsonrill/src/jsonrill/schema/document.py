@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable
 from typing import Any, NoReturn, Unpack
 
 from ..build.builder import ValueBuilder
@@ -17,26 +16,21 @@ from ..errors import (
 )
 from ..options import TABLE, Missing, ParseOptions
 from ..parse.create import create_machine
-from ..parse.sink import Repair, Sink, weak_method
-from ..paths import ABSENT, Path, without
+from ..parse.sink import Repair
+from ..paths import ABSENT, Path
 from . import Schema
-from .check import Check
-from .typed import TypedCheck
+from .check import Refused
+from .errors import Refusal, SourceText, violation
 
 
 class SchemaDocument:
     """As `Document`, for a value that must keep to a schema.
 
-    `value` is a partial instance of a pydantic type (of a JSON Schema the plain value) and, once
-    the document is complete, the validated one. `feed` and `flush` raise `InvalidSchema` at the
-    earliest character; this and the errors of the text have the last good value as `value`.
-
-    With `live` the value is plain, also for a pydantic type, and changes with the next piece.
+    `value` is a partial instance of the type (of a JSON Schema the plain value) and, once the
+    document is complete, the validated one. `feed` and `flush` raise `InvalidSchema`; this error
+    and the errors of the text have the last good value as `value`. With `live` the value is plain,
+    and changes with the next piece.
     """
-
-    __slots__ = ("__weakref__", "_check", "_complete", "_ends", "_errors", "_fields", "_is_refused",
-                 "_live", "_machine", "_violated_by", "_schema", "_seen", "_state", "_typed",
-                 "_value", "_violation", "changed", "finished", "many")  # fmt: skip
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         refuse_copy(self)
@@ -49,51 +43,31 @@ class SchemaDocument:
         missing: Missing = "none",
         **options: Unpack[ParseOptions],
     ) -> None:
-        self._schema = Schema(schema, zeros=TABLE["missing"].check(missing) == "zero")
+        self.schema = Schema(schema, zeros=TABLE["missing"].check(missing) == "zero")
+        self._options = options
+        self._is_plain = live or not self.schema.is_typed
         self._live = live
-        # The check that makes instances of a pydantic type.
-        self._typed: TypedCheck | None = None
-        self.many = options.get("many", False)
-        self._machine = create_machine(Sink(), options)
+        self._is_strict = not options.get("repair")
+        self._builder = ValueBuilder()
+        self._machine = create_machine(self._builder, options)
         self._machine.keep_lines(True)
-        if options.get("repair"):
-            self._machine.guide(self._schema.expected)
-        # What is called while the machine runs: nothing of it keeps the document.
-        self._ends = (
-            weak_method(self, SchemaDocument._completed),
-            weak_method(self, SchemaDocument._next_document),
-        )
-        self._violated_by = weak_method(self, SchemaDocument._violated)
-        # The violation until it is raised; then the document is refused, and knows it no more: its
-        # traceback knows the document.
-        self._violation: InvalidSchema | None = None
-        self._is_refused = False
-        # How many of the machine's errors have their value.
-        self._errors = 0
-        # Values of documents that the last `feed` completed and then left for the next one.
-        self.finished: list[Any] = []
+        self._is_closed = False
         self.changed = False
-        # The value as it was last looked at; the check of the document, and what builds the value.
+        self._check = self.schema.check()
+        self._text = SourceText(options.get("prefix", ""))
         self._value: Any = ABSENT
-        self._check: Check
-        self._state: _Plain | TypedCheck
-        # Top-level fields that are complete: those not read yet, and what was last told of each.
-        self._fields: list[tuple[str, Any]] = []
-        self._seen: dict[str, Any] = {}
-        self._begin()
+        self.complete = False
+        # The top-level fields that were taken, with their values.
+        self._fields: dict[str, Any] = {}
 
     def feed(self, data: str | bytes) -> bool:
         """Read one piece of text; returns whether the value changed."""
-        return self._read(data, False)
+        self._text.add(data)
+        return self._read(lambda: self._machine.feed(data))
 
     def flush(self, cut: CutShort | None = None) -> bool:
         """End the text; returns whether the value changed. `Truncated` if it stopped early."""
-        return self._read("", True, cut)
-
-    @property
-    def has_fields(self) -> bool:
-        """True if the value may be an object."""
-        return self._schema.has_fields
+        return self._read(lambda: self._machine.flush(cut))
 
     @property
     def value(self) -> Any:
@@ -106,19 +80,19 @@ class SchemaDocument:
         return self.value
 
     @property
+    def has_fields(self) -> bool:
+        """True if the value may be an object."""
+        return self.schema.takes_objects
+
+    @property
     def started(self) -> bool:
         """True once the value has begun."""
         return self._value is not ABSENT
 
     @property
-    def document(self) -> int:
-        """With `many`: the number of the document being read, from 0."""
-        return self._machine.document
-
-    @property
     def open_path(self) -> Path | None:
-        """The path of the string or container that still grows, of a plain value."""
-        return self._state.open_path if isinstance(self._state, _Plain) else None
+        """The path of the string or container that still grows."""
+        return self._builder.open_path
 
     @property
     def repairs(self) -> list[Repair]:
@@ -126,209 +100,77 @@ class SchemaDocument:
         return self._machine.repairs
 
     def take_fields(self) -> list[tuple[str, Any]]:
-        """The top-level fields that became complete since the last call, each with its value."""
-        self._find_fields()
-        fields, self._fields = self._fields, []
-        return fields
+        """Return the top-level fields that became complete since the last call.
 
-    @property
-    def complete(self) -> bool:
-        """True once the value is complete and valid."""
-        return self._complete
+        At the end also those whose value is another one then, such as a validator may make it.
+        """
+        check = self._check
+        is_whole = self.complete
+        fields = check.fields_of(self._builder.root, self._value) if is_whole else check.fields()
+        new = [(name, it) for name, it in fields if _differs(it, self._fields.get(name, ABSENT))]
+        self._fields.update(new)
+        return new
 
-    @property
-    def errors(self) -> list[InvalidJSON | LimitExceeded]:
-        """With `many`: the errors that ended documents early, in order."""
-        return self._machine.errors
-
-    def _begin(self) -> None:
-        """Begin a document."""
-        self._complete = False
-        self._value = ABSENT
-        self._seen = {}
-        if self._schema.is_typed and not self._live:
-            sink, zeros = _Ends(*self._ends), self._schema.zeros
-            self._check = self._state = self._typed = TypedCheck(
-                self._schema.node, None, sink, self._violated_by, keep=False, zeros=zeros
-            )
-        else:
-            self._state = _Live(*self._ends) if self._live else _Plain(*self._ends)
-            self._check = self._schema.check((), self._state, self._violated_by)
-        self._machine.tell(self._check)
-
-    def _read(self, data: str | bytes, is_last: bool, cut: CutShort | None = None) -> bool:
-        if self._is_refused:
+    def _read(self, read: Callable[[], None]) -> bool:
+        if self._is_closed:
             raise StreamClosed("the value violates its schema, nothing more is read")
         self.changed = False
-        if self.finished:
-            self.finished = []
-        machine = self._machine
-        begin = machine.pending_offset if machine.is_pending() else machine._offset
         try:
-            if is_last:
-                machine.flush(cut)
-            else:
-                machine.feed(data)
+            read()
         except (InvalidJSON, LimitExceeded) as error:
-            # In smaller pieces, what has begun would have been checked before the error came.
-            self._check_pending()
-            self._note_change(begin)
+            # In smaller pieces the value would have been checked before the error came.
+            self._look()
             error.value = self.value
             raise
-        if self.many:
-            self._keep_value()
-        if machine.is_pending():
-            self._check_pending()
-        self._note_change(begin)
+        self._look()
         return self.changed
 
-    def _check_pending(self) -> None:
-        """Check the number or literal, or the key, that has begun."""
-        machine = self._machine
-        if self._is_refused:
+    def _look(self) -> None:
+        """Check what the last piece brought, and show it."""
+        builder = self._builder
+        if self.complete or self._is_closed:
             return
-        if (text := machine.pending_text) is not None:
-            self._check.pending_value(text, machine.pending_offset)
-        elif (key := machine.pending_key) is not None:
-            self._check.pending_key(key[0], key[1])
-
-    def _keep_value(self) -> None:
-        """With `many`: give the error that ended a document its last good value."""
-        for error in self._machine.errors[self._errors :]:
-            value = self._value if self._complete else self._state.snapshot()
-            error.value = None if value is ABSENT else value
-        self._errors = len(self._machine.errors)
-
-    def _note_change(self, begin: int) -> None:
-        """Note whether a look differs from the one before; raise the violation, if there is one."""
-        violation, self._violation = self._violation, None
-        if violation is not None:
-            self._check.violation = None
-            violation.line, violation.column = self._machine.line_and_column(violation.offset)
-            violation.value = self.value
-            # What was shown before this piece is not shown again without its wrong part.
-            self.changed = violation.offset >= begin and violation.value is not None
-            try:
-                raise violation
-            finally:
-                del violation  # of this frame, which is in its traceback
-        # (Twice the same: of a typed check the compiler knows where its attributes are.)
-        typed = self._typed
-        if typed is not None:
-            if not typed.changed:
+        refusal = None
+        try:
+            if builder.done:
+                made = self._check.close(builder.root)
+                self.complete = self.changed = True
+                self._value = builder.root if self._is_plain else made
                 return
-            typed.changed = False
-            if not self._complete:
-                self._value = typed.snapshot()
-        elif self._state.changed:
-            self._state.changed = False
-            if not self._complete:
-                self._value = self._state.snapshot()
-        else:
-            return
-        self.changed = self._value is not ABSENT
+            self._check.look(builder.root, builder.open_path)
+            if self._is_strict:
+                self._check.begin_at(self._machine)
+        except Refused as refused:
+            refusal = refused.refusal
+        if refusal is not None:
+            raise self._violation(refusal)
+        is_changed = builder.changed if self._is_plain else self._check.changed
+        builder.changed = self._check.changed = False
+        if is_changed and builder.started:
+            self._value = self._shown()
+            self.changed = self._value is not ABSENT
 
-    # Called while the machine runs.
+    def _shown(self) -> Any:
+        if self._live:
+            return self._builder.root
+        return self._builder.value if self._is_plain else self._check.partial()
 
-    def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
-        self._value = self._state.snapshot() if drop is None else self._state.snapshot_without(drop)
-        self._violation, self._is_refused = violation, True
-        self._machine.tell(Sink())
-
-    def _completed(self) -> None:
-        violation = self._check.close(self._state.root)
-        if violation is not None:
-            self._violated(violation, violation.path)
-            return
-        self._complete = self._state.changed = True
-        self._value = self._state.root if self._typed is None else self._check.model
-
-    def _next_document(self) -> None:
-        self._keep_value()
-        if not self._is_refused:
-            if self._state.changed:
-                value = self._value if self._complete else self._state.snapshot()
-                if value is not ABSENT:
-                    self.finished.append(value)
-            self._find_fields()
-            self._begin()
-
-    def _find_fields(self) -> None:
-        """Note the top-level fields that are complete; at the end also those only it tells.
-
-        A field that is another one at the end is told again: its key came twice, another of its
-        aliases came, or a validator of the whole changed it.
-        """
-        fields = self._state.complete_fields(self._value if self._complete else ABSENT)
-        for name, value in fields:
-            if name not in self._seen or _differs(value, self._seen[name]):
-                self._seen[name] = value
-                self._fields.append((name, value))
+    def _violation(self, refusal: Refusal) -> InvalidSchema:
+        """Close the document; return the error of its violation."""
+        self._is_closed = True
+        offset = self._text.offset_of(refusal, self._options)
+        error = violation(refusal, (), offset)
+        error.line, error.column = self._machine.line_and_column(offset)
+        good, open_path = self._check.good_before(self._builder.root, refusal.path)
+        is_typed = good is not ABSENT and not self._is_plain
+        self._value = self._check.partial_of(good, open_path) if is_typed else good
+        error.value = self.value
+        return error
 
 
 def _differs(value: Any, other: Any) -> bool:
-    """True if these are not equal; False where their type has no answer, as arrays of numpy."""
+    """Return whether two values are not equal; False where their type does not tell."""
     try:
-        return value is not other and bool(value != other)
+        return value is not other and (other is ABSENT or bool(value != other))
     except Exception:
         return False
-
-
-class _Ends(Sink):
-    """Calls when a document is complete, and when the next one begins."""
-
-    __slots__ = ("_completed", "_next_document")
-
-    def __init__(self, completed: Callable[[], None], next_document: Callable[[], None]) -> None:
-        self._completed = completed
-        self._next_document = next_document
-
-    def complete(self, offset: int) -> None:
-        self._completed()
-
-    def next_document(self) -> None:
-        self._next_document()
-
-
-class _Plain(ValueBuilder):
-    """The value of a JSON Schema: plain."""
-
-    __slots__ = ("_completed", "_next_document", "_told")
-
-    def __init__(self, completed: Callable[[], None], next_document: Callable[[], None]) -> None:
-        ValueBuilder.__init__(self)
-        self._told = 0
-        self._completed = completed
-        self._next_document = next_document
-
-    def complete(self, offset: int) -> None:
-        self._completed()
-
-    def next_document(self) -> None:
-        self._next_document()
-
-    def snapshot(self) -> Any:
-        return self.value if self.started else ABSENT
-
-    def snapshot_without(self, path: Path) -> Any:
-        return without(self.value, path)
-
-    def complete_fields(self, complete: Any) -> Iterator[tuple[str, Any]]:
-        """The members of the root that became complete since the last call."""
-        if isinstance(self.root, dict):
-            is_open = self.open_path not in ((), None)
-            end = len(self.root) - is_open
-            members = list(islice(self.root.items(), self._told, end))
-            self._told = end
-            yield from members
-            if complete is not ABSENT:
-                yield from self.root.items()
-
-
-class _Live(_Plain):
-    """The value itself, which changes, instead of a copy."""
-
-    __slots__ = ()
-
-    def snapshot(self) -> Any:
-        return self.root if self.started else ABSENT

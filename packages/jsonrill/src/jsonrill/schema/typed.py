@@ -1,348 +1,849 @@
-"""Events of one value → instances of a pydantic type that grow.
+"""A pydantic type as nodes, read from its core schema, which is what pydantic executes.
 
-A walk that also keeps what the values are: each is converted once, when it is complete, by the
-validator that is asked about it anyway. A container is made of its converted parts when it closes,
-by a *prefilled* validator, which takes them as they are; so a function of the user's runs once for
-the value it belongs to, and once more when the whole is validated. With
-
-    class Trip(BaseModel):
-        day: date
-        stops: list[Stop]
-
-the text `{"day": "2024-05-01", "stops": [{"name": "Ro` is, when looked at, a `Partial[Trip]` with
-`day`, converted, and a list with one `Partial[Stop]`. A look makes new objects for what is open,
-here three, and shares the rest.
-
-Alternatives are followed side by side: a frame has a part for each that describes it, and what
-cannot be told apart yet is not shown.
+pydantic decides, in JSON mode, as `model_validate_json` does. A value is refused early only where
+pydantic refuses it whatever follows, lax or strict as the field is. Nothing is checked early where
+user code runs before the type (before, wrap and plain validators, an `__init__`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
-from typing import Any
+from copy import deepcopy
+from decimal import Decimal
+from enum import Enum
+from functools import partial
+from typing import Any, Final
 
-from ..errors import InvalidSchema
-from ..parse.sink import Sink
-from ..paths import ABSENT, Path, Place, lookup, path_of
-from .branches import Obligation, Refused
-from .check import Check
-from .containers import OpenContainer, OpenPart, Snapshot, alternative
-from .nodes import EVERY, FRACTION, STRING, Node, Refusal, kind_of, may_be
-from .partials import partial_model
-from .shapes import CHOICE, ITEMS, ROOT, SCALAR, WITHIN, TypeShape, contents
-from .validators import PydanticValidator, attempt_prefilled
-from .walk import Frame, Walk
+from ..jsontext import dumps
+from ..paths import ABSENT, Path
+from .early import (
+    ANY,
+    ARRAY,
+    BOOLEAN,
+    NAMES,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    UNKNOWN,
+    Node,
+    kind_of,
+)
+from .errors import Refusal, quote, refuse_key
+from .libraries import library
+from .partials import partial_dataclass, partial_model
+
+Core = dict[str, Any]
+Config = dict[str, Any]
+
+# For each scalar type: the kinds that lax mode accepts, strict mode accepts, and that are usual.
+_LAX: Final = STRING | NUMBER | BOOLEAN
+_SCALARS: Final[dict[str, tuple[int, int, int]]] = {
+    "none": (NULL, NULL, NULL),
+    "bool": (_LAX, BOOLEAN, BOOLEAN),
+    "int": (_LAX, NUMBER, NUMBER),
+    "float": (_LAX, NUMBER, NUMBER),
+    "decimal": (STRING | NUMBER, STRING | NUMBER, STRING | NUMBER),
+    "str": (STRING, STRING, STRING),
+    "bytes": (STRING, STRING, STRING),
+    "date": (STRING | NUMBER, STRING, STRING),
+    "time": (STRING | NUMBER, STRING, STRING),
+    "datetime": (STRING | NUMBER, STRING, STRING),
+    "timedelta": (STRING | NUMBER, STRING, STRING),
+    "uuid": (STRING, STRING, STRING),
+    "url": (STRING, STRING, STRING),
+    "multi-host-url": (STRING, STRING, STRING),
+    "json": (STRING, STRING, STRING),
+}
+# Types whose complete values of these Python types pydantic returns unchanged.
+_UNCHANGED: Final[dict[str, type]] = {"str": str, "int": int, "float": float, "bool": bool}
+_ZEROS: Final[dict[str, Callable[[], Any]]] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "bytes": bytes,
+    "decimal": Decimal,
+}
+_COLLECTIONS: Final[dict[str, Callable[[list[Any]], Any]]] = {
+    "list": list,
+    "set": set,
+    "frozenset": frozenset,
+    "tuple": tuple,
+}
+# What a core schema may have and still accept every value of its type.
+_ANNOTATIONS: Final = frozenset(
+    ("type", "ref", "metadata", "serialization", "strict", "items_schema", "keys_schema")
+    + ("values_schema", "fail_fast", "variadic_item_index")
+)
+_CHANGES_TEXT: Final = ("strip_whitespace", "to_lower", "to_upper")
+_OBJECTS: Final = frozenset(("model-fields", "dataclass-args", "typed-dict"))
+_SAMPLES: Final = {NULL: "null", NUMBER: "0", STRING: '""', ARRAY: "[]", OBJECT: "{}"}
+# A configuration that cannot be known: nothing is certain about scalars.
+_UNKNOWN_CONFIG: Final[Config] = {"title": "unknown"}
 
 
-class TypedCheck(Check):
-    """The check of a value of a pydantic type, which also makes partial instances of it.
+def compile_type(source: Any, zeros: bool = False) -> Node:
+    """Return the node of a model, a TypeAdapter or a type; `ValueError` if pydantic takes none."""
+    pydantic = library("pydantic")
+    config: Config = {}
+    try:
+        if isinstance(source, pydantic.TypeAdapter):
+            adapter = source
+            config = _UNKNOWN_CONFIG if getattr(source, "_config", None) else {}
+        else:
+            adapter = pydantic.TypeAdapter(source)
+        adapter.validator  # noqa: B018  # an incomplete definition shows here
+        core = adapter.core_schema
+    except (pydantic.PydanticUserError, NameError) as error:
+        raise ValueError(f"pydantic takes no such type: {str(error).splitlines()[0]}") from error
+    types = Types(core, config, zeros)
+    return Whole(types, types.root_core, config, types.root, adapter)
 
-    With `keep`, those of an earlier state can be made as well.
+
+class Types:
+    """The core schema of one type: makes each node when it is first needed."""
+
+    def __init__(self, core: Core, config: Config, zeros: bool) -> None:
+        self.zeros = zeros
+        self.definitions: dict[str, Core] = {}
+        self._nodes: dict[tuple[int, int], tuple[Node, Core, Config]] = {}
+        while core["type"] == "definitions":
+            self.definitions.update((one["ref"], one) for one in core["definitions"])
+            core = core["schema"]
+        self.root_core = core
+        self.root = self.node(core, config)
+
+    def node(self, core: Core | None, config: Config) -> Node:
+        """Return the node of a core schema."""
+        if core is None:
+            return ANY
+        key = (id(core), id(config))
+        if key not in self._nodes:
+            # Kept with what it was made of, whose identities are the key.
+            self._nodes[key] = (self._make(core, config), core, config)
+        return self._nodes[key][0]
+
+    def _make(self, core: Core, config: Config) -> Node:
+        name = core["type"]
+        if name == "definition-ref":
+            return self.node(self.definitions.get(core["schema_ref"]), config)
+        if name == "any":
+            return ANY
+        if name in _SCALARS and config is not _UNKNOWN_CONFIG:
+            return Scalar(self, core, config)
+        if name in ("literal", "enum"):
+            return Listed(self, core, config)
+        if name in _COLLECTIONS:
+            return Items(self, core, config)
+        if name in _CONTAINERS:
+            return _CONTAINERS[name](self, core, config)
+        if name == "custom-error" or (
+            name == "default" and core.get("on_error", "raise") == "raise"
+        ):
+            return self.node(core["schema"], config)
+        if name == "nullable":
+            return Union(self, core, config, [Node(NULL), self.node(core["schema"], config)])
+        if name in ("union", "tagged-union"):
+            return self._union(core, config)
+        if name in ("model", "dataclass"):
+            return self._class(core, core.get("config") or config)
+        if name == "function-after":
+            return self._after(core, config)
+        if name in ("function-before", "function-wrap"):
+            inner = self.node(core["schema"], config)
+            is_object = inner.kinds == OBJECT
+            return (
+                Around(self, core, config, inner, is_certain=False)
+                if is_object
+                else self._opaque(core, config)
+            )
+        if name == "json-or-python":
+            return self._hidden(core, config, core["json_schema"])
+        if name == "chain":
+            return self._hidden(core, config, core["steps"][0])
+        return self._opaque(core, config)
+
+    def _opaque(self, core: Core, config: Config) -> Node:
+        return TypedNode(self, core, config)
+
+    def _hidden(self, core: Core, config: Config, inner: Core) -> Node:
+        """Check as the inner type, and show nothing before the end."""
+        return Around(self, core, config, self.node(inner, config), is_shown=False)
+
+    def _after(self, core: Core, config: Config) -> Node:
+        """A validator of a class may run when it is complete; another one may change the value."""
+        inner = self.node(core["schema"], config)
+        return Around(
+            self, core, config, inner, is_shown=inner.natural == OBJECT and _is_class(inner)
+        )
+
+    def _class(self, core: Core, config: Config) -> Node:
+        inner = core["schema"]
+        is_certain = not core.get("custom_init")
+        while inner["type"] in ("function-before", "function-wrap", "function-after"):
+            is_certain = is_certain and inner["type"] == "function-after"
+            inner = inner["schema"]
+        if core.get("root_model"):
+            node = self.node(inner, config)
+            return Around(self, core, config, node, is_certain=is_certain, root_of=core["cls"])
+        if inner["type"] not in _OBJECTS:
+            return self._opaque(core, config)
+        if is_certain and inner is core["schema"]:
+            return Fields(self, core, config)
+        fields = Fields(self, {**core, "schema": inner}, config)
+        return Around(self, core, config, fields, is_certain=is_certain)
+
+    def _union(self, core: Core, config: Config) -> Node:
+        if core["type"] == "union":
+            choices = [it[0] if isinstance(it, tuple) else it for it in core["choices"]]
+            return Union(self, core, config, [self.node(it, config) for it in choices])
+        tags = {tag: it for tag, it in core["choices"].items() if isinstance(it, dict)}
+        nodes = {tag: self.node(it, config) for tag, it in tags.items()}
+        union = Union(self, core, config, list(dict.fromkeys(nodes.values())))
+        if isinstance(core["discriminator"], str):
+            union.tag, union.tags = core["discriminator"], nodes
+        return union
+
+    def validator(self, core: Core, config: Config) -> Any:
+        """Return pydantic's validator of a part of the type."""
+        from pydantic_core import SchemaValidator
+
+        if self.definitions:
+            name = core.get("ref")
+            if core is self.definitions.get(str(name)):  # it may refer to itself
+                core = {"type": "definition-ref", "schema_ref": name}
+            definitions = [*self.definitions.values()]
+            core = {"type": "definitions", "schema": core, "definitions": definitions}
+        settings: Any = config or None
+        return SchemaValidator(core, settings)
+
+
+class TypedNode(Node):
+    """A type; the class itself is one about which nothing is known before its end."""
+
+    __slots__ = ("_validator", "config", "core", "types")
+
+    def __init__(self, types: Types, core: Core, config: Config) -> None:
+        Node.__init__(self)
+        self.types = types
+        self.core = core
+        self.config = config
+        self._validator: Any = None
+        self.is_judged = config is not _UNKNOWN_CONFIG and not _needs_other_fields(core)
+
+    @property
+    def is_strict(self) -> bool:
+        own = self.core.get("strict")
+        return bool(self.config.get("strict") if own is None else own)
+
+    def grow(self, text: str) -> Any:
+        return ABSENT
+
+    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+        return ABSENT
+
+    def child(self, step: str | int) -> Node | Refusal:
+        return UNKNOWN
+
+    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+        from pydantic_core import ValidationError
+
+        if not self.is_judged:
+            return ABSENT, None
+        try:
+            return validate(self.validator, value), None
+        except ValidationError as error:
+            return ABSENT, _explain(error, value)
+        except Exception:
+            return ABSENT, None  # user code failed; if it fails in its place, that counts
+
+    def refuse_kind(self, kind: int) -> Refusal:
+        from pydantic_core import ValidationError
+
+        try:
+            if self.is_judged:
+                self.validator.validate_json(_SAMPLES.get(kind, "true"))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            return Refusal(first["type"], f"{first['msg']}, not {NAMES[kind]}")
+        except Exception:
+            pass
+        return Refusal("type", f"{NAMES[kind]} is not allowed")
+
+    @property
+    def validator(self) -> Any:
+        if self._validator is None:
+            self._validator = self.types.validator(self.core, self.config)
+        return self._validator
+
+
+class Whole(TypedNode):
+    """The root of a type: as its inner node, but the TypeAdapter has the last word."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, types: Types, core: Core, config: Config, inner: Node, adapter: Any) -> None:
+        TypedNode.__init__(self, types, core, config)
+        self.inner = inner
+        self._validator = adapter
+        self.is_judged = True
+        self.kinds, self.natural = inner.kinds, inner.natural
+        self.texts, self.text_rule = inner.texts, inner.text_rule
+
+    def open(self, kind: int) -> Node:
+        return self.inner.open(kind)
+
+    def grow(self, text: str) -> Any:
+        return self.inner.grow(text)
+
+    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+        from pydantic_core import ValidationError
+
+        try:
+            return validate(self._validator, value), None
+        except ValidationError as error:
+            return ABSENT, _explain(error, value)
+        except RecursionError as error:
+            return ABSENT, Refusal("depth", f"the value cannot be validated: {error}")
+        except Exception as error:  # whatever user code raises is its verdict
+            return ABSENT, Refusal(type(error).__name__, f"a validator failed: {error}")
+
+
+class Scalar(TypedNode):
+    """A type of the table."""
+
+    __slots__ = ("_grows", "_unchanged")
+
+    def __init__(self, types: Types, core: Core, config: Config) -> None:
+        TypedNode.__init__(self, types, core, config)
+        name = core["type"]
+        lax, strict, self.natural = _SCALARS[name]
+        self.kinds = strict if self.is_strict else lax
+        is_text = name == "str"
+        if is_text and core.get("coerce_numbers_to_str", config.get("coerce_numbers_to_str")):
+            self.kinds |= NUMBER
+        changes = any(core.get(it, config.get(f"str_{it}")) for it in _CHANGES_TEXT)
+        self._grows = is_text and not changes
+        has_rules = not _ANNOTATIONS.issuperset(core)
+        has_rules |= is_text and any(it.startswith("str_") for it in config)
+        has_rules |= name == "float" and not config.get("allow_inf_nan", True)
+        self._unchanged: Any = None if has_rules else _UNCHANGED.get(name)
+
+    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+        if type(value) is self._unchanged:
+            return value, None
+        return TypedNode.finish(self, value)
+
+    def grow(self, text: str) -> Any:
+        return text if self._grows else ABSENT
+
+    def zero(self, around: tuple[Any, ...] = ()) -> Any:
+        make = _ZEROS.get(self.core["type"])
+        return None if make is None else make()
+
+
+class Listed(TypedNode):
+    """A Literal or an Enum: its strings are known, other values are left to pydantic."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, types: Types, core: Core, config: Config) -> None:
+        TypedNode.__init__(self, types, core, config)
+        values = (
+            core["expected"] if core["type"] == "literal" else [it.value for it in core["members"]]
+        )
+        # Of a Literal with members of an Enum.
+        self.values = [it.value if isinstance(it, Enum) else it for it in values]
+        is_simple = all(type(it) in (str, int, bool, type(None)) for it in self.values)
+        is_open = core.get("missing") is not None or core.get("sub_type") in ("int", "float")
+        if not is_simple or is_open:
+            self.values = []
+            return
+        kinds = 0
+        for it in self.values:
+            # true equals 1, and 1.0 equals 1.
+            kinds |= NUMBER | BOOLEAN if isinstance(it, int) else kind_of(it)
+        self.natural = kinds
+        if core.get("sub_type") == "str" and config.get("coerce_numbers_to_str"):
+            kinds |= NUMBER
+        self.kinds = kinds
+        self.texts = sorted(it for it in self.values if isinstance(it, str))
+        self.text_rule = "literal_error" if core["type"] == "literal" else "enum"
+
+    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+        result, refusal = TypedNode.finish(self, value)
+        return result, refusal and refusal._replace(allowed=tuple(self.values))
+
+
+class Items(TypedNode):
+    """A list, set, frozenset or tuple."""
+
+    __slots__ = ("_collect", "_has_rules", "_is_growing", "_rest", "_several")
+
+    def __init__(self, types: Types, core: Core, config: Config) -> None:
+        TypedNode.__init__(self, types, core, config)
+        self.kinds = self.natural = ARRAY
+        self._collect = _COLLECTIONS[core["type"]]
+        items = core.get("items_schema")
+        self._several: list[Core] = []
+        self._rest: Core | None = None if isinstance(items, list) else items
+        # A tuple of fixed length is shown when it is complete.
+        self._is_growing = True
+        if isinstance(items, list):
+            many = core.get("variadic_item_index")
+            self._several = items if many is None else items[:many]
+            self._is_growing = many is not None and many == len(items) - 1
+            self._rest = items[many] if self._is_growing and many is not None else None
+        self._has_rules = not _ANNOTATIONS.issuperset(core) or not self._is_growing
+
+    def child(self, step: str | int) -> Node | Refusal:
+        assert isinstance(step, int)
+        if step < len(self._several):
+            return self.types.node(self._several[step], self.config)
+        if self._rest is None and not self._is_growing:
+            return UNKNOWN
+        return self.types.node(self._rest, self.config)
+
+    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+        if made is not None and not self._has_rules and not any(it is ABSENT for it in made):
+            return self._collected(made), None
+        return TypedNode.finish(self, value)
+
+    def _collected(self, made: list[Any]) -> Any:
+        try:
+            return self._collect(made)
+        except TypeError:  # not hashable yet
+            return ABSENT
+
+    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+        if not self._is_growing:
+            return ABSENT
+        # An element of a set is shown when it is complete: the set would have another one then.
+        is_ordered = self._collect is list or self._collect is tuple
+        return self._collected(Node.show(self, made, step, inner if is_ordered else ABSENT))
+
+    def zero(self, around: tuple[Any, ...] = ()) -> Any:
+        if self._is_growing:
+            return self._collect([])
+        zeros = [self.types.node(it, self.config).zero(around) for it in self._several]
+        return None if None in zeros else tuple(zeros)
+
+
+class Members(TypedNode):
+    """A dict."""
+
+    __slots__ = ("_keys",)
+
+    def __init__(self, types: Types, core: Core, config: Config) -> None:
+        TypedNode.__init__(self, types, core, config)
+        self.kinds = self.natural = OBJECT
+        keys = core.get("keys_schema") or {"type": "any"}
+        is_plain = keys["type"] in ("any", "str") and _ANNOTATIONS.issuperset(keys)
+        lone = {"type": "dict", "keys_schema": keys}
+        self._keys = None if is_plain else TypedNode(types, lone, config)
+
+    def child(self, step: str | int) -> Node | Refusal:
+        return self.types.node(self.core.get("values_schema"), self.config)
+
+    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+        shown = Node.show(self, made, step, inner)
+        return shown if self._keys is None else {self._key(key): it for key, it in shown.items()}
+
+    def _key(self, key: str) -> Any:
+        """Return what pydantic makes of a key."""
+        assert self._keys is not None
+        made, refusal = self._keys.finish({key: None})
+        return key if refusal is not None or made is ABSENT else next(iter(made))
+
+    def zero(self, around: tuple[Any, ...] = ()) -> Any:
+        return {}
+
+
+class Fields(TypedNode):
+    """A model, a dataclass or a TypedDict: named fields."""
+
+    __slots__ = (
+        "_closed",
+        "_constants",
+        "_extra",
+        "_factories",
+        "_fields",
+        "_keys",
+        "_make",
+        "cls",
+    )
+
+    def __init__(self, types: Types, core: Core, config: Config) -> None:
+        TypedNode.__init__(self, types, core, config)
+        self.kinds = self.natural = OBJECT
+        inner = core if core["type"] in _OBJECTS else core["schema"]
+        # A TypedDict is shown as a dict with the keys that have come.
+        self.cls = None if core["type"] == "typed-dict" else core["cls"]
+        self.config = core.get("config") or config
+        self._fields = dict(_each_field(inner))
+        self._make = partial_model if hasattr(self.cls, "model_construct") else partial_dataclass
+        self._closed = ""
+        self._extra: Node = UNKNOWN
+        extra = inner.get("extra_behavior") or self.config.get("extra_fields_behavior")
+        if extra == "forbid":
+            is_call = inner["type"] == "dataclass-args"
+            self._closed = "unexpected_keyword_argument" if is_call else "extra_forbidden"
+        elif extra == "allow":
+            self._extra = types.node(inner.get("extras_schema"), self.config)
+        # The field of each key, and whether no other key comes before it; no field for keys of
+        # which only pydantic knows what they are for.
+        self._keys: dict[str, tuple[str | None, bool]] = {}
+        for name, field in self._fields.items():
+            for rank, path in enumerate(_paths(name, field, self.config)):
+                is_plain = len(path) == 1 and path[0] not in self._keys and field.get("init", True)
+                self._keys[path[0]] = (name if is_plain else None, rank == 0)
+        # What fields are before they have come; filled at the first look.
+        self._constants: dict[str, Any] | None = None
+        self._factories: dict[str, Callable[[], Any]] = {}
+
+    def child(self, step: str | int) -> Node | Refusal:
+        name, is_first = self._keys.get(step, (None, None))  # type: ignore[arg-type]
+        if name is None:
+            if is_first is not None:
+                return UNKNOWN
+            keys = list(self._keys)
+            return refuse_key(self._closed, str(step), keys) if self._closed else self._extra
+        node = self.types.node(self._fields[name]["schema"], self.config)
+        return node if is_first else Uncertain(node)
+
+    def accepts(self, key: str, value: Any) -> bool:
+        """Return False if a Literal of this class says that the value belongs to another one."""
+        name = self._keys.get(key, (None, False))[0]
+        node = None if name is None else self.types.node(self._fields[name]["schema"], self.config)
+        return not isinstance(node, Listed) or not node.values or value in node.values
+
+    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+        values = self.missing() if self.cls is not None else {}
+        names = set()
+        extra = {}
+        if inner is not ABSENT:
+            made = {**made, step: inner}
+        for key, value in made.items():
+            name, is_first = self._keys.get(key, (None, False))
+            if name is None:
+                if self._extra is not UNKNOWN:
+                    extra[key] = value
+            elif is_first or name not in names:
+                values[name] = value
+                names.add(name)
+        if self.cls is None:
+            return {**values, **extra}
+        return self._make(self.cls, values, names, extra or None)
+
+    def field_names(self, keys: Iterable[str]) -> dict[str, str]:
+        names = {key: self._keys.get(key, (None, False))[0] for key in keys}
+        return {key: name for key, name in names.items() if name is not None}
+
+    def missing(self, around: tuple[Any, ...] = ()) -> dict[str, Any]:
+        """Return the fields that have not come: their default, else None, or a zero."""
+        if self._constants is None:
+            self._constants = {}
+            for name, field in self._fields.items():
+                schema = field["schema"]
+                make = self._default(schema)
+                if make is not None:
+                    self._factories[name] = make
+                    self._constants[name] = None
+                else:
+                    self._constants[name] = schema.get("default")
+                    if self.types.zeros and schema["type"] != "default":
+                        node = self.types.node(schema, self.config)
+                        self._factories[name] = partial(node.zero, (*around, self.cls))
+        values = self._constants.copy()
+        for name, make in self._factories.items():
+            values[name] = make()
+        return values
+
+    def _default(self, schema: Core) -> Callable[[], Any] | None:
+        """Return what makes the default of a field; None if it has none, or a constant."""
+        if schema["type"] != "default" or schema.get("default_factory_takes_data"):
+            return None
+        if schema.get("default_factory") is not None:
+            factory: Callable[[], Any] = schema["default_factory"]
+            return factory
+        return (lambda: deepcopy(schema["default"])) if schema.get("copy_default") else None
+
+    def zero(self, around: tuple[Any, ...] = ()) -> Any:
+        if self.cls in around:
+            return None
+        if self.cls is not None:
+            return self._make(self.cls, self.missing(around), set())
+        return {
+            name: self.types.node(field["schema"], self.config).zero(around)
+            for name, field in self._fields.items()
+            if field.get("required", True)
+        }
+
+
+class Union(TypedNode):
+    """Several types, of which one is left sooner or later; until then nothing is shown."""
+
+    __slots__ = ("nodes", "tag", "tags")
+
+    def __init__(self, types: Types, core: Core, config: Config, nodes: list[Node]) -> None:
+        TypedNode.__init__(self, types, core, config)
+        self.nodes = nodes
+        # The key that tells the types apart, if there is one, and the type of each of its values.
+        self.tag: str | None = None
+        self.tags: dict[Any, Node] = {}
+        self.kinds = self.natural = 0
+        for node in nodes:
+            self.kinds |= node.kinds
+            self.natural |= node.natural
+        texts = [node.texts for node in nodes if node.kinds & STRING]
+        if texts and all(it is not None for it in texts):
+            self.texts = sorted({text for it in texts if it is not None for text in it})
+            self.text_rule = next(it.text_rule for it in nodes if it.kinds & STRING)
+
+    def open(self, kind: int) -> Node:
+        return self._left([it for it in self.nodes if it.kinds & kind], kind)
+
+    def _left(self, nodes: list[Node], kind: int) -> Node:
+        if len(nodes) == 1:
+            return nodes[0].open(kind)
+        if len(nodes) == len(self.nodes) or not nodes:
+            return self
+        return Union(self.types, self.core, self.config, nodes)
+
+    def child(self, step: str | int) -> Node | Refusal:
+        if step == self.tag and all(isinstance(it, str) for it in self.tags):
+            return Tag(sorted(self.tags))
+        return UNKNOWN
+
+    def narrow(self, step: str | int, value: Any) -> Node:
+        if self.tag is not None:
+            try:
+                node = self.tags.get(value) if step == self.tag else None
+            except TypeError:
+                node = None
+            return self if node is None else node.open(OBJECT)
+        left = [
+            it for it in self.nodes if not isinstance(it, Fields) or it.accepts(str(step), value)
+        ]
+        return self._left(left, OBJECT) if isinstance(step, str) else self
+
+    def grow(self, text: str) -> Any:
+        nodes = [it for it in self.nodes if it.kinds & STRING]
+        return nodes[0].grow(text) if len(nodes) == 1 else ABSENT
+
+    def zero(self, around: tuple[Any, ...] = ()) -> Any:
+        if self.natural & NULL:
+            return None
+        zeros = [it.zero(around) for it in self.nodes]
+        is_one = all(it is not None and it == zeros[0] for it in zeros)
+        return zeros[0] if is_one and not _is_class(self.nodes[0]) else None
+
+
+class Tag(Node):
+    """The member that tells the types of a union apart; pydantic judges the object."""
+
+    __slots__ = ()
+
+    def __init__(self, tags: list[str]) -> None:
+        Node.__init__(self, STRING, tags)
+        self.is_judged = False
+        self.text_rule = "union_tag_invalid"
+
+    def grow(self, text: str) -> Any:
+        return ABSENT
+
+
+class Around(TypedNode):
+    """A type inside of another one: a root model, or what a validator function stands on.
+
+    With `is_certain` the inside is checked early, with `is_shown` it is shown before the end.
     """
 
-    __slots__ = ("_growing", "_keep", "_moment", "_results", "_spine", "_told", "_top", "_zeros",
-                 "changed")  # fmt: skip
+    __slots__ = ("inner", "is_certain", "is_shown", "root_of")
 
     def __init__(
         self,
-        node: Node,
-        root: Place | None = None,
-        then: Sink | None = None,
-        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
+        types: Types,
+        core: Core,
+        config: Config,
+        inner: Node,
         *,
-        keep: bool = True,
-        zeros: bool = False,
+        is_certain: bool = True,
+        is_shown: bool = True,
+        root_of: Any = None,
     ) -> None:
-        Check.__init__(self, node, root, then, violated)
-        # Whether fields that have not come are zeros instead of None.
-        self._zeros = zeros
-        self._keeps_all = True
-        self._keep = keep
-        self._spine: list[OpenContainer] = []
-        self._top: OpenContainer | None = None
-        # The nodes of the open string that show it as it grows.
-        self._growing: list[Node] = []
-        # What the validators that were asked about the value at hand have made of it.
-        self._results: dict[Node, Any] = {}
-        # Counts the events that may decide between alternatives.
-        self._moment = 0
-        # The number of members of the root that `complete_fields` has seen.
-        self._told = 0
-        # True if a look may differ from the one before; the caller clears it.
-        self.changed = False
+        TypedNode.__init__(self, types, core, config)
+        self.inner = inner
+        self.is_certain = is_certain
+        self.is_shown = is_shown
+        self.root_of = root_of
+        self.natural = inner.natural
+        if is_certain:
+            self.kinds, self.texts, self.text_rule = inner.kinds, inner.texts, inner.text_rule
 
-    # Looks
+    def open(self, kind: int) -> Node:
+        if not self.inner.kinds & kind:
+            return UNKNOWN
+        inner = self.inner.open(kind)
+        is_plain = self.is_certain and self.is_shown and self.root_of is None
+        return inner if is_plain else Inside(self, inner)
 
-    def snapshot(self) -> Any:
-        """The partial instance as it is now; `ABSENT` if there is nothing to show."""
-        snapshot = Snapshot()
-        if self._growing and self._text is not None:
-            text = self._text.text()
-            for node in self._growing:
-                snapshot.add(node, text if node.maker.grows else _grown(node, text))
-        return self._around(self._spine, snapshot)
+    def grow(self, text: str) -> Any:
+        return ABSENT if self.root_of is None else self.wrap(self.inner.grow(text))
 
-    def snapshot_without(self, path: Path) -> Any:
-        """As `snapshot`, without the value at this path, which is open."""
-        depth = max(1, len(path) - len(path_of(self._root)))
-        snapshot = Snapshot()
-        if not self._spine and self._top is not None:
-            self._top.show(snapshot, self._moment, None, None)
-        return self._around(self._spine[:depth], snapshot)
+    def wrap(self, shown: Any) -> Any:
+        """Return what is shown of the inside as this type shows it."""
+        if shown is ABSENT or not self.is_shown:
+            return ABSENT
+        return (
+            shown
+            if self.root_of is None
+            else partial_model(self.root_of, {"root": shown}, {"root"})
+        )
 
-    def _around(self, containers: list[OpenContainer], snapshot: Snapshot) -> Any:
-        """The snapshot of these containers, made from the last one outward."""
-        for container in reversed(containers):
-            container.show(snapshot, self._moment, container.step, None)
-        return snapshot.at(self._node)
-
-    def partial_now(self) -> Any:
-        value = self.snapshot()
-        return None if value is ABSENT else value
-
-    def partial_model(self, value: Any, open_path: Path | None) -> Any:
-        model = self._snapshot_of(value, open_path)
-        return None if model is ABSENT else model
-
-    def _snapshot_of(self, value: Any, open_path: Path | None) -> Any:
-        levels: list[tuple[OpenContainer, str | int | None, Any]] = []
-        container = self._top
-        growing = [self._node]
-        for step in open_path or ():
-            if container is None or not isinstance(value, (dict, list)):
-                return ABSENT
-            levels.append((container, step, value))
-            parts = container.parts.values()
-            growing = [slot[1] for part in parts for slot in part.slots(step)]
-            container = container.inner.get(step)
-            value = lookup(value, (step,))[1]
-        if container is not None and isinstance(value, (dict, list)):
-            levels.append((container, None, value))
-        snapshot = Snapshot()
-        if isinstance(value, str):
-            for node in growing:
-                snapshot.add(node, _grown(node, value))
-        for container, step, value in reversed(levels):
-            container.show(snapshot, self._moment, step, value)
-        return snapshot.at(self._node)
-
-    def complete_fields(self, complete: Any) -> Iterator[tuple[str, Any]]:
-        """The fields of the root that are complete; `complete` is the validated instance."""
-        if self._top is None:
-            return
-        parts = [part for part in self._top.parts.values() if part.is_alive()]
-        if len(parts) == 1 and parts[0].shape.role != ITEMS:
-            yield from parts[0].named(islice(self._top.raw, self._told, None))
-            self._told = len(self._top.raw)
-        if complete is not ABSENT:
-            yield from _given(complete, parts, self._top.raw)
-
-    # Events
-
-    def key(self, key: str, offset: int) -> None:
-        self._spine[-1].step = key
-        self._moment += 1
-        Walk.key(self, key, offset)
-
-    def text(self, run: str) -> None:
-        if self._growing:
-            self.changed = True
-        Walk.text(self, run)
-
-    def _opened_string(self) -> None:
-        self._moment += 1
-        self._growing = [node for node in self._below() if _grown(node, "") is not ABSENT]
-        if self._growing:
-            self.changed = True
-
-    def _below(self) -> list[Node]:
-        return self._spine[-1].below() if self._spine else [self._node]
-
-    def _opened_container(self, kind: int, frame: Frame) -> None:
-        opened = OpenContainer(kind, self._below())
-        branches = dict(frame.obligations)
-        around = self._spine[-1] if self._spine else None
-        for node in opened.wants:
-            unsure = around is not None and around.is_unsure(node)
-            for content, before in contents(node, kind):
-                opened.add(content, branches.get(content), unsure or before, self._zeros)
-        if around is None:
-            self._top = opened
-        elif self._keep:
-            around.inner[around.step] = opened
-        self._spine.append(opened)
-        self._moment += 1
-        self.changed = True
-
-    def _complete_container(self) -> None:
-        if not self._spine:
-            return  # a container that was refused: the rest of the piece is read all the same
-        container = self._spine.pop()
-        self.changed = True
-        self._complete(container.raw, container.kind, container)
-
-    def _complete_scalar(self, value: Any) -> None:
-        # A string that was shown as it grew does not change when it ends.
-        if not self._growing:
-            self.changed = True
-        self._growing = []
-        self._complete(value, kind_of(value), None)
-
-    def _complete(self, value: Any, kind: int, container: OpenContainer | None) -> None:
-        self._moment += 1
-        if not self._spine:
-            self.root = value
-            return
-        around = self._spine[-1]
-        step = around.step
-        for part in around.parts.values():
-            if part.is_alive():
-                for slot in part.slots(step):
-                    quiet = part.unsure and slot[1].maker.functions()
-                    converted = (
-                        ABSENT if quiet else self._converted(slot[1], value, kind, container)
-                    )
-                    if converted is ABSENT and not quiet and slot[1].full_validator is None:
-                        converted = part.made_alone(slot[0], step, value, around.raw)
-                    part.put(step, slot, converted)
-        if type(step) is int:
-            around.raw.append(value)
-            around.step = step + 1
-        else:
-            around.raw[step] = value
-        if container is not None:
-            around.asked = max(around.asked, container.asked)
-        self._results.clear()
-
-    # Complete values
-
-    def _validated(
-        self, obligations: list[Obligation], value: Any, container: bool = False
-    ) -> Refused:
-        """As of the walk; what the validators make of the value is kept for `_complete`.
-
-        The outermost node is asked, which validates all that it has inside.
-        """
-        if not obligations:
-            return []
-        closing = self._spine[-1] if container else None
-        if closing is not None:
-            value = closing.raw
-        kind = kind_of(value)
-        entries = _without_choices(self._below() if closing is None else closing.wants)
-        refused: Refused = []
-        covered: set[Obligation] = set()
-        for inner, branch in obligations:
-            if (inner, branch) in covered or (branch is not None and branch.gone):
-                continue
-            node = _asked(entries, inner)
-            covered.update([(part, branch) for part in node.parts])
-            refusal, result = self._made(node, value, kind, closing)
-            if refusal is not None:
-                refused.append((branch, refusal))
-            elif result is not ABSENT:
-                self._results[node] = result
-        return refused
-
-    def _converted(self, node: Node, value: Any, kind: int, container: OpenContainer | None) -> Any:
-        """A complete value as this node has it; `ABSENT` if it cannot be told yet."""
-        if node in self._results:
-            return self._results[node]
-        shape: TypeShape = node.maker
-        if shape.role == WITHIN:
-            assert shape.inner is not None
-            return self._converted(shape.inner, value, kind, container)
-        if shape.role == CHOICE:
-            one = alternative(shape, value, kind, container)
-            if one is not None:
-                return self._converted(one, value, kind, container)
-        elif shape.role == SCALAR and shape.as_is & kind:
-            if kind != FRACTION or type(value) is float or shape.as_is == EVERY:
-                return value
-        elif container is not None:
-            inside = contents(node, kind)
-            part = container.parts.get(inside[0][0]) if len(inside) == 1 else None
-            complete = ABSENT if part is None else part.complete(shape)
-            if complete is not ABSENT:
-                return complete
-        return self._made(node, value, kind, container)[1]
-
-    def _made(
-        self, node: Node, value: Any, kind: int, container: OpenContainer | None
-    ) -> tuple[Refusal | None, Any]:
-        """What pydantic makes of a complete value, and why it refuses it."""
-        validator = node.full_validator
-        if not isinstance(validator, PydanticValidator):
-            return None, ABSENT
-        if container is None:
-            return validator.attempt(value)
-        prefilled = node.maker.prefilled
-        inside = contents(node, kind)
-        if prefilled is not None and len(inside) == 1 and inside[0][0] in container.parts:
-            text, known, is_known = container.parts[inside[0][0]].as_known(value)
-            if is_known or container.asks():
-                return attempt_prefilled(prefilled, text, known, value)
-        elif container.asks():
-            return validator.attempt(value)
-        return None, ABSENT
+    def zero(self, around: tuple[Any, ...] = ()) -> Any:
+        zero = self.inner.zero(around)
+        if self.root_of is not None:
+            return partial_model(self.root_of, {"root": zero}, set())
+        return zero
 
 
-def _asked(entries: list[Node], inner: Node) -> Node:
-    """The first of these nodes that has this one inside, else itself."""
-    for node in entries:
-        if inner in node.parts:
+class Inside(Node):
+    """The open container of an `Around`."""
+
+    __slots__ = ("_around", "_inner")
+
+    def __init__(self, around: Around, inner: Node) -> None:
+        Node.__init__(self)
+        self._around = around
+        self._inner = inner
+
+    def child(self, step: str | int) -> Node | Refusal:
+        node = self._inner.child(step)
+        if self._around.is_certain:
             return node
-    return inner
+        return UNKNOWN if isinstance(node, Refusal) else Uncertain(node)
+
+    def narrow(self, step: str | int, value: Any) -> Node:
+        inner = self._inner.narrow(step, value)
+        return self if inner is self._inner else Inside(self._around, inner)
+
+    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+        return self._around.wrap(self._inner.show(made, step, inner))
+
+    def field_names(self, keys: Iterable[str]) -> dict[str, str]:
+        return self._inner.field_names(keys)
 
 
-def _without_choices(nodes: Iterable[Node]) -> list[Node]:
-    """These nodes; of one that is a choice, its alternatives. Only those with a validator."""
-    reached: dict[Node, None] = {}
-    todo = list(nodes)
-    while todo:
-        node = todo.pop()
-        if node not in reached and node.maker is not None:
-            reached[node] = None
-            todo += node.maker.nodes
-    return [
-        node for node in reached if node.maker.role != CHOICE and node.full_validator is not None
-    ]
+class Uncertain(Node):
+    """A value in an object that user code may change first: shown if it fits, never refused."""
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: Node) -> None:
+        Node.__init__(self)
+        self._inner = inner
+
+    def open(self, kind: int) -> Node:
+        return Uncertain(self._inner.open(kind)) if self._inner.kinds & kind else UNKNOWN
+
+    def child(self, step: str | int) -> Node | Refusal:
+        node = self._inner.child(step)
+        return UNKNOWN if isinstance(node, Refusal) else Uncertain(node)
+
+    def narrow(self, step: str | int, value: Any) -> Node:
+        inner = self._inner.narrow(step, value)
+        return self if inner is self._inner else Uncertain(inner)
+
+    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+        return self._inner.finish(value)[0], None
+
+    def grow(self, text: str) -> Any:
+        return self._inner.grow(text) if self._inner.kinds & STRING else ABSENT
+
+    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+        return self._inner.show(made, step, inner)
 
 
-def _grown(node: Node, text: str) -> Any:
-    """A string that grows as this node has it; `ABSENT` unless it is taken as it is."""
-    shape: TypeShape = node.maker
-    if shape.role == SCALAR:
-        return text if shape.grows else ABSENT
-    if shape.role == WITHIN or shape.role == ROOT:
-        assert shape.inner is not None
-        value = _grown(shape.inner, text)
-        if shape.role == WITHIN or value is ABSENT:
-            return value
-        return partial_model(shape.cls, {"root": value}, {"root"})
-    return _grown_choice(shape, text) if shape.role == CHOICE else ABSENT
+_CONTAINERS: Final[dict[str, Callable[[Types, Core, Config], Node]]] = {
+    "dict": Members,
+    "typed-dict": Fields,
+}
 
 
-def _grown_choice(shape: TypeShape, text: str) -> Any:
-    fits = [one for one in shape.nodes if may_be(one, STRING)]
-    if len(fits) == 1:
-        return _grown(fits[0], text)
-    # Of several, a string stays a string if one takes it as it is and no other takes it so well.
-    kept = all(one.maker.role == SCALAR and one.maker.as_is for one in fits)
-    return text if kept and not shape.in_order and any(one.maker.grows for one in fits) else ABSENT
+def validate(validator: Any, value: Any) -> Any:
+    """Return what pydantic makes of a complete JSON value."""
+    try:
+        text = dumps(value, strict=True)
+    except TypeError:
+        # Numbers that were read with another `parse_float` have no JSON form.
+        return validator.validate_python(value)
+    return validator.validate_json(text)
 
 
-def _given(complete: Any, parts: list[OpenPart], raw: Any) -> Iterator[tuple[str, Any]]:
-    """The fields that a complete value was given, also those that only its end tells."""
-    if isinstance(complete, dict):
-        yield from complete.items()
-    elif not getattr(complete, "__pydantic_root_model__", False):
-        # A list has no keys, even if a function of the user's makes an object of it.
-        keys = raw if isinstance(raw, dict) else ()
-        names = [slot[0] for part in parts for key in keys for slot in part.slots(key)]
-        set_fields = sorted(getattr(complete, "model_fields_set", ()))
-        for name in dict.fromkeys([*names, *set_fields]):
-            if name is not None and hasattr(complete, name):
-                yield name, getattr(complete, name)
+def _explain(error: Any, value: Any) -> Refusal:
+    """Return the first of pydantic's complaints."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    message = first["msg"]
+    if not isinstance(first["input"], (dict, list)) and first["type"] != "json_invalid":
+        message += f", not {quote(first['input'])}"
+    return Refusal(first["type"], message, _path(first["loc"], value))
+
+
+def _path(location: tuple[Any, ...], value: Any) -> Path:
+    """Return pydantic's location as a path in the value: without names of alternatives."""
+    path: list[str | int] = []
+    for step in location:
+        if isinstance(value, dict):
+            exists = isinstance(step, str) and step in value
+        else:
+            exists = isinstance(value, list) and type(step) is int and 0 <= step < len(value)
+        if exists:
+            path.append(step)
+            value = value[step]
+    return tuple(path)
+
+
+def _is_class(node: Node) -> bool:
+    inner = node.inner if isinstance(node, Around) else node
+    return isinstance(inner, Fields) and inner.cls is not None
+
+
+def _needs_other_fields(core: Core) -> bool:
+    """Return whether a validator of this field reads `info`, in which the other fields are."""
+    while True:
+        function = core.get("function")
+        inner = core.get("schema")
+        if not isinstance(inner, dict) or inner["type"] in ("model", "dataclass"):
+            return False
+        if isinstance(function, dict) and function.get("type") == "with-info":
+            return True
+        core = inner
+
+
+def _each_field(core: Core) -> Iterator[tuple[str, Core]]:
+    if core["type"] == "dataclass-args":
+        yield from ((field["name"], field) for field in core["fields"])
+        return
+    for name, field in core["fields"].items():
+        if core["type"] == "typed-dict" and "required" not in field:
+            field = {**field, "required": core.get("total", True)}
+        yield name, field
+
+
+def _paths(name: str, field: Core, config: Config) -> list[list[Any]]:
+    """Return the paths at which pydantic looks for the value of a field, in order."""
+    alias = field.get("validation_alias")
+    by_name = config.get("validate_by_name") or config.get("populate_by_name")
+    paths: list[list[Any]] = []
+    if alias is not None and config.get("validate_by_alias", True):
+        is_list = isinstance(alias, list)
+        paths = (
+            list(alias)
+            if is_list and isinstance(alias[0], list)
+            else [alias if is_list else [alias]]
+        )
+    if not paths or by_name:
+        paths.append([name])
+    return paths

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..build.builder import ValueBuilder
 from ..errors import (
@@ -23,7 +23,6 @@ from ..errors import (
 )
 from ..options import OnRepair
 from ..parse.create import create_machine
-from ..parse.expected import Guide
 from ..parse.machine import Machine
 from ..parse.sink import Repair, TextBuffer
 from ..paths import Path
@@ -31,6 +30,9 @@ from ..wire.foreign import is_juf
 from ..wire.fragment import Fragment
 from ..wire.parser import Parser, emit
 from ..wire.reader import WireReader
+
+if TYPE_CHECKING:
+    from ..schema import Check
 
 Outcome = Literal["complete", "empty", "truncated"]
 
@@ -105,18 +107,9 @@ class Arguments:
         """True if the arguments are a complete JSON value."""
         return False
 
-    @property
-    def begun(self) -> tuple[Path, str, int] | None:
-        """The number or literal that is being read, or that an error cut off, and its offset."""
-        return None
-
-    @property
-    def begun_key(self) -> tuple[str, int] | None:
-        """The key that is being read, or that an error cut off, and its offset."""
-        return None
-
-    def guide(self, guide: Guide) -> None:
-        """With `repair`: take the reading that the schema of the call asks for."""
+    def check(self, check: Check) -> None:
+        """Let a schema check what has arrived."""
+        check.look(self.live, self.open_path)
 
     def feed(self, text: str) -> list[Fragment] | None:
         """The fragments that this text makes certain; None if the text is not taken."""
@@ -169,21 +162,14 @@ class JsonArguments(Arguments):
     def complete(self) -> bool:
         return self.is_placeholder or (self._tree.done and self.error is None)
 
-    @property
-    def begun(self) -> tuple[Path, str, int] | None:
-        pending = self._parser.pending
-        return None if pending is None else (*pending, self._parser.pending_offset)
-
-    @property
-    def begun_key(self) -> tuple[str, int] | None:
-        return self._parser.pending_key
+    def check(self, check: Check) -> None:
+        check.look(self.live, self.open_path)
+        if not self._lenient:
+            check.begin_at(self._parser._machine)
 
     @property
     def repairs(self) -> Sequence[Repair]:
         return self._parser.repairs
-
-    def guide(self, guide: Guide) -> None:
-        self._parser.guide(guide)
 
     def feed(self, text: str) -> list[Fragment] | None:
         if self.error is not None:

@@ -297,8 +297,6 @@ class ToolCalls:
 
     def _add(self, call: LiveCall) -> None:
         self._calls[call.number] = call
-        if self._schemas:
-            call.wait_for_name()
         if len(self._calls) > (self._keep or 0) + _MOST and self._keep is not None:
             oldest = next(iter(self._calls.values()))
             if oldest.open:
@@ -322,9 +320,7 @@ class ToolCalls:
             schema = self._schemas.get(name)
             if schema is not None and delta.free and not schema.takes_text:
                 schema = None
-            if call.repair:
-                call.guide_with(None if schema is None else schema.expected)
-            call.validate_with(None if schema is None else schema.check())
+            call.validate_with(schema)
         return name
 
     def _end(self, scope: Scope[LiveCall], finish: Finish | None) -> None:
@@ -437,7 +433,4 @@ def _says_nothing(delta: CallDelta) -> bool:
 def _compiled(schemas: Mapping[str, Any]) -> dict[str, Schema]:
     from ..schema import Schema
 
-    return {
-        name: schema if isinstance(schema, Schema) else Schema(schema)
-        for name, schema in schemas.items()
-    }
+    return {name: Schema(schema) for name, schema in schemas.items()}

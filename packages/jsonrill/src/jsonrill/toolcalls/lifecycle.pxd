@@ -6,6 +6,6 @@ cdef class LiveCall(ToolCall):
     cdef public object limits, repair, on_repair, own_id, open, ended, apart, encoder, sent_id
     cdef public Py_ssize_t event, number
     cdef public list ids
-    cdef object _check, _guide, _is_received, _preset, _unread, _void, _waiting, _writer
+    cdef object _check, _is_received, _is_typed, _preset, _unread, _void, _writer
     cpdef take(self, CallDelta delta)
     cdef _append(self, str text)

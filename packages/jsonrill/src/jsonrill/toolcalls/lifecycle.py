@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Limits, Problem
 from ..jsontext import dumps
 from ..options import OnRepair
-from ..parse.expected import Guide
 from ..providers.call_delta import CallDelta
 from ..providers.fields import ABSENT
 from ..providers.statements import End
@@ -21,12 +20,11 @@ from ..providers.writer import Writer
 from ..wire.compact import CompactEncoder
 from ..wire.foreign import is_juf
 from ..wire.fragment import Fragment
-from ..wire.parser import Parser
 from .arguments import Arguments, FreeText, JsonArguments, Received, is_blank
 from .call import NOTHING, ToolCall
 
 if TYPE_CHECKING:
-    from ..schema import Check
+    from ..schema import Check, Schema
 
 # New argument text and its fragments; None where there is nothing new.
 News = tuple[str | None, list[Fragment] | None]
@@ -35,8 +33,8 @@ News = tuple[str | None, list[Fragment] | None]
 class LiveCall(ToolCall):
     """A call together with what makes it grow."""
 
-    __slots__ = ("_check", "_guide", "_is_received", "_preset", "_unread", "_void", "_waiting",
-                 "_writer", "apart", "encoder", "ended", "event", "ids", "limits", "number",
+    __slots__ = ("_check", "_is_received", "_is_typed", "_preset", "_unread", "_void", "_writer",
+                  "apart", "encoder", "ended", "event", "ids", "limits", "number",
                  "on_repair", "open", "own_id", "repair", "sent_id")  # fmt: skip
 
     def __init__(
@@ -77,11 +75,9 @@ class LiveCall(ToolCall):
         self._is_received = False
         self._preset: Any = ABSENT
         self._writer: Writer | None = None
-        # Validates the arguments; before the name is known, the fragments that wait for it.
+        # The check of the arguments, from the name on; whether it makes instances of a type.
         self._check: Check | None = None
-        self._waiting: list[Fragment] | None = None
-        # With `repair`: which reading the schema asks for.
-        self._guide: Guide | None = None
+        self._is_typed = False
 
     @property
     def begun(self) -> bool:
@@ -174,14 +170,10 @@ class LiveCall(ToolCall):
     def _append(self, text: str) -> News:
         if self._arguments is NOTHING:
             self._arguments = JsonArguments(self.limits, self.repair, self.on_repair)
-            if self._guide is not None:
-                self._arguments.guide(self._guide)
         fragments = self._arguments.feed(text)
         if self.status == "streaming":
-            if self._check is not None and fragments is not None:
-                self._validate(fragments)
-            elif self._waiting is not None:
-                self._waiting += fragments or ()
+            if fragments is not None:
+                self._validate()
             if self._arguments.error is not None:
                 self._fail(self._arguments.error)
         return (None, None) if fragments is None else (text, fragments)
@@ -284,10 +276,10 @@ class LiveCall(ToolCall):
                 if void:
                     self._void = True
                     return None, None
-                self._complete({}, Parser().feed("{}"))
+                self._complete({})
                 return None, None
             if outcome == "complete" and not (was_placeholder and (incomplete or error)):
-                self._complete(self.args, fragments)
+                self._complete(self.args)
                 return None, fragments if was_placeholder else None
             if error is not None:
                 self._fail(_problem("PROVIDER_ERROR", error))
@@ -296,7 +288,7 @@ class LiveCall(ToolCall):
         self._freeze(known)
         return None, None
 
-    def _complete(self, value: Any, fragments: list[Fragment]) -> None:
+    def _complete(self, value: Any) -> None:
         """Complete the call, unless the schema finds a violation in what the end made certain."""
         known = self.args
         if self.name is None and not self._is_received:
@@ -304,14 +296,13 @@ class LiveCall(ToolCall):
             self._freeze(value)
             return
         self.status = "complete"
-        if self._check is not None and fragments:
-            self._validate(fragments, value)
+        self._validate(value)
         self._freeze(known if self.error is not None else value)
 
     def _freeze(self, value: Any) -> None:
         cut = None if self.status == "complete" else self._arguments.open_path
         self._arguments = Arguments(self.raw, value, self._arguments.repairs, open_path=cut)
-        self._check = self._waiting = self._writer = None
+        self._check = self._writer = None
         self._preset = ABSENT
         self.open = False
 
@@ -321,41 +312,34 @@ class LiveCall(ToolCall):
 
     # ---- the schema ----
 
-    def wait_for_name(self) -> None:
-        """Keep the fragments until the name tells which schema validates them."""
-        self._waiting = []
+    def validate_with(self, schema: Schema | None) -> None:
+        """Validate with this schema from now on, also what has arrived."""
+        self._check = None if schema is None else schema.check()
+        self._is_typed = schema is not None and schema.is_typed
+        if self.status == "streaming":
+            self._validate()
 
-    def guide_with(self, guide: Guide | None) -> None:
-        """Take the reading that the schema asks for, from the next argument text on."""
-        self._guide = guide
-        if guide is not None:
-            self._arguments.guide(guide)
+    def _validate(self, complete: Any = ABSENT) -> None:
+        """Check the arguments, which may be complete; a violation makes the call an error."""
+        check, arguments = self._check, self._arguments
+        if check is None or arguments is NOTHING and complete is ABSENT:
+            return
+        from ..schema import Refused
+        from ..schema.errors import offset_of, violation
 
-    def validate_with(self, check: Check | None) -> None:
-        """Validate with this check from now on, beginning with the fragments that were kept."""
-        fragments, self._waiting = self._waiting or [], None
-        self._check = check
-        if check is not None and self.status == "streaming":
-            self._validate(fragments)
-
-    def _validate(self, fragments: list[Fragment], value: Any = ABSENT) -> None:
-        """Validate new fragments; the first violation makes the call an error."""
-        check = self._check
-        assert check is not None
-        violation = check.feed(*fragments)
-        last = fragments[-1].kind if fragments else None
-        if violation is None and last == "JsonComplete":
-            violation = check.close(self.args if value is ABSENT else value)
-            self.model = check.model
-        # In a string no number or literal has begun.
-        elif violation is None and last != "PartialString":
-            if begun := self._arguments.begun:
-                violation = check.pending(*begun)
-            elif key := self._arguments.begun_key:
-                violation = check.pending_key(*key)
-        if violation is not None:
+        try:
+            if complete is not ABSENT or (arguments.complete and not arguments.is_placeholder):
+                self._check = None
+                model = check.close(arguments.live if complete is ABSENT else complete)
+                self.model = model if self._is_typed else None
+            elif not arguments.is_placeholder:
+                arguments.check(check)
+        except Refused as refused:
             self._check = None
-            self._fail(violation.locate(self.raw).to_dict())
+            options = {"repair": self.repair, "limits": self.limits}
+            offset = offset_of(self.raw, refused.refusal, options)
+            error = violation(refused.refusal, (), offset)
+            self._fail(error.locate(self.raw).to_dict())
 
 
 def joined(news: News, more: News) -> News:

@@ -1,0 +1,175 @@
+"""What the first characters of a value prove: nodes, and the checks that typed values and JSON
+Schema share.
+
+A `Node` says what a schema requires of the value at one place. It refuses early only what its
+validator would refuse whatever follows: a value of the wrong kind at its first character, a key
+that is forbidden, a string with which no allowed text begins.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from os.path import commonprefix
+from typing import Any, Final
+
+from ..paths import ABSENT
+from .errors import Refusal, list_allowed, quote
+
+# The kinds of value that the first character tells apart.
+NULL: Final = 1
+BOOLEAN: Final = 2
+NUMBER: Final = 4
+STRING: Final = 8
+ARRAY: Final = 16
+OBJECT: Final = 32
+EVERY: Final = 63
+
+NAMES: Final = {
+    NULL: "null",
+    BOOLEAN: "a boolean",
+    NUMBER: "a number",
+    STRING: "a string",
+    ARRAY: "an array",
+    OBJECT: "an object",
+}
+_KINDS: Final = {
+    type(None): NULL,
+    bool: BOOLEAN,
+    int: NUMBER,
+    float: NUMBER,
+    str: STRING,
+    list: ARRAY,
+    dict: OBJECT,
+}
+_FIRST: Final = {"n": NULL, "t": BOOLEAN, "f": BOOLEAN, **dict.fromkeys("-0123456789", NUMBER)}
+_ZEROS: Final = {NULL: None, BOOLEAN: False, NUMBER: 0, STRING: ""}
+
+
+def kind_of(value: Any) -> int:
+    """Return the kind of a JSON value; numbers of other types are read with `parse_float`."""
+    return _KINDS.get(type(value), NUMBER)
+
+
+def kind_of_text(text: str) -> int:
+    """Return the kind of a number or literal that begins so; EVERY if it is neither."""
+    return _FIRST.get(text[:1], EVERY)
+
+
+class Node:
+    """What a schema requires of the value at one place. The base class requires nothing.
+
+    `kinds` are the kinds that may be valid, `texts` the allowed strings, sorted, if they are
+    listed, and `natural` the kinds that a value is usually written as. `is_judged` is true if
+    `finish` decides about a complete value; otherwise the container around it does.
+    """
+
+    __slots__ = ("is_judged", "kinds", "natural", "text_rule", "texts")
+
+    def __init__(self, kinds: int = EVERY, texts: list[str] | None = None) -> None:
+        self.kinds = self.natural = kinds
+        self.texts = texts
+        self.text_rule = "enum"
+        self.is_judged = True
+
+    def refuse_kind(self, kind: int) -> Refusal:
+        """Return why a value of this kind is refused."""
+        return Refusal("type", f"{NAMES[kind]} is not allowed")
+
+    def refuse_text(self, text: str) -> Refusal | None:
+        """Return why no allowed string begins with `text`, or None if one does."""
+        texts = self.texts
+        if texts is None:
+            return None
+        at = bisect_left(texts, text)
+        if at < len(texts) and texts[at].startswith(text):
+            return None
+        # The shortest wrong prefix, so that the message does not depend on the pieces.
+        shared = max(
+            [len(commonprefix([text, it])) for it in texts[max(at - 1, 0) : at + 1]] or [0]
+        )
+        begin = quote(text[: shared + 1])
+        message = f"no allowed value begins with {begin}: {list_allowed(texts)}"
+        return Refusal(self.text_rule, message, allowed=tuple(texts))
+
+    def refuse_start(self, value: Any) -> Refusal | None:
+        """Return what the first characters of a value prove, complete or not."""
+        kind = kind_of(value)
+        if not self.kinds & kind:
+            return self.refuse_kind(kind)
+        return self.refuse_text(value) if kind == STRING else None
+
+    def open(self, kind: int) -> Node:
+        """Return the node for the inside of a container of this kind."""
+        return self
+
+    def child(self, step: str | int) -> Node | Refusal:
+        """Return the node of a member or element, or why its key is refused."""
+        return ANY
+
+    def narrow(self, step: str | int, value: Any) -> Node:
+        """Return the node that is left of an alternative once this member is complete."""
+        return self
+
+    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+        """Return what a complete value becomes, or why it is refused.
+
+        `made` has what the children have become, if they have been finished one by one.
+        """
+        return value, None
+
+    def grow(self, text: str) -> Any:
+        """Return what an open string is shown as; `ABSENT` until it is complete."""
+        return text
+
+    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+        """Return what an open container is shown as; `ABSENT` if nothing.
+
+        `made` has its complete children, `inner` is what the open one at `step` is shown as.
+        """
+        shown = made.copy()
+        if inner is ABSENT or step is None:
+            return shown
+        if type(shown) is list:
+            shown.append(inner)
+        else:
+            shown[step] = inner
+        return shown
+
+    def field_names(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the name of the field for each of these keys that has one."""
+        return {key: key for key in keys}
+
+    def zero(self, around: tuple[Any, ...] = ()) -> Any:
+        """Return the zero value of the type, for a field that has not come; None if it has none."""
+        return None
+
+    def natural_zero(self) -> tuple[bool, Any]:
+        """Return whether the JSON value has a zero, and the zero: null where that is allowed."""
+        if self.natural & NULL and self.natural != EVERY:
+            return True, None
+        if self.natural == ARRAY or self.natural == OBJECT:
+            return True, [] if self.natural == ARRAY else {}
+        return self.natural in _ZEROS, _ZEROS.get(self.natural)
+
+
+class Unknown(Node):
+    """A value about which nothing is known until the container around it is complete."""
+
+    __slots__ = ()
+
+    def child(self, step: str | int) -> Node | Refusal:
+        return self
+
+    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+        return ABSENT, None
+
+    def grow(self, text: str) -> Any:
+        return ABSENT
+
+    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+        return ABSENT
+
+
+ANY: Final = Node()
+UNKNOWN: Final = Unknown()
