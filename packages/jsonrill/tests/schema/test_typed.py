@@ -6,6 +6,7 @@ import copy
 import pickle
 import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
@@ -44,13 +45,11 @@ class Trip(BaseModel):
 
 def last(source: Iterable[str], type_: Any, **options: Any) -> Any:
     """Return the last value before the source stops, which may be in the middle of the text."""
-    shown = None
-    try:
-        for shown in values(source, type_, **options):
-            pass
-    except Truncated:
-        pass
-    return shown
+    shown = [None]
+    with suppress(Truncated):
+        for value in values(source, type_, **options):
+            shown.append(value)
+    return shown[-1]
 
 
 def violation(source: Iterable[str], type_: Any) -> InvalidSchema:

@@ -412,7 +412,7 @@ class Items(TypedNode):
 
     def _collected(self, made: list[Any]) -> Any:
         try:
-            return self._collect(made)
+            return made if self._collect is list else self._collect(made)
         except TypeError:  # not hashable yet
             return ABSENT
 
