@@ -40,8 +40,9 @@ GROUPS = {
     "packages/jsonrill-server/tests/runs": "databases",
     "packages/jsonrill-server/tests/store": "databases",
 }
-# Tests of the library that start processes, load client libraries, measure or run a type checker.
-SLOW = re.compile(r"/(cli|ext|frameworks|sources|testing)/|_(clients|costs?|typing)\.py$")
+# Tests of the library that start processes or threads, load client libraries, measure, or try very
+# many inputs.
+SLOW = re.compile(r"/(cli|ext|frameworks|sources|testing)/|_(clients|composition|costs?|matrix|near_json|threads|typing)\.py$")
 
 
 @pytest.hookimpl(tryfirst=True)
