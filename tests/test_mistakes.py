@@ -281,7 +281,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "a number out of range",
         lambda: read('{"city": "R", "nights": 99}', Trip),
-        "InvalidSchema: Input should be less than or equal to 30, not 99: allowed is at least 1 and at most 30 (less_than_equal) at character 24, in root.nights",
+        "InvalidSchema: Input should be less than or equal to 30, not 99 (less_than_equal) at character 24, in root.nights",
     ),
     (
         "a field too few",
@@ -291,7 +291,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "a key too many",
         lambda: read('{"town": "R"}', Strict),
-        'InvalidSchema: no allowed key begins with "t": allowed is "city" (extra_forbidden) at character 1, in root',
+        'InvalidSchema: the key "town" is not allowed: allowed is "city" (extra_forbidden) at character 1, in root.town',
     ),
     (
         "a list in place of the object",
@@ -381,7 +381,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "select: schema",
         lambda: list(rill.select('{"rows": [{"city": 5}]}', "rows", Strict)),
-        "InvalidSchema: Input should be a valid string, not 5 (string_type) at character 10, in root.rows[0].city",
+        "InvalidSchema: Input should be a valid string, not a number (string_type) at character 10, in root.rows[0].city",
     ),
     (
         "updates: mode",

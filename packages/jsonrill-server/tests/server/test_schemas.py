@@ -68,18 +68,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield running
 
 
-def test_what_is_too_heavy_is_refused_and_the_rest_is_used(server: Server) -> None:
-    async def main() -> None:
-        async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
-            await used(http, body_of({"type": "object"}))
-            before = memory_of(server)
-            for name, (schema, refused) in HEAVY.items():
-                assert await used(http, body_of(schema)) == (422 if refused else 201), name
-                assert memory_of(server) - before < TOTAL, name
-
-    asyncio.run(main())
-
-
 def test_a_heavy_schema_is_given_back_with_its_last_reader() -> None:
     """A view without readers is kept for a while; with such a schema others would be refused."""
     schemas = [{"enum": [f"{name}-{at}" for at in range(5000)]} for name in "ab"]
@@ -131,28 +119,6 @@ def test_the_event_loop_goes_on_while_a_large_schema_is_compiled(
         asyncio.run(main())
     finally:
         gc.unfreeze()
-
-
-def test_what_compiles_too_long_is_refused_and_so_is_who_waits_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A thread that does not come back is lost; the requests are not."""
-    monkeypatch.setattr("jsonrill_server.runs.schemas.LONGEST", 1.0)
-    over = threading.Event()
-    monkeypatch.setattr("jsonrill_server.runs.schemas.weight_of", lambda *_: over.wait(60) or 1)
-    heavy = StreamOptions(schema={"enum": [f"value-{at}" for at in range(5000)]})
-
-    async def main() -> None:
-        schemas, check = Schemas(), lambda: check_options(heavy)
-        asked = [schemas.compiling(heavy, check) for _ in range(WAITING + 2)]
-        errors = await asyncio.gather(*asked, return_exceptions=True)
-        assert [type(error) for error in errors] == [BadOption] + [TooMany] * (WAITING + 1)
-        assert "before" in str(errors[1]) and "wait" in str(errors[-1])
-        over.set()
-        monkeypatch.undo()
-        await schemas.compiling(heavy, check)
-
-    asyncio.run(main())
 
 
 def test_others_have_their_turn_between_two_large_schemas() -> None:

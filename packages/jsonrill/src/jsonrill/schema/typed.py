@@ -786,7 +786,9 @@ def _explain(error: Any, value: Any) -> Refusal:
     """Return the first of pydantic's complaints."""
     first = error.errors(include_url=False, include_context=False)[0]
     message = first["msg"]
-    if not isinstance(first["input"], (dict, list)) and first["type"] != "json_invalid":
+    if first["type"] == "missing":
+        message = f"{quote(first['loc'][-1])} is missing"
+    elif not isinstance(first["input"], (dict, list)) and first["type"] != "json_invalid":
         message += f", not {quote(first['input'])}"
     return Refusal(first["type"], message, _path(first["loc"], value))
 
