@@ -7,32 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import threading
 import time
 from contextlib import AsyncExitStack
 from typing import Any
 
-import httpx2
 import pytest
 
 from jsonrill_server.runs.hub import Hub
-from jsonrill_server.runs.options import BadOption, StreamOptions, TooMany, ViewOptions
+from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.positions import START
 from jsonrill_server.runs.records import CLOSED
 from jsonrill_server.runs.render import check_options
-from jsonrill_server.runs.schemas import TOTAL, WAITING, Schemas
+from jsonrill_server.runs.schemas import Schemas
 from jsonrill_server.runs.settings import Settings
 from jsonrill_server.store.memory import MemoryStore
 from support import hard
 from support.hostile import (
     LONGEST,
-    body_of,
     chain,
-    memory_of,
     nested,
     patterns,
     properties,
-    used,
 )
 from support.processes import Server
 
