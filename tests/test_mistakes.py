@@ -306,12 +306,12 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "a schema by its name",
         lambda: read("{}", "Trip"),
-        "TypeError: a schema is a pydantic type or a JSON Schema as a dict: json.loads(…)",
+        "TypeError: a schema is a pydantic type or a JSON Schema as a dict, not str",
     ),
     (
         "a JSON Schema as text",
         lambda: read("{}", '{"type": "object"}'),
-        "TypeError: a schema is a pydantic type or a JSON Schema as a dict: json.loads(…)",
+        "TypeError: a schema is a pydantic type or a JSON Schema as a dict, not str",
     ),
     (
         "a JSON Schema that is wrong",

@@ -13,22 +13,21 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..paths import Path
-from .check import Check, Refused
-from .early import ARRAY, EVERY, OBJECT, STRING, Node
+from .check import Check, Judge, Refused
+from .early import ARRAY, EVERY, NULL, OBJECT, STRING, Node
 from .errors import Refusal, violation
 from .partials import is_partial
 
-# Keywords of schemas without a type, which tell whether an array is meant or its elements.
-_OF_ARRAYS: Final = frozenset(
+# Of a schema without a type they tell that an array is meant rather than its elements.
+_ARRAY_KEYWORDS: Final = frozenset(
     ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains")
-)
-_OF_OTHERS: Final = frozenset(
-    ("properties", "required", "additionalProperties", "patternProperties", "propertyNames")
-    + ("minProperties", "maxProperties", "minLength", "maxLength", "pattern", "minimum", "maximum")
-    + ("exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 )
 
 __all__ = ["Check", "Refusal", "Refused", "Schema", "is_partial"]
+
+
+# The node of a schema, and what judges a complete value.
+Compiled = tuple[Node, Judge]
 
 
 class Schema:
@@ -38,26 +37,26 @@ class Schema:
     invalid schema raises `ValueError`, another object `TypeError`.
     """
 
-    __slots__ = ("_source", "is_typed", "node")
+    __slots__ = ("_source", "_whole", "is_typed", "node")
 
     def __init__(self, source: Any, *, zeros: bool = False) -> None:
+        self._source = source
         self.is_typed = False
-        self._source: Any = source
         self.node: Node
+        self._whole: Judge | None
         if isinstance(source, Schema):
-            self.node, self.is_typed, self._source = source.node, source.is_typed, source._source
+            self.node, self._whole = source.node, source._whole
+            self.is_typed, self._source = source.is_typed, source._source
         elif isinstance(source, (bool, Mapping)):
-            self.node = _json_schema(source)
-        elif isinstance(source, (str, bytes)):
-            raise TypeError("a schema is a pydantic type or a JSON Schema as a dict: json.loads(…)")
-        elif isinstance(source, (int, float, list, tuple, set)):
+            self.node, self._whole = _json_schema(source)
+        elif isinstance(source, (str, bytes, int, float, list, tuple, set)):
             kind = type(source).__name__
             raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
         elif hasattr(type(source), "model_dump") and not isinstance(source, type):
             name = type(source).__name__
             raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         else:
-            self.node = _type(source, zeros)
+            self.node, self._whole = _type(source, zeros)
             self.is_typed = True
 
     def __deepcopy__(self, memo: Any) -> Schema:
@@ -65,7 +64,7 @@ class Schema:
 
     def check(self) -> Check:
         """Return the check of one new value."""
-        return Check(self.node)
+        return Check(self.node, self._whole)
 
     def validate(self, value: Any, path: Path = (), offset: int | None = None) -> Any:
         """Return a complete value as the schema's type, or raise `InvalidSchema`.
@@ -80,43 +79,46 @@ class Schema:
     @property
     def takes_objects(self) -> bool:
         """True if an object may be valid."""
-        return bool(self.node.natural & OBJECT)
+        return bool(self.node.kinds & OBJECT)
 
     @property
     def takes_text(self) -> bool:
         """True if a string may be valid."""
-        return bool(self.node.natural & STRING)
+        return bool(self.node.kinds & STRING)
 
     @property
     def describes_arrays(self) -> bool:
         """True if this is the schema of an array rather than of each of its elements."""
-        if self.node.natural != EVERY:
-            return bool(self.node.natural & ARRAY) or not self.node.natural
-        keywords = set(self._source) if isinstance(self._source, Mapping) else set()
-        is_array = not _OF_ARRAYS.isdisjoint(keywords) or _OF_OTHERS.isdisjoint(keywords)
-        return not self.is_typed and is_array
+        if self.node.kinds != EVERY:
+            return bool(self.node.kinds & ARRAY) or not self.node.kinds
+        keywords = self._source if isinstance(self._source, Mapping) else ()
+        return not _ARRAY_KEYWORDS.isdisjoint(keywords)
 
     def item(self, index: int) -> Schema:
         """Return the schema of one element of the array that this schema describes."""
         node = self.node.open(ARRAY).child(index)
         part = Schema.__new__(Schema)
         part.node = Node() if isinstance(node, Refusal) else node
-        part.is_typed, part._source = self.is_typed, None
+        part.is_typed, part._source, part._whole = self.is_typed, None, None
         return part
 
     def zero(self, path: Path) -> tuple[bool, Any]:
         """Return whether the value at this path has a zero, and the zero: "" 0 false [] {} null."""
         node = self.node
         for step in path:
-            kind = ARRAY if isinstance(step, int) else OBJECT
-            below = node.open(kind).child(step)
+            below = node.open(ARRAY if isinstance(step, int) else OBJECT).child(step)
             if isinstance(below, Refusal):
                 return False, None
             node = below
-        return node.natural_zero()
+        if node.kinds & NULL and node.kinds != EVERY:
+            return True, None
+        if node.kinds == ARRAY or node.kinds == OBJECT:
+            return True, [] if node.kinds == ARRAY else {}
+        zero = node.zero()
+        return isinstance(zero, (str, int, float)), zero
 
 
-def _json_schema(source: bool | Mapping[str, Any]) -> Node:
+def _json_schema(source: bool | Mapping[str, Any]) -> Compiled:
     """Compile a JSON Schema; equal ones once, since compiling takes long."""
     from .json_schema import compile_json_schema
 
@@ -130,13 +132,13 @@ def _json_schema(source: bool | Mapping[str, Any]) -> Node:
 
 
 @lru_cache(maxsize=32)
-def _json_schema_of(text: str) -> Node:
+def _json_schema_of(text: str) -> Compiled:
     from .json_schema import compile_json_schema
 
     return compile_json_schema(json.loads(text))
 
 
-def _type(source: Any, zeros: bool) -> Node:
+def _type(source: Any, zeros: bool) -> Compiled:
     """Compile a type; a class once, as long as it has not been rebuilt."""
     if isinstance(source, type):
         return _class(source, vars(source).get("__pydantic_validator__"), zeros)
@@ -146,7 +148,7 @@ def _type(source: Any, zeros: bool) -> Node:
 
 
 @lru_cache(maxsize=64)
-def _class(source: type, validator: object, zeros: bool) -> Node:
+def _class(source: type, validator: object, zeros: bool) -> Compiled:
     from .typed import compile_type
 
     return compile_type(source, zeros)

@@ -15,12 +15,15 @@ it is read again child by child, so the first violation is the same however the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
 from ..paths import ABSENT, Path
 from .early import ARRAY, OBJECT, Node, kind_of_text
 from .errors import Refusal, before
+
+Judge = Callable[[Any], tuple[Any, Refusal | None]]
 
 
 class Refused(Exception):
@@ -152,10 +155,12 @@ class Check:
     yet, and `close` when the value is complete. Each raises `Refused` at the first violation.
     """
 
-    __slots__ = ("_frames", "_node", "_path", "_shown", "_text", "changed")
+    __slots__ = ("_frames", "_node", "_path", "_shown", "_text", "_whole", "changed")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, whole: Judge | None = None) -> None:
         self._node = node
+        # Judges the complete value; without it the node does.
+        self._whole = whole
         self._frames: list[Frame] = []
         self._path: Path = ()
         # The node of the open string, and its text.
@@ -226,7 +231,12 @@ class Check:
         self._frames = []
         self._shown = None
         self.changed = True
-        return finish(self._node, value, ())
+        if self._whole is None:
+            return finish(self._node, value, ())
+        result, refusal = self._whole(value)
+        if refusal is not None:
+            raise Refused(first_refusal(self._node, value) or refusal)
+        return result
 
     def partial(self) -> Any:
         """Return the partial value as it was at the last look; `ABSENT` if there is none."""
@@ -243,19 +253,9 @@ class Check:
         """Return the complete fields of the root object, by name."""
         if not self._frames or type(self._frames[0].made) is not dict:
             return []
-        frame = self._frames[0]
-        names = frame.node.field_names(frame.made)
-        return [(name, it) for key, name in names.items() if (it := frame.made[key]) is not ABSENT]
-
-    def fields_of(self, value: Any, complete: Any) -> list[tuple[str, Any]]:
-        """Return the fields that a complete value was given, by name."""
-        if isinstance(complete, dict):
-            return list(complete.items())
-        if not isinstance(value, dict) or getattr(complete, "__pydantic_root_model__", False):
-            return []
-        names = self._node.open(OBJECT).field_names(value).values()
-        given = dict.fromkeys([*names, *sorted(getattr(complete, "model_fields_set", ()))])
-        return [(name, getattr(complete, name)) for name in given if hasattr(complete, name)]
+        node, made = self._frames[0].node, self._frames[0].made
+        names = node.field_names(made)
+        return [(name, made[key]) for key, name in names.items() if made[key] is not ABSENT]
 
     def partial_of(self, value: Any, open_path: Path | None) -> Any:
         """Return the partial value of any earlier state; `ABSENT` if there is none."""

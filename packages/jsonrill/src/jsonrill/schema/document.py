@@ -20,6 +20,7 @@ from ..parse.sink import Repair
 from ..paths import ABSENT, Path
 from . import Schema
 from .check import Refused
+from .early import OBJECT, Node
 from .errors import Refusal, SourceText, violation
 
 
@@ -104,9 +105,9 @@ class SchemaDocument:
 
         At the end also those whose value is another one then, such as a validator may make it.
         """
-        check = self._check
-        is_whole = self.complete
-        fields = check.fields_of(self._builder.root, self._value) if is_whole else check.fields()
+        fields = self._check.fields()
+        if self.complete:
+            fields = _fields_of(self._value, self.schema.node, self._builder.root)
         new = [(name, it) for name, it in fields if _differs(it, self._fields.get(name, ABSENT))]
         self._fields.update(new)
         return new
@@ -166,6 +167,17 @@ class SchemaDocument:
         self._value = self._check.partial_of(good, open_path) if is_typed else good
         error.value = self.value
         return error
+
+
+def _fields_of(complete: Any, node: Node, value: Any) -> list[tuple[str, Any]]:
+    """Return the fields that a complete value was given, by name."""
+    if isinstance(complete, dict):
+        return list(complete.items())
+    if not isinstance(value, dict) or getattr(complete, "__pydantic_root_model__", False):
+        return []
+    names = node.open(OBJECT).field_names(value).values()
+    given = dict.fromkeys([*names, *sorted(getattr(complete, "model_fields_set", ()))])
+    return [(name, getattr(complete, name)) for name in given if hasattr(complete, name)]
 
 
 def _differs(value: Any, other: Any) -> bool:

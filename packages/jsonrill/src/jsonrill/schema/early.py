@@ -43,7 +43,7 @@ _KINDS: Final = {
     dict: OBJECT,
 }
 _FIRST: Final = {"n": NULL, "t": BOOLEAN, "f": BOOLEAN, **dict.fromkeys("-0123456789", NUMBER)}
-_ZEROS: Final = {NULL: None, BOOLEAN: False, NUMBER: 0, STRING: ""}
+_ZEROS: Final = {BOOLEAN: False, NUMBER: 0, STRING: ""}
 
 
 def kind_of(value: Any) -> int:
@@ -60,14 +60,14 @@ class Node:
     """What a schema requires of the value at one place. The base class requires nothing.
 
     `kinds` are the kinds that may be valid, `texts` the allowed strings, sorted, if they are
-    listed, and `natural` the kinds that a value is usually written as. `is_judged` is true if
-    `finish` decides about a complete value; otherwise the container around it does.
+    listed. `is_judged` is true if `finish` decides about a complete value; otherwise the container
+    around it does.
     """
 
-    __slots__ = ("is_judged", "kinds", "natural", "text_rule", "texts")
+    __slots__ = ("is_judged", "kinds", "text_rule", "texts")
 
     def __init__(self, kinds: int = EVERY, texts: list[str] | None = None) -> None:
-        self.kinds = self.natural = kinds
+        self.kinds = kinds
         self.texts = texts
         self.text_rule = "enum"
         self.is_judged = True
@@ -141,16 +141,11 @@ class Node:
         return {key: key for key in keys}
 
     def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        """Return the zero value of the type, for a field that has not come; None if it has none."""
-        return None
+        """Return the zero value of the type, for a field that has not come; None if it has none.
 
-    def natural_zero(self) -> tuple[bool, Any]:
-        """Return whether the JSON value has a zero, and the zero: null where that is allowed."""
-        if self.natural & NULL and self.natural != EVERY:
-            return True, None
-        if self.natural == ARRAY or self.natural == OBJECT:
-            return True, [] if self.natural == ARRAY else {}
-        return self.natural in _ZEROS, _ZEROS.get(self.natural)
+        `around` are the classes around it: one that contains itself ends there.
+        """
+        return _ZEROS.get(self.kinds)
 
 
 class Unknown(Node):

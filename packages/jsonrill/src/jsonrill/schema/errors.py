@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codecs import getincrementaldecoder
 from collections.abc import Collection, Mapping
+from importlib import import_module
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +19,15 @@ _VALUES: Final = frozenset(
     ("StartObject", "StartArray", "StartString", "CompleteNumber", "CompleteBoolean")
     + ("CompleteNull",)
 )
+
+
+def library(module: str, extra: str, user: str) -> Any:
+    """Return a module that an extra installs; `ImportError` names the extra."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        name = module.replace("_", "-")
+        raise ImportError(f"{user} needs {name}: install jsonrill[{extra}]") from error
 
 
 class Refusal(NamedTuple):

@@ -7,7 +7,7 @@ All other keywords, `anyOf` and `if` among them, wait for the end of the value t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import quote as percent
 from urllib.parse import unquote
@@ -26,8 +26,7 @@ from .early import (
     Node,
     kind_of,
 )
-from .errors import Refusal, quote, refuse_key
-from .libraries import library
+from .errors import Refusal, library, quote, refuse_key
 
 _HOME: Final = "jsonrill:///schema"
 # What jsonschema-rs calls the value in its messages, and how long a message may be.
@@ -55,124 +54,106 @@ _ENTANGLED: Final = frozenset(
 _INSIDE: Final = frozenset(
     ("properties", "additionalProperties", "items", "prefixItems", "additionalItems")
 )
+_KIND_RULES: Final = ("const", "enum", "anyOf", "oneOf", "$ref")
 _DATA: Final = frozenset(("default", "examples", "enum", "const"))
 _LEGACY: Final = ("draft-04", "draft-06", "draft-07")
 
 
-def compile_json_schema(source: Any) -> Node:
-    """Return the node of a JSON Schema; `ValueError` if it is not one."""
-    return JsonSchemas(source).root
+def compile_json_schema(source: Any) -> tuple[Node, Callable[[Any], Any]]:
+    """Return the node of a JSON Schema, and what judges a complete value.
+
+    `ValueError` if it is not a JSON Schema.
+    """
+    root = JsonSchemas(source).root
+    return root, root.finish
 
 
 class JsonSchemas:
     """One schema document: makes the node of each part when it is first needed."""
 
     def __init__(self, source: Any) -> None:
-        self._rs = library("jsonschema_rs")
+        self._rs = library("jsonschema_rs", "jsonschema", "a JSON Schema")
         self.source = source
-        self._validator = self._compile(source)
-        dialect = (
-            str(source.get("$schema", "2020-12")) if isinstance(source, Mapping) else "2020-12"
-        )
+        validator = self._compile(source)
+        self._nodes: dict[str, Node] = {}
+        keywords = source if isinstance(source, Mapping) else {}
+        dialect = str(keywords.get("$schema", "2020-12"))
         self.is_legacy = any(it in dialect for it in _LEGACY)
         self.has_const = "draft-04" not in dialect
         self.has_prefix = "2020-12" in dialect
         is_known = self.is_legacy or self.has_prefix or "2019-09" in dialect
-        self._nodes: dict[str, Node] = {}
-        self._registry: Any = None
-        if isinstance(source, bool) or not is_known or _is_entangled(source):
-            self.root: Node = Judge(lambda: self._validator)
-            if source is False:
-                self.root.kinds = 0
+        if not isinstance(source, Mapping) or not is_known or _is_entangled(source):
+            self.root: Node = Judge(lambda: validator)
+            self.root.kinds = 0 if source is False else EVERY
             return
         home = {key: value for key, value in source.items() if key not in ("$id", "id")}
         self._registry = self._rs.Registry([(_HOME, home)], retriever=_refuse_fetch)
         self._dialect = {"$schema": source["$schema"]} if "$schema" in source else {}
-        self.root = self._node("", lambda: self._validator)
+        self.root = self._nodes[""] = JsonNode(self, "", lambda: validator)
 
     def node(self, pointer: str) -> Node:
         """Return the node of the part at a JSON Pointer."""
-        return self._node(pointer, lambda: self._part(pointer))
-
-    def _node(self, pointer: str, validator: Callable[[], Any]) -> Node:
         if pointer not in self._nodes:
-            part = self.at(pointer)
-            if part is True or part == {}:
-                self._nodes[pointer] = ANY
-            elif isinstance(part, dict) and self.is_legacy and isinstance(part.get("$ref"), str):
-                target = self.target(part["$ref"])
-                self._nodes[pointer] = ANY
-                self._nodes[pointer] = (
-                    self._node(target, validator) if target is not None else Judge(validator)
-                )
-            else:
-                self._nodes[pointer] = JsonNode(self, pointer, part, validator)
+            is_true = self.at(pointer) in (True, {})
+            make = ANY if is_true else JsonNode(self, pointer, lambda: self._validator(pointer))
+            self._nodes[pointer] = make
         return self._nodes[pointer]
 
     def at(self, pointer: str) -> Any:
-        """Return the part at a JSON Pointer; `KeyError` if there is none."""
+        """Return the part at a JSON Pointer; `LookupError` or such if there is none."""
         part = self.source
         for token in pointer.split("/")[1:]:
-            token = unquote(token).replace("~1", "/").replace("~0", "~")
-            part = part[int(token)] if isinstance(part, list) else part[token]
-        return part
+            step = unquote(token).replace("~1", "/").replace("~0", "~")
+            part = part[int(step)] if isinstance(part, list) else part[step]
+        # Old drafts ignore what is beside a reference.
+        is_alone = self.is_legacy and isinstance(part, dict) and isinstance(part.get("$ref"), str)
+        return {"$ref": part["$ref"]} if is_alone else part
 
-    def target(self, reference: str) -> str | None:
-        """Return the pointer of a local reference; None if it leads nowhere."""
-        pointer = join("", *[_unescape(it) for it in reference[1:].split("/")[1:]])
-        try:
-            part = self.at(pointer)
-        except (KeyError, IndexError, ValueError, TypeError):
-            return None
-        return pointer if isinstance(part, (dict, bool)) else None
-
-    def starts(self, part: Any, active: tuple[int, ...] = ()) -> tuple[int, list[str] | None]:
-        """Return the kinds, and the strings if they are listed, that a part may allow."""
-        if part is False:
-            return 0, None
-        if part is True or id(part) in active or not isinstance(part, dict):
-            return EVERY, None
-        active = (*active, id(part))
-        kinds, texts = EVERY, None
+    def target(self, part: Mapping[str, Any]) -> str | None:
+        """Return the pointer to which the reference of a part leads; None if it has none."""
         reference = part.get("$ref")
-        if isinstance(reference, str):
-            target = self.target(reference)
-            kinds, texts = (EVERY, None) if target is None else self.starts(self.at(target), active)
-            if self.is_legacy:
-                return kinds, texts
+        if not isinstance(reference, str):
+            return None
+        try:
+            target = self.at(reference[1:])
+        except (LookupError, ValueError, TypeError):
+            return None
+        return reference[1:] if isinstance(target, (dict, bool)) else None
+
+    def starts(self, part: Any, around: tuple[str, ...] = ()) -> tuple[int, set[str] | None]:
+        """Return the kinds, and the strings if they are listed, that a part may allow.
+
+        `around` are the references that led here.
+        """
+        if not isinstance(part, dict):
+            return (0 if part is False else EVERY), None
+        kinds, texts = EVERY, None
+        target = self.target(part)
+        if target is not None and target not in around:
+            kinds, texts = self.starts(self.at(target), (*around, target))
+        if self.is_legacy and isinstance(part.get("$ref"), str):
+            return kinds, texts
         if "type" in part:
             types = part["type"] if isinstance(part["type"], list) else [part["type"]]
             kinds &= sum({_TYPES[it] for it in types})
-        listed = part["enum"] if "enum" in part else None
+        listed = part.get("enum")
         if "const" in part and self.has_const:
             listed = [part["const"]]
         if listed is not None:
             kinds &= sum({kind_of(it) for it in listed})
-            own = {it for it in listed if isinstance(it, str)}
-            texts = sorted(own if texts is None else own.intersection(texts))
+            texts = {it for it in listed if isinstance(it, str)}
         for keyword in ("anyOf", "oneOf"):
-            if keyword in part:
-                some, theirs = self._any(part[keyword], active)
-                kinds &= some
-                texts = theirs if texts is None else texts
+            some = [self.starts(it, around) for it in part.get(keyword, ())]
+            if some:
+                kinds &= _union(it[0] for it in some)
+                strings = [it[1] for it in some if it[0] & STRING]
+                if texts is None and strings and all(it is not None for it in strings):
+                    texts = {text for it in strings for text in it or ()}
         return kinds, texts
 
-    def _any(self, parts: list[Any], active: tuple[int, ...]) -> tuple[int, list[str] | None]:
-        kinds = 0
-        texts: set[str] = set()
-        is_listed = True
-        for part in parts:
-            its, listed = self.starts(part, active)
-            kinds |= its
-            if its & STRING:
-                is_listed = is_listed and listed is not None
-                texts.update(listed or ())
-        return kinds, sorted(texts) if is_listed and kinds & STRING else None
-
-    def _part(self, pointer: str) -> Any:
-        return self._rs.validator_for(
-            {**self._dialect, "$ref": f"{_HOME}#{pointer}"}, registry=self._registry, mask=_MASK
-        )
+    def _validator(self, pointer: str) -> Any:
+        reference = {**self._dialect, "$ref": f"{_HOME}#{pointer}"}
+        return self._rs.validator_for(reference, registry=self._registry, mask=_MASK)
 
     def _compile(self, source: Any) -> Any:
         try:
@@ -235,46 +216,39 @@ class JsonNode(Judge):
 
     __slots__ = ("_is_simple", "_part", "_pointer", "_schemas")
 
-    def __init__(
-        self, schemas: JsonSchemas, pointer: str, part: Any, validator: Callable[[], Any]
-    ) -> None:
+    def __init__(self, schemas: JsonSchemas, pointer: str, validator: Callable[[], Any]) -> None:
         Judge.__init__(self, validator)
+        part = schemas.at(pointer)
         self._schemas = schemas
         self._pointer = pointer
         self._part: dict[str, Any] = part if isinstance(part, dict) else {}
-        self.kinds, self.texts = schemas.starts(part)
-        self.natural = self.kinds
+        self.kinds, texts = schemas.starts(part)
+        self.texts = None if texts is None else sorted(texts)
         self.text_rule = "const" if "const" in self._part else "enum"
         # The kind alone decides: nothing is left to judge.
-        types = self._part.get("type")
-        self._is_simple = self._part.keys() <= _ANNOTATIONS and isinstance(types, str)
-        self._is_simple = self._is_simple and types != "integer"
+        is_kind = isinstance(self._part.get("type"), str) and self._part["type"] != "integer"
+        self._is_simple = is_kind and self._part.keys() <= _ANNOTATIONS
 
     def refuse_kind(self, kind: int) -> Refusal:
         types = self._part.get("type")
         if types is None:
-            rules = ("const", "enum", "anyOf", "oneOf", "$ref")
-            rule = next((it for it in rules if it in self._part), "false")
+            rule = next((it for it in _KIND_RULES if it in self._part), "false")
             return Refusal("type" if rule == "$ref" else rule, f"{NAMES[kind]} is not allowed")
         names = " or ".join(types) if isinstance(types, list) else types
         return Refusal("type", f"expected {names} but got {NAMES[kind]}")
 
     def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
-        if self._is_simple and self.kinds & kind_of(value):
-            return value, None
-        return Judge.finish(self, value)
+        is_valid = self._is_simple and self.kinds & kind_of(value)
+        return (value, None) if is_valid else Judge.finish(self, value)
 
     def open(self, kind: int) -> Node:
-        """Follow a reference that leads to the rules for the inside."""
+        """Follow references to the rules for the inside."""
         node: Node = self
         seen = set()
-        while isinstance(node, JsonNode) and node not in seen:
+        while isinstance(node, JsonNode) and node not in seen and _INSIDE.isdisjoint(node._part):
             seen.add(node)
-            reference = node._part.get("$ref")
-            if not isinstance(reference, str) or not _INSIDE.isdisjoint(node._part):
-                return node
-            target = self._schemas.target(reference)
-            node = ANY if target is None else self._schemas.node(target)
+            target = self._schemas.target(node._part)
+            node = node if target is None else self._schemas.node(target)
         return node
 
     def child(self, step: str | int) -> Node | Refusal:
@@ -303,42 +277,34 @@ class JsonNode(Judge):
         return self._below(rest) if rest in part and (first or self._schemas.has_prefix) else ANY
 
     def _below(self, *steps: str) -> Node:
-        return self._schemas.node(join(self._pointer, *steps))
+        tokens = [percent(it.replace("~", "~0").replace("/", "~1"), safe="~") for it in steps]
+        return self._schemas.node("/".join((self._pointer, *tokens)))
 
 
-def join(pointer: str, *steps: str) -> str:
-    """Return a JSON Pointer with more steps, as it is written in the fragment of a URI."""
-    for step in steps:
-        pointer += "/" + percent(step.replace("~", "~0").replace("/", "~1"), safe="~")
-    return pointer
-
-
-def _unescape(token: str) -> str:
-    return unquote(token).replace("~1", "/").replace("~0", "~")
+def _union(kinds: Iterable[int]) -> int:
+    union = 0
+    for kind in kinds:
+        union |= kind
+    return union
 
 
 def _is_entangled(schema: Any) -> bool:
     """Return whether parts depend on more than their own text and local references."""
-    todo = list(schema.values())
-    if not _ENTANGLED.isdisjoint(schema) or _is_foreign(schema.get("$ref")):
-        return True
+    todo = [{key: it for key, it in schema.items() if key not in ("$id", "id", "$schema")}]
     while todo:
         part = todo.pop()
-        if isinstance(part, dict):
+        if isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            reference = part.get("$ref", "#")
             names = (part.get("$id"), part.get("id"), part.get("$schema"))
-            if not _ENTANGLED.isdisjoint(part) or any(isinstance(it, str) for it in names):
+            is_local = not isinstance(reference, str) or reference[:2] in ("#", "#/")
+            if not is_local or not _ENTANGLED.isdisjoint(part):
                 return True
-            if _is_foreign(part.get("$ref")):
+            if any(isinstance(it, str) for it in names):
                 return True
             todo += [value for key, value in part.items() if key not in _DATA]
-        elif isinstance(part, list):
-            todo += part
     return False
-
-
-def _is_foreign(reference: Any) -> bool:
-    """Return whether a reference is not a JSON Pointer into the same document."""
-    return isinstance(reference, str) and reference != "#" and not reference.startswith("#/")
 
 
 def _refuse_fetch(uri: str) -> Any:

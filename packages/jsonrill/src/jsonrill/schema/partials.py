@@ -39,17 +39,18 @@ class PartialModel(PartialInstance):
     __slots__ = ()
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
-        """Dump without warnings, and without computed fields that fail."""
+        """Dump without warnings, and without computed fields if one fails."""
         model: Any = super()
         options = {"warnings": False, **options}
         try:
             return cast("dict[str, Any]", model.model_dump(**options))
-        except Exception:  # a computed field or a serializer needs what has not come
-            options["exclude"] = {*(options.get("exclude") or ()), *self._failing(options)}
+        except Exception:  # a computed field needs what has not come
+            computed = cast(Any, type(self)).model_computed_fields
+            options["exclude"] = {*(options.get("exclude") or ()), *computed}
             return cast("dict[str, Any]", model.model_dump(**options))
 
     def model_dump_json(self, **options: Any) -> str:
-        """Dump without warnings, and without computed fields that fail."""
+        """Dump without warnings, and without computed fields if one fails."""
         model: Any = super()
         try:
             return cast("str", model.model_dump_json(**{"warnings": False, **options}))
@@ -58,18 +59,6 @@ class PartialModel(PartialInstance):
             value = self.model_dump(**{**options, "mode": "json"})
             separators = (",", ":") if indent is None else (",", ": ")
             return json.dumps(value, indent=indent, ensure_ascii=False, separators=separators)
-
-    def _failing(self, options: dict[str, Any]) -> set[str]:
-        """Return the fields that cannot be dumped yet."""
-        cls, model = cast(Any, type(self)), cast(Any, super())
-        failing = set()
-        names = {*cls.model_fields, *cls.model_computed_fields}
-        for name in names:
-            try:
-                model.model_dump(**{**options, "include": {name}, "exclude": names - {name}})
-            except Exception:
-                failing.add(name)
-        return failing
 
     def __repr_args__(self) -> Any:
         """Leave out computed fields, which may need what has not come."""
