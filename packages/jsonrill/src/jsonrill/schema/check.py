@@ -37,39 +37,52 @@ class Refused(Exception):
 class Frame:
     """An open container: its node, and what its complete children have become."""
 
-    __slots__ = ("container", "done", "has_absent", "made", "node", "reopened")
+    __slots__ = ("_base", "_below", "_size", "container", "made", "node", "reopened", "step")
 
     def __init__(self, node: Node, container: Any) -> None:
         self.container = container
         self.node = node.open(ARRAY if type(container) is list else OBJECT)
         self.made: Any = type(container)()
-        self.done = 0
-        self.has_absent = False
         # A key that comes again, while its new value is open.
         self.reopened: str | None = None
+        # At the last look: where the open child was, its node, and how many children there were.
+        self.step: str | int | None = None
+        self._below: Node | None = None
+        self._size = 0
+        # What the node has prepared of the complete children, until there is another one.
+        self._base: Any = None
 
-    def advance(self, step: str | int | None, below: Frame | None = None) -> None:
-        """Finish the children that are complete now; the one at `step` is open.
+    def look(self, step: str | int | None, inner: Frame | None = None) -> Any:
+        """Finish the children that are complete now. Return the node of the open one at `step`.
 
-        `below` is the frame of the child that was open at the last look.
+        `inner` is the frame of the child that was open at the last look.
         """
         container = self.container
+        if step is not None and step == self.step and len(container) == self._size:
+            return self._below
         if type(container) is list:
-            for index in range(self.done, len(container) - (step is not None)):
-                self._take(index, container[index], below)
-            return
-        made = self.made
+            for index in range(len(self.made), len(container) - (step is not None)):
+                self._take(index, container[index], inner)
+        else:
+            self._take_members(step, inner)
+        self.step, self._size = step, len(container)
+        self._below = None if step is None else self.child(step)
+        return self._below
+
+    def _take_members(self, step: Any, inner: Frame | None) -> None:
+        container, made = self.container, self.made
         if self.reopened is not None and self.reopened != step:
             key, self.reopened = self.reopened, None
             self._take(key, container[key], None)
         if step in made and self.reopened is None:
-            self.reopened, made[step], self.has_absent = str(step), ABSENT, True
+            self.reopened = step
+            self._put(step, ABSENT)
         is_new = step is not None and step not in made
         new = len(container) - len(made) - is_new
         if new > 0:
             last = list(islice(reversed(container), new + is_new))
             for key in reversed(last[is_new:]):
-                self._take(key, container[key], below)
+                self._take(key, container[key], inner)
 
     def last(self) -> Any:
         """Return what the last complete child has become."""
@@ -83,48 +96,47 @@ class Frame:
             raise Refused(node.below((step,)))
         return node
 
-    def _take(self, step: str | int, value: Any, below: Frame | None) -> None:
+    def _take(self, step: str | int, value: Any, inner: Frame | None) -> None:
         node = self.child(step)
         made = None
-        if below is not None and below.container is value:
+        if inner is not None and inner.container is value:
             try:
-                below.advance(None)
+                inner.look(None)
             except Refused as refused:
                 raise Refused(refused.refusal.below((step,))) from None
-            made = below.made
+            made = inner.made
         self._put(step, finish(node, value, (step,), made))
         narrow = self.node.narrow(step, value)
         if narrow is not self.node:
             self._narrow(narrow)
 
     def _put(self, step: str | int, made: Any) -> None:
+        self._base = None
         if type(self.made) is list:
             self.made.append(made)
         else:
             self.made[step] = made
-        self.done = len(self.made)
-        if made is ABSENT:
-            self.has_absent = True
 
     def _narrow(self, node: Node) -> None:
         """Finish the children once more, now that it is known which alternative they are of."""
         self.node = node
-        steps = range(self.done) if type(self.made) is list else list(self.made)
+        steps = range(len(self.made)) if type(self.made) is list else list(self.made)
         self.made = type(self.container)()
         for step in steps:
             is_open = step == self.reopened
             value = self.container[step]
             self._put(step, ABSENT if is_open else finish(self.child(step), value, (step,)))
 
-    def show(self, step: str | int | None, inner: Any) -> Any:
-        """Return what the container is shown as, with `inner` for the open child at `step`."""
-        made = self.made
-        if self.has_absent:
-            if type(made) is list:
-                made = [it for it in made if it is not ABSENT]
-            else:
+    def show(self, inner: Any) -> Any:
+        """Return what the container is shown as, with `inner` for the open child."""
+        if self._base is None:
+            made = self.made
+            if type(made) is dict:
                 made = {key: it for key, it in made.items() if it is not ABSENT}
-        return self.node.show(made, step, inner)
+            elif any(it is ABSENT for it in made):
+                made = [it for it in made if it is not ABSENT]
+            self._base = self.node.prepare(made)
+        return self.node.show(self._base, self.step, inner)
 
 
 def finish(node: Node, value: Any, path: Path, made: Any = None) -> Any:
@@ -142,7 +154,7 @@ def first_refusal(node: Node, value: Any) -> Refusal | None:
     refusal = node.refuse_start(value)
     if refusal is None and isinstance(value, (dict, list)):
         try:
-            Frame(node, value).advance(None)
+            Frame(node, value).look(None)
         except Refused as refused:
             return refused.refusal
     return refusal
@@ -177,27 +189,29 @@ class Check:
         if open_path is None:
             return
         frames, node = self._frames, self._node
-        grown = self._grown_value()
+        grown, self._shown = (self._shown, self._text), None
         self._path = open_path
-        self._shown = None
-        for level in range(len(open_path) + 1):
-            if type(value) is str:
-                del frames[level:]
-                self._grow(node, value, open_path)
-                return
-            self._enter(level, node, value, open_path)
-            frame = frames[level]
-            if level == len(open_path):
-                self._advance(frame, level, None, grown)
-                del frames[level + 1 :]
-                return
-            step = open_path[level]
-            self._advance(frame, level, step, grown)
-            try:
-                node = frame.child(step)
-            except Refused as refused:
-                raise Refused(refused.refusal.below(open_path[:level])) from None
-            value = frame.container[step]
+        level = 0
+        try:
+            for level in range(len(open_path) + 1):
+                if type(value) is str:
+                    del frames[level:]
+                    self._grow(node, value)
+                    return
+                if level >= len(frames) or frames[level].container is not value:
+                    self._enter(level, node, value)
+                step = open_path[level] if level < len(open_path) else None
+                frame = frames[level]
+                done = len(frame.made)
+                inner = frames[level + 1] if level + 1 < len(frames) else None
+                node = frame.look(step, inner)
+                if len(frame.made) != done:
+                    self._note_change(frame, done, inner is None, *grown)
+                if step is not None:
+                    value = value[step]
+            del frames[level + 1 :]
+        except Refused as refused:
+            raise Refused(refused.refusal.below(open_path[:level])) from None
 
     def begin(self, step: str | int | None, text: str | None) -> None:
         """Check a value that begins with `text`, a part of a number or literal, after a look.
@@ -240,13 +254,9 @@ class Check:
 
     def partial(self) -> Any:
         """Return the partial value as it was at the last look; `ABSENT` if there is none."""
-        inner = self._grown_value()
-        frames = self._frames
-        if not frames:
-            return inner
-        for level in range(len(frames) - 1, -1, -1):
-            step = self._path[level] if level < len(self._path) else None
-            inner = frames[level].show(step, inner)
+        inner = ABSENT if self._shown is None else self._shown.grow(self._text)
+        for frame in reversed(self._frames):
+            inner = frame.show(inner)
         return inner
 
     def fields(self) -> list[tuple[str, Any]]:
@@ -274,39 +284,27 @@ class Check:
             return ABSENT, None
         return good, _existing(good, path[:-1])
 
-    def _enter(self, level: int, node: Node, container: Any, path: Path) -> None:
-        """Let the frame at this level be that of the container."""
-        frames = self._frames
-        if level < len(frames) and frames[level].container is container:
-            return
-        del frames[level:]
+    def _enter(self, level: int, node: Node, container: Any) -> None:
+        """Let the frame at this level be that of a container that has begun."""
+        del self._frames[level:]
         refusal = node.refuse_start(container)
         if refusal is not None:
-            raise Refused(refusal.below(path[:level]))
-        frames.append(Frame(node, container))
+            raise Refused(refusal)
+        self._frames.append(Frame(node, container))
         self.changed = True
 
-    def _advance(self, frame: Frame, level: int, step: str | int | None, grown: Any) -> None:
-        below = self._frames[level + 1] if level + 1 < len(self._frames) else None
-        done = frame.done
-        try:
-            frame.advance(step, below)
-        except Refused as refused:
-            raise Refused(refused.refusal.below(self._path[:level])) from None
-        if frame.done == done + 1 and grown is not ABSENT and below is None:
-            # The end of a string changes nothing if the string was shown as it grew.
-            self.changed = self.changed or frame.last() != grown
-        elif frame.done != done:
+    def _note_change(
+        self, frame: Frame, done: int, is_scalar: bool, node: Node | None, text: str
+    ) -> None:
+        """Note that children are complete. The end of a string that was shown changes nothing."""
+        is_one = is_scalar and node is not None and len(frame.made) == done + 1
+        if not is_one or node is None or frame.last() != node.grow(text):
             self.changed = True
 
-    def _grown_value(self) -> Any:
-        """Return what the open string was shown as at the last look."""
-        return ABSENT if self._shown is None else self._shown.grow(self._text)
-
-    def _grow(self, node: Node, text: str, path: Path) -> None:
+    def _grow(self, node: Node, text: str) -> None:
         refusal = node.refuse_start(text)
         if refusal is not None:
-            raise Refused(refusal.below(path))
+            raise Refused(refusal)
         self._shown = node
         self._text = text
         if node.grow(text) is not ABSENT:

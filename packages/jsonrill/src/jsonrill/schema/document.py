@@ -139,7 +139,7 @@ class SchemaDocument:
                 self._value = builder.root if self._is_plain else made
                 return
             self._check.look(builder.root, builder.open_path)
-            if self._is_strict:
+            if self._is_strict and not builder.in_string:
                 self._check.begin_at(self._machine)
         except Refused as refused:
             refusal = refused.refusal

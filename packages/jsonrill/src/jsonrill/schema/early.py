@@ -122,12 +122,16 @@ class Node:
         """Return what an open string is shown as; `ABSENT` until it is complete."""
         return text
 
-    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+    def prepare(self, made: Any) -> Any:
+        """Return what `show` needs of the complete children of a container."""
+        return made
+
+    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
         """Return what an open container is shown as; `ABSENT` if nothing.
 
-        `made` has its complete children, `inner` is what the open one at `step` is shown as.
+        `base` is what was prepared, `inner` what the open child at `step` is shown as.
         """
-        shown = made.copy()
+        shown = base.copy()
         if inner is ABSENT or step is None:
             return shown
         if type(shown) is list:
@@ -162,7 +166,7 @@ class Unknown(Node):
     def grow(self, text: str) -> Any:
         return ABSENT
 
-    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
         return ABSENT
 
 

@@ -218,7 +218,7 @@ class TypedNode(Node):
     def grow(self, text: str) -> Any:
         return ABSENT
 
-    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
         return ABSENT
 
 
@@ -305,10 +305,10 @@ class Items(TypedNode):
             return self._collected(made), None
         return TypedNode.finish(self, value)
 
-    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
         # An element of a set is shown when it is complete: the set would have another one then.
         is_ordered = self._collect is list or self._collect is tuple
-        shown = Node.show(self, made, step, inner if is_ordered else ABSENT)
+        shown = Node.show(self, base, step, inner if is_ordered else ABSENT)
         return self._collected(shown) if self._grows else ABSENT
 
     def _collected(self, made: list[Any]) -> Any:
@@ -337,8 +337,8 @@ class Members(TypedNode):
     def child(self, step: str | int) -> Node | Refusal:
         return self.part(self.core.get("values_schema"))
 
-    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
-        shown = Node.show(self, made, step, inner)
+    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
+        shown = Node.show(self, base, step, inner)
         return shown if self._keys is None else {self._key(key): it for key, it in shown.items()}
 
     def _key(self, key: str) -> Any:
@@ -389,20 +389,31 @@ class Fields(TypedNode):
         node = self.child(key)
         return not isinstance(node, Listed) or not node.values or value in node.values
 
-    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
+    def prepare(self, made: Any) -> Any:
         values = self.missing() if self.cls is not None else {}
-        names = set()
+        names: set[str] = set()
         extra = {}
-        for key, value in (made if inner is ABSENT else {**made, step: inner}).items():
+        for key, value in made.items():
             name, is_first = self._keys.get(key, (None, False))
             if name is not None and (is_first or name not in names):
                 values[name] = value
                 names.add(name)
             elif name is None and self._extra is not UNKNOWN:
                 extra[key] = value
+        return values, names, extra
+
+    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
+        values, names, extra = base[0].copy(), base[1].copy(), base[2]
+        if inner is not ABSENT:
+            name, is_first = self._keys.get(step, (None, False))
+            if name is not None and (is_first or name not in names):
+                values[name] = inner
+                names.add(name)
+            elif name is None and self._extra is not UNKNOWN:
+                extra = {**extra, step: inner}
         if self.cls is None:
             return {**values, **extra}
-        return self._make(self.cls, values, names, extra or None)
+        return self._make(self.cls, values, names, {**extra} or None)
 
     def field_names(self, keys: Iterable[str]) -> dict[str, str]:
         names = {key: self._keys.get(key, (None, False))[0] for key in keys}
@@ -549,8 +560,11 @@ class Around(TypedNode):
         )
         return self._wrap(self.inner.grow(text)) if is_text else ABSENT
 
-    def show(self, made: Any, step: str | int | None, inner: Any) -> Any:
-        return self._wrap(self.inner.show(made, step, inner))
+    def prepare(self, made: Any) -> Any:
+        return self.inner.prepare(made)
+
+    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
+        return self._wrap(self.inner.show(base, step, inner))
 
     def _wrap(self, shown: Any) -> Any:
         if shown is ABSENT or not self.is_shown:
