@@ -36,7 +36,7 @@ def test_import_loads_what_reading_text_needs() -> None:
     assert "asyncio" not in read
     for name in LATER:
         assert not any(it.startswith(f"jsonrill.{name}") for it in read), name
-    assert "jsonrill.parse.lenient.inside" not in read
+    assert "jsonrill.parse.repair" not in read
 
 
 def test_nothing_but_the_standard_library_is_loaded() -> None:

@@ -33,10 +33,7 @@ PUBLIC = (
 PARTS = (
     *("parse.sink", "parse.position", "parse.characters", "parse.machine", "parse.create"),
     "parse.nesting",
-    *("parse.lenient.inside", "parse.lenient.core", "parse.lenient.prose"),
-    *("parse.lenient.comments", "parse.lenient.by_schema", "parse.lenient.words"),
-    *("parse.lenient.strings", "parse.lenient.quotes", "parse.lenient.brackets"),
-    *("parse.lenient.tokens", "parse.lenient.ending", "wire.cursor", "build.builder"),
+    *("parse.repair", "wire.cursor", "build.builder"),
     *("chunker.snapshot", "chunker.prefix", "chunker.leaves", "chunker.frames", "chunker.spine"),
     "toolcalls.arguments",
 )

@@ -324,7 +324,7 @@ def test_defaults_are_allowed() -> None:
 
 
 def test_registries_have_handed_over_their_names() -> None:
-    from jsonrill.parse.lenient.rules import RULES
+    from jsonrill.parse.rules import RULES
     from jsonrill.providers import PROVIDERS
 
     assert TABLE["provider"].choices == ("auto", *PROVIDERS)

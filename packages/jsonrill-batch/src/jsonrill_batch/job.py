@@ -26,7 +26,7 @@ from jsonrill.options import (
     jobs_of,
     offered,
 )
-from jsonrill.parse.lenient.rules import rule_names
+from jsonrill.parse.rules import rule_names
 from jsonrill.paths import parse_path
 
 DEFAULT_ID: Final = "id"

@@ -25,7 +25,7 @@ The folders are the journey of the data. A part imports only from parts above it
     answer.py        what a caller may want to know of an answer beside its values
     options.py       every option of every stage: types, defaults, checks, help
     eventstream.py   server-sent events, no I/O; when a heartbeat is sent
-    parse/           text → events, strict and lenient
+    parse/           text → events, strict and repairing
     wire/            fragments, in memory and on the wire; `Parser`
     build/           events and fragments → values; `Document`, `Rebuilder`
     schema/          which values a schema allows, told as early as possible

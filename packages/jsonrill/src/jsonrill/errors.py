@@ -134,13 +134,9 @@ class _ParseError(JsonrillError):
 
 
 class InvalidJSON(_ParseError, ValueError):
-    """No continuation can make this text valid JSON; `expected` is what could have come here.
-
-    `readings` says what the text may mean, where `repair` refused it because that is two things.
-    """
+    """No continuation can make this text valid JSON; `expected` is what could have come here."""
 
     code = "INVALID_JSON"
-    readings: tuple[str, ...] = ()
 
     def __init__(self, message: str = "", *, expected: str = "", **place: Any) -> None:
         super().__init__(message, **place)
@@ -303,7 +299,6 @@ class Limits:
     string: int = 16 * 2**20
     number: int = 400
     keys: int = 100_000
-    repairs: int = 100_000
 
     def __post_init__(self) -> None:
         for field in fields(self):

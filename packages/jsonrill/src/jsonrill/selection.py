@@ -11,6 +11,7 @@ from .errors import DEFAULT_LIMITS, FAR, CutShort, InvalidJSON, LimitExceeded
 from .options import ParseOptions, TextOptions, check
 from .parse.create import create_machine
 from .parse.machine import Machine
+from .parse.position import Position
 from .parse.sink import Repair, weak_method
 from .paths import Path
 
@@ -24,7 +25,7 @@ BLOCK: Final = 1 << 16
 class _Reader:
     """What both selections do: read text, yield what it brings, then raise what is wrong."""
 
-    _machine: Machine
+    _machine: Position
 
     @property
     def repairs(self) -> list[Repair]:
@@ -76,6 +77,7 @@ class Selection(_Reader):
         self._machine = create_machine(self._sink, options)
         self._sink.searches = self._sink.searches and not options.get("repair")
         if self._sink.searches:
+            assert isinstance(self._machine, Machine)
             self._machine.read_keys_once()
         # In a piece no longer than the limit, no value can be longer than it.
         self._most = min(size, BLOCK)

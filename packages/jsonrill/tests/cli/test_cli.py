@@ -20,7 +20,7 @@ import pytest
 import jsonrill
 from jsonrill import Rebuilder
 from jsonrill.cli import main
-from jsonrill.parse.lenient.rules import RULES
+from jsonrill.parse.rules import RULES
 from support import LIBRARY, ROOT, few
 from support.commands import BASE, ENV, call
 

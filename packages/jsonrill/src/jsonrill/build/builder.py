@@ -130,9 +130,6 @@ class ValueBuilder(Sink):
     def end_string(self) -> None:
         self.in_string = False
 
-    def kept_text(self) -> str:
-        return self._text
-
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""
         self.in_string = False

@@ -6,10 +6,10 @@ from typing import Any, Final, Unpack
 
 from ..errors import CutShort, InvalidJSON, LimitExceeded
 from ..options import ParseOptions
-from ..parse.characters import UNSURE, is_unsure, plain_end
+from ..parse.characters import plain_end
 from ..parse.create import create_machine
 from ..parse.sink import BRIEF, Repair
-from ..parse.states import READY, WATCHED
+from ..parse.states import PLAIN, READY
 from ..paths import Path
 from .builder import LIVE, GrowingValue, ValueBuilder
 
@@ -46,29 +46,14 @@ class GrowingDocument(GrowingValue):
         machine, builder = self._machine, self._builder
         # Most pieces of an answer are plain text inside a string. They are told from others as in
         # `Machine.feed`, and added to a member as in `ValueBuilder.text`, without calling either.
-        entry = machine._entry
         if (
-            entry <= WATCHED
+            machine._entry == PLAIN
             and type(data) is str
             and (piece := data)
             and (end := machine._offset + (size := len(piece))) <= machine._stop
             and (
                 plain_end(piece, 0) == size
-                and (not entry or not is_unsure(piece) or machine._is_plain(piece))
                 if _COMPILED
-                else piece.isalpha()
-                or (
-                    '"' not in piece
-                    and "\\" not in piece
-                    and piece.isprintable()
-                    and (
-                        ("," not in piece and piece.isascii())
-                        or piece[-1] not in UNSURE
-                        or not is_unsure(piece)
-                        or machine._is_plain(piece)
-                    )
-                )
-                if entry
                 else '"' not in piece and "\\" not in piece and piece.isprintable()
             )
         ):
@@ -92,12 +77,9 @@ class GrowingDocument(GrowingValue):
         if self._root is _CHANGES:
             self.live = None  # a string has no other owner while it is extended
         try:
-            if entry <= READY and not machine._many and type(data) is str:
-                machine._run(data)
-            else:
-                machine.read(data)
-                if builder.finished and machine._entry <= WATCHED:
-                    machine._entry = READY  # so that the next piece comes here, and forgets them
+            machine.feed(data)
+            if builder.finished and machine._entry == PLAIN:
+                machine._entry = READY  # so that the next piece comes here, and forgets them
         finally:
             if builder.root is not self._root:
                 self._show()

@@ -83,7 +83,6 @@ LIMITS: Final = {
     "string": "Refuse a longer string: characters.",
     "number": "Refuse a number with more digits.",
     "keys": "Refuse an object with more keys.",
-    "repairs": "Refuse a text with more repairs.",
 }
 
 

@@ -7,6 +7,8 @@ nesting.py    how deep a value nests that was read at once
 c_scanner.py  containers that are complete in one piece, read by the C scanner of `json`
 position.py   offset, line, path and errors of the machine
 machine.py    the strict machine
-lenient/      the machine that also reads near-JSON, and reports what it repaired
+repair.py     the machine that also reads near-JSON, and reports what it repaired
+rules.py      the names of its rules
+lookahead.py  what it asks about the next characters
 create.py     the machine for given options
 """

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from .grammar import WHOLE_ESCAPE
 
-# With leniency, a string may have ended without a quote only before one of these: a comma and white
-# space, or a curly quote and what may be after it.
-UNSURE: Final = frozenset(" \t\r\n,}]{[”’")
 _COMPILED: Final = not __file__.endswith(".py")
-
-
-def is_unsure(text: str) -> bool:
-    """True if text ends in a comma and white space, or perhaps in a curly quote and so on."""
-    if not _COMPILED:
-        return text.rstrip()[-1:] == "," or not text.isascii()
-    pos = len(text) - 1
-    while pos > 0 and text[pos] in " \t\r\n":
-        pos -= 1
-    char = text[pos]
-    return char == "," or (char in " \t\r\n}]{[”’" and not text.isascii())
+_PLAIN: Final = {closer: re.compile(rf"[^{closer}\\\x00-\x1f]*") for closer in "\"'”’"}
 
 
 def plain_end(text: str, pos: int) -> int:
@@ -36,6 +24,19 @@ def plain_end(text: str, pos: int) -> int:
     while pos < end:
         char = text[pos]
         if char == '"' or char == "\\" or char < " ":
+            return pos
+        pos += 1
+    return end
+
+
+def text_end(text: str, pos: int, closer: str) -> int:
+    """Return where plain text of a string ends: at its quote, an escape, a control character."""
+    if not _COMPILED:
+        return _PLAIN[closer].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+    end = len(text)
+    while pos < end:
+        char = text[pos]
+        if char == closer or char == "\\" or char < " ":
             return pos
         pos += 1
     return end

@@ -67,9 +67,6 @@ GOOD_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|(?=[^u]))")
 # How "surrogateescape" decodes a byte that is not UTF-8.
 UNDECODABLE: Final = re.compile(r"[\udc80-\udcff]")
 
-# With leniency, no more white space than this is held after a quote, to see what follows it.
-REMEMBERED: Final = 64
-
 
 def unescape(run: str) -> str:
     """The decoded text of a whole run of a string, at the speed of the standard library."""

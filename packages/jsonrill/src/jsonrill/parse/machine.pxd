@@ -1,12 +1,12 @@
 # Types for the compiler; the code is in machine.py.
 cimport cython
-from .characters cimport code_at, is_cut, is_unsure, plain_end
-from .sink cimport Sink, TextBuffer
+from .characters cimport code_at, is_cut, plain_end
+from .sink cimport Sink
 from .position cimport Position
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
-cdef int SKIPPED, LENIENT, PLAIN, WATCHED, READY, HELD, CUT, CLOSED
-cdef int START, ZERO, INTEGER, TOLERANT
+cdef int SKIPPED, PLAIN, READY, HELD, CUT, CLOSED
+cdef int START, ZERO, INTEGER
 cdef tuple NUMBER_STEPS
 cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
 cdef Py_ssize_t NOWHERE
@@ -14,17 +14,13 @@ cdef Py_ssize_t WORTH_DECODING, WORTH_A_RUN, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
 cdef class Machine(Position):
-    cdef bint _bom, _cut, _exact, _last, _many
-    cdef int _fresh, _leniency
-    cdef Py_ssize_t _bound, _budget, _careful_at, _closed_at, _number_end, _run_after, _stop
-    cdef Py_ssize_t _string_at
-    cdef TextBuffer _memory
+    cdef bint _bom, _cut, _many
+    cdef Py_ssize_t _bound, _budget, _number_end, _run_after
     cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
-    cdef public Py_ssize_t document
-    cdef list _errors, _repairs
-    cdef object _decoder, _limits, _parse_float, _seen
+    cdef Py_ssize_t _document
+    cdef list _errors
+    cdef object _decoder, _limits, _parse_float
     cdef bytes _tail
-    cdef Sink _sink
     @cython.locals(entry=int)
     cpdef feed(self, data)
     @cython.locals(text=str)
@@ -47,7 +43,7 @@ cdef class Machine(Position):
     @cython.final
     cdef _begin_at(self, Py_ssize_t offset)
     @cython.final
-    @cython.locals(end=Py_ssize_t, after=Py_ssize_t, stop=Py_ssize_t, state=int, char=Py_UCS4, odd=bint)
+    @cython.locals(end=Py_ssize_t, after=Py_ssize_t, stop=Py_ssize_t, state=int, char=Py_UCS4)
     cdef _run(self, str text, Py_ssize_t pos=*)
     cdef Py_ssize_t _skip(self, str text, Py_ssize_t pos) except -2
     @cython.final
@@ -58,19 +54,6 @@ cdef class Machine(Position):
     cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
     @cython.final
     cdef Py_ssize_t _close(self, Py_ssize_t pos) except? -2
-    cdef Py_ssize_t _close_root(self, Py_ssize_t pos) except? -2
-    cdef _note_end(self, Py_ssize_t pos)
-    cdef _keep_passed(self, str text, Py_ssize_t after)
-    cdef _unread(self)
-    cdef Py_ssize_t _contradicts(self, str text, Py_ssize_t pos) except -2
-    cdef _note_code(self, str text, Py_ssize_t end)
-    cdef bint _may_decode(self) except -1
-    cdef Py_ssize_t _unclosed_key(self, str text, Py_ssize_t quote) except -2
-    cdef _repeats(self, str key, str text, Py_ssize_t quote)
-    cdef _emit_decoded(self, value, str text, Py_ssize_t pos, Py_ssize_t end)
-    @cython.final
-    # A bracket that was held back is before this piece: -2 may be a place.
-    cdef Py_ssize_t _leave(self, Py_ssize_t pos) except? -2
     @cython.final
     cdef _ended(self, Py_ssize_t pos)
     @cython.final
@@ -99,10 +82,6 @@ cdef class Machine(Position):
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     @cython.final
     cdef _take(self, str run)
-    cdef bint _is_plain(self, str run) except -1
-    cdef _take_watched(self, str run)
-    cdef Py_ssize_t _odd_run(self, str text, Py_ssize_t stop, str run) except -2
-    cdef Py_ssize_t _string_element(self, str text, Py_ssize_t pos) except -2
     @cython.final
     @cython.locals(begun=str)
     cdef _add(self, str run)
@@ -111,7 +90,7 @@ cdef class Machine(Position):
     cdef str _take_begun(self)
     cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
     @cython.final
-    @cython.locals(key=str, seen=object)
+    @cython.locals(key=str)
     cdef Py_ssize_t _end_key(self, str text, Py_ssize_t quote) except -2
     @cython.final
     @cython.locals(end=Py_ssize_t)

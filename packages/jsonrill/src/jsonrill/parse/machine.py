@@ -19,19 +19,6 @@ Rule 1: nesting and grammar are checked here and nowhere else; a `Sink` trusts i
 Rule 2: a state is a number, its method consumes what it can and returns where it stopped; what it
         cannot decide yet (half an escape, half a literal) it leaves in `_held`, at most eleven
         characters, which are put before the next piece. So no character is read more than twice.
-Rule 3: what a subclass may answer differently is a method of its own, and not final in the `.pxd`.
-        `lenient/inside.py` overrides these and nothing else:
-          a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
-          the character after a number       `_ends_number`, `_odd_literal`
-          text of a string, and its quote    `_odd_run`, `_is_plain`, `_take_watched`, `_escaped`,
-                                             `_end_string`
-          what follows that quote            `_contradicts`, `_keep_passed`, `_unread`
-          a string in a list                 `_string_element`
-          brackets                           `_close_root`, `_note_end`, `_may_decode`,
-                                             `_emit_decoded`
-          a key that comes again             `_repeats`
-          states that JSON does not have     `_skip`, `_outside`, `_fail_at`, `pending_text`
-          the end of a document or the text  `_leave_ended`, `_next_document`, `_finish`
 
 What comes of the events is the sink's: fragments in `parser.py`, a value in `document.py`.
 """
@@ -57,8 +44,7 @@ from ..errors import (
 )
 from ..options import ParseFloat, check
 from .c_scanner import each_key_once, passes_a_limit, scanner
-from .characters import UNSURE, code_at, is_cut, is_unsure, plain_end
-from .expected import Guide
+from .characters import code_at, is_cut, plain_end
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
@@ -78,7 +64,7 @@ from .grammar import (
     unescape,
 )
 from .position import Position
-from .sink import Repair, Sink, TextBuffer
+from .sink import Sink
 from .states import (
     AFTER,
     CLOSED,
@@ -96,9 +82,7 @@ from .states import (
     READY,
     SKIPPED,
     STRING,
-    TOLERANT,
     VALUE,
-    WATCHED,
 )
 
 # The usual limits, as numbers of the compiler's.
@@ -124,32 +108,20 @@ class Machine(Position):
         "_bom",
         "_bound",
         "_budget",
-        "_careful_at",
-        "_closed_at",
         "_cut",
         "_decoder",
         "_errors",
-        "_exact",
-        "_fresh",
         "_keys_limit",
-        "_last",
-        "_leniency",
         "_limits",
         "_many",
-        "_memory",
         "_number_end",
         "_number_limit",
         "_parse_float",
-        "_repairs",
         "_run_after",
-        "_seen",
-        "_sink",
-        "_stop",
-        "_string_at",
         "_string_limit",
         "_tail",
         "_text_limit",
-        "document",
+        "_document",
     )
 
     def __init__(
@@ -181,25 +153,8 @@ class Machine(Position):
         # The offset before which no run of objects is sought: there is none.
         self._run_after = 0
         # With many documents: the number of this one, and what went wrong in earlier ones.
-        self.document = 0
+        self._document = 0
         self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
-        # With leniency: what was repaired; how closely text is looked at; if it has ended; offsets
-        # of the last string that needs care wherever its text goes on, of the last one that has
-        # ended or was looked at, and of the last closing bracket.
-        self._repairs: list[Repair] | None = None
-        self._leniency = 0
-        self._last = False
-        self._careful_at = self._string_at = self._closed_at = NOWHERE
-        # And the text of the last string, unless the sink keeps it.
-        self._memory: TextBuffer | None = None
-        # The state in which a document begins.
-        self._fresh = VALUE
-        # The keys of the open object: a set when they must be unique, a list when it may have to be
-        # known later if they were.
-        self._seen: set[str] | list[str] | None = None
-        self._exact = False
-        # The offset at which the token's limit is reached, or that of the text if it is nearer.
-        self._stop = 0
         self._number_end = -1
         # A cut UTF-8 sequence, which waits for the next piece.
         self._tail = b""
@@ -209,33 +164,15 @@ class Machine(Position):
         # The offset of the last allowed character.
         self._bound = self._text_limit
 
-    def tell(self, sink: Sink) -> None:
-        """Emit to `sink` from the next event on."""
-        self._sink = sink
-
     @property
-    def closing(self) -> bool:
-        """With leniency: True if the root's bracket was read and is not emitted yet."""
-        return False
-
-    def guide(self, guide: Guide) -> None:
-        """With leniency: ask this what a schema allows at a path."""
-
-    def put_before(self, prefix: str) -> None:
-        """Read `prefix` before the first piece; it does not count for offsets."""
-        self._held = prefix
-        self._offset = -len(prefix)
-        self._entry = HELD
+    def document(self) -> int:
+        """With many documents: the number of this one, from 0."""
+        return self._document
 
     @property
     def errors(self) -> list[InvalidJSON | LimitExceeded]:
         """With many documents: the errors that ended some of them early, in order."""
         return [] if self._errors is None else self._errors
-
-    @property
-    def repairs(self) -> list[Repair]:
-        """With leniency: the repairs, in order."""
-        return [] if self._repairs is None else self._repairs
 
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
@@ -243,34 +180,18 @@ class Machine(Position):
         # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
         entry = self._entry
         if (
-            entry <= WATCHED
+            entry == PLAIN
             and type(data) is str
             and data
             and self._offset + len(data) <= self._stop
             and (
                 plain_end(data, 0) == len(data)
-                and (not entry or not is_unsure(data) or self._is_plain(data))
                 if _COMPILED
-                else data.isalpha()
-                or (
-                    '"' not in data
-                    and "\\" not in data
-                    and data.isprintable()
-                    and (
-                        ("," not in data and data.isascii())
-                        or data[-1] not in UNSURE
-                        or not is_unsure(data)
-                        or self._is_plain(data)
-                    )
-                )
-                if entry
                 else '"' not in data and "\\" not in data and data.isprintable()
             )
         ):
             self._offset += len(data)
             self._sink.text(data)
-            if entry and self._memory is not None:
-                self._memory.add(data)
         elif entry <= READY and not self._many and type(data) is str:
             self._run(data)
         else:
@@ -375,7 +296,7 @@ class Machine(Position):
     def _leave_ended(self) -> None:
         """What is wrong after one of many documents is the fault of the next."""
         if self._many and self._state == END:
-            self._next_document(self._fresh, len(self._held))
+            self._next_document(VALUE, len(self._held))
 
     def _run_carefully(self, text: str) -> None:
         """Run where the stream may be closed, a limit passed, one of many documents invalid."""
@@ -385,7 +306,6 @@ class Machine(Position):
             raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
         start = 0
         while True:
-            self._unread()
             room = self._bound - self._offset - len(self._held)
             part = text[start : start + max(0, room)]
             start += len(part)
@@ -424,7 +344,7 @@ class Machine(Position):
         self._entry = READY
         char = text[pos : pos + 1]
         at_once = error.column == 1 and char in ("{", "[") and isinstance(error, InvalidJSON)
-        self._next_document(self._fresh if at_once or char == SEPARATOR else SKIPPED, pos)
+        self._next_document(VALUE if at_once or char == SEPARATOR else SKIPPED, pos)
 
     def _keep(self, error: InvalidJSON | LimitExceeded) -> None:
         """Without its traceback, which would keep the text and all that was going on."""
@@ -435,11 +355,10 @@ class Machine(Position):
         self._sink.next_document()  # first, so that it can still ask what was pending
         self._state = state
         self._object = False
-        self._seen = None
         self._frames.clear()
         self._begun = ""
         self._begin_at(self._offset + pos)
-        self.document += 1
+        self._document += 1
 
     def read_keys_once(self) -> None:
         """Walk objects in which a key comes twice: the sink needs each of its values.
@@ -481,18 +400,6 @@ class Machine(Position):
                 continue
             char = text[pos]
             if char == '"' and state <= NEXT_KEY:
-                if self._leniency:
-                    if self._passed is not None:  # the string before has ended
-                        self._passed = None
-                        self._sink.end_string()
-                        odd = state == VALUE and self._leniency > TOLERANT
-                    elif state == VALUE:
-                        odd = not self._object or self._leniency > TOLERANT
-                    else:
-                        odd = state == FIRST_ELEMENT and self._leniency > TOLERANT
-                    if odd:
-                        pos = self._string_element(text, pos)
-                        continue
                 if state <= FIRST_ELEMENT:
                     self._sink.start_string(self._offset + pos)
                     self._state = STRING
@@ -525,10 +432,7 @@ class Machine(Position):
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
             elif self._closes(char, state):
-                if self._leniency and len(self._frames) == 1:
-                    pos = self._close_root(pos)
-                else:
-                    pos = self._leave(pos)
+                pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
         if self._held:
@@ -536,33 +440,19 @@ class Machine(Position):
             self._entry = HELD
         elif self._state != STRING:
             self._entry = READY
-            if self._passed is not None:
-                return self._keep_passed(text, after)
-        elif not self._leniency:
-            self._entry = PLAIN
         else:
-            self._entry = READY if self._careful_at == self._token else WATCHED
+            self._entry = PLAIN
         if "\n" in text:
             self._count_lines(text, after - self._offset)
         self._offset = after
         return None
-
-    def _keep_passed(self, text: str, after: int) -> None:
-        """With leniency: a piece ends after a quote that was read as the end of its string."""
-
-    def _unread(self) -> None:
-        """With leniency: hold what was read from that quote on."""
-
-    def _contradicts(self, text: str, pos: int) -> int:
-        """With leniency: the string before may not have ended at its quote, as this follows it."""
-        return pos
 
     def _skip(self, text: str, pos: int) -> int:
         """In the rest of a line that was given up."""
         match = RECORD_END.search(text, pos)
         if match is None:
             return len(text)
-        self._state = self._fresh
+        self._state = VALUE
         self._begin_at(self._offset + match.end())
         return match.end()
 
@@ -574,14 +464,8 @@ class Machine(Position):
 
     def _value(self, text: str, pos: int, char: str) -> int:
         """A value begins that is no string, or an empty array ends."""
-        if self._passed is not None:
-            return self._contradicts(text, pos)
         if char == "{" or char == "[":
-            if (
-                len(text) - pos >= WORTH_DECODING
-                and self._sink.takes_values()
-                and (not self._leniency or self._may_decode())
-            ):
+            if len(text) - pos >= WORTH_DECODING and self._sink.takes_values():
                 end = pos
                 if char == "{" and not self._object and len(text) - pos >= WORTH_A_RUN:
                     end = self._decode_run(text, pos)
@@ -601,13 +485,12 @@ class Machine(Position):
     def _open(self, text: str, pos: int, char: str) -> int:
         if len(self._frames) >= self._limits.depth:
             raise self._over("depth", self._limits.depth, text, pos)
-        self._frames.append((self._object, self._key, self._count, self._seen))
+        self._frames.append((self._object, self._key, self._count))
         self._count = 0
         self._token = self._offset + pos
         if char == "{":
             self._object = True
             self._state = FIRST_KEY
-            self._seen = set() if self._exact else [] if self._leniency else None
             self._sink.start_object(self._offset + pos)
         else:
             self._object = False
@@ -616,22 +499,8 @@ class Machine(Position):
         return pos + 1
 
     def _close(self, pos: int) -> int:
-        if self._leniency and len(self._frames) == 1:
-            return self._close_root(pos)
-        return self._leave(pos)
-
-    def _close_root(self, pos: int) -> int:
-        """With leniency: the bracket at `pos` may be one too many."""
-        return self._leave(pos)
-
-    def _note_end(self, pos: int) -> None:
-        """With leniency: the open container is about to end at `pos`."""
-
-    def _leave(self, pos: int) -> int:
         """End the open container at the bracket at `pos`."""
-        if self._leniency:
-            self._note_end(pos)
-        self._object, self._key, self._count, self._seen = self._frames.pop()
+        self._object, self._key, self._count = self._frames.pop()
         self._sink.end_container(self._offset + pos)
         if self._frames:
             self._state = AFTER
@@ -667,11 +536,8 @@ class Machine(Position):
         if passes_a_limit(value, text, pos, end, depth, self._number_limit, self._keys_limit):
             return pos
         self._budget += left
-        if self._leniency:
-            self._emit_decoded(value, text, pos, end)
-        else:
-            self._sink.scalar(value, None, self._offset + pos)
-            self._ended(end)
+        self._sink.scalar(value, None, self._offset + pos)
+        self._ended(end)
         return end
 
     def _decode_run(self, text: str, pos: int) -> int:
@@ -683,7 +549,7 @@ class Machine(Position):
         other run is sought in the piece.
         """
         end = len(text)
-        if self._offset + pos < self._run_after or self._leniency or not self._frames:
+        if self._offset + pos < self._run_after or not self._frames:
             return pos
         self._run_after = self._offset + end
         begins = text[pos : text.find(":", pos, pos + WORTH_DECODING) + 1]
@@ -709,13 +575,6 @@ class Machine(Position):
             self._run_after = self._offset + end
         return end
 
-    def _may_decode(self) -> bool:
-        """With leniency: True if a container may be read at once here."""
-        return True
-
-    def _emit_decoded(self, value: Any, text: str, pos: int, end: int) -> None:
-        """With leniency: emit a container that was read at once, from `pos` to `end`."""
-
     def _open_string(self, state: int, text: str, pos: int) -> int:
         self._state = state
         self._token = self._offset + pos
@@ -738,25 +597,6 @@ class Machine(Position):
         if not plain or self._offset + stop > self._stop:
             return self._escaped(text, pos)
         if state == STRING:
-            if self._leniency:
-                if self._careful_at == self._token or not self._frames:
-                    return self._odd_run(text, stop, run)
-                if run:
-                    # A comma may turn out to be after the end of the string.
-                    if (_COMPILED or run[-1] in UNSURE) and is_unsure(run):
-                        return self._odd_run(text, stop, run)
-                    self._sink.text(run)
-                    if self._memory is not None:
-                        self._memory.add(run)
-                elif self._offset + pos == self._token + 1:
-                    return self._odd_run(text, stop, run)
-                if stop == end:
-                    return stop
-                # Go on as if this quote ended the string: what follows will tell.
-                self._string_at = self._token
-                self._passed = ""
-                self._state = AFTER
-                return stop + 1
             if run:
                 self._sink.text(run)
             if stop < end:  # the end of the string, as in `_end_string`
@@ -789,8 +629,6 @@ class Machine(Position):
             if stop > pos:
                 run = text[pos:stop]
                 self._take(unescape(run) if "\\" in run else run)
-        if self._leniency and text.find("\\u", pos, stop) >= 0:
-            self._note_code(text, stop)
         if stop < len(text) and text[stop] == '"':
             if self._state == STRING:
                 return self._end_string(text, stop)
@@ -868,38 +706,8 @@ class Machine(Position):
     def _take(self, run: str) -> None:
         if self._state == KEY:
             self._add(run)
-        elif not self._leniency:
-            self._sink.text(run)
-        elif (
-            self._careful_at == self._token
-            or ((_COMPILED or run[-1] in UNSURE) and is_unsure(run))
-            or not self._frames
-            or self._state != STRING
-        ):
-            self._take_watched(run)
         else:
             self._sink.text(run)
-            if self._memory is not None:
-                self._memory.add(run)
-
-    def _note_code(self, text: str, end: int) -> None:
-        """With leniency: text of a string was read that may have an escape with `u` in it."""
-
-    def _is_plain(self, run: str) -> bool:
-        """With leniency: True if no end of this text of a string may turn out to be its end."""
-        return True
-
-    def _take_watched(self, run: str) -> None:
-        """With leniency: take decoded text of a string or key."""
-
-    def _odd_run(self, text: str, stop: int, run: str) -> int:
-        """With leniency: `run` is text of a string, up to its quote or the end of the piece."""
-        return stop
-
-    def _string_element(self, text: str, pos: int) -> int:
-        """A quote where an element of a list is due that is not its first."""
-        self._sink.start_string(self._offset + pos)
-        return self._open_string(STRING, text, pos)
 
     def _add(self, run: str) -> None:
         """Add to the key or number that is being read, in place as in `ValueBuilder.text`."""
@@ -923,18 +731,7 @@ class Machine(Position):
 
     def _end_key(self, text: str, quote: int) -> int:
         key = self._begun
-        if self._leniency and key and key[-1] in ": ":
-            end = self._unclosed_key(text, quote)
-            if end >= 0:
-                return end
         self._begun = ""
-        seen = self._seen
-        if type(seen) is list:
-            seen.append(key)
-        elif seen is not None:
-            if key in seen:
-                self._repeats(key, text, quote)
-            seen.add(key)  # type: ignore[union-attr]  # no list
         self._count += 1
         if self._count > self._keys_limit:
             raise self._over("keys", self._limits.keys, text, quote)
@@ -942,13 +739,6 @@ class Machine(Position):
         self._state = COLON
         self._sink.key(key, self._token)
         return quote + 1
-
-    def _unclosed_key(self, text: str, quote: int) -> int:
-        """With leniency: where to go on if the quote at `quote` does not end the key, else -1."""
-        return -1
-
-    def _repeats(self, key: str, text: str, quote: int) -> None:
-        """With leniency: handle a key that its object has already."""
 
     def _begin_number(self, text: str, pos: int) -> int:
         """A number: at once when its end is in sight, else digit by digit."""
@@ -1063,7 +853,7 @@ class Machine(Position):
             if text[pos] == SEPARATOR and self._state in (VALUE, END) and not expected:
                 return pos + 1
             if self._state == END:
-                self._next_document(self._fresh, pos)
+                self._next_document(VALUE, pos)
                 return pos
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)

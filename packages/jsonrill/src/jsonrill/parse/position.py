@@ -1,6 +1,7 @@
-"""The position of the machine: offset, line, path, what could come next, and errors with these.
+"""The position of a machine: offset, line, path, what could come next, and errors with these.
 
-Nothing is read here; `machine.py` reads, and keeps these fields up to date.
+Nothing is read here: the strict machine and the repairing one read, and keep these fields up to
+date. What both offer is declared here, too.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any
 
-from ..errors import InvalidJSON, LimitExceeded
+from ..errors import CutShort, InvalidJSON, LimitExceeded
 from ..paths import Path, short_path
 from .grammar import LITERALS, START, ZERO
+from .sink import Repair, Sink
 from .states import (
     AFTER,
     CLOSED,
@@ -19,6 +21,7 @@ from .states import (
     END,
     EXPECTED,
     FIRST_ELEMENT,
+    HELD,
     KEY,
     READY,
     STRING,
@@ -27,7 +30,7 @@ from .states import (
 
 
 class Position:
-    """The part of the machine that says where it is and builds errors."""
+    """The part of a machine that says where it is and builds errors."""
 
     __slots__ = (
         "_begun",
@@ -43,9 +46,9 @@ class Position:
         "_number_state",
         "_object",
         "_offset",
-        "_passed",
-        "_passed_line",
+        "_sink",
         "_state",
+        "_stop",
         "_token",
     )
 
@@ -58,17 +61,15 @@ class Position:
         self._object = False
         self._key = ""
         self._count = 0
-        self._frames: list[tuple[bool, str, int, set[str] | list[str] | None]] = []
+        self._frames: list[tuple[bool, str, int]] = []
         # The token being read: its offset and its text so far.
         self._token = 0
         self._begun = ""
         self._number_state = START
         # A cut escape or literal, which waits for the next piece.
         self._held = ""
-        # With leniency: what earlier pieces have of the text from a quote on that was read as the
-        # end of its string, None if that is no question; and where the line of the quote begins.
-        self._passed: str | None = None
-        self._passed_line = 0
+        # The offset at which the limit of the open string is reached.
+        self._stop = 0
         # The offset of the first character that is not yet read.
         self._offset = 0
         # The line and where it begins, for all newlines before `_lined`.
@@ -76,6 +77,43 @@ class Position:
         self._line_start = 0
         self._line_starts: list[int] | None = None
         self._lined = 0
+
+    def feed(self, data: str | bytes) -> None:
+        """Read one piece, whatever it contains."""
+        raise NotImplementedError
+
+    def flush(self, cut: CutShort | None = None) -> None:
+        """End the text."""
+        raise NotImplementedError
+
+    def tell(self, sink: Sink) -> None:
+        """Emit to `sink` from the next event on."""
+        self._sink = sink
+
+    def put_before(self, prefix: str) -> None:
+        """Read `prefix` before the first piece; it does not count for offsets."""
+        self._held = prefix
+        self._offset = -len(prefix)
+        self._entry = HELD
+
+    def limit_text(self, offset: int, size: int) -> None:
+        """Allow `size` characters from the one at `offset` on; no piece may be longer than that."""
+        raise NotImplementedError
+
+    @property
+    def document(self) -> int:
+        """The number of the document, from 0."""
+        return 0
+
+    @property
+    def errors(self) -> list[InvalidJSON | LimitExceeded]:
+        """The errors that ended some of many documents early, in order."""
+        return []
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """The repairs, in order."""
+        return []
 
     def _close_stream(self) -> None:
         self._entry = CLOSED
@@ -94,15 +132,6 @@ class Position:
                     self._line_starts.append(self._offset + at + 1)
                     at = text.find("\n", at + 1, end)
             self._lined = self._offset + end
-
-    def _uncount_lines(self, count: int, line_start: int) -> None:
-        """Forget the last newlines, which come after `_offset` and will be counted again."""
-        if count:
-            self._line -= count
-            self._line_start = line_start
-            self._lined = self._offset
-            if self._line_starts is not None:
-                del self._line_starts[-count:]
 
     def keep_lines(self, keep: bool) -> None:
         """Remember where lines begin, from this one on, for `line_and_column`; or no longer."""
@@ -168,7 +197,7 @@ class Position:
 
     def _path(self, *, value: bool) -> Path:
         """The path of the open container, or of the value in it that is being read."""
-        path = [key if in_object else count for in_object, key, count, _ in self._frames[1:]]
+        path = [key if in_object else count for in_object, key, count in self._frames[1:]]
         if value and self._frames:
             path.append(self._key if self._object else self._count)
         return tuple(path)

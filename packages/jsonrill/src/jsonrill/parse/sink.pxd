@@ -13,7 +13,6 @@ cdef class Sink:
     cpdef scalar(self, object value, object text, Py_ssize_t offset)
     cpdef complete(self, Py_ssize_t offset)
     cpdef next_document(self)
-    cpdef str kept_text(self)
     cpdef bint takes_values(self)
     cpdef bint takes_runs(self)
     cpdef bint run(self, list values, str text, Py_ssize_t start, Py_ssize_t end, Py_ssize_t offset)

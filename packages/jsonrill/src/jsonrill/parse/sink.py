@@ -16,18 +16,12 @@ BRIEF: Final = 448
 
 
 class Repair(NamedTuple):
-    """One repair of lenient parsing: its rule, where it was noticed, and where it ends.
-
-    `end` is the offset after the last character that it is about, `offset` itself where something
-    is missing. Of text around the value it is known when that ends: `on_repair` is told before.
-    """
+    """One repair: its rule, and the character at which it was needed."""
 
     rule: str
     offset: int
     line: int
     column: int
-    document: int = 0
-    end: int = 0
 
 
 class Sink:
@@ -45,10 +39,6 @@ class Sink:
     def scalar(self, value: Any, text: str | None, offset: int) -> None: ...
     def complete(self, offset: int) -> None: ...
     def next_document(self) -> None: ...
-
-    def kept_text(self) -> str | None:
-        """The text of the last string, which may be open; None if this sink does not keep it."""
-        return None
 
     def takes_values(self) -> bool:
         """True if `scalar` may pass a complete container, instead of an event for each part."""

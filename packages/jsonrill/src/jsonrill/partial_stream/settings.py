@@ -17,7 +17,7 @@ from ..options import (
     refuse_unused,
     taken_by,
 )
-from ..parse.lenient.rules import rule_names
+from ..parse.rules import rule_names
 from ..paths import ABSENT
 from .codes import UNREAD
 from .entities import Entities, pattern_of

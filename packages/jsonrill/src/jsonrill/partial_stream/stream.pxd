@@ -1,6 +1,6 @@
 # Types for the compiler; the code is in stream.py.
 cimport cython
-from ..parse.machine cimport Machine
+from ..parse.position cimport Position
 from ..parse.sink cimport Sink
 from ..paths cimport Place
 from .entities cimport Entity, Finder
@@ -13,7 +13,7 @@ cdef class PartialStream:
     cdef object __weakref__
     cdef readonly bint ended
     cdef readonly object mode
-    cdef bint _is_refused, _lenient, _sees_pending, _realtime, _zeros
+    cdef bint _is_refused, _repairing, _sees_pending, _realtime, _zeros
     cdef Py_ssize_t _document, _errors, _kept_before, _repairs
     cdef dict _counts
     cdef list _kept, _out, _violations
@@ -23,7 +23,7 @@ cdef class PartialStream:
     cdef Finder _finder
     cdef Held _held_back
     cdef Log _log
-    cdef Machine _machine
+    cdef Position _machine
     @cython.final
     cdef _leave(self)
     @cython.final

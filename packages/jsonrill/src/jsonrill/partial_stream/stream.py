@@ -55,7 +55,7 @@ class PartialStream:
     # More attributes than 30 would cost each of them the short way that Python has to it.
     __slots__ = ("__weakref__", "_counts", "_data", "_delta", "_document", "_entity",
                  "_errors", "_finder", "_held_back", "_is_refused", "_kept", "_kept_before",
-                 "_lenient", "_log", "_machine", "_out", "_realtime",
+                 "_repairing", "_log", "_machine", "_out", "_realtime",
                  "_recorder", "_repairs", "_schema_of", "_sees_pending", "_settings", "_text",
                  "_told", "_violations", "_zeros", "ended", "mode")  # fmt: skip
 
@@ -104,7 +104,7 @@ class PartialStream:
         self._told = weak_method(self, PartialStream._end), next_document
         self._finder = Finder(settings.entities, begin, next_document, is_unchecked)
         self._machine = create_machine(self._finder, parsing)
-        self._lenient = bool(settings.rules)
+        self._repairing = bool(settings.rules)
         self._is_refused = False
         # Which document this is; how many errors, repairs and kept updates were before it.
         self._document = 0
@@ -242,7 +242,7 @@ class PartialStream:
         if self._is_refused:
             return
         machine = self._machine
-        is_pending = not self._lenient and machine.is_pending() and machine.pending_text
+        is_pending = not self._repairing and machine.is_pending() and machine.pending_text
         if is_pending and self._entity is None:
             self._finder.begin(machine.pending_offset)
         entity = self._entity
@@ -251,7 +251,7 @@ class PartialStream:
         from ..schema import Refused
 
         try:
-            entity.check.look(machine, not self._lenient)
+            entity.check.look(machine, not self._repairing)
         except Refused as refused:
             self._violated(refused.refusal)
             if is_pending and not self._is_refused:
@@ -315,7 +315,7 @@ class PartialStream:
     def _see_pending(self) -> None:
         """Look at the number or literal that is being read, or at a key without a value."""
         text = self._machine.pending_text if self._machine.is_pending() else None
-        if text is not None and self._entity is None and not self._lenient:
+        if text is not None and self._entity is None and not self._repairing:
             self._finder.begin(self._machine.pending_offset)
         log = self._log
         held = self._held_back
@@ -402,7 +402,7 @@ class PartialStream:
         """An update of an entity as its log has it now."""
         update: Update = _NEW(Update)
         update._of(entity, status, self._log, data, self._delta)
-        if self._lenient:
+        if self._repairing:
             repairs = self._machine.repairs
             update._repairs = (repairs, self._repairs, len(repairs))
         return update
@@ -430,7 +430,7 @@ class PartialStream:
         update = self._update(Entity(0, name), "COMPLETED", [part.data for part in parts])
         if self._schema_of is not None:
             update._model = [part.model for part in parts]
-        if self._lenient:
+        if self._repairing:
             update._repairs = (self._machine.repairs, 0, len(self._machine.repairs))
         return update
 

@@ -264,13 +264,13 @@ def loads(text: Text, schema: type[T] | Adapter[T], **options: Unpack[ParseOptio
 @overload
 def loads(text: Text, schema: JsonSchema | None = None, **options: Unpack[ParseOptions]) -> Any: ...
 def loads(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> Any:
-    """The value of a text that is complete: with `repair` nearly JSON, but never a cut off one.
+    """The value of a whole text; with `repair` it may be nearly JSON.
 
     With a `schema` (as `values` takes it) it is the validated instance of that type. Errors are
-    those of `values`; a text that stops early is `Truncated`, although `repair` could close it.
+    those of `values`: a text that stops early is `Truncated`, unless `repair` closes it.
     """
     refuse_other("values", options, "schema")
-    document = _document(schema, without_cut_off(options))
+    document = _document(schema, options)
     try:
         document.feed(text)
         document.flush()

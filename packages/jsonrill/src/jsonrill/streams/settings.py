@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..options import SourceOptions, Stage, refuse_unknown, taken_by
-from ..parse.lenient.rules import rule_names
+from ..parse.rules import rule_names
 from ..sources import Reading
 
 

@@ -1,6 +1,6 @@
 # Types for the compiler; the code is in arguments.py.
 from ..build.builder cimport ValueBuilder
-from ..parse.machine cimport Machine
+from ..parse.position cimport Position
 from ..parse.sink cimport TextBuffer
 from ..wire.parser cimport Parser
 
@@ -14,7 +14,7 @@ cdef class Arguments:
     cpdef feed(self, str text)
 
 cdef class JsonArguments(Arguments):
-    cdef bint _is_new, _lenient
+    cdef bint _is_new, _repairing
     cdef Parser _parser
     cdef ValueBuilder _tree
     cdef list _parse(self, str text)
@@ -23,7 +23,7 @@ cdef class FreeText(Arguments):
     pass
 
 cdef class Received(Arguments):
-    cdef Machine _machine
+    cdef Position _machine
     cdef ValueBuilder _parsed, _tree
     cdef object _reader
     cdef bint _juf

@@ -23,7 +23,7 @@ from ..errors import (
 )
 from ..options import OnRepair
 from ..parse.create import create_machine
-from ..parse.machine import Machine
+from ..parse.position import Position
 from ..parse.sink import Repair, TextBuffer
 from ..paths import Path
 from ..wire.foreign import is_juf
@@ -131,7 +131,7 @@ class Arguments:
 class JsonArguments(Arguments):
     """Argument text that should be JSON: it is parsed once, into fragments and a value."""
 
-    __slots__ = ("_is_new", "_lenient", "_parser", "_tree")
+    __slots__ = ("_is_new", "_parser", "_repairing", "_tree")
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class JsonArguments(Arguments):
         super().__init__(limits=limits)
         self._parser = Parser(limits=limits, repair=repair, on_repair=on_repair)
         self._tree = ValueBuilder()
-        self._lenient = bool(repair)
+        self._repairing = bool(repair)
         # True until there is text that is no placeholder.
         self._is_new = True
 
@@ -164,7 +164,7 @@ class JsonArguments(Arguments):
 
     def check(self, check: Check) -> None:
         check.look(self.live, self.open_path)
-        if not self._lenient:
+        if not self._repairing:
             check.begin_at(self._parser._machine)
 
     @property
@@ -187,7 +187,7 @@ class JsonArguments(Arguments):
                 self.is_placeholder = True
                 return []
             self._is_new = False
-        elif self._tree.done or (self._lenient and self._parser.closing):
+        elif self._tree.done:
             if text == self.raw or is_empty_object(text):
                 return None  # a repetition
         self._raw.add(text)
@@ -266,7 +266,7 @@ class Received(Arguments):
         self._juf = False
         self._tree = ValueBuilder()
         # Reads the text in place of the fragments.
-        self._machine: Machine | None = None
+        self._machine: Position | None = None
         self._parsed = ValueBuilder()
         self.free = free
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, assert_never
 
 from ..errors import Limits, UnknownEvents, refuse_copy
 from ..options import OnRepair, Provider, Rules, Schemas, check
-from ..parse.lenient.rules import rule_names
+from ..parse.rules import rule_names
 from ..parse.sink import Repair
 from ..providers import Reader
 from ..providers.call_delta import CallDelta

@@ -2,7 +2,7 @@
 cimport cython
 from .fragment cimport Fragment
 from ..parse.create cimport create_machine
-from ..parse.machine cimport Machine
+from ..parse.position cimport Position
 from ..parse.sink cimport PlacedSink, Sink, TextBuffer
 from ..paths cimport Place
 
@@ -19,6 +19,6 @@ cdef class FragmentSink(PlacedSink):
 cpdef emit(fragments, Sink sink)
 
 cdef class Parser:
-    cdef Machine _machine
+    cdef Position _machine
     cdef FragmentSink _sink
     cpdef list feed(self, data)

@@ -8,7 +8,6 @@ from typing import Any, NoReturn, Unpack, assert_never
 from ..errors import CutShort, InvalidJSON, LimitExceeded, refuse_copy
 from ..options import ParseOptions
 from ..parse.create import create_machine
-from ..parse.expected import Guide
 from ..parse.sink import PlacedSink, Repair, Sink, TextBuffer
 from ..paths import Path, Place
 from .fragment import Fragment, Kind
@@ -73,9 +72,6 @@ class FragmentSink(PlacedSink):
         self.fragments.append(
             Fragment("CompleteString", self._string, None, value, self._offset, self.document)
         )
-
-    def kept_text(self) -> str:
-        return self._text.text() or self._ended
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         kind: Kind = (
@@ -161,10 +157,6 @@ class Parser:
             raise
         return self._sink.take()
 
-    def guide(self, guide: Guide) -> None:
-        """With `repair`: ask this what a schema allows at a path, from the next piece on."""
-        self._machine.guide(guide)
-
     @property
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
@@ -177,7 +169,7 @@ class Parser:
 
     @property
     def pending_key(self) -> tuple[str, int] | None:
-        """Text so far and offset of the key that is being read, else None. Not with `repair`."""
+        """Text so far and offset of the key that is being read, else None."""
         return self._machine.pending_key
 
     @property
@@ -189,11 +181,6 @@ class Parser:
     def errors(self) -> list[InvalidJSON | LimitExceeded]:
         """With `many`: the errors that ended documents early, in order."""
         return self._machine.errors
-
-    @property
-    def closing(self) -> bool:
-        """With `repair`: True if the root's bracket was read and is not emitted yet."""
-        return self._machine.closing
 
     @property
     def repairs(self) -> list[Repair]:
