@@ -325,8 +325,8 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     ),
     (
         "a repair that is misspelt",
-        lambda: read("{}", repair=["fence"]),
-        "ValueError: no such repair: fence; there are leading-text, trailing-text, fences, trailing-commas, missing-commas, brack…",
+        lambda: read("{}", repair=["coma"]),
+        "ValueError: no repair rule is named 'coma': did you mean 'commas'?",
     ),
     (
         "limits as a dict",
@@ -435,7 +435,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     ),
     (
         "loads: cut",
-        lambda: rill.loads('{"city": "Ro', Trip, repair=True),
+        lambda: rill.loads('{"city": "Ro', Trip),
         "Truncated: expected the end of the string but the text ended at character 12, in root.city",
     ),
     (

@@ -77,7 +77,7 @@ def defaults() -> Iterator[str]:
 /** Sizes of untrusted input, in characters and for each document. */
 export const LIMITS = {
 """
-    known = [limit for limit in fields(Limits) if limit.name != "repairs"]
+    known = fields(Limits)
     yield from (f"  {limit.name}: {limit.default:_},\n" for limit in known)
     yield "};\n\n/** Milliseconds of silence after which a connection counts as lost. */\n"
     yield f"export const SILENCE = {HEARTBEATS * HEARTBEAT_SECONDS * 1000:_.0f};\n"

@@ -186,7 +186,7 @@ def test_a_stage_refuses_a_value_of_another_type_by_name(stage: Stage) -> None:
             stage_class(*FIELDS.get(stage, ()), **{option.name: object()})
 
 
-@pytest.mark.parametrize("value", [1, [1], [["fences"]], {"fences": True}, b"fences"])
+@pytest.mark.parametrize("value", [1, [1], [["commas"]], {"commas": True}, b"commas"])
 def test_repairs_are_given_by_name(value: Any) -> None:
     with pytest.raises(ValueError, match="repair is true, false, or names of repairs, not"):
         Parser(repair=value)
@@ -366,12 +366,12 @@ def test_repair_reaches_tool_calls_everywhere() -> None:
         for it in events:
             by_library.feed(it)
         assert by_library.calls[0].status == status
-        assert [it.rule for it in by_library.repairs] == ["trailing-commas"] * repair
+        assert [it.rule for it in by_library.repairs] == ["commas"] * repair
 
         flags = ["--repair", "--report"] if repair else []
         done = CliRunner().invoke(app, ["calls", *flags], input=lines)
         assert done.exit_code == (0 if repair else 1)
-        assert ("repaired trailing-commas" in done.stderr) is repair
+        assert ("repaired commas" in done.stderr) is repair
         assert json.loads(done.stdout.splitlines()[-1])["status"] == status
 
         rows: list[str] = []

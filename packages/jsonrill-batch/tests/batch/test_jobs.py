@@ -59,12 +59,12 @@ def test_repairs_are_told_and_counted() -> None:
     rows, _, summary = do(Job(kind="values", repair=True), stream('Sure: {"a": [1,],}'))
     assert rows[0]["value"] == {"a": [1]}
     assert [rule for rule, _ in rows[0]["repairs"]] == [
-        "leading-text",
-        "trailing-commas",
-        "trailing-commas",
+        "around",
+        "commas",
+        "commas",
     ]
-    assert summary.repairs == {"leading-text": 1, "trailing-commas": 2}
-    rows, _, _ = do(Job(kind="values", repair=("leading-text",)), stream('Sure: {"a": [1,],}'))
+    assert summary.repairs == {"around": 1, "commas": 2}
+    rows, _, _ = do(Job(kind="values", repair=("around",)), stream('Sure: {"a": [1,],}'))
     assert rows[0]["error"]["code"] == "INVALID_JSON"
 
 
@@ -248,7 +248,7 @@ def test_a_form_that_a_job_cannot_use_goes_to_quarantine(kind: str, form: str) -
         ({"kind": "chunks", "repair": True}, "repair is for"),
         ({"kind": "check", "schemas": {}}, "schemas is for calls"),
         ({"kind": "values", "max_line": 0}, "max_line"),
-        ({"kind": "values", "repair": ("nonsense",)}, "no such repair"),
+        ({"kind": "values", "repair": ("nonsense",)}, "no repair rule is named"),
     ],
 )
 def test_options_without_effect_are_refused(options: dict[str, Any], message: str) -> None:
@@ -286,7 +286,7 @@ def test_a_job_survives_as_json() -> None:
     job = Job(
         kind="updates",
         schema={"type": "object"},
-        repair=("fences", "comments"),
+        repair=("around", "comments"),
         limits=jsonrill.Limits(depth=7),
         entity={"a": "b"},
     )
@@ -323,7 +323,7 @@ def test_a_place_that_is_none_is_refused_before_any_line(options: dict[str, Any]
 @pytest.mark.parametrize("kind", ["values", "check", "updates", "fragments"])
 def test_repairs_after_the_last_row_are_counted(kind: str) -> None:
     _, _, summary = do(Job(kind=kind, repair=True), stream("[1, 2,]"))
-    assert summary.repairs == {"trailing-commas": 1}
+    assert summary.repairs == {"commas": 1}
 
 
 @pytest.mark.parametrize("kind", ["calls", "values"])

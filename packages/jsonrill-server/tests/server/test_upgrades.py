@@ -20,7 +20,7 @@ LATER: list[dict[str, Any]] = [
     {"shade": "blue"},
     {"mode": "FOURTH_DIMENSION"},
     {"entity": "items", "shade": {"deep": [1]}},
-    {"repair": ["fences", "a-later-rule"]},
+    {"repair": ["around", "a-later-rule"]},
     {"entity": "$..x[?(@)]", "mode": "ONE-BY-ONE"},
     {"only_complete": ["$..x"], "zero_values": True},
     {"schema": {"type": "a later type"}, "zero_values": True, "send": "later"},

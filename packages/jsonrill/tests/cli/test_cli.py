@@ -201,12 +201,12 @@ def test_repairs_are_reported_on_standard_error() -> None:
     rules = re.findall(
         r"repaired ([\w-]+) at character \d+ \(line \d+, column \d+\)", done.stderr.decode()
     )
-    assert rules == ["leading-text", "single-quotes", "python-literals", "trailing-commas"]
+    assert rules == ["around", "quotes", "words", "commas"]
 
 
 def test_only_some_repairs() -> None:
-    assert lines(run("values", "--rules", "trailing-commas", stdin="[1,]")) == [[1]]
-    assert run("values", "--rules", "trailing-commas", stdin="[True]").returncode == 1
+    assert lines(run("values", "--rules", "commas", stdin="[1,]")) == [[1]]
+    assert run("values", "--rules", "commas", stdin="[True]").returncode == 1
     wrong = run("values", "--rules", "magic", stdin="[]")
     assert wrong.returncode == 2 and next(iter(RULES)) in wrong.stderr.decode()
 

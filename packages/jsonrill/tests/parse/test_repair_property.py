@@ -238,6 +238,8 @@ def words(tokens: list[Token], random: Random) -> list[Token]:
 
 def newlines(tokens: list[Token], random: Random) -> list[Token]:
     at = pick(tokens, random, "string", "key", where="\\")
+    if not is_json(tokens[at][1]):
+        raise Discarded
     raw = {"\\n": "\n", "\\t": "\t"}
     return change(tokens, at, re.sub(r"\\.", lambda it: raw.get(it[0], it[0]), tokens[at][1]))
 

@@ -222,14 +222,16 @@ def test_long_prose_stops_the_source_early() -> None:
 
 def test_partial_reads_unfinished_text_and_of_prose_it_stays_none() -> None:
     assert partial("I am sorry, but", repair=True) is None
-    assert partial("Here it is: {", repair=True) == {}
+    assert partial("Here it is: {", repair=True) is None
+    assert partial('Here it is: {"', repair=True) == {}
 
 
 def test_loads_reads_a_text_that_is_complete() -> None:
     assert jsonrill.loads("{'a': [1,], b: 'x'} Done.", repair=True) == {"a": [1], "b": "x"}
     assert jsonrill.loads("12") == jsonrill.loads(b"12", repair=True) == 12
+    assert jsonrill.loads('{"a": ["x', repair=True) == {"a": ["x"]}
     with pytest.raises(Truncated) as caught:
-        jsonrill.loads('{"a": ["x', repair=True)
+        jsonrill.loads('{"a": ["x')
     assert caught.value.value == {"a": ["x"]} and caught.value.text == '{"a": ["x'
     with pytest.raises(InvalidJSON, match="the answer is text, not JSON: 'I am sorry'"):
         jsonrill.loads("I am sorry", repair=True)

@@ -40,7 +40,7 @@ def events() -> list[object]:
 
 reveal_type(jsonrill.values("{}"))  # Generator[Any]
 reveal_type(jsonrill.values(["{", "}"], live=True, repair=True))  # Generator[Any]
-reveal_type(jsonrill.values(pieces(), repair=["fences"], many=True))  # AsyncGenerator[Any]
+reveal_type(jsonrill.values(pieces(), repair=["around"], many=True))  # AsyncGenerator[Any]
 reveal_type(jsonrill.values(b"{}", parse_float=Decimal))  # Generator[Any]
 reveal_type(jsonrill.fragments("{}", repair=True))  # Generator[Fragment]
 reveal_type(jsonrill.fragments(pieces()))  # AsyncGenerator[Fragment]

@@ -40,6 +40,7 @@ _QUOTED: Final = {
 _SUBSCRIPT: Final = re.compile(r"[A-Za-z0-9_)\]\"'$.\\]")
 # No quotation begins right after one of these.
 _ENDS_WORDS: Final = ")]}.!?;%'\"’”…"
+_BEGINS_VALUE: Final = "\"'“‘[{-0123456789"
 _NO_STRING: Final = -2
 
 
@@ -124,7 +125,7 @@ def ends_value(text: str, quote: int, end: int, final: bool, in_object: bool) ->
             return key_at(text, pos, end, final)
         return strings_at(text, pos, end, final) if char in CLOSERS else NO
     if char != text[quote]:
-        return NO
+        return UNCLEAR if char in CLOSERS else NO
     # `"He shouted "Stop!""`: the second of two quotes ends the string, or a comma is missing.
     pos = skip_spaces(text, pos + 1, end)
     if pos == end:
@@ -145,12 +146,18 @@ def may_quote(text: str, quote: int, end: int, final: bool, previous: str) -> in
     if after == end:
         return NO if final else WAIT
     # `["a"1,"b"]` and `{"a":"x"b:1}` lost a comma, `[""1""]` two.
+    if text[after] == ":":
+        value = skip_spaces(text, after + 1, end)
+        word = TOKEN.match(text, value, end)
+        if end in (value, word and word.end()):
+            return NO if final else WAIT
+        return NO if text[value] in _BEGINS_VALUE or (word and is_scalar(word[0])) else YES
     ends = ",]}" if previous == " " else ",]}\"'”’"
-    return NO if text[after] == ":" or (text[after] in ends and is_scalar(token[0])) else YES
+    return NO if text[after] in ends and is_scalar(token[0]) else YES
 
 
-def value_begins(text: str, pos: int, end: int, final: bool, previous: str) -> int:
-    """Tell whether the bracket at `pos` begins the value, in the text around it.
+def value_begins(text: str, pos: int, end: int, final: bool, previous: str, is_second: bool) -> int:
+    """Tell whether the bracket at `pos` begins the value, or a second one.
 
     `previous` is the character before it, "\\n" at the beginning of a line or fence.
     """
@@ -159,7 +166,7 @@ def value_begins(text: str, pos: int, end: int, final: bool, previous: str) -> i
         return NO
     if in_line and previous in "$\\":
         return NO
-    at_edge = NO if in_line else YES
+    at_edge = NO if in_line or is_second else YES
     bracket = text[pos]
     pos = skip_spaces(text, pos + 1, end)
     while bracket == "[" and pos < end and text[pos] in "{[" and (not in_line or text[pos] == "{"):
@@ -183,4 +190,6 @@ def value_begins(text: str, pos: int, end: int, final: bool, previous: str) -> i
     after = skip_spaces(text, token.end(), end)
     if after == end:
         return at_edge if final else WAIT
-    return YES if text[after] in ",]" and is_scalar(token[0]) else NO
+    if not is_scalar(token[0]):
+        return NO
+    return YES if text[after] in ",]-0123456789" else comment_at(text, after, end, final)

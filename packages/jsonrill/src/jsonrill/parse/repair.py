@@ -96,7 +96,10 @@ _CUT_FOREIGN: Final = re.compile(r"\\(?:x[0-9A-Fa-f]?|U[0-9A-Fa-f]{0,7}|N|u)?\Z"
 _REAL_ESCAPE: Final = re.compile(r"\\[^\"]")
 # Text and escapes; in other quotes than JSON's, one escape at a time.
 _RUN: Final = {True: STRING_RUN, False: re.compile(rf"(?:{ESCAPE.pattern})?")}
+_FILLERS: Final = " \t\r\n`"
 _SPACES: Final = " \t\r\n" + ODD_SPACES
+# Of `-` alone an infinity may come.
+_PENDING: Final = re.compile(r"-?[0-9]|[tfn]")
 _AFTER_NUMBER: Final = ",]}/#" + _SPACES
 # What shows, at the end of the text, that a string or key has lost its closing quote.
 _SWALLOWED: Final = {STRING: re.compile(r"[{}\[\]]"), KEY: re.compile(r"[{}\[\]:,\n]")}
@@ -192,9 +195,8 @@ class RepairMachine(Position):
     @property
     def pending_text(self) -> str | None:
         """Text of the number or literal that is being read, else None."""
-        held = self._held
-        is_token = self._state <= FIRST_ELEMENT and (held[:1].isalnum() or held[:1] == "-")
-        return held if is_token else None
+        is_pending = self._state <= FIRST_ELEMENT and _PENDING.match(self._held)
+        return self._held if is_pending else None
 
     # Pieces
 
@@ -338,7 +340,7 @@ class RepairMachine(Position):
             raise self._too_short("the end of the comment")
         if state == STRING or state == KEY:
             # A string that lost its closing quote continues into the JSON after it.
-            end = self._begun if state == KEY else self._tail.rstrip()[-1:]
+            end = self._begun if state == KEY else self._tail.rstrip(_FILLERS)[-1:]
             if self._quotes or self._has_newline or _SWALLOWED[state].search(end):
                 raise self._too_short("the end of the string")
             if state == STRING:
@@ -399,10 +401,11 @@ class RepairMachine(Position):
                 self._thoughts = f"</{tag[1]}>"
                 after = tag.end()
         elif char in "{[":
-            verdict = value_begins(text, pos, end, final, self._previous)
+            is_second = self._state == END
+            verdict = value_begins(text, pos, end, final, self._previous, is_second)
             if verdict == WAIT:
                 return WAIT
-            if verdict == YES and self._state == END:
+            if verdict == YES and is_second:
                 raise self._refuse("no second value", text, pos)
             if verdict == YES and self._brackets:
                 raise self._refuse("no value inside other brackets", text, pos)
@@ -450,7 +453,7 @@ class RepairMachine(Position):
             if char in ODD_SPACES:
                 self._fix("spaces", text, at)
             elif char not in " \t\r\n":
-                if self._root_scalar or (self._state == END and char in ',:"'):
+                if self._root_scalar or (self._state == END and char in ',:"{['):
                     raise self._refuse(self._expected(), text, at)
                 self._fix("around", text, at)
                 self._noted = True
@@ -755,8 +758,9 @@ class RepairMachine(Position):
             self._begun += run
         else:
             self._sink.text(run)
-        # The last character that is not white space, and the last of all.
-        self._tail = run if not run.isspace() else self._tail.rstrip()[-1:] + run[-1]
+        # The last character that is not white space or a fence, and the last of all.
+        is_filler = run[-1] in _FILLERS and not run.strip(_FILLERS)
+        self._tail = self._tail.rstrip(_FILLERS)[-1:] + run[-1] if is_filler else run
 
     def _take_escapes(self, text: str, pos: int, end: int) -> None:
         """Take a run of text with valid escapes."""

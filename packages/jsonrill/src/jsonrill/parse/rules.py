@@ -33,7 +33,7 @@ def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
         return frozenset(RULES if rules else ())
     names = frozenset([rules] if isinstance(rules, str) else rules)
     for name in sorted(map(str, names - RULES.keys())):
-        close = get_close_matches(name, RULES, 1, 0.5)
+        close = get_close_matches(name, RULES, 1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(RULES)}"
         raise ValueError(f"no repair rule is named {name!r}: {hint}")
     return names

@@ -1,0 +1,207 @@
+"""Near-JSON: what each natural text is read as, what is refused, and what a reader is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from jsonrill import (
+    Document,
+    InvalidJSON,
+    JsonrillError,
+    LimitExceeded,
+    Limits,
+    Parser,
+    Rebuilder,
+    Repair,
+    Truncated,
+    loads,
+    updates,
+    values,
+)
+from jsonrill.errors import CutShort
+from jsonrill.parse.rules import RULES
+from support import HARDER, ROOT, by, cuttings
+from support.costs import is_linear
+from support.documents import described, same
+
+CASES = json.loads((ROOT / "cases/repair.json").read_text("utf8"))["cases"]
+
+
+def read(pieces: Any, **options: Any) -> Document:
+    document = Document(**{"repair": True, **options})
+    for piece in pieces:
+        document.feed(piece)
+    document.flush()
+    return document
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_natural_text(case: Any) -> None:
+    for pieces in cuttings(case["text"]):
+        if "refused" in case:
+            with pytest.raises(InvalidJSON) as caught:
+                read(pieces)
+            assert caught.value.offset == case["refused"]
+            continue
+        document = read(pieces)
+        assert same(document.value, case["value"])
+        assert [[it.rule, it.offset] for it in document.repairs] == case["repairs"]
+
+
+def test_every_rule_has_a_natural_text() -> None:
+    used = {rule for case in CASES for rule, _ in case.get("repairs", ())}
+    assert used == RULES.keys()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_fragments_give_the_same_value(case: Any) -> None:
+    parser, rebuilder = Parser(repair=True), Rebuilder()
+    try:
+        for piece in by(3, case["text"]):
+            rebuilder.feed(parser.feed(piece))
+        rebuilder.feed(parser.flush())
+    except InvalidJSON:
+        assert "refused" in case
+    else:
+        assert same(rebuilder.value, case["value"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": [1, -2.5e3, true, null, "x\\n\\u00e9\\ud83d\\ude00"], "b": {}, "c": []}',
+        '  [ [ ] , { "" : "" } ]  ',
+        '"He said \\"yes\\", then"',
+        "-12.5",
+        "null",
+        '{"a":"b"' + " " * 2000 + ',"c":1}',
+        '{"a"' + " " * 2000 + ":1}",
+        "[" * 200 + "]" * 200,
+    ],
+)
+def test_valid_json_is_read_as_by_the_strict_parser(text: str) -> None:
+    for pieces in ([text], list(text)):
+        strict, repairing = Parser(), Parser(repair=True)
+        wanted = [it for piece in pieces for it in strict.feed(piece)] + strict.flush()
+        found = [it for piece in pieces for it in repairing.feed(piece)] + repairing.flush()
+        assert found == wanted and repairing.repairs == []
+
+
+def test_only_selected_rules_apply() -> None:
+    assert read(["[1, /* two */ 3,]"], repair={"commas", "comments"}).value == [1, 3]
+    assert read(['{"a": "b'], repair="cut-off").value == {"a": "b"}
+    examples = {
+        "around": "Sure: {}\n[1]",
+        "commas": "[1,]",
+        "comments": "[1 /* one */]",
+        "quotes": "['a']",
+        "inner-quotes": '["say "a" b"]',
+        "keys": "{a: 1}",
+        "words": "[None]",
+        "newlines": '["a\nb"]',
+        "escapes": r'["\d"]',
+        "spaces": "[1,\u00a02]",
+        "ellipses": "[1, ...]",
+        "cut-off": "[1",
+    }
+    assert examples.keys() == RULES.keys()
+    for rule, text in examples.items():
+        assert {it.rule for it in read([text]).repairs} == {rule}
+        with pytest.raises(JsonrillError):
+            read([text], repair=RULES.keys() - {rule})
+
+
+def test_an_unknown_rule_raises_with_a_suggestion() -> None:
+    with pytest.raises(ValueError, match="'comma': did you mean 'commas'"):
+        Document(repair={"comma"})
+    with pytest.raises(ValueError, match="there are around, commas"):
+        Document(repair=["magic"])
+
+
+def test_repairs_are_reported_when_they_happen() -> None:
+    told: list[Repair] = []
+    assert loads("{'a': 1,\n b: 2}", repair=True, on_repair=told.append) == {"a": 1, "b": 2}
+    assert told == [Repair("quotes", 1, 1, 2), Repair("keys", 10, 2, 2)]
+    *_, last = updates(["{'a': ", "1,}"], repair=True)
+    assert [it.rule for it in last.repairs] == ["quotes", "commas"]
+
+
+def test_a_text_that_just_ends_is_closed_and_reported() -> None:
+    document = read(['{"title": "Storm", "tags": ["a", "b'])
+    assert document.value == {"title": "Storm", "tags": ["a", "b"]}
+    assert document.repairs == [Repair("cut-off", 35, 1, 36)]
+
+
+@pytest.mark.parametrize("reason", ["length", "lost", "filtered", "refused"])
+def test_an_answer_that_the_provider_cut_is_truncated(reason: str) -> None:
+    for text in ('{"a": ["x', '{"a": 1', "[1, 2", "{'a': 'b'", "Here it is:"):
+        document = Document(repair=True)
+        document.feed(text)
+        with pytest.raises(Truncated) as caught:
+            document.flush(CutShort(reason))
+        assert caught.value.reason == reason and not document.complete
+
+
+@pytest.mark.parametrize(
+    "unit", ['"', "'", "[", "]", "{", "`", "\\", "/", '["', '" "', ", ", "//\n", "a:"]
+)
+@pytest.mark.parametrize("before", ["", '["', '{"a": "', "Text "])
+def test_a_megabyte_of_one_kind_is_read_in_linear_time(unit: str, before: str) -> None:
+    def read_all(count: int) -> None:
+        for pieces in ([before + unit * count], by(1000, before + unit * count)):
+            try:
+                read(pieces)
+            except (InvalidJSON, LimitExceeded):
+                pass
+
+    is_linear(lambda count: lambda: read_all(count), 5_000 // len(unit))
+    read_all((1_000_000 if HARDER else 100_000) // len(unit))
+
+
+def test_paths_with_u_are_read_in_linear_time() -> None:
+    is_linear(lambda count: lambda: read(['["' + r"C:\users\util " * count + '"]']), 1_000)
+    text = r"C:\users\util " * 70_000
+    assert read([f'["{text}"]']).value == [text]
+
+
+def test_at_most_a_thousand_characters_wait() -> None:
+    texts = ['["a" "' + "b" * 5000, "{" + " " * 5000, "{" + "k" * 5000, '["a"' + " " * 5000]
+    for text in texts:
+        document = Document(repair=True)
+        try:
+            for char in text:
+                document.feed(char)
+                assert len(document._machine._held) <= 1000
+        except InvalidJSON:
+            pass
+
+
+def test_limits_hold() -> None:
+    for limits, text in [
+        (Limits(depth=2), "{a: [[1]]}"),
+        (Limits(string=3), "['abcd']"),
+        (Limits(number=3), "[1234,]"),
+        (Limits(keys=1), "{a: 1, b: 2}"),
+        (Limits(text=5), "{a: 1, b: 2}"),
+    ]:
+        for pieces in ([text], list(text)):
+            with pytest.raises(LimitExceeded):
+                read(pieces, limits=limits)
+
+
+def test_bytes_are_decoded_in_any_cutting() -> None:
+    data = "\ufeff{'é': '文😀',}".encode()
+    for size in (1, 2, 3, len(data)):
+        assert read(by(size, data)).value == {"é": "文😀"}
+    with pytest.raises(InvalidJSON, match="byte 0xff"):
+        read([b"['a\xff"])
+
+
+def test_an_error_says_where_it_is() -> None:
+    with pytest.raises(InvalidJSON) as caught:
+        list(values("Sure:\n{'a': [1, oops]}", repair=True))
+    assert described(caught.value)[1:5] == (16, 2, 11, ("a", 1)) or caught.value.path == ("a", 1)
+    assert caught.value.expected == "a value"
