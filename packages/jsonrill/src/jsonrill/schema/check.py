@@ -189,10 +189,15 @@ class Check:
         if open_path is None:
             return
         frames, node = self._frames, self._node
-        grown, self._shown = (self._shown, self._text), None
-        self._path = open_path
         level = 0
         try:
+            if self._shown is not None and open_path == self._path and open_path:
+                # The same string is open: nothing else can have changed.
+                level = len(open_path)
+                self._grow(self._shown, frames[-1].container[open_path[-1]])
+                return
+            grown, self._shown = (self._shown, self._text), None
+            self._path = open_path
             for level in range(len(open_path) + 1):
                 if type(value) is str:
                     del frames[level:]
