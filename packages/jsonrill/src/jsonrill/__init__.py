@@ -76,12 +76,12 @@ if _typing.TYPE_CHECKING:
     from .partial_stream import Update as Update
     from .partial_stream.delta import apply_delta as apply_delta
     from .paths import Path as Path
+    from .schema.partials import is_partial as is_partial
     from .streams.answering import content as content
     from .streams.answering import parts as parts
     from .streams.answering import tool_calls as tool_calls
     from .streams.chunking import chunks as chunks
     from .streams.documents import fields as fields
-    from .streams.documents import is_partial as is_partial
     from .streams.documents import loads as loads
     from .streams.documents import partial as partial
     from .streams.documents import values as values
@@ -123,7 +123,8 @@ _MODULES: _typing.Final = {
         (".partial_stream", "PartialStream Update"),
         (".partial_stream.delta", "apply_delta"),
         (".paths", "Path"),
-        (".streams.documents", "values fields is_partial partial loads"),
+        (".schema.partials", "is_partial"),
+        (".streams.documents", "values fields partial loads"),
         (".streams.selecting", "select text"),
         (".streams.fragmenting", "fragments"),
         (".streams.updating", "updates"),

@@ -14,7 +14,7 @@ class Trip(BaseModel):
 jsonrill.values("{}", repiar=True)  # call-overload
 jsonrill.values("{}", repair=5)  # call-overload
 jsonrill.values(5)  # call-overload
-jsonrill.partial("{}", repiar=True)  # call-overload
+jsonrill.partial("{}", repiar=True)  # call-arg
 jsonrill.fragments("{}", many=True)  # call-overload
 jsonrill.updates("{}", "REALTIM")  # call-overload
 jsonrill.updates("{}", mode="realtime")  # call-overload
@@ -25,7 +25,6 @@ jsonrill.chunks([], null="none")  # call-overload
 jsonrill.tool_calls([], provder="auto")  # call-overload
 jsonrill.PartialStream("REALTIM")  # arg-type
 jsonrill.Document(repiar=True)  # call-arg
-jsonrill.values("{}", Trip, live=True)  # call-overload
 jsonrill.values("{}", Trip, repiar=True)  # call-overload
 jsonrill.values("{}", Trip(title=""))  # call-overload
 jsonrill.values("{}", "Trip")  # call-overload
@@ -33,7 +32,6 @@ jsonrill.fields("{}")  # call-overload
 jsonrill.updates("{}", "REALTIME", Trip)  # call-overload
 jsonrill.updates("{}", schema=Trip, models="partial")  # call-overload
 print(next(jsonrill.values("{}", Trip)).titel)  # attr-defined
-jsonrill.values("{}", missing="zero")  # call-overload
 jsonrill.values("{}", Trip, missing="zeros")  # call-overload
 jsonrill.values("{}", Trip, answer={})  # call-overload
 print(next(iter(jsonrill.tool_calls([]))).call.args["city"])  # index

@@ -10,7 +10,7 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Unpack, overload
 
 from ..build.document import Document
 from ..errors import CutShort, InvalidJSON, InvalidSchema, JsonrillError, LimitExceeded, Truncated
@@ -19,47 +19,29 @@ from ..sources.explain import Transcript, explained
 from .driving import END, Loop, Pulled, drive
 from .many import ManyDocuments, check_many
 from .settings import refuse_other, take_options, without_cut_off
-from .types import Adapter, Ended, JsonSchema, Source, T, Text
+from .types import AnySchema, Ended, Source, Text, V
 
 
 @overload
 def values(
     source: Source,
-    schema: type[T] | Adapter[T],
+    schema: AnySchema[V] = None,
     *,
-    live: Literal[False] = False,
+    live: bool = False,
     missing: Missing = "none",
     many: bool = False,
     **options: Unpack[ReadOptions],
-) -> Generator[T]: ...
+) -> Generator[V]: ...
 @overload
 def values(
     source: AsyncIterable[Any],
-    schema: type[T] | Adapter[T],
+    schema: AnySchema[V] = None,
     *,
-    live: Literal[False] = False,
+    live: bool = False,
     missing: Missing = "none",
     many: bool = False,
     **options: Unpack[ReadOptions],
-) -> AsyncGenerator[T]: ...
-@overload
-def values(
-    source: Source,
-    schema: JsonSchema | None = None,
-    *,
-    live: bool = False,
-    many: bool = False,
-    **options: Unpack[ReadOptions],
-) -> Generator[Any]: ...
-@overload
-def values(
-    source: AsyncIterable[Any],
-    schema: JsonSchema | None = None,
-    *,
-    live: bool = False,
-    many: bool = False,
-    **options: Unpack[ReadOptions],
-) -> AsyncGenerator[Any]: ...
+) -> AsyncGenerator[V]: ...
 def values(
     source: Any,
     schema: Any = None,
@@ -73,7 +55,7 @@ def values(
 
     With a `schema` (a pydantic model, a dataclass, any type that a `TypeAdapter` takes) it is an
     instance of that type: partial ones (`is_partial`) on the way, at last the validated one. With a
-    JSON Schema values are plain. A violation raises `InvalidSchema` at the earliest character.
+    JSON Schema values are plain. A violation raises `InvalidSchema`.
 
     Fields of a partial instance that have not come are None, or their default; with
     `missing="zero"` they are the zero of their type (`""`, `0`, `[]`, a partial model), so that
@@ -218,26 +200,13 @@ def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     return drive(stage, source, reading=reading)
 
 
-def is_partial(value: object) -> bool:
-    """True if this is an instance of a model or dataclass that is not complete yet."""
-    return getattr(type(value), "__partial_of__", None) is not None
-
-
-@overload
 def partial(
     text: Text,
-    schema: type[T] | Adapter[T],
+    schema: AnySchema[V] = None,
     *,
     missing: Missing = "none",
     **options: Unpack[ParseOptions],
-) -> T | None: ...
-@overload
-def partial(
-    text: Text, schema: JsonSchema | None = None, **options: Unpack[ParseOptions]
-) -> Any: ...
-def partial(
-    text: Text, schema: Any = None, *, missing: Missing = "none", **options: Unpack[ParseOptions]
-) -> Any:
+) -> V | None:
     """The value of a text that may be cut off anywhere; InvalidJSON if it cannot become JSON.
 
     With a `schema` (as `values` takes it) it is an instance of that type, a partial one if the text
@@ -256,14 +225,11 @@ def partial(
                 raise
     except JsonrillError as error:
         raise _explained(error, text, options) from error.__cause__
-    return document.value
+    value: V = document.value
+    return value
 
 
-@overload
-def loads(text: Text, schema: type[T] | Adapter[T], **options: Unpack[ParseOptions]) -> T: ...
-@overload
-def loads(text: Text, schema: JsonSchema | None = None, **options: Unpack[ParseOptions]) -> Any: ...
-def loads(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> Any:
+def loads(text: Text, schema: AnySchema[V] = None, **options: Unpack[ParseOptions]) -> V:
     """The value of a whole text; with `repair` it may be nearly JSON.
 
     With a `schema` (as `values` takes it) it is the validated instance of that type. Errors are
@@ -276,7 +242,8 @@ def loads(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> An
         document.flush()
     except JsonrillError as error:
         raise _explained(error, text, options) from error.__cause__
-    return document.value
+    value: V = document.value
+    return value
 
 
 def _document(schema: Any, options: Mapping[str, Any], missing: Missing = "none") -> Any:

@@ -19,31 +19,20 @@ from .documents import cut_of
 from .driving import END, Loop, Pulled, drive
 from .many import ManyDocuments
 from .settings import take_options
-from .types import Ended, Source, T, Text
+from .types import AnySchema, Ended, Source, Text, V
 
 
 @overload
 def select(
-    source: Source, field: str | Path, schema: type[T], **options: Unpack[ReadOptions]
-) -> Generator[T]: ...
-@overload
-def select(
-    source: Source, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
-) -> Generator[Any]: ...
+    source: Source, field: str | Path, schema: AnySchema[V] = None, **options: Unpack[ReadOptions]
+) -> Generator[V]: ...
 @overload
 def select(
     source: AsyncIterable[Any],
     field: str | Path,
-    schema: type[T],
+    schema: AnySchema[V] = None,
     **options: Unpack[ReadOptions],
-) -> AsyncGenerator[T]: ...
-@overload
-def select(
-    source: AsyncIterable[Any],
-    field: str | Path,
-    schema: Any = None,
-    **options: Unpack[ReadOptions],
-) -> AsyncGenerator[Any]: ...
+) -> AsyncGenerator[V]: ...
 def select(
     source: Any, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
 ) -> Any:

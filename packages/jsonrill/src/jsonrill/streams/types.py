@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..errors import CutShort
 
@@ -12,6 +12,14 @@ Text = str | bytes
 # Text, or an iterable of text or of a provider's events.
 Source = Text | Iterable[Any]
 
+
+if TYPE_CHECKING:
+    # Only there it may have a default in Python 3.11: without a type values are plain.
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    V = TypeVarWithDefault("V", default=Any)
+else:
+    V = TypeVar("V")
 
 T = TypeVar("T")
 
@@ -26,6 +34,10 @@ class Adapter(Protocol[T_co]):
     """What a type checker needs to know of a pydantic `TypeAdapter`: what it makes."""
 
     def validate_python(self, object: Any, /) -> T_co: ...
+
+
+# What describes values: a type makes instances of it, a JSON Schema leaves them plain.
+AnySchema = type[V] | Adapter[V] | JsonSchema | None
 
 
 class Ended(Protocol):

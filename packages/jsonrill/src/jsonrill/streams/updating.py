@@ -19,7 +19,7 @@ from .driving import END, Loop, Pulled, drive
 from .many import ManyDocuments, check_many
 from .pacing import Pace, drive_paced
 from .settings import take_options
-from .types import Adapter, JsonSchema, Source, T, Text
+from .types import AnySchema, Source, Text, V
 
 
 @overload
@@ -27,41 +27,21 @@ def updates(
     source: Source,
     mode: Modes = "REALTIME",
     *,
-    schema: type[T] | Adapter[T],
+    schema: AnySchema[V] = None,
     every: float | None = None,
     many: bool = False,
     **options: Unpack[ReadUpdateOptions],
-) -> Generator[Update[T]]: ...
+) -> Generator[Update[V]]: ...
 @overload
 def updates(
     source: AsyncIterable[Any],
     mode: Modes = "REALTIME",
     *,
-    schema: type[T] | Adapter[T],
+    schema: AnySchema[V] = None,
     every: float | None = None,
     many: bool = False,
     **options: Unpack[ReadUpdateOptions],
-) -> AsyncGenerator[Update[T]]: ...
-@overload
-def updates(
-    source: Source,
-    mode: Modes = "REALTIME",
-    *,
-    schema: JsonSchema | None = None,
-    every: float | None = None,
-    many: bool = False,
-    **options: Unpack[ReadUpdateOptions],
-) -> Generator[Update[Any]]: ...
-@overload
-def updates(
-    source: AsyncIterable[Any],
-    mode: Modes = "REALTIME",
-    *,
-    schema: JsonSchema | None = None,
-    every: float | None = None,
-    many: bool = False,
-    **options: Unpack[ReadUpdateOptions],
-) -> AsyncGenerator[Update[Any]]: ...
+) -> AsyncGenerator[Update[V]]: ...
 def updates(
     source: Any,
     mode: Modes = "REALTIME",
