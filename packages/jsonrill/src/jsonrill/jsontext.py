@@ -138,7 +138,7 @@ def escape_surrogates(text: str) -> str:
     return SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
-def write(value: Any, scalar: Callable[[Any], str]) -> str:
+def write(value: Any, scalar: Callable[[Any], str], *, sort_keys: bool = False) -> str:
     """`value` as compact JSON, at any depth; `scalar` writes what is no string and no container.
 
     There is no recursion. `spine` has an entry for each open container, under its identity: the
@@ -167,7 +167,10 @@ def write(value: Any, scalar: Callable[[Any], str]) -> str:
                 spine[id(item)] = items, in_object
                 in_object, comma = isinstance(item, dict), ""
                 out.append("{" if in_object else "[")
-                items = iter(item.items() if isinstance(item, dict) else item)
+                if isinstance(item, dict):
+                    items = iter(sorted(item.items()) if sort_keys else item.items())
+                else:
+                    items = iter(item)
                 break
         else:
             if not spine:

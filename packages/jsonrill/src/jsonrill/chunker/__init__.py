@@ -1,11 +1,7 @@
-"""Snapshots → text chunks whose concatenation is the last snapshot.
+"""Turn snapshots into text chunks whose concatenation is the last snapshot.
 
-snapshot.py  a snapshot → a tree in which equal means equal
-prefix.py    the same for texts that begin alike: reads only what is new
-compare.py   what is empty, what differs
-leaves.py    the open string or number; a tree → JSON text
-frames.py    the open containers, and what may be written into them
-spine.py     reads a snapshot against all that is open; writes
+snapshot.py  a snapshot → a tree that keeps the texts of numbers
+frames.py    the open containers, and the rules that say what is written when
 chunker.py   `Chunker`: options, revisions, the end
 """
 

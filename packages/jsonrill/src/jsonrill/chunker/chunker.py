@@ -1,4 +1,4 @@
-"""Snapshots in, text out: the stage itself, its options, and what happens when they contradict."""
+"""The chunker: snapshots in, text out."""
 
 from __future__ import annotations
 
@@ -7,31 +7,37 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import RevisionError, StreamClosed, refuse_copy
-from ..options import Null, Numbers, OnRevision, check
+from ..options import Null, Numbers, OnRevision
 from ..paths import ABSENT, Path, format_path
-from .compare import Difference, differences
-from .frames import Frame, Rules
-from .leaves import Leaf, whole
-from .prefix import PrefixReader
-from .snapshot import Snapshot, Tree, decode, plain, read, too_deep
-from .spine import SnapshotDiff, Spine
+from .frames import Options, Stack
+from .snapshot import (
+    Difference,
+    Snapshot,
+    TextEnd,
+    Tree,
+    decode,
+    differences,
+    read,
+    to_value,
+    too_deep,
+)
 
 
 class Chunker:
-    """Turns complete snapshots of a growing JSON value back into a stream of text.
+    """Turn complete snapshots of a growing JSON value back into a stream of text.
 
-    The texts that `feed` and `flush` return, joined, are valid JSON equal to the last snapshot
-    (the order of members may differ). What was returned cannot be taken back: a snapshot that
-    contradicts it raises `RevisionError` and changes nothing, so it may be skipped.
+    The texts that `feed` and `flush` return, joined, are valid JSON equal to the last snapshot (the
+    order of members may differ). They cannot be taken back: a snapshot that contradicts them raises
+    `RevisionError` and changes nothing, so it may be skipped.
 
-    eager        of several values that appear at once, show one at once instead of waiting
+    eager        of several values that appear at once, write one at once instead of waiting
     null         "placeholder": a null means that the value has not come yet
     on_revision  "keep": do not raise, keep what is written and note it in `revisions`
-    verify       keep the text and have `flush` prove that it equals the last snapshot
     numbers      "final": a number never gets more digits, so it is written at once
+    verify       keep the text and have `flush` check that it equals the last snapshot
     """
 
-    # A deep copy and a pickle work; a shallow copy would share what grows.
+    # A deep copy and a pickle work; a shallow copy would share the frames.
     __copy__ = refuse_copy
 
     def __init__(
@@ -40,160 +46,140 @@ class Chunker:
         eager: bool = False,
         null: Null = "value",
         on_revision: OnRevision = "raise",
-        verify: bool = False,
         numbers: Numbers = "growing",
+        verify: bool = False,
     ) -> None:
-        check(eager=eager, null=null, on_revision=on_revision, verify=verify, numbers=numbers)
+        _check("eager", eager, (True, False))
+        _check("null", null, ("value", "placeholder"))
+        _check("on_revision", on_revision, ("raise", "keep"))
+        _check("numbers", numbers, ("growing", "final"))
+        _check("verify", verify, (True, False))
         self.revisions: list[RevisionError] = []
-        atoms = (bool, type(None), bytes) if numbers == "final" else (bool, type(None))
-        self._rules = Rules(eager, null == "placeholder", atoms)
+        self._has_blanks = null == "placeholder"
+        self._has_final_numbers = numbers == "final"
         self._keep = on_revision == "keep"
         self._verify = verify
         self._chunks: list[str] = []
-        self._spine = Spine(self._rules)
-        self._prefix = PrefixReader()
-        self._last: Tree = ABSENT
-        self._gone: list[Difference] = []
-        self._known: set[Path] = set()
-        self._warned = False
-        self._closed = False
-        # True if the last snapshot only had more of the open value, at the end of its text.
-        self._alone = False
+        self._stack = Stack(Options(eager, self._has_blanks, self._has_final_numbers))
+        self._last: Tree = None
+        self._text_end: TextEnd | None = None
+        self._missing: list[Difference] = []
+        self._revised_paths: set[Path] = set()
+        self._is_begun = False
+        self._is_warned = False
+        self._is_closed = False
 
     def feed(self, snapshot: Snapshot) -> str:
-        """The text that this snapshot adds; `""` when there is none yet."""
-        if self._closed:
-            raise StreamClosed("the chunker was flushed; a new document needs a new one")
-        alone, self._alone = self._alone, False
-        try:
-            if type(snapshot) is str:
-                tree = self._prefix.read(snapshot)
-                prefix = None if tree is ABSENT else self._prefix
-                if prefix is None:
-                    tree = decode(snapshot)
-            else:
-                prefix, tree = None, read(snapshot, self._last)
-            text = (
-                self._spine.extend(prefix.open_text) if prefix and alone and prefix.grew else None
-            )
-            if text is not None:
-                self._alone = True
-            else:
-                grown = self._spine.diff(tree) if self._gone else self._spine.grow(tree)
-                if isinstance(grown, SnapshotDiff):
-                    text = self._settle(tree, grown)
-                else:
-                    text = grown
-                    # If the open string is also the last value of the text, it may grow alone.
-                    self._alone = (
-                        prefix is not None
-                        and prefix.in_string
-                        and self._spine.only_leaf_grew
-                        and prefix.open_path == self._spine.open_path
-                    )
-        except RecursionError:
-            raise too_deep() from None
-        self._last = tree
-        self._warned = False
+        """Return the text that this snapshot adds; `""` if there is none yet."""
+        if self._is_closed:
+            raise StreamClosed("the chunker was flushed; a new document needs a new Chunker")
+        text = "" if self._text_end is None else self._text_end.added(snapshot)
+        if text:
+            self._last = self._stack.extend(self._last, text)
+        else:
+            self._text_end = None
+            try:
+                tree = read(snapshot)
+                text = self._write(tree)
+            except RecursionError:
+                raise too_deep() from None
+            self._last = tree
+            if isinstance(snapshot, str) and not self._missing:
+                self._text_end = TextEnd.after(self._stack.last_string(tree), snapshot)
+        self._is_begun = True
+        self._is_warned = False
         if self._verify:
             self._chunks.append(text)
         return text
 
     def flush(self) -> str:
-        """The rest of the text. `RevisionError` when the last snapshot lacks something that is
-        written; a second call then closes the text as it is."""
-        if self._closed or self._last is ABSENT:
-            self._closed = True
+        """Return the rest of the text.
+
+        Raise `RevisionError` if the last snapshot lacks something that is written; a second call
+        then closes the text as it is.
+        """
+        if self._is_closed or not self._is_begun:
+            self._is_closed = True
             return ""
-        missing = [difference for difference in self._gone if not self._is_known(difference.path)]
-        if missing and not self._keep and not self._warned:
-            self._warned = True
-            raise _error(missing[0], self._rules)
-        for difference in missing:
-            self._note(_error(difference, self._rules))
-        self._closed = True
-        text = self._spine.finish(self._last)
+        missing = [change for change in self._missing if not self._is_noted(change.path)]
+        if missing and not self._keep and not self._is_warned:
+            self._is_warned = True
+            raise self._error(missing[0])
+        for change in missing:
+            self._note(change)
+        self._is_closed = True
+        text = self._stack.finish(self._last)
         if self._verify:
-            self._prove("".join(self._chunks) + text)
+            self._check_text("".join(self._chunks) + text)
         return text
 
     @property
     def open_path(self) -> Path | None:
-        """The path of the value that is open at the end of the text; None if nothing is."""
-        return None if self._closed else self._spine.open_path
+        """The path of the value that is open at the end of the text; None if there is none."""
+        return None if self._is_closed else self._stack.open_path
 
     @property
     def held(self) -> dict[Path, Any]:
-        """What the last snapshot showed and the text does not have yet, or not all of, by path."""
-        return {} if self._closed else {path: _value(it) for path, it in self._spine.held()}
+        """What the last snapshot showed and the text does not have, or not completely, by path."""
+        return {} if self._is_closed else {path: to_value(it) for path, it in self._stack.held()}
 
-    def _settle(self, tree: Tree, diff: SnapshotDiff) -> str:
-        """Check the snapshot for contradictions, then write. Nothing changes before the check."""
-        new = self._contradictions(diff) if diff.revised else []
-        if diff.gone or self._gone:
-            differs = tree != self._last
-        else:
-            differs = diff.deepest >= 0
-        if differs:
-            self._spine.plan(diff)
-        for error, at in new:
-            if at is not None:
-                at.freeze()
-            self._note(error)
-        self._gone = diff.gone
-        return self._spine.write(diff) if differs else ""
+    def _write(self, tree: Tree) -> str:
+        """Write what is new. Nothing changes before the snapshot is known to be acceptable."""
+        comparison = self._stack.compare(tree)
+        revised = [pair for pair in comparison.revised if not self._is_noted(pair[0].path)]
+        if revised and not self._keep:
+            raise self._error(revised[0][0])
+        is_repeated = comparison.deepest < 0
+        if comparison.missing or self._missing:
+            is_repeated = tree == self._last
+        plan = None if is_repeated else self._stack.plan(comparison)
+        for change, open_part in revised:
+            if open_part is not None:
+                open_part.frozen = True
+            self._note(change)
+        self._missing = comparison.missing
+        return "" if is_repeated else self._stack.write(comparison, plan)
 
-    def _contradictions(
-        self, diff: SnapshotDiff
-    ) -> list[tuple[RevisionError, Frame | Leaf | None]]:
-        unknown = [(it, at) for it, at in diff.revised if not self._is_known(it.path)]
-        if unknown and not self._keep:
-            raise _error(unknown[0][0], self._rules)
-        return [(_error(it, self._rules), at) for it, at in unknown]
+    def _is_noted(self, path: Path) -> bool:
+        """Return True if there is a revision at this path or above it."""
+        noted = self._revised_paths
+        return bool(noted) and any(path[:end] in noted for end in range(len(path) + 1))
 
-    def _is_known(self, path: Path) -> bool:
-        """True if a revision was noted at this path or above it."""
-        return bool(self._known) and any(path[:end] in self._known for end in range(len(path) + 1))
+    def _note(self, change: Difference) -> None:
+        if not self._is_noted(change.path):
+            self.revisions.append(self._error(change))
+            self._revised_paths.add(change.path)
 
-    def _note(self, error: RevisionError) -> None:
-        if not self._is_known(error.path):
-            self.revisions.append(error)
-            self._known.add(error.path)
-
-    def _prove(self, text: str) -> None:
-        """Raise if the text, read back, differs from the last snapshot but for noted revisions."""
+    def _check_text(self, text: str) -> None:
+        """Raise if the text differs from the last snapshot, except for noted revisions."""
         try:
             written = decode(text)
         except RecursionError:
             raise too_deep() from None
-        for difference in differences(written, self._last, placeholder=False):
-            if not self._is_known(difference.path):
-                raise _error(difference, self._rules)
+        for change in differences((), written, self._last, has_blanks=False):
+            if not self._is_noted(change.path):
+                raise self._error(change)
+
+    def _error(self, change: Difference) -> RevisionError:
+        written = to_value(change.written)
+        now = None if change.now is ABSENT else to_value(change.now)
+        shown = "missing" if change.now is ABSENT else reprlib.repr(now)
+        message = (
+            f"{format_path(change.path)} was written as {reprlib.repr(written)} and is now {shown}"
+            f"; written text cannot be taken back. To try: {', '.join(self._remedies(change))}"
+        )
+        return RevisionError(change.path, written, now, message)
+
+    def _remedies(self, change: Difference) -> Iterator[str]:
+        if not self._has_blanks and None in (change.written, change.now):
+            yield 'null="placeholder" (a null means "not yet")'
+        are_numbers = type(change.written) is bytes and type(change.now) is bytes
+        if self._has_final_numbers and are_numbers:
+            yield 'numbers="growing" (if numbers get more digits)'
+        yield 'on_revision="keep" (what is written stays)'
 
 
-def _error(change: Difference, rules: Rules) -> RevisionError:
-    written, now = (
-        _value(change.was),
-        None if change.now is ABSENT else _value(change.now),
-    )
-    shown = "missing" if change.now is ABSENT else reprlib.repr(now)
-    message = (
-        f"{format_path(change.path)} was written as {reprlib.repr(written)} and is now {shown}"
-        f"; written text cannot be taken back. To try: {', '.join(_ways_out(change, rules))}"
-    )
-    return RevisionError(change.path, written, now, message)
-
-
-def _value(tree: Tree) -> Any:
-    try:
-        return plain(tree)
-    except RecursionError:
-        return whole(tree)
-
-
-def _ways_out(difference: Difference, rules: Rules) -> Iterator[str]:
-    if not rules.placeholder and None in (difference.was, difference.now):
-        yield 'null="placeholder" (a null means "not yet")'
-    if bytes in rules.atoms and type(difference.was) is bytes and type(difference.now) is bytes:
-        yield 'numbers="growing" (if numbers get more digits)'
-    yield 'on_revision="keep" (what is written stays)'
+def _check(name: str, value: object, allowed: tuple[object, ...]) -> None:
+    if not any(value is item or value == item for item in allowed if type(item) is type(value)):
+        choices = " or ".join(map(repr, allowed))
+        raise ValueError(f"{name} is {choices}, not {value!r}")

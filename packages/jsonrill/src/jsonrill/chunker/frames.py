@@ -1,421 +1,623 @@
-"""Frames: the containers that are open at the end of the written text, and what to write next.
+"""Decide what to write of a snapshot, and write it.
 
-Written text cannot be taken back, so a frame writes a member only when it is known to grow or to be
-complete, and holds the others. One member at a time is open: its text can still be extended, and
-writing any other member closes it. With these snapshots the chunker returns:
+Written text cannot be taken back. So at most one value is open at the end of the text: a string
+without its quote, a number that may get more digits, or a container without its bracket. Writing
+anything else closes it. Each open container has a `Frame`, the open string or number a `Leaf`. A
+frame writes a member only when it is known to grow or to be complete, and holds the others. With
+these snapshots the chunker returns:
 
     {"a": "x"}                 {"a":"x       one new member: it is opened
     {"a": "xy"}                y             the open member grew
     {"a": "xy", "b": "1"}      ","b":"1      a new member: `a` is complete, `b` is opened
     {"a": "xy", "b": "12"}     2
 
-Of two members that appear at once neither is opened: the next snapshot shows which one grows, and
-until then both are held. One that the next snapshot shows unchanged is complete; it is written as
-soon as the open member does not change either. Elements of an array come in order, so all but the
-last are complete.
-
-`Object` and `Array` compare their value with a new snapshot (`changes`) and propose a `WritePlan`
-(`plan`); nothing changes by that. `make`, `hold` and `finish` carry it out and cannot fail. Paths,
-revisions and the order of these steps are in `spine.py`.
+`choose` has the rules in the order of docs/chunker.md. `Stack` applies them to all open containers:
+it first compares a snapshot with everything that is open and changes nothing, so that a refused
+snapshot leaves no trace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, Final
 
 from ..jsontext import quoted
-from ..paths import ABSENT
-from .compare import NOTHING, is_blank, is_empty
-from .leaves import waits, whole
-from .snapshot import Tree
+from ..paths import ABSENT, Path
+from .snapshot import Difference, Tree, differences, is_blank, is_empty, to_text
 
-Key = Any  # a str in an Object, an int in an Array
+Key = Any  # a str in an object, an int in an array
+
+# The value of a held member that is missing in the last snapshot. No tree is equal to it.
+_GONE: Final[Any] = ()
 
 
-class Rules:
-    """The options that say what is written when; `atoms` are the types of values that are complete
-    when they first come."""
+class Options:
+    """The options that decide what is written when."""
 
-    __slots__ = ("atoms", "eager", "placeholder")
+    __slots__ = ("eager", "final_types", "has_blanks")
 
-    def __init__(
-        self,
-        eager: bool = False,
-        placeholder: bool = False,
-        atoms: tuple[type, ...] = (bool, type(None)),
-    ) -> None:
+    def __init__(self, eager: bool, has_blanks: bool, final_numbers: bool) -> None:
         self.eager = eager
-        self.placeholder = placeholder
-        self.atoms = atoms
-
-    def is_there(self, tree: Tree) -> bool:
-        return tree is not ABSENT and not (self.placeholder and is_blank(tree))
-
-    def pick(self, fresh: Sequence[str], value: dict[str, Tree], blanks: bool) -> str | None:
-        """The new member of `value` to open, or None to hold them all. No atoms among them.
-
-        An empty one is not begun for certain while there are `blanks` beside it: typed sources
-        show an empty array where they show null for all else.
-        """
-        if len(fresh) == 1:
-            only = value[fresh[0]]
-            return None if waits(only) or (blanks and is_empty(only)) else fresh[0]
-        numbers = [key for key in fresh if type(value[key]) is bytes]
-        if not self.eager:
-            return numbers[0] if len(numbers) == 1 and not waits(value[numbers[0]]) else None
-        others = (key for key in fresh if type(value[key]) is not bytes)
-        full = [key for key in others if not is_empty(value[key])]
-        return next((key for key in full + numbers if not waits(value[key])), None)
+        self.has_blanks = has_blanks  # nulls are placeholders
+        self.final_types = (bool, type(None), bytes) if final_numbers else (bool, type(None))
 
 
 class Changes:
-    """The members or elements of an open container that are neither written nor open.
+    """The members of an open container that are neither written nor open.
 
-    `new` ones were not in the snapshot before. Those held back have `changed`, are the `same` or
-    are `gone`. `blanks`: there are placeholders beside them.
+    `final` members cannot change any more. Others are `new`, or they were held and have `grown`,
+    are the `same` or are `gone`.
     """
 
-    __slots__ = ("blanks", "changed", "gone", "new", "same")
+    __slots__ = ("blanks", "final", "gone", "grown", "new", "same")
 
-    def __init__(
-        self,
-        new: Sequence[Key],
-        changed: Sequence[Key] = (),
-        same: Sequence[Key] = (),
-        gone: Sequence[Key] = (),
-        blanks: bool = False,
-    ) -> None:
-        self.new = new
-        self.changed = changed
-        self.same = same
-        self.gone = gone
-        self.blanks = blanks
+    def __init__(self) -> None:
+        self.final: list[Key] = []
+        self.new: list[Key] = []
+        self.grown: list[Key] = []
+        self.same: list[Key] = []
+        self.gone: list[Key] = []
+        self.blanks = 0  # how many placeholders there are
+
+    def is_any(self) -> bool:
+        return bool(self.final or self.new or self.grown or self.gone)
 
 
-class WritePlan:
-    """What to write into a container: members that are complete, then one that stays open."""
+class Choice:
+    """The members to write: complete ones, then one that stays open."""
 
-    __slots__ = ("closed", "opened")
+    __slots__ = ("complete", "opened")
 
-    def __init__(self, closed: Sequence[Key], opened: Key | None = None) -> None:
-        self.closed = closed
+    def __init__(self, complete: Sequence[Key], opened: Key | None = None) -> None:
+        self.complete = complete
         self.opened = opened
 
 
-class _Container:
-    """What an open object and an open array share, and what each does in its own way."""
+def choose(
+    frame: Frame, changes: Changes, value: Tree, is_still: bool, options: Options
+) -> Choice | None:
+    """Choose what to write into a container; None if that is nothing.
 
-    __slots__ = ("_rules", "_size", "frozen", "open")
+    `is_still`: the value that is open in it is the same as in the snapshot before.
+    """
+    if frame.kind is list:
+        return _choose_elements(frame, changes, value, is_still, options)
 
-    def __init__(self, rules: Rules) -> None:
-        self.open: Any = None  # the key of the open member, or the index of the open element
-        self.frozen = False
-        self._rules = rules
-        self._size = 0  # how many members there are when nothing is new; -1: compare each
+    # Literals are complete.
+    complete = sorted(changes.final)
 
-    def follow(self, value: Tree) -> Tree:
-        """The value of what is open (`NOTHING` if nothing is) when all else here is as it was, else
-        ABSENT."""
-        raise NotImplementedError
+    # Sibling: a new member is opened. Pending: several new members are held.
+    new = _choose_new(changes, value, options)
 
-    def child(self, value: Any) -> Tree:
-        """The value of what is open."""
-        raise NotImplementedError
+    # Growing: a held member that alone grew is opened, or is complete if there is a new member.
+    # Of several that grew, one that also grew in the snapshot before is opened.
+    opened, ended = new, []
+    if changes.grown and new is not None and len(changes.grown) == 1:
+        ended = changes.grown
+    elif changes.grown:
+        opened = _choose_grown(frame, changes, value, options)
 
-    def agrees(self, value: Any) -> bool:
-        """True if the value has everything that is closed, unchanged."""
-        raise NotImplementedError
+    closes_open_value = bool(complete) or (new is not None and opened == new)
+    if not closes_open_value and not is_still and frame.open is not None:
+        return None
 
-    def was(self, key: Any) -> Tree:
-        """The value as which a member or element was held back, before it is opened."""
-        raise NotImplementedError
+    # Unchanged: a held member that did not change is complete. Empty: unless nothing is in it.
+    complete += sorted(key for key in changes.same if not is_empty(value[key]))
 
-    def changes(self, value: Any) -> Changes | None:
-        """None when all there is is written or open."""
-        raise NotImplementedError
-
-    def plan(self, changes: Changes, value: Any, still: bool) -> WritePlan | None:
-        """What to write now; None when what is open must not be closed for it.
-
-        `still`: what is open is as it was in the snapshot before.
-        """
-        raise NotImplementedError
-
-    def make(self, plan: WritePlan, changes: Changes, value: Any, out: list[str]) -> None:
-        """Write what `plan` says, hold the rest of what was seen."""
-        raise NotImplementedError
-
-    def hold(self, changes: Changes, value: Any, still: bool) -> None:
-        """Remember what is not written, as it stands."""
-        raise NotImplementedError
-
-    def end(self, child: Tree) -> None:
-        """What is open is complete."""
-        raise NotImplementedError
-
-    def finish(self, value: Tree, out: list[str]) -> Any:
-        """Write what is not written yet, and close. Returns the complete value as written."""
-        raise NotImplementedError
-
-    def freeze(self) -> None:
-        """Keep what is written, whatever later snapshots show."""
-        self.frozen = True
-        self._size = -1
+    complete += ended
+    return Choice(complete, opened) if complete or opened is not None else None
 
 
-class Object(_Container):
-    """An open object. `held` has the values that wait, each as the last snapshot showed it."""
-
-    __slots__ = ("held", "written")
-    kind: ClassVar[Any] = dict
-    brackets: ClassVar[tuple[str, str]] = ("{", "}")
-
-    def __init__(self, was: Tree, rules: Rules) -> None:
-        super().__init__(rules)
-        held = was.items() if type(was) is dict else ()
-        self.held: dict[str, Tree] = {key: it for key, it in held if rules.is_there(it)}
-        self.written: dict[str, Tree] = {}
-
-    def follow(self, value: Tree) -> Tree:
-        # Most of a snapshot is compared by these two `<=`, in C.
-        if (
-            type(value) is dict
-            and len(value) == self._size
-            and (not self.held or self.held.items() <= value.items())
-            and self.written.items() <= value.items()
-        ):
-            return NOTHING if self.open is None else value.get(self.open, ABSENT)
-        return ABSENT
-
-    def waiting(self) -> Iterator[tuple[str, Tree]]:
-        """The members that are held back."""
-        return ((key, value) for key, value in self.held.items() if value is not ABSENT)
-
-    def child(self, value: dict[str, Tree]) -> Tree:
-        return value.get(self.open, ABSENT)
-
-    def agrees(self, value: dict[str, Tree]) -> bool:
-        return self.written.items() <= value.items()
-
-    def closed(self, value: dict[str, Tree]) -> Iterator[tuple[str, Tree, Tree]]:
-        """The closed members that changed: key, value written, value now."""
-        for key, was in self.written.items():
-            now = value.get(key, ABSENT)
-            if was != now:
-                yield key, was, now
-
-    def was(self, key: str) -> Tree:
-        return self.held.get(key, ABSENT)
-
-    def so_far(self, child: Tree) -> dict[str, Tree]:
-        return self.written if self.open is None else {**self.written, self.open: child}
-
-    def changes(self, value: dict[str, Tree]) -> Changes | None:
-        written, held, open_key = self.written, self.held, self.open
-        rest = [key for key in value if key not in written and key != open_key]
-        blanks = False
-        if self._rules.placeholder:
-            everything = len(rest)
-            rest = [key for key in rest if not is_blank(value[key])]
-            blanks = len(rest) < everything
-        if not held:
-            return Changes(rest, blanks=blanks) if rest else None
-        new: list[str] = []
-        changed: list[str] = []
-        same: list[str] = []
-        for key in rest:
-            if key not in held or type(value[key]) in self._rules.atoms:
-                new.append(key)
-            elif held[key] == value[key]:
-                same.append(key)
-            else:
-                changed.append(key)
-        gone = [key for key in held.keys() - rest if held[key] is not ABSENT]
-        return Changes(new, changed, same, gone, blanks)
-
-    def plan(self, changes: Changes, value: dict[str, Tree], still: bool) -> WritePlan | None:
-        kinds = self._rules.atoms
-        atoms = [key for key in changes.new if type(value[key]) in kinds]
-        fresh = (
-            [key for key in changes.new if type(value[key]) not in kinds] if atoms else changes.new
+def _choose_new(changes: Changes, value: Tree, options: Options) -> Key | None:
+    """Choose the new member to open."""
+    if len(changes.new) < 2:
+        # Typed sources show an empty array that is not begun, and null for all else.
+        return next(
+            (
+                key
+                for key in changes.new
+                if not is_unsettled(value[key]) and not (changes.blanks and is_empty(value[key]))
+            ),
+            None,
         )
-        pick = self._rules.pick(fresh, value, changes.blanks) if fresh else None
-        if not self.held:
-            return (
-                WritePlan(atoms, pick) if atoms or pick is not None or self.open is None else None
-            )
-        grown = [key for key in changes.changed if not waits(value[key])]
-        must = self.open is None or bool(atoms) or pick is not None
-        if not must and not still:
-            return None
-        complete = [key for key in changes.same if not is_empty(value[key])]
-        if not must and not grown and not complete:
-            return None
-        closed = atoms + complete
-        if pick is not None and len(changes.changed) == 1:
-            return WritePlan([*closed, *changes.changed], pick)
-        return WritePlan(closed, grown[0] if grown else pick)
-
-    def make(
-        self, plan: WritePlan, changes: Changes, value: dict[str, Tree], out: list[str]
-    ) -> None:
-        for key in plan.closed:
-            out += (self._start(key), whole(value[key]))
-            self.written[key] = value[key]
-            self.held.pop(key, None)
-        self.open = opened = plan.opened
-        if opened is not None:
-            out.append(self._start(opened))
-            self.held.pop(opened, None)
-        self.hold(changes, value, False)
-
-    def hold(self, changes: Changes, value: dict[str, Tree], still: bool) -> None:
-        held = self.held
-        for key in changes.new:
-            if key != self.open and key not in self.written:
-                held[key] = value[key]
-        if held:
-            for key in changes.changed:
-                if key in held:
-                    held[key] = value[key]
-            for key in changes.gone:
-                held[key] = ABSENT
-        self._size = len(self.written) + len(held) + (self.open is not None)
-
-    def end(self, child: Tree) -> None:
-        if self.open is not None:
-            self.written[self.open] = child
-            self.open = None
-
-    def finish(self, value: Tree, out: list[str]) -> dict[str, Tree]:
-        if value is not ABSENT and not value.keys() <= self.written.keys():
-            for key, now in value.items():
-                if key not in self.written:
-                    out += (self._start(key), whole(now))
-                    self.written[key] = now
-        out.append("}")
-        return self.written
-
-    def _start(self, key: str) -> str:
-        return f",{quoted(key)}:" if self.written else f"{quoted(key)}:"
+    numbers = sorted(key for key in changes.new if type(value[key]) is bytes)
+    if not options.eager:
+        # The strings and containers beside a number wait for it; they cannot be told apart.
+        return numbers[0] if len(numbers) == 1 and not is_unsettled(value[numbers[0]]) else None
+    others = sorted(key for key in changes.new if type(value[key]) is not bytes)
+    full = [key for key in others if not is_empty(value[key])]
+    return next((key for key in full + numbers if not is_unsettled(value[key])), None)
 
 
-class Array(_Container):
-    """An open array. `tail` is what waits at its end, as the last snapshot showed it."""
-
-    __slots__ = ("_start", "_was", "tail", "written")
-    kind: ClassVar[Any] = list
-    brackets: ClassVar[tuple[str, str]] = ("[", "]")
-
-    def __init__(self, was: Tree, rules: Rules) -> None:
-        super().__init__(rules)
-        self._was: list[Tree] = was if type(was) is list else []
-        self.tail: list[Tree] = []
-        self.written: list[Tree] = []
-        self._start = 0  # of the tail: values before it are written or open
-
-    def follow(self, value: Tree) -> Tree:
-        if type(value) is list and len(value) == self._size:
-            end = len(self.written)
-            if value[:end] == self.written and value[self._start :] == self.tail:
-                return NOTHING if self.open is None else value[end]
-        return ABSENT
-
-    def waiting(self) -> Iterator[tuple[int, Tree]]:
-        """The elements that are held back."""
-        waiting = enumerate(self.tail, self._start)
-        return ((index, value) for index, value in waiting if self._rules.is_there(value))
-
-    def child(self, value: list[Tree]) -> Tree:
-        index = len(self.written)
-        return value[index] if index < len(value) else ABSENT
-
-    def agrees(self, value: list[Tree]) -> bool:
-        return value[: len(self.written)] == self.written
-
-    def closed(self, value: list[Tree]) -> Iterator[tuple[int, Tree, Tree]]:
-        for index, was in enumerate(self.written):
-            now = value[index] if index < len(value) else ABSENT
-            if was != now:
-                yield index, was, now
-
-    def was(self, index: int) -> Tree:
-        return self._was[index] if index < len(self._was) else ABSENT
-
-    def so_far(self, child: Tree) -> list[Tree]:
-        return self.written if self.open is None else [*self.written, child]
-
-    def changes(self, value: list[Tree]) -> Changes | None:
-        start = self._start
-        new = range(start, self._length(value))
-        if value[start:] == self.tail:
-            return Changes((), same=new) if new else None
-        return Changes(new) if new else Changes((), gone=(start,))
-
-    def plan(self, changes: Changes, value: list[Tree], still: bool) -> WritePlan | None:
-        """All elements but the last are complete; the last one is opened."""
-        if not changes.new:
-            tail = changes.same
-            complete = tail and still and not is_empty(value[tail[-1]])
-            return WritePlan(tail) if complete else None
-        last = changes.new[-1]
-        if type(value[last]) in self._rules.atoms:
-            return WritePlan(changes.new)
-        if not waits(value[last]):
-            return WritePlan(changes.new[:-1], last)
-        return WritePlan(changes.new[:-1]) if len(changes.new) > 1 else None
-
-    def make(self, plan: WritePlan, changes: Changes, value: list[Tree], out: list[str]) -> None:
-        for index in plan.closed:
-            out += (self._comma(), whole(value[index]))
-            self.written.append(value[index])
-        self.open = plan.opened
-        if plan.opened is not None:
-            out.append(self._comma())
-        self._was = []
-        self.hold(changes, value, False)
-
-    def hold(self, changes: Changes, value: list[Tree], still: bool) -> None:
-        self._start = len(self.written) + (self.open is not None)
-        self.tail = value[self._start :]
-        self._size = max(len(value), self._start)
-
-    def end(self, child: Tree) -> None:
-        if self.open is not None:
-            self.written.append(child)
-            self.open = None
-
-    def finish(self, value: Tree, out: list[str]) -> list[Tree]:
-        if value is not ABSENT:
-            for now in value[len(self.written) :]:
-                out += (self._comma(), whole(now))
-                self.written.append(now)
-        out.append(self.brackets[1])
-        return self.written
-
-    def _comma(self) -> str:
-        return "," if self.written else ""
-
-    def _length(self, value: list[Tree]) -> int:
-        """The number of elements; nulls at the end may be placeholders."""
-        length = len(value)
-        while self._rules.placeholder and length and is_blank(value[length - 1]):
-            length -= 1
-        return length
+def _choose_grown(frame: Frame, changes: Changes, value: Tree, options: Options) -> Key | None:
+    """Choose the held member to open, of those that grew."""
+    grown = changes.grown
+    if len(grown) > 1 and not options.eager:
+        grown = [key for key in grown if key in frame.grown]
+    return min((key for key in grown if not is_unsettled(value[key])), default=None)
 
 
-class Root(Array):
-    """The frame of the document itself: an array of one, without brackets.
+def _choose_elements(
+    frame: Frame, changes: Changes, value: Tree, is_still: bool, options: Options
+) -> Choice | None:
+    """Choose what to write into an array. Elements come in order: all but the last are complete."""
+    elements = frame.unwritten(value, options)
+    # Some sources send a null before the document.
+    if not elements or (frame.is_root and value[0] is None):
+        return None
+    *_, last = elements
+    if not changes.is_any():
+        return Choice(elements) if is_still and not is_empty(value[last]) else None
+    if type(value[last]) in options.final_types:
+        return Choice(elements)
+    if not is_unsettled(value[last]):
+        return Choice(elements[:-1], last)
+    return Choice(elements[:-1]) if len(elements) > 1 else None
 
-    A null is always held back here, because some sources send one before they start.
+
+def is_unsettled(tree: Tree) -> bool:
+    """Return True for a number that may be rewritten instead of extended.
+
+    Sources show 3.0 before 30.34, 0 before -0.5, and change the exponent as digits come.
+    """
+    return type(tree) is bytes and (
+        tree[-2:] == b".0" or tree == b"0" or tree == b"-0" or b"e" in tree or b"E" in tree
+    )
+
+
+def _settled_length(scalar: Tree) -> int:
+    """Return how much of a growing string or number will not change.
+
+    A replacement character or a lone surrogate at the end of a string may be half a character.
+    """
+    if type(scalar) is bytes:
+        return 0 if is_unsettled(scalar) else len(scalar)
+    end = len(scalar)
+    while end and (scalar[end - 1] == "\ufffd" or "\ud800" <= scalar[end - 1] <= "\udfff"):
+        end -= 1
+    return end
+
+
+class Leaf:
+    """The open string or number: its `written` part, and all of it as it was last `seen`."""
+
+    __slots__ = ("frozen", "seen", "written")
+
+    def __init__(self, value: Tree) -> None:
+        self.seen: Tree = value[:0]
+        self.written: Tree = self.seen
+        self.frozen = False  # keep what is written, whatever later snapshots show
+
+    def fits(self, value: Tree) -> bool:
+        """Return True if the value begins with what is written."""
+        return type(value) is type(self.written) and value.startswith(self.written)
+
+    def grow(self, value: Tree) -> str:
+        """Return the text that is new and certain in a value that fits."""
+        self.seen = value
+        return self._write(max(_settled_length(value), len(self.written)))
+
+    def settle(self) -> str:
+        """Return the rest of the text, because the source has gone on to another value."""
+        return self._write(len(self.seen))
+
+    def finish(self, value: Tree) -> str:
+        """Return the rest of the text and the closing quote; ABSENT adds nothing."""
+        quote = '"' if type(self.written) is str else ""
+        if value is ABSENT:
+            return quote
+        self.seen = value
+        return self.settle() + quote
+
+    def _write(self, end: int) -> str:
+        start = len(self.written)
+        if end == start:
+            return ""
+        self.written = self.seen[:end]
+        new = self.seen[start:end]
+        return quoted(new)[1:-1] if type(new) is str else str(new, "ascii")
+
+
+class Frame:
+    """An open container: its `written` members, the key of the `open` one and the `held` ones.
+
+    `held` has the value of each as the last snapshot showed it, `grown` the keys of those that
+    grew in it. The document is the only element of the root's frame, an array without brackets.
     """
 
-    __slots__ = ()
-    brackets: ClassVar[tuple[str, str]] = ("", "")
+    __slots__ = ("frozen", "grown", "held", "is_root", "kind", "open", "written")
 
-    def _length(self, value: list[Tree]) -> int:
-        return 0 if value[0] is None else 1
+    def __init__(self, value: Tree, before: Tree, options: Options, is_root: bool = False) -> None:
+        self.kind: type = type(value)
+        self.is_root = is_root
+        self.open: Key = None
+        self.written: Any = self.kind()
+        self.held: dict[Key, Tree] = {}
+        self.grown: set[Key] = set()
+        self.frozen = False  # keep what is written, whatever later snapshots show
+        if type(before) is self.kind:
+            members = before.items() if self.kind is dict else enumerate(before)
+            self.held = {
+                key: item for key, item in members if not (options.has_blanks and is_blank(item))
+            }
+
+    def is_unchanged(self, value: Tree) -> bool:
+        """Return True if all but the open member is as it was. Compares at the speed of C."""
+        written, held = self.written, self.held
+        if len(value) != len(written) + len(held) + (self.open is not None):
+            return False
+        if self.kind is dict:
+            return (
+                (self.open is None or self.open in value)
+                and written.items() <= value.items()
+                and (not held or held.items() <= value.items())
+            )
+        return self.agrees(value) and all(value[key] == item for key, item in held.items())
+
+    def agrees(self, value: Tree) -> bool:
+        """Return True if the value has all written members unchanged."""
+        if self.kind is dict:
+            return bool(self.written.items() <= value.items())
+        return bool(value[: len(self.written)] == self.written)
+
+    def unwritten(self, value: Tree, options: Options) -> Sequence[Key]:
+        """Return the keys that are neither written nor open."""
+        if self.kind is dict:
+            written, opened = self.written, self.open
+            return [key for key in value if key not in written and key != opened]
+        end = len(value)
+        while options.has_blanks and end and not self.is_root and is_blank(value[end - 1]):
+            end -= 1
+        return range(len(self.written) + (self.open is not None), end)
+
+    def compare(self, value: Tree, options: Options) -> Changes:
+        """Compare a value with what is held."""
+        changes = Changes()
+        held = self.held
+        keys = self.unwritten(value, options)
+        for key in keys:
+            item = value[key]
+            if options.has_blanks and self.kind is dict and is_blank(item):
+                changes.blanks += 1
+            elif type(item) in options.final_types:
+                changes.final.append(key)
+            elif key not in held:
+                changes.new.append(key)
+            elif held[key] == item:
+                changes.same.append(key)
+            else:
+                changes.grown.append(key)
+        if held:
+            there = {*changes.final, *changes.same, *changes.grown}
+            changes.gone = [key for key in held if key not in there and held[key] is not _GONE]
+        return changes
+
+    def hold(self, changes: Changes, value: Tree) -> None:
+        """Remember the members that are not written as they are now."""
+        for keys in (changes.final, changes.new, changes.grown):
+            for key in keys:
+                self.held[key] = value[key]
+        for key in changes.gone:
+            self.held[key] = _GONE
+        self.grown = set(changes.grown)
+
+    def write(self, choice: Choice, changes: Changes, value: Tree) -> str:
+        """Write what was chosen, up to the value that is opened."""
+        self.hold(changes, value)
+        out: list[str] = []
+        for key in choice.complete:
+            out += (self._start(key), to_text(value[key]))
+            self.add(key, value[key])
+            self.held.pop(key, None)
+        self.open = choice.opened
+        if self.open is not None:
+            out.append(self._start(self.open))
+            self.held.pop(self.open, None)
+        return "".join(out)
+
+    def add(self, key: Key, item: Tree) -> None:
+        """Remember a member that is written completely."""
+        if self.kind is dict:
+            self.written[key] = item
+        else:
+            self.written.append(item)
+
+    def finish(self, value: Tree) -> str:
+        """Write the members that are not written yet, sorted by key, and close the container."""
+        out: list[str] = []
+        if value is not ABSENT:
+            if self.kind is dict:
+                keys: Any = sorted(value.keys() - self.written.keys())
+            else:
+                keys = range(len(self.written), len(value))
+            for key in keys:
+                out += (self._start(key), to_text(value[key]))
+                self.add(key, value[key])
+        return "".join(out) + self.brackets()[1]
+
+    def brackets(self) -> tuple[str, str]:
+        if self.is_root:
+            return "", ""
+        return ("{", "}") if self.kind is dict else ("[", "]")
+
+    def _start(self, key: Key) -> str:
+        comma = "," if self.written else ""
+        return f"{comma}{quoted(key)}:" if self.kind is dict else comma
 
 
-Frame = Object | Array
+class Comparison:
+    """What a snapshot changes in each open container, from the root down.
+
+    `deepest` is the lowest level at which something changed, `lost` the lowest one at which
+    something written is missing; -1 if there is none.
+    """
+
+    __slots__ = ("changes", "deepest", "leaf", "lost", "missing", "revised", "values")
+
+    def __init__(self) -> None:
+        self.values: list[Tree] = []
+        self.changes: list[Changes | None] = []  # None: nothing but the open member changed
+        self.leaf: Tree = ABSENT
+        self.deepest = -1
+        self.lost = -1
+        self.missing: list[Difference] = []
+        # What contradicts the text, and the frame or leaf in which it is, if that is open.
+        self.revised: list[tuple[Difference, Frame | Leaf | None]] = []
+
+
+class Plan:
+    """A choice for one level, and the frames, leaf and text of the value that it opens."""
+
+    __slots__ = ("changes", "choice", "frames", "leaf", "level", "text")
+
+    def __init__(self, level: int, changes: Changes, choice: Choice) -> None:
+        self.level = level
+        self.changes = changes
+        self.choice = choice
+        self.frames: list[Frame] = []
+        self.leaf: Leaf | None = None
+        self.text: list[str] = []
+
+    def open(self, value: Tree, before: Tree, options: Options) -> None:
+        """Add a value that is written but for its end. `before` is its value when it was held."""
+        while type(value) in (dict, list):
+            frame = Frame(value, before, options)
+            self.frames.append(frame)
+            self.text.append(frame.brackets()[0])
+            changes = frame.compare(value, options)
+            choice = choose(frame, changes, value, True, options)
+            if choice is None:
+                frame.hold(changes, value)
+                return
+            before = frame.held.get(choice.opened, ABSENT)
+            self.text.append(frame.write(choice, changes, value))
+            if choice.opened is None:
+                return
+            value = value[choice.opened]
+        self.leaf = Leaf(value)
+        self.text += ('"' if type(value) is str else "", self.leaf.grow(value))
+
+
+class Stack:
+    """Everything that is open: the frames from the root down, and the leaf in the last one."""
+
+    __slots__ = ("_frames", "_leaf", "_lost", "_options")
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._frames = [Frame([], ABSENT, options, is_root=True)]
+        self._leaf: Leaf | None = None
+        self._lost = -1  # the level at which the last snapshot lacked something that is written
+
+    def compare(self, tree: Tree) -> Comparison:
+        """Compare a snapshot with all that is open."""
+        comparison = Comparison()
+        value: Tree = [tree]
+        for level, frame in enumerate(self._frames):
+            value = self._compare_frame(level, frame, value, comparison)
+        leaf = self._leaf
+        if leaf is not None and value is not ABSENT and not leaf.frozen:
+            if not leaf.fits(value):
+                self._revise(len(self._frames), leaf, value, comparison)
+            else:
+                comparison.leaf = value
+                if value != leaf.seen:
+                    comparison.deepest = len(self._frames)
+        # What goes missing or comes back has changed.
+        comparison.deepest = max(comparison.deepest, comparison.lost, self._lost)
+        return comparison
+
+    def plan(self, comparison: Comparison) -> Plan | None:
+        """Find the level to write at. Parent-Level: the highest one, as writing closes all below."""
+        for level, frame in enumerate(self._frames):
+            value = comparison.values[level]
+            changes = comparison.changes[level]
+            is_still = comparison.deepest <= level
+            if value is ABSENT:
+                continue
+            if changes is None:
+                if not frame.held or not (is_still or frame.open is None):
+                    continue
+                changes = frame.compare(value, self._options)
+            choice = choose(frame, changes, value, is_still, self._options)
+            if choice is not None:
+                plan = Plan(level, changes, choice)
+                if choice.opened is not None:
+                    before = frame.held.get(choice.opened, ABSENT)
+                    plan.open(value[choice.opened], before, self._options)
+                return plan
+        return None
+
+    def write(self, comparison: Comparison, plan: Plan | None) -> str:
+        """Carry out a plan, or let the leaf grow if there is none."""
+        level = len(self._frames) if plan is None else plan.level
+        for frame, changes, value in zip(
+            self._frames[:level], comparison.changes, comparison.values, strict=False
+        ):
+            if changes is not None:
+                frame.hold(changes, value)
+        self._lost = comparison.lost
+        if plan is None:
+            if self._leaf is None or comparison.leaf is ABSENT:
+                return ""
+            is_still = comparison.deepest < len(self._frames)
+            return self._leaf.settle() if is_still else self._leaf.grow(comparison.leaf)
+        self._lost = min(self._lost, level)
+        out = self._close(level + 1, comparison.values, comparison.leaf)
+        out.append(self._frames[level].write(plan.choice, plan.changes, comparison.values[level]))
+        self._frames += plan.frames
+        self._leaf = plan.leaf
+        return "".join(out + plan.text)
+
+    def finish(self, tree: Tree) -> str:
+        """Write all of the last snapshot that is not written yet, and close everything."""
+        values: list[Tree] = []
+        value: Tree = [tree]
+        for frame in self._frames:
+            if type(value) is not frame.kind or frame.frozen:
+                value = ABSENT
+            values.append(value)
+            value = _open_member(frame, value)
+        if self._leaf is not None and (self._leaf.frozen or not self._leaf.fits(value)):
+            value = ABSENT
+        return "".join(self._close(0, values, value))
+
+    def last_string(self, tree: Tree) -> str | None:
+        """Return the open string if it is the last value of a snapshot and written completely."""
+        value: Tree = [tree]
+        for frame in self._frames:
+            if type(value) is not frame.kind or frame.frozen or not value or frame.open is None:
+                return None
+            last = next(reversed(value)) if frame.kind is dict else len(value) - 1
+            if frame.open != last:
+                return None
+            value = value[last]
+        leaf = self._leaf
+        if leaf is None or leaf.frozen or type(value) is not str or leaf.written != value:
+            return None
+        return value
+
+    def extend(self, tree: Tree, new: str) -> Tree:
+        """Add text to the open string. Return the last snapshot, `tree`, with it."""
+        container: Tree = [tree]
+        for frame in self._frames[:-1]:
+            container = container[frame.open]
+        if self._leaf is not None:
+            self._leaf.grow(self._leaf.written + new)
+            container[self._frames[-1].open] = self._leaf.written
+        return container[0] if len(self._frames) == 1 else tree
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the open value; None if there is none."""
+        return None if self._frames[0].open is None else self._path(len(self._frames))
+
+    def held(self) -> Iterator[tuple[Path, Tree]]:
+        """Yield path and value of everything that is not written, or not completely."""
+        for level, frame in enumerate(self._frames):
+            for key in sorted(frame.held):
+                value = frame.held[key]
+                if value is not _GONE and not (self._options.has_blanks and is_blank(value)):
+                    yield self._member_path(level, key), value
+        if self._leaf is not None and self._leaf.seen != self._leaf.written:
+            yield self._path(len(self._frames)), self._leaf.seen
+
+    def _compare_frame(self, level: int, frame: Frame, value: Tree, comparison: Comparison) -> Tree:
+        """Compare one open container. Return the value of its open member."""
+        if type(value) is not frame.kind or frame.frozen:
+            if value is not ABSENT and not frame.frozen:
+                self._revise(level, frame, value, comparison)
+            comparison.values.append(ABSENT)
+            comparison.changes.append(None)
+            return ABSENT
+        changes = None
+        if not frame.is_unchanged(value):
+            if not frame.agrees(value):
+                self._compare_written(level, frame, value, comparison)
+            changes = frame.compare(value, self._options)
+            if changes.is_any():
+                comparison.deepest = level
+            else:
+                changes = None
+        comparison.values.append(value)
+        comparison.changes.append(changes)
+        if frame.open is None:
+            return ABSENT
+        item = _open_member(frame, value)
+        if item is ABSENT or (item is None and self._options.has_blanks):
+            missing = Difference(self._path(level + 1), self._written(level + 1), item, True)
+            comparison.missing.append(missing)
+            comparison.lost = len(self._frames)
+            return ABSENT
+        return item
+
+    def _compare_written(
+        self, level: int, frame: Frame, value: Tree, comparison: Comparison
+    ) -> None:
+        """Note the complete members that are missing or have changed."""
+        written = frame.written.items() if frame.kind is dict else enumerate(frame.written)
+        for key, old in written:
+            new = _member(value, key)
+            if old == new:
+                continue
+            path = self._member_path(level, key)
+            for difference in differences(path, old, new, self._options.has_blanks):
+                if difference.is_missing:
+                    comparison.missing.append(difference)
+                    comparison.lost = level
+                else:
+                    comparison.revised.append((difference, None))
+
+    def _revise(self, level: int, at: Frame | Leaf, value: Tree, comparison: Comparison) -> None:
+        revision = Difference(self._path(level), self._written(level), value, False)
+        comparison.revised.append((revision, at))
+
+    def _close(self, level: int, values: list[Tree], leaf: Tree) -> list[str]:
+        """Close everything that is open from a level down."""
+        out: list[str] = []
+        item: Tree = None
+        if self._leaf is not None:
+            out.append(self._leaf.finish(leaf))
+            item = self._leaf.written
+            self._leaf = None
+        while len(self._frames) > level:
+            frame = self._frames.pop()
+            if frame.open is not None:
+                frame.add(frame.open, item)
+            out.append(frame.finish(values[len(self._frames)]))
+            item = frame.written
+        if level and self._frames[-1].open is not None:
+            self._frames[-1].add(self._frames[-1].open, item)
+            self._frames[-1].open = None
+        return out
+
+    def _path(self, level: int) -> Path:
+        """Return the path of the container at a level. The root's frame is outside the document."""
+        return tuple(frame.open for frame in self._frames[1:level] if frame.open is not None)
+
+    def _member_path(self, level: int, key: Key) -> Path:
+        return (*self._path(level), key) if level else ()
+
+    def _written(self, level: int) -> Tree:
+        """Return the part of the value at a level that is written."""
+        value: Tree = None if self._leaf is None else self._leaf.written
+        for frame in reversed(self._frames[level:]):
+            members = frame.written
+            if frame.open is None:
+                value = members
+            elif frame.kind is dict:
+                value = {**members, frame.open: value}
+            else:
+                value = [*members, value]
+        return value
+
+
+def _open_member(frame: Frame, value: Tree) -> Tree:
+    return ABSENT if value is ABSENT or frame.open is None else _member(value, frame.open)
+
+
+def _member(value: Tree, key: Key) -> Tree:
+    """Return a member of a container; ABSENT if it is not there."""
+    if type(value) is dict:
+        return value.get(key, ABSENT)
+    return value[key] if key < len(value) else ABSENT
