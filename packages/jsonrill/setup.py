@@ -34,7 +34,7 @@ PARTS = (
     *("parse.sink", "parse.position", "parse.characters", "parse.machine", "parse.create"),
     "parse.nesting",
     *("parse.repair", "wire.cursor", "build.builder"),
-    *("chunker.snapshot", "chunker.prefix", "chunker.leaves", "chunker.frames", "chunker.spine"),
+    *("chunker.snapshot", "chunker.frames"),
     "toolcalls.arguments",
 )
 # What nobody can copy: what belongs to a stream that refuses it, and classes without objects.
@@ -50,7 +50,7 @@ SHARED = "_shared"
 FAST = {
     *("paths", "jsontext", "eventstream", "parse.sink", "parse.nesting", "parse.characters"),
     *("build.document", "wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),
-    *("chunker.snapshot", "chunker.leaves", "chunker.frames", "chunker.spine", "chunker.prefix"),
+    *("chunker.snapshot", "chunker.frames"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.update"),
     "partial_stream.stream",
 }

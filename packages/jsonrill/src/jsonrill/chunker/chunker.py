@@ -49,18 +49,19 @@ class Chunker:
         numbers: Numbers = "growing",
         verify: bool = False,
     ) -> None:
-        _check("eager", eager, (True, False))
-        _check("null", null, ("value", "placeholder"))
-        _check("on_revision", on_revision, ("raise", "keep"))
-        _check("numbers", numbers, ("growing", "final"))
-        _check("verify", verify, (True, False))
+        _check("eager", eager, True, False)
+        _check("null", null, "value", "placeholder")
+        _check("on_revision", on_revision, "raise", "keep")
+        _check("numbers", numbers, "growing", "final")
+        _check("verify", verify, True, False)
         self.revisions: list[RevisionError] = []
         self._has_blanks = null == "placeholder"
         self._has_final_numbers = numbers == "final"
+        final_types = (bool, type(None), bytes) if self._has_final_numbers else (bool, type(None))
         self._keep = on_revision == "keep"
         self._verify = verify
         self._chunks: list[str] = []
-        self._stack = Stack(Options(eager, self._has_blanks, self._has_final_numbers))
+        self._stack = Stack(Options(eager, self._has_blanks, final_types))
         self._last: Tree = None
         self._text_end: TextEnd | None = None
         self._missing: list[Difference] = []
@@ -73,9 +74,9 @@ class Chunker:
         """Return the text that this snapshot adds; `""` if there is none yet."""
         if self._is_closed:
             raise StreamClosed("the chunker was flushed; a new document needs a new Chunker")
-        text = "" if self._text_end is None else self._text_end.added(snapshot)
-        if text:
-            self._last = self._stack.extend(self._last, text)
+        new = "" if self._text_end is None else self._text_end.added(snapshot)
+        if new:
+            text = self._stack.extend(self._last, new)
         else:
             self._text_end = None
             try:
@@ -179,7 +180,6 @@ class Chunker:
         yield 'on_revision="keep" (what is written stays)'
 
 
-def _check(name: str, value: object, allowed: tuple[object, ...]) -> None:
-    if not any(value is item or value == item for item in allowed if type(item) is type(value)):
-        choices = " or ".join(map(repr, allowed))
-        raise ValueError(f"{name} is {choices}, not {value!r}")
+def _check(name: str, value: object, *allowed: object) -> None:
+    if value not in allowed or type(value) is not type(allowed[0]):
+        raise ValueError(f"{name} is {' or '.join(map(repr, allowed))}, not {value!r}")

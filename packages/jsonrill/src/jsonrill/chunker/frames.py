@@ -19,7 +19,7 @@ snapshot leaves no trace.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..jsontext import quoted
 from ..paths import ABSENT, Path
@@ -31,15 +31,12 @@ Key = Any  # a str in an object, an int in an array
 _GONE: Final[Any] = ()
 
 
-class Options:
+class Options(NamedTuple):
     """The options that decide what is written when."""
 
-    __slots__ = ("eager", "final_types", "has_blanks")
-
-    def __init__(self, eager: bool, has_blanks: bool, final_numbers: bool) -> None:
-        self.eager = eager
-        self.has_blanks = has_blanks  # nulls are placeholders
-        self.final_types = (bool, type(None), bytes) if final_numbers else (bool, type(None))
+    eager: bool
+    has_blanks: bool  # nulls are placeholders
+    final_types: tuple[type, ...]  # of values that are complete when they are first shown
 
 
 class Changes:
@@ -63,14 +60,11 @@ class Changes:
         return bool(self.final or self.new or self.grown or self.gone)
 
 
-class Choice:
+class Choice(NamedTuple):
     """The members to write: complete ones, then one that stays open."""
 
-    __slots__ = ("complete", "opened")
-
-    def __init__(self, complete: Sequence[Key], opened: Key | None = None) -> None:
-        self.complete = complete
-        self.opened = opened
+    complete: Sequence[Key]
+    opened: Key | None = None
 
 
 def choose(
@@ -110,23 +104,18 @@ def choose(
 
 def _choose_new(changes: Changes, value: Tree, options: Options) -> Key | None:
     """Choose the new member to open."""
-    if len(changes.new) < 2:
-        # Typed sources show an empty array that is not begun, and null for all else.
-        return next(
-            (
-                key
-                for key in changes.new
-                if not is_unsettled(value[key]) and not (changes.blanks and is_empty(value[key]))
-            ),
-            None,
-        )
-    numbers = sorted(key for key in changes.new if type(value[key]) is bytes)
-    if not options.eager:
-        # The strings and containers beside a number wait for it; they cannot be told apart.
-        return numbers[0] if len(numbers) == 1 and not is_unsettled(value[numbers[0]]) else None
-    others = sorted(key for key in changes.new if type(value[key]) is not bytes)
-    full = [key for key in others if not is_empty(value[key])]
-    return next((key for key in full + numbers if not is_unsettled(value[key])), None)
+    new = sorted(changes.new)
+    if len(new) == 1:
+        # Typed sources show null for what has not begun, but an empty array for a list.
+        candidates = [key for key in new if not (changes.blanks and is_empty(value[key]))]
+    else:
+        candidates = [key for key in new if type(value[key]) is bytes]
+        if options.eager:
+            others = [key for key in new if type(value[key]) is not bytes]
+            candidates = [key for key in others if not is_empty(value[key])] + candidates
+        elif len(candidates) > 1:
+            return None
+    return next((key for key in candidates if not is_unsettled(value[key])), None)
 
 
 def _choose_grown(frame: Frame, changes: Changes, value: Tree, options: Options) -> Key | None:
@@ -145,7 +134,7 @@ def _choose_elements(
     # Some sources send a null before the document.
     if not elements or (frame.is_root and value[0] is None):
         return None
-    *_, last = elements
+    last = elements[-1]
     if not changes.is_any():
         return Choice(elements) if is_still and not is_empty(value[last]) else None
     if type(value[last]) in options.final_types:
@@ -228,7 +217,7 @@ class Frame:
     __slots__ = ("frozen", "grown", "held", "is_root", "kind", "open", "written")
 
     def __init__(self, value: Tree, before: Tree, options: Options, is_root: bool = False) -> None:
-        self.kind: type = type(value)
+        self.kind: Any = type(value)
         self.is_root = is_root
         self.open: Key = None
         self.written: Any = self.kind()
@@ -252,7 +241,7 @@ class Frame:
                 and written.items() <= value.items()
                 and (not held or held.items() <= value.items())
             )
-        return self.agrees(value) and all(value[key] == item for key, item in held.items())
+        return self.agrees(value) and value[len(value) - len(held) :] == list(held.values())
 
     def agrees(self, value: Tree) -> bool:
         """Return True if the value has all written members unchanged."""
@@ -274,8 +263,7 @@ class Frame:
         """Compare a value with what is held."""
         changes = Changes()
         held = self.held
-        keys = self.unwritten(value, options)
-        for key in keys:
+        for key in self.unwritten(value, options):
             item = value[key]
             if options.has_blanks and self.kind is dict and is_blank(item):
                 changes.blanks += 1
@@ -294,9 +282,8 @@ class Frame:
 
     def hold(self, changes: Changes, value: Tree) -> None:
         """Remember the members that are not written as they are now."""
-        for keys in (changes.final, changes.new, changes.grown):
-            for key in keys:
-                self.held[key] = value[key]
+        for key in (*changes.final, *changes.new, *changes.grown):
+            self.held[key] = value[key]
         for key in changes.gone:
             self.held[key] = _GONE
         self.grown = set(changes.grown)
@@ -428,7 +415,10 @@ class Stack:
         return comparison
 
     def plan(self, comparison: Comparison) -> Plan | None:
-        """Find the level to write at. Parent-Level: the highest one, as writing closes all below."""
+        """Find the level to write at.
+
+        Parent-Level: the highest level wins, because writing there closes everything below.
+        """
         for level, frame in enumerate(self._frames):
             value = comparison.values[level]
             changes = comparison.changes[level]
@@ -451,11 +441,9 @@ class Stack:
     def write(self, comparison: Comparison, plan: Plan | None) -> str:
         """Carry out a plan, or let the leaf grow if there is none."""
         level = len(self._frames) if plan is None else plan.level
-        for frame, changes, value in zip(
-            self._frames[:level], comparison.changes, comparison.values, strict=False
-        ):
+        for index, changes in enumerate(comparison.changes[:level]):
             if changes is not None:
-                frame.hold(changes, value)
+                self._frames[index].hold(changes, comparison.values[index])
         self._lost = comparison.lost
         if plan is None:
             if self._leaf is None or comparison.leaf is ABSENT:
@@ -483,9 +471,9 @@ class Stack:
         return "".join(self._close(0, values, value))
 
     def last_string(self, tree: Tree) -> str | None:
-        """Return the open string if it is the last value of a snapshot and written completely."""
-        value: Tree = [tree]
-        for frame in self._frames:
+        """Return the open string if it is the last value in a snapshot and written completely."""
+        value = tree
+        for frame in self._frames[1:]:
             if type(value) is not frame.kind or frame.frozen or not value or frame.open is None:
                 return None
             last = next(reversed(value)) if frame.kind is dict else len(value) - 1
@@ -493,19 +481,18 @@ class Stack:
                 return None
             value = value[last]
         leaf = self._leaf
-        if leaf is None or leaf.frozen or type(value) is not str or leaf.written != value:
+        if leaf is None or leaf.frozen or type(value) is not str or value is tree:
             return None
-        return value
+        return value if leaf.written == value else None
 
-    def extend(self, tree: Tree, new: str) -> Tree:
-        """Add text to the open string. Return the last snapshot, `tree`, with it."""
-        container: Tree = [tree]
-        for frame in self._frames[:-1]:
-            container = container[frame.open]
-        if self._leaf is not None:
-            self._leaf.grow(self._leaf.written + new)
-            container[self._frames[-1].open] = self._leaf.written
-        return container[0] if len(self._frames) == 1 else tree
+    def extend(self, tree: Tree, new: str) -> str:
+        """Add characters to the open string, which is the last value of the snapshot `tree`."""
+        container = tree
+        *keys, last = self._path(len(self._frames))
+        for key in keys:
+            container = container[key]
+        container[last] += new
+        return "" if self._leaf is None else self._leaf.grow(container[last])
 
     @property
     def open_path(self) -> Path | None:
