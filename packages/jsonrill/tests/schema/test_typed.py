@@ -386,6 +386,26 @@ def test_a_key_that_comes_again_replaces_the_first() -> None:
     assert last(list(text), Trip) == last([text], Trip) == Trip(title="b", stops=[])
 
 
+def test_a_violation_deep_inside_is_the_same_in_one_piece() -> None:
+    class Tree(BaseModel):
+        name: str
+        inner: list[Tree] = []
+
+    text = '{"name": "a", "inner": [' * 100 + '{"name": 5}' + "]}" * 100
+    whole, single = violation([text], Tree), violation(list(text), Tree)
+    assert (whole.path, whole.offset) == (single.path, single.offset)
+    assert whole.path == ("inner", 0) * 100 + ("name",)
+
+
+def test_bytes_and_a_prefix_count_as_characters() -> None:
+    data = '{"title": "é漢", "stops": 5}'.encode()
+    for pieces in ([data], [data[at : at + 1] for at in range(len(data))]):
+        assert violation(pieces, Trip).offset == 25  # type: ignore[arg-type]
+    with pytest.raises(InvalidSchema) as caught:
+        list(values(['"title": 5}'], Trip, prefix="{"))
+    assert (caught.value.offset, caught.value.column) == (9, 10)
+
+
 @pytest.mark.parametrize("schema", ["Trip", b"{}", 5, [int], Trip(title="x")])
 def test_an_object_that_is_not_a_schema(schema: Any) -> None:
     with pytest.raises(TypeError, match="schema is|pass the class"):

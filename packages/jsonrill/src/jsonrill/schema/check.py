@@ -27,11 +27,28 @@ Judge = Callable[[Any], tuple[Any, Refusal | None]]
 
 
 class Refused(Exception):
-    """Ends a look with a refusal, whose path begins at the root of the value."""
+    """Ends a look with a refusal, whose path begins at the root of the value.
 
-    def __init__(self, refusal: Refusal) -> None:
+    `part` is the complete value that was refused, with its node and path: something inside of it
+    may have been wrong before its end.
+    """
+
+    def __init__(self, refusal: Refusal, part: tuple[Node, Any, Path] | None = None) -> None:
         super().__init__(refusal.message)
         self.refusal = refusal
+        self.part = part
+
+    def below(self, path: Path) -> Refused:
+        """Return the exception as the value around, at `path`, has it."""
+        part = self.part and (*self.part[:2], path + self.part[2])
+        return Refused(self.refusal.below(path), part)
+
+    def resolve(self) -> Refused:
+        """Return the exception with the first refusal in the order of the text."""
+        first = None if self.part is None else first_refusal(*self.part[:2])
+        if first is None or self.part is None:
+            return Refused(self.refusal)
+        return Refused(first.below(self.part[2]))
 
 
 class Frame:
@@ -103,7 +120,7 @@ class Frame:
             try:
                 inner.look(None)
             except Refused as refused:
-                raise Refused(refused.refusal.below((step,))) from None
+                raise refused.below((step,)) from None
             made = inner.made
         self._put(step, finish(node, value, (step,), made))
         narrow = self.node.narrow(step, value)
@@ -140,24 +157,32 @@ class Frame:
 
 
 def finish(node: Node, value: Any, path: Path, made: Any = None) -> Any:
-    """Return what a complete value becomes; raise the first refusal in the order of the text."""
+    """Return what a complete value at `path` becomes."""
     result, refusal = node.finish(value, made)
-    if refusal is not None or not node.is_judged:
-        refusal = first_refusal(node, value) or refusal
-        if refusal is not None:
-            raise Refused(refusal.below(path))
+    if refusal is not None:
+        raise Refused(refusal.below(path), (node, value, path))
+    if not node.is_judged and (refusal := first_refusal(node, value)) is not None:
+        raise Refused(refusal.below(path))
     return result
 
 
 def first_refusal(node: Node, value: Any) -> Refusal | None:
     """Return the refusal that a reader of single characters meets before the end of the value."""
-    refusal = node.refuse_start(value)
-    if refusal is None and isinstance(value, (dict, list)):
+    found: Refusal | None = None
+    path: Path = ()
+    while True:
+        refusal = node.refuse_start(value)
+        if refusal is not None or not isinstance(value, (dict, list)):
+            return found if refusal is None else refusal.below(path)
         try:
             Frame(node, value).look(None)
+            return found
         except Refused as refused:
-            return refused.refusal
-    return refusal
+            found = refused.refusal.below(path)
+            if refused.part is None:
+                return found
+            node, value, step = refused.part
+            path += step
 
 
 class Check:
@@ -216,7 +241,7 @@ class Check:
                     value = value[step]
             del frames[level + 1 :]
         except Refused as refused:
-            raise Refused(refused.refusal.below(open_path[:level])) from None
+            raise refused.below(open_path[:level]).resolve() from None
 
     def begin(self, step: str | int | None, text: str | None) -> None:
         """Check a value that begins with `text`, a part of a number or literal, after a look.
@@ -250,11 +275,12 @@ class Check:
         self._frames = []
         self._shown = None
         self.changed = True
-        if self._whole is None:
-            return finish(self._node, value, ())
-        result, refusal = self._whole(value)
+        judge = self._whole or self._node.finish
+        result, refusal = judge(value)
+        if refusal is not None or not self._node.is_judged:
+            refusal = first_refusal(self._node, value) or refusal
         if refusal is not None:
-            raise Refused(first_refusal(self._node, value) or refusal)
+            raise Refused(refusal)
         return result
 
     def partial(self) -> Any:

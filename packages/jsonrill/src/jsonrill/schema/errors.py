@@ -5,7 +5,7 @@ from __future__ import annotations
 from codecs import getincrementaldecoder
 from collections.abc import Collection, Mapping
 from importlib import import_module
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded
@@ -139,17 +139,21 @@ def before(value: Any, path: Path) -> Any:
     """Return the part of a value that comes before `path`, in the order of the text."""
     if not path:
         return value if isinstance(value, (dict, list)) else None
-    step, rest = path[0], path[1:]
-    if isinstance(value, list) and isinstance(step, int) and step < len(value):
-        kept = value[:step]
-        return [*kept, before(value[step], rest)] if rest else kept
-    if isinstance(value, dict) and step in value:
-        members: dict[str, Any] = {}
-        for key, member in value.items():
-            if key == step:
-                break
-            members[key] = member
-        if rest:
-            members[str(step)] = before(value[step], rest)
-        return members
-    return value
+    root: list[Any] = []
+    around: Any = root
+    at: str | int = 0
+    for step in path:
+        if isinstance(value, list) and isinstance(step, int) and step < len(value):
+            good: Any = value[:step]
+        elif isinstance(value, dict) and step in value:
+            good = dict(takewhile(lambda member: member[0] != step, value.items()))  # noqa: B023
+        else:
+            good = value
+        if isinstance(around, list):
+            around.append(good)
+        else:
+            around[at] = good
+        if good is value:
+            break
+        around, at, value = good, step, value[step]
+    return root[0]
