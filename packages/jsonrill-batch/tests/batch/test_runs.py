@@ -176,7 +176,7 @@ def test_a_damaged_archive_loses_nothing_else(tmp_path: Path) -> None:
     report = run(VALUES, inputs, str(tmp_path / "out"), workers=0)
     (bad,) = quarantine(tmp_path / "out")
     assert (bad["code"], bad["file"]) == ("DAMAGED_FILE", inputs[0])
-    assert "cut off" in bad["message"] and bad["line"] == report.summary.streams - 10 + 1
+    assert bad["line"] == report.summary.streams - 10 + 1
     kept = rows(tmp_path / "out")
     assert len(kept) > 1000 and [row["value"] for row in kept[:3]] == [0, 1, 2]
     assert [row["id"] for row in kept[-10:]] == [1] * 10

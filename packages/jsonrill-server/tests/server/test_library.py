@@ -16,7 +16,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-import jsonrill.schema
 from jsonrill import updates
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.ext.starlette import ByteStreamResponse
@@ -57,35 +56,6 @@ def test_mounted_it_works_without_its_lifespan() -> None:
         await inner.state.hub.close()
 
     run_app(app, work)
-
-
-def test_a_schema_is_compiled_once_for_all_who_read_a_stream(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    compiled: list[Any] = []
-    compile_schema = jsonrill.schema.compile_schema
-
-    def counted(source: Any, *more: Any) -> Any:
-        compiled.append(source)
-        return compile_schema(source, *more)
-
-    monkeypatch.setattr(jsonrill.schema, "compile_schema", counted)
-    schema = {"title": "only of this test", "type": "array", "items": {"type": "integer"}}
-    tool = {"title": "of a tool of this test", "type": "object"}
-
-    async def work(http: httpx2.AsyncClient) -> None:
-        options = {"schema": schema, "schemas": {"tool": tool}}
-        urls = (await http.post("/v1/streams", json=options)).json()["urls"]
-        plain = {"content-type": "text/plain"}
-        await http.post(urls["chunks"], content='[1, "a"]', headers=plain)
-        await http.post(urls["close"])
-        for mode in ("REALTIME", "BATCH"):
-            assert "INVALID_SCHEMA" in (await http.get(urls["events"], params={"mode": mode})).text
-        await http.get(urls["events"], params={"format": "calls"})
-        await http.get(urls["value"])
-
-    run_app(create_app(Config(access_log=False)), work)
-    assert sorted(compiled, key=str) == sorted([schema, tool], key=str)
 
 
 @pytest.fixture

@@ -536,27 +536,4 @@ def test_the_way_from_publisher_to_reader_and_the_loop_are_measured(tmp_path: Pa
     assert 'jsonrill_streams_ended_total{how="CLOSED"} 1' in closed
 
 
-# ---- schemas that multiply ----
-
-
-@few(1)
-@pytest.mark.parametrize("levels", [25, 60])
-def test_a_schema_of_two_kilobytes_does_not_stop_the_server(tmp_path: Path, levels: int) -> None:
-    """Each definition is the next one twice; a validator would go through all of 2**25 ways."""
-    definitions: dict[str, Any] = {f"d{levels}": {"type": "string"}}
-    for at in range(levels):
-        definitions[f"d{at}"] = {"anyOf": [{"$ref": f"#/$defs/d{at + 1}"}] * 2}
-    schema = {"$ref": "#/$defs/d0", "$defs": definitions}
-    with (
-        Server(tmp_path) as server,
-        httpx2.Client(base_url=server.url, trust_env=False, timeout=10 * SLACK) as http,
-    ):
-        for record in ("123", '"x"'):
-            urls = http.post("/v1/streams", json={"schema": schema}).json()["urls"]
-            http.post(urls["chunks"], content=record, headers=PLAIN)
-            http.post(urls["close"])
-            text = http.get(urls["events"]).text
-            assert '"status":"ERROR"' in text
-
-
 # ---- numbered requests ----

@@ -8,12 +8,11 @@ from typing import Any, Final
 
 from ..errors import CutShort, InvalidJSON, SourceFailed
 from ..options import Rules
+from ..parse.grammar import SEPARATOR
 from ..providers.statements import Ending, Statement, of_choice
 from ..toolcalls import ToolCalls
 from ..toolcalls.lifecycle import LiveCall
 
-# What is between the arguments of two calls (RFC 7464).
-SEPARATOR: Final = "\x1e"
 # Errors that the reader of the text finds by itself.
 _IN_THE_TEXT: Final = ("INVALID_JSON", "TRUNCATED", "LIMIT_EXCEEDED")
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol
 from ..build.document import Document
 from ..errors import CutShort, InvalidJSON, JsonrillError, LimitExceeded
 from ..options import PARSE, TABLE
-from ..sources.arguments import SEPARATOR
+from ..parse.grammar import SEPARATOR
 from .driving import END, Loop, Pulled
 from .types import Ended, T, T_co, Text
 
