@@ -98,6 +98,7 @@ _REAL_ESCAPE: Final = re.compile(r"\\[^\"]")
 _RUN: Final = {True: STRING_RUN, False: re.compile(rf"(?:{ESCAPE.pattern})?")}
 _FILLERS: Final = " \t\r\n`"
 _SPACES: Final = " \t\r\n" + ODD_SPACES
+_AFTER_VALUE: Final = ",}]"
 # Of `-` alone an infinity may come.
 _PENDING: Final = re.compile(r"-?[0-9]|[tfn]")
 _AFTER_NUMBER: Final = ",]}/#" + _SPACES
@@ -108,33 +109,11 @@ _SWALLOWED: Final = {STRING: re.compile(r"[{}\[\]]"), KEY: re.compile(r"[{}\[\]:
 class RepairMachine(Position):
     """The state machine for near-JSON: text → events and a list of repairs."""
 
-    __slots__ = (
-        "_at_start",
-        "_brackets",
-        "_budget",
-        "_closer",
-        "_cut",
-        "_decoder",
-        "_gap",
-        "_has_backslash",
-        "_has_escape",
-        "_has_newline",
-        "_last",
-        "_limits",
-        "_noted",
-        "_on_repair",
-        "_parse_float",
-        "_previous",
-        "_quotes",
-        "_repairs",
-        "_resume",
-        "_root_scalar",
-        "_rules",
-        "_tail",
-        "_text_bound",
-        "_thoughts",
-        "_undecoded",
-    )
+    __slots__ = ("_at_start", "_brackets", "_budget", "_closer", "_cut", "_decoder", "_gap",
+                 "_has_backslash", "_has_escape", "_has_newline", "_last", "_limits", "_noted",
+                 "_number_limit", "_on_repair", "_parse_float", "_previous", "_quotes", "_repairs",
+                 "_resume", "_root_scalar", "_rules", "_string_limit", "_tail", "_text_bound",
+                 "_thoughts", "_undecoded")  # fmt: skip
 
     def __init__(
         self,
@@ -152,7 +131,10 @@ class RepairMachine(Position):
         self._on_repair = on_repair
         self._parse_float = parse_float
         self._limits = limits if limits is not None else DEFAULT_LIMITS
+        # The limits that are looked at most often, as numbers for the compiler.
         self._text_bound = min(self._limits.text, FAR)
+        self._string_limit = min(self._limits.string, FAR)
+        self._number_limit = min(self._limits.number, FAR)
         self._repairs: list[Repair] = []
         # The text has ended; and a provider says that the answer has not.
         self._last = self._cut = False
@@ -213,7 +195,11 @@ class RepairMachine(Position):
             and text_end(data, 0, self._closer) == len(data)
         ):
             self._offset += len(data)
-            self._take(data)
+            if data[-1] in _FILLERS:
+                self._take(data)
+            else:
+                self._sink.text(data)
+                self._tail = data
         else:
             self.read(data)
 
@@ -225,7 +211,7 @@ class RepairMachine(Position):
             if self._undecoded:
                 expected = "the rest of a UTF-8 character"
                 raise self._error_here(InvalidJSON, expected, "but a str came")
-            self._read_text(str.__str__(data))
+            self._read_text(data if type(data) is str else str.__str__(data))
         elif isinstance(data, (bytes, bytearray, memoryview)):
             self._read_bytes(self._undecoded + bytes(data))
         else:
@@ -251,8 +237,10 @@ class RepairMachine(Position):
         self._at_start = False
         text = self._held + data
         room = self._text_bound - self._offset
-        self._run(text[:room] if room < len(text) else text)
-        if room < len(text):
+        if room >= len(text):
+            self._run(text)
+        else:
+            self._run(text[:room])
             raise self._over("text", self._limits.text, self._held, len(self._held))
 
     def _run(self, text: str) -> None:
@@ -262,23 +250,36 @@ class RepairMachine(Position):
         self._budget = 2 * end
         while pos < end:
             state = self._state
-            if state >= END:
-                after = self._inside_token(text, pos, state)
-            elif text[pos] in " \t\n\r":
-                self._gap = True
-                after = pos + 1
+            if state == STRING or state == KEY:
+                after = self._string(text, pos)
+            elif state >= END:
+                after = self._outside_value(text, pos, state)
             else:
-                after = self._between_tokens(text, pos, state)
+                # What JSON has between tokens, as in the strict machine.
+                char = text[pos]
+                if char == '"' and state <= NEXT_KEY:
+                    after = self._open_string(text, pos, '"', state)
+                elif char == "," and state == AFTER:
+                    self._add_comma()
+                    after = pos + 1
+                elif char == ":" and state == COLON:
+                    self._state = VALUE
+                    after = pos + 1
+                elif char == " " or char == "\n" or char == "\t" or char == "\r":
+                    self._gap = True
+                    after = pos + 1
+                else:
+                    after = self._between_tokens(text, pos, state)
             if after < 0:
                 break
             pos = after
-        self._held = text[pos:]
-        self._count_lines(text, pos)
+        if pos < end:
+            self._held = text[pos:]
+        if "\n" in text:
+            self._count_lines(text, pos)
         self._offset += pos
 
-    def _inside_token(self, text: str, pos: int, state: int) -> int:
-        if state == STRING or state == KEY:
-            return self._string(text, pos)
+    def _outside_value(self, text: str, pos: int, state: int) -> int:
         if state == LINE_COMMENT or state == BLOCK_COMMENT:
             return self._in_comment(text, pos)
         if state == ELLIPSIS:
@@ -470,19 +471,13 @@ class RepairMachine(Position):
     def _between_tokens(self, text: str, pos: int, state: int) -> int:
         char = text[pos]
         if state == AFTER:
-            if char == ",":
-                self._add_comma()
-                return pos + 1
             if char == ("}" if self._object else "]"):
                 return self._close(pos)
-        elif state == COLON:
-            if char == ":":
-                self._state = VALUE
-                return pos + 1
-        elif char in CLOSERS:
-            return self._open_string(text, pos, char, state)
-        elif state <= FIRST_ELEMENT and char not in "]/#.…" and char not in ODD_SPACES:
-            return self._value(text, pos, char)
+        elif state <= NEXT_KEY:
+            if char in CLOSERS:
+                return self._open_string(text, pos, char, state)
+            if state <= FIRST_ELEMENT and char not in "]/#.…" and char not in ODD_SPACES:
+                return self._value(text, pos, char)
         return self._odd_token(text, pos, char, state)
 
     def _odd_token(self, text: str, pos: int, char: str, state: int) -> int:
@@ -645,9 +640,13 @@ class RepairMachine(Position):
     def _number(self, text: str, pos: int) -> int:
         match = NUMBER.match(text, pos)
         end = pos if match is None else match.end()
-        limit = self._limits.number
+        limit = self._number_limit
         if end - pos > limit:
             raise self._over("number", limit, text, pos + limit)
+        if match is not None and end < len(text) and text[end] in ",]}":
+            self._emit_number(text, pos, end, match.lastindex is None)
+            self._ended(end)
+            return end
         token = TOKEN.match(text, pos)
         after = pos + 1 if token is None else token.end()
         if after == len(text) and (self._frames or not self._last):
@@ -710,7 +709,7 @@ class RepairMachine(Position):
         if char != '"':
             self._fix("quotes", text, pos)
         self._token = self._offset + pos
-        self._stop = min(self._token + 1 + self._limits.string, FAR)
+        self._stop = self._token + 1 + self._string_limit
         self._closer = CLOSERS[char]
         self._tail = ""
         self._quotes = 0
@@ -799,7 +798,9 @@ class RepairMachine(Position):
 
     def _quote(self, text: str, pos: int) -> int:
         """End the string or key at this quote, or take the quote as a part of it."""
-        if "inner-quotes" in self._rules and self._frames:
+        follows = text[pos + 1 : pos + 2]
+        is_usual = follows == ":" if self._state == KEY else follows in _AFTER_VALUE and follows
+        if "inner-quotes" in self._rules and self._frames and (self._quotes or not is_usual):
             end, final = self._window(text, pos)
             if self._state == KEY:
                 verdict = ends_key(text, pos, end, final)
