@@ -41,7 +41,7 @@ PARTS = (
 PRIVATE = (
     *("providers.fields", "providers.reader", "providers.openai_chat"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
-    *("schema.early", "schema.check", "schema.typed"),
+    *("schema.early", "schema.check", "schema.typed", "schema.document"),
 )
 HOT = (*PUBLIC, *PARTS, *PRIVATE)
 # What Cython would put into each of them is in this module once.
@@ -52,7 +52,7 @@ FAST = {
     *("build.document", "wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),
     *("chunker.snapshot", "chunker.frames"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.update"),
-    "partial_stream.stream",
+    *("partial_stream.stream", "schema.check", "schema.typed"),
 }
 DIRECTIVES = {
     # The annotations are for people and mypy; the compiler has the .pxd files.

@@ -150,7 +150,7 @@ class Frame:
             made = self.made
             if type(made) is dict:
                 made = {key: it for key, it in made.items() if it is not ABSENT}
-            elif any(it is ABSENT for it in made):
+            else:
                 made = [it for it in made if it is not ABSENT]
             self._base = self.node.prepare(made)
         return self.node.show(self._base, self.step, inner)

@@ -64,11 +64,11 @@ class SchemaDocument:
     def feed(self, data: str | bytes) -> bool:
         """Read one piece of text; returns whether the value changed."""
         self._text.add(data)
-        return self._read(lambda: self._machine.feed(data))
+        return self._read(self._machine.feed, data)
 
     def flush(self, cut: CutShort | None = None) -> bool:
         """End the text; returns whether the value changed. `Truncated` if it stopped early."""
-        return self._read(lambda: self._machine.flush(cut))
+        return self._read(self._machine.flush, cut)
 
     @property
     def value(self) -> Any:
@@ -112,12 +112,12 @@ class SchemaDocument:
         self._fields.update(new)
         return new
 
-    def _read(self, read: Callable[[], None]) -> bool:
+    def _read(self, read: Callable[[Any], None], data: Any) -> bool:
         if self._is_closed:
             raise StreamClosed("the value violates its schema, nothing more is read")
         self.changed = False
         try:
-            read()
+            read(data)
         except (InvalidJSON, LimitExceeded) as error:
             # In smaller pieces the value would have been checked before the error came.
             self._look()
