@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import enum
 import json
+import pickle
 import random
 from collections import UserDict, namedtuple
 from collections.abc import Callable
@@ -44,6 +45,15 @@ def test_case(case: dict[str, Any]) -> None:
     options = case.get("options", {})
     assert run(case["snapshots"], **options) == case["chunks"]
     assert run([text.encode() for text in case["snapshots"]], **options) == case["chunks"]
+
+
+def test_a_copy_goes_on_at_any_snapshot() -> None:
+    for case in CASES:
+        chunker, written = Chunker(**case.get("options", {})), []
+        for snapshot in case["snapshots"]:
+            chunker = copy.deepcopy(pickle.loads(pickle.dumps(chunker)))
+            written.append(chunker.feed(snapshot))
+        assert [*written, chunker.flush()] == case["chunks"], case["name"]
 
 
 # ---- revisions ----

@@ -8,9 +8,10 @@ from typing import Any
 
 from ..errors import RevisionError, StreamClosed, refuse_copy
 from ..options import Null, Numbers, OnRevision
-from ..paths import ABSENT, Path, format_path
+from ..paths import Path, format_path
 from .frames import Options, Stack
 from .snapshot import (
+    MISSING,
     Difference,
     Snapshot,
     TextEnd,
@@ -136,7 +137,7 @@ class Chunker:
         plan = None if is_repeated else self._stack.plan(comparison)
         for change, open_part in revised:
             if open_part is not None:
-                open_part.frozen = True
+                open_part.is_frozen = True
             self._note(change)
         self._missing = comparison.missing
         return "" if is_repeated else self._stack.write(comparison, plan)
@@ -163,8 +164,8 @@ class Chunker:
 
     def _error(self, change: Difference) -> RevisionError:
         written = to_value(change.written)
-        now = None if change.now is ABSENT else to_value(change.now)
-        shown = "missing" if change.now is ABSENT else reprlib.repr(now)
+        now = None if change.now is MISSING else to_value(change.now)
+        shown = "missing" if change.now is MISSING else reprlib.repr(now)
         message = (
             f"{format_path(change.path)} was written as {reprlib.repr(written)} and is now {shown}"
             f"; written text cannot be taken back. To try: {', '.join(self._remedies(change))}"

@@ -12,7 +12,7 @@ cdef Py_ssize_t _settled_length(scalar)
 
 cdef class Leaf:
     cdef public object seen, written
-    cdef public bint frozen
+    cdef public bint is_frozen
     cpdef bint fits(self, value)
     cpdef grow(self, value)
     cpdef settle(self)
@@ -23,7 +23,7 @@ cdef class Frame:
     cdef public object kind, open, written
     cdef public dict held
     cdef public set grown
-    cdef public bint is_root, frozen
+    cdef public bint is_root, is_frozen
     cpdef bint is_unchanged(self, value)
     cpdef bint agrees(self, value)
     cpdef unwritten(self, value, options)

@@ -19,16 +19,13 @@ snapshot leaves no trace.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ..jsontext import quoted
-from ..paths import ABSENT, Path
-from .snapshot import Difference, Tree, differences, is_blank, is_empty, to_text
+from ..paths import Path
+from .snapshot import MISSING, Difference, Tree, differences, is_blank, is_empty, to_text
 
 Key = Any  # a str in an object, an int in an array
-
-# The value of a held member that is missing in the last snapshot. No tree is equal to it.
-_GONE: Final[Any] = ()
 
 
 class Options(NamedTuple):
@@ -86,7 +83,7 @@ def choose(
     # Growing: a held member that alone grew is opened, or is complete if there is a new member.
     # Of several that grew, one that also grew in the snapshot before is opened.
     opened, ended = new, []
-    if changes.grown and new is not None and len(changes.grown) == 1:
+    if new is not None and len(changes.grown) == 1:
         ended = changes.grown
     elif changes.grown:
         opened = _choose_grown(frame, changes, value, options)
@@ -170,12 +167,12 @@ def _settled_length(scalar: Tree) -> int:
 class Leaf:
     """The open string or number: its `written` part, and all of it as it was last `seen`."""
 
-    __slots__ = ("frozen", "seen", "written")
+    __slots__ = ("is_frozen", "seen", "written")
 
     def __init__(self, value: Tree) -> None:
         self.seen: Tree = value[:0]
         self.written: Tree = self.seen
-        self.frozen = False  # keep what is written, whatever later snapshots show
+        self.is_frozen = False  # keep what is written, whatever later snapshots show
 
     def fits(self, value: Tree) -> bool:
         """Return True if the value begins with what is written."""
@@ -191,9 +188,9 @@ class Leaf:
         return self._write(len(self.seen))
 
     def finish(self, value: Tree) -> str:
-        """Return the rest of the text and the closing quote; ABSENT adds nothing."""
+        """Return the rest of the text and the closing quote; MISSING adds nothing."""
         quote = '"' if type(self.written) is str else ""
-        if value is ABSENT:
+        if value is MISSING:
             return quote
         self.seen = value
         return self.settle() + quote
@@ -214,7 +211,7 @@ class Frame:
     grew in it. The document is the only element of the root's frame, an array without brackets.
     """
 
-    __slots__ = ("frozen", "grown", "held", "is_root", "kind", "open", "written")
+    __slots__ = ("is_frozen", "grown", "held", "is_root", "kind", "open", "written")
 
     def __init__(self, value: Tree, before: Tree, options: Options, is_root: bool = False) -> None:
         self.kind: Any = type(value)
@@ -223,7 +220,7 @@ class Frame:
         self.written: Any = self.kind()
         self.held: dict[Key, Tree] = {}
         self.grown: set[Key] = set()
-        self.frozen = False  # keep what is written, whatever later snapshots show
+        self.is_frozen = False  # keep what is written, whatever later snapshots show
         if type(before) is self.kind:
             members = before.items() if self.kind is dict else enumerate(before)
             self.held = {
@@ -277,7 +274,7 @@ class Frame:
                 changes.grown.append(key)
         if held:
             there = {*changes.final, *changes.same, *changes.grown}
-            changes.gone = [key for key in held if key not in there and held[key] is not _GONE]
+            changes.gone = [key for key in held if key not in there and held[key] is not MISSING]
         return changes
 
     def hold(self, changes: Changes, value: Tree) -> None:
@@ -285,7 +282,7 @@ class Frame:
         for key in (*changes.final, *changes.new, *changes.grown):
             self.held[key] = value[key]
         for key in changes.gone:
-            self.held[key] = _GONE
+            self.held[key] = MISSING
         self.grown = set(changes.grown)
 
     def write(self, choice: Choice, changes: Changes, value: Tree) -> str:
@@ -312,7 +309,7 @@ class Frame:
     def finish(self, value: Tree) -> str:
         """Write the members that are not written yet, sorted by key, and close the container."""
         out: list[str] = []
-        if value is not ABSENT:
+        if value is not MISSING:
             if self.kind is dict:
                 keys: Any = sorted(value.keys() - self.written.keys())
             else:
@@ -344,9 +341,8 @@ class Comparison:
     def __init__(self) -> None:
         self.values: list[Tree] = []
         self.changes: list[Changes | None] = []  # None: nothing but the open member changed
-        self.leaf: Tree = ABSENT
-        self.deepest = -1
-        self.lost = -1
+        self.leaf: Tree = MISSING
+        self.deepest = self.lost = -1
         self.missing: list[Difference] = []
         # What contradicts the text, and the frame or leaf in which it is, if that is open.
         self.revised: list[tuple[Difference, Frame | Leaf | None]] = []
@@ -376,7 +372,7 @@ class Plan:
             if choice is None:
                 frame.hold(changes, value)
                 return
-            before = frame.held.get(choice.opened, ABSENT)
+            before = frame.held.get(choice.opened, MISSING)
             self.text.append(frame.write(choice, changes, value))
             if choice.opened is None:
                 return
@@ -392,7 +388,7 @@ class Stack:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._frames = [Frame([], ABSENT, options, is_root=True)]
+        self._frames = [Frame([], MISSING, options, is_root=True)]
         self._leaf: Leaf | None = None
         self._lost = -1  # the level at which the last snapshot lacked something that is written
 
@@ -403,7 +399,7 @@ class Stack:
         for level, frame in enumerate(self._frames):
             value = self._compare_frame(level, frame, value, comparison)
         leaf = self._leaf
-        if leaf is not None and value is not ABSENT and not leaf.frozen:
+        if leaf is not None and value is not MISSING and not leaf.is_frozen:
             if not leaf.fits(value):
                 self._revise(len(self._frames), leaf, value, comparison)
             else:
@@ -423,7 +419,7 @@ class Stack:
             value = comparison.values[level]
             changes = comparison.changes[level]
             is_still = comparison.deepest <= level
-            if value is ABSENT:
+            if value is MISSING:
                 continue
             if changes is None:
                 if not frame.held or not (is_still or frame.open is None):
@@ -433,7 +429,7 @@ class Stack:
             if choice is not None:
                 plan = Plan(level, changes, choice)
                 if choice.opened is not None:
-                    before = frame.held.get(choice.opened, ABSENT)
+                    before = frame.held.get(choice.opened, MISSING)
                     plan.open(value[choice.opened], before, self._options)
                 return plan
         return None
@@ -446,7 +442,7 @@ class Stack:
                 self._frames[index].hold(changes, comparison.values[index])
         self._lost = comparison.lost
         if plan is None:
-            if self._leaf is None or comparison.leaf is ABSENT:
+            if self._leaf is None or comparison.leaf is MISSING:
                 return ""
             is_still = comparison.deepest < len(self._frames)
             return self._leaf.settle() if is_still else self._leaf.grow(comparison.leaf)
@@ -462,26 +458,26 @@ class Stack:
         values: list[Tree] = []
         value: Tree = [tree]
         for frame in self._frames:
-            if type(value) is not frame.kind or frame.frozen:
-                value = ABSENT
+            if type(value) is not frame.kind or frame.is_frozen:
+                value = MISSING
             values.append(value)
             value = _open_member(frame, value)
-        if self._leaf is not None and (self._leaf.frozen or not self._leaf.fits(value)):
-            value = ABSENT
+        if self._leaf is not None and (self._leaf.is_frozen or not self._leaf.fits(value)):
+            value = MISSING
         return "".join(self._close(0, values, value))
 
     def last_string(self, tree: Tree) -> str | None:
         """Return the open string if it is the last value in a snapshot and written completely."""
         value = tree
         for frame in self._frames[1:]:
-            if type(value) is not frame.kind or frame.frozen or not value or frame.open is None:
+            if type(value) is not frame.kind or frame.is_frozen or not value or frame.open is None:
                 return None
             last = next(reversed(value)) if frame.kind is dict else len(value) - 1
             if frame.open != last:
                 return None
             value = value[last]
         leaf = self._leaf
-        if leaf is None or leaf.frozen or type(value) is not str or value is tree:
+        if leaf is None or leaf.is_frozen or type(value) is not str or value is tree:
             return None
         return value if leaf.written == value else None
 
@@ -504,19 +500,19 @@ class Stack:
         for level, frame in enumerate(self._frames):
             for key in sorted(frame.held):
                 value = frame.held[key]
-                if value is not _GONE and not (self._options.has_blanks and is_blank(value)):
+                if value is not MISSING and not (self._options.has_blanks and is_blank(value)):
                     yield self._member_path(level, key), value
         if self._leaf is not None and self._leaf.seen != self._leaf.written:
             yield self._path(len(self._frames)), self._leaf.seen
 
     def _compare_frame(self, level: int, frame: Frame, value: Tree, comparison: Comparison) -> Tree:
         """Compare one open container. Return the value of its open member."""
-        if type(value) is not frame.kind or frame.frozen:
-            if value is not ABSENT and not frame.frozen:
+        if type(value) is not frame.kind or frame.is_frozen:
+            if value is not MISSING and not frame.is_frozen:
                 self._revise(level, frame, value, comparison)
-            comparison.values.append(ABSENT)
+            comparison.values.append(MISSING)
             comparison.changes.append(None)
-            return ABSENT
+            return MISSING
         changes = None
         if not frame.is_unchanged(value):
             if not frame.agrees(value):
@@ -529,13 +525,13 @@ class Stack:
         comparison.values.append(value)
         comparison.changes.append(changes)
         if frame.open is None:
-            return ABSENT
+            return MISSING
         item = _open_member(frame, value)
-        if item is ABSENT or (item is None and self._options.has_blanks):
+        if item is MISSING or (item is None and self._options.has_blanks):
             missing = Difference(self._path(level + 1), self._written(level + 1), item, True)
             comparison.missing.append(missing)
             comparison.lost = len(self._frames)
-            return ABSENT
+            return MISSING
         return item
 
     def _compare_written(
@@ -600,11 +596,11 @@ class Stack:
 
 
 def _open_member(frame: Frame, value: Tree) -> Tree:
-    return ABSENT if value is ABSENT or frame.open is None else _member(value, frame.open)
+    return MISSING if value is MISSING or frame.open is None else _member(value, frame.open)
 
 
 def _member(value: Tree, key: Key) -> Tree:
-    """Return a member of a container; ABSENT if it is not there."""
+    """Return a member of a container; MISSING if it is not there."""
     if type(value) is dict:
-        return value.get(key, ABSENT)
-    return value[key] if key < len(value) else ABSENT
+        return value.get(key, MISSING)
+    return value[key] if key < len(value) else MISSING

@@ -16,10 +16,12 @@ from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Protocol
 
 from ..errors import InvalidJSON, LimitExceeded
 from ..jsontext import escape_surrogates, quoted, write
-from ..paths import ABSENT, Path
+from ..paths import Path
 
 Tree = Any  # None | bool | str | bytes | list[Tree] | dict[str, Tree]
 
+# Stands for a value that is not there. No tree is equal to it, and a copy of it is the same object.
+MISSING: Final[Any] = ()
 _LITERALS: Final = {True: "true", False: "false", None: "null"}
 _EMPTY: Final[tuple[Tree, ...]] = (None, "", b"0", b"0.0", {}, [])
 
@@ -158,14 +160,14 @@ def differences(path: Path, written: Tree, now: Tree, has_blanks: bool) -> Itera
     todo = [(path, written, now)]
     while todo:
         path, old, new = todo.pop()
-        if new is ABSENT or (has_blanks and new is None and old is not None):
+        if new is MISSING or (has_blanks and new is None and old is not None):
             yield Difference(path, old, new, True)
         elif type(old) is type(new) and type(old) in (dict, list):
             before, after = _members(old), _members(new)
             if more := [after[key] for key in after if key not in before]:
                 yield Difference(path, old, new, has_blanks and all(map(is_blank, more)))
             todo += [
-                ((*path, key), before[key], after.get(key, ABSENT)) for key in reversed(before)
+                ((*path, key), before[key], after.get(key, MISSING)) for key in reversed(before)
             ]
         elif old != new:
             yield Difference(path, old, new, False)
