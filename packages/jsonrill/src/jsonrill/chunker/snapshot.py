@@ -75,8 +75,8 @@ def decode(text: str | bytes | bytearray) -> Tree:
 class TextEnd:
     """The end of a text snapshot whose last value is the open string.
 
-    Most snapshots only add characters to that string. They are not decoded, which takes half the
-    time at 4 KB and a fifth at 20 KB.
+    Most snapshots only add characters to that string, and then nothing else is decoded. Compiled
+    and with equal key order, a stream takes 25 % less time at 4 KB and 45 % less at 20 KB.
     """
 
     __slots__ = ("_closers", "_head")
