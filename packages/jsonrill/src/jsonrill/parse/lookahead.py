@@ -192,4 +192,6 @@ def value_begins(text: str, pos: int, end: int, final: bool, previous: str, is_s
         return at_edge if final else WAIT
     if not is_scalar(token[0]):
         return NO
-    return YES if text[after] in ",]-0123456789" else comment_at(text, after, end, final)
+    if text[after] in ",]" or text[after] in _BEGINS_VALUE:
+        return YES
+    return comment_at(text, after, end, final)
