@@ -55,8 +55,11 @@ if _typing.TYPE_CHECKING:
     from .answers import Part as Part
     from .answers import Parts as Parts
     from .build.document import Document as Document
-    from .build.rebuilder import Rebuilder as Rebuilder
     from .chunker import Chunker as Chunker
+    from .fragment import Fragment as Fragment
+    from .fragment import Kind as Kind
+    from .fragment import Parser as Parser
+    from .fragment import Rebuilder as Rebuilder
     from .errors import FieldNotFound as FieldNotFound
     from .errors import FragmentError as FragmentError
     from .errors import InvalidJSON as InvalidJSON
@@ -95,9 +98,6 @@ if _typing.TYPE_CHECKING:
     from .toolcalls import ToolCalls as ToolCalls
     from .toolcalls import ToolCallUpdate as ToolCallUpdate
     from .tools import run_tools as run_tools
-    from .wire.fragment import Fragment as Fragment
-    from .wire.fragment import Kind as Kind
-    from .wire.parser import Parser as Parser
 
     compiled: bool
 
@@ -111,7 +111,6 @@ _MODULES: _typing.Final = {
         (".answer", "Answer"),
         (".answers", "Part Parts"),
         (".build.document", "Document"),
-        (".build.rebuilder", "Rebuilder"),
         (".chunker", "Chunker"),
         (
             ".errors",
@@ -133,8 +132,7 @@ _MODULES: _typing.Final = {
         (".streams.framing", "sse"),
         (".toolcalls", "ToolCall ToolCallEvents ToolCalls ToolCallUpdate"),
         (".tools", "run_tools"),
-        (".wire.fragment", "Fragment Kind"),
-        (".wire.parser", "Parser"),
+        (".fragment", "Fragment Kind Parser Rebuilder"),
     )
     for name in names.split()
 }

@@ -311,4 +311,4 @@ class Limits:
 
 DEFAULT_LIMITS: Final = Limits()
 # No text is that long, and offsets beyond it still fit a machine word when compiled.
-FAR: Final = 2**60
+UNLIMITED: Final = 2**60

@@ -260,6 +260,21 @@ def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
     return lookup(value, path)[0]
 
 
+def complete_paths(value: Any) -> list[Path]:
+    """Return the paths of all values in a complete one, each after what is in it."""
+    paths: list[Path] = []
+    todo: list[tuple[Path, Any, bool]] = [((), value, False)]
+    while todo:
+        path, value, is_done = todo.pop()
+        if is_done or type(value) not in (dict, list):
+            paths.append(path)
+            continue
+        items = value.items() if type(value) is dict else enumerate(value)
+        todo.append((path, value, True))
+        todo += reversed([((*path, step), item, False) for step, item in items])
+    return paths
+
+
 def lookup(value: Any, path: Path) -> tuple[bool, Any]:
     """Whether `value` has a value at `path`, and that value."""
     for step in path:

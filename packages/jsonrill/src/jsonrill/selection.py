@@ -1,137 +1,258 @@
-"""Text → what is at some paths: complete values, or the pieces of strings. Nothing else is kept."""
+"""Text → what is at a path: complete values, or the pieces of a string. Nothing else is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Unpack, cast
+from typing import Any, Final
 
-from .build.field_sink import Field, TextSink, ValueSink
-from .errors import DEFAULT_LIMITS, FAR, CutShort, InvalidJSON, LimitExceeded
-from .options import ParseOptions, TextOptions, check
+from .build.builder import ValueBuilder
+from .errors import DEFAULT_LIMITS, UNLIMITED, CutShort, FieldNotFound, JsonrillError, LimitExceeded
 from .parse.create import create_machine
-from .parse.machine import Machine
-from .parse.position import Position
-from .parse.sink import Repair, weak_method
-from .paths import Path
+from .parse.sink import Repair, Sink, path_of
+from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_pattern, short_path
 
-if TYPE_CHECKING:
-    from .schema import Schema
+_KINDS: Final[dict[Any, str]] = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    type(None): "null",
+}
 
-# More text at once than this would only take more memory.
-BLOCK: Final = 1 << 16
+
+class Field:
+    """A field that is looked for: its pattern, and what was found of it."""
+
+    __slots__ = ("_wildcard", "found", "is_in_list", "name", "other", "pattern")
+
+    def __init__(self, field: str | Path) -> None:
+        self.pattern: Pattern
+        if isinstance(field, str):
+            self.name, self.pattern = field, parse_pattern(field)
+        elif isinstance(field, tuple):
+            self.name, self.pattern = format_path(field), field
+        else:
+            kind = type(field).__name__
+            raise TypeError(f'a field is a path like "answer" or "items[*].title", not {kind}')
+        # The number of steps before the first wildcard.
+        wildcards = (at for at, step in enumerate(self.pattern) if isinstance(step, Wildcard))
+        self._wildcard = next(wildcards, len(self.pattern))
+        # A value of the right kind was there; or else of which kind it was.
+        self.found = False
+        self.other = ""
+        # Whether the list of the first wildcard was there; None if it was, and had elements.
+        self.is_in_list: bool | None = False
+
+    def fits(self, sink: Sink, depth: int) -> bool:
+        """Return whether a value inside the first `depth` frames is at the field or leads to it."""
+        if depth > len(self.pattern):
+            return False
+        for want, frame in zip(self.pattern, sink.frames[:depth], strict=False):
+            if not fits(want, frame.key if frame.is_object else frame.count):
+                return False
+        return True
+
+    def note(self, depth: int, kind: str) -> None:
+        """Note a value of this kind on the way to the field."""
+        if depth > self._wildcard:
+            self.is_in_list = None
+        elif depth == self._wildcard and depth < len(self.pattern) and self.is_in_list is False:
+            wanted = "an array" if self.pattern[depth] is ANY_INDEX else "an object"
+            if kind == wanted or kind == "null":
+                self.is_in_list = True
+            else:
+                self.other = f"{kind}, not {wanted}"
+
+    def check(self) -> None:
+        """Raise `FieldNotFound` unless it was found, or the list in which it could be is empty."""
+        if self.found or (self.is_in_list and not self.other):
+            return
+        what = f"is {self.other}" if self.other else "never came"
+        raise FieldNotFound(f"the field {self.name} {what}", field=self.name)
 
 
-class _Reader:
-    """What both selections do: read text, yield what it brings, then raise what is wrong."""
+class FieldSink(Sink):
+    """Follows a field down a document; `_find` is told of each value on the way to it."""
 
-    _machine: Position
+    __slots__ = ("field",)
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+
+    def start_object(self, offset: int) -> None:
+        sink = self._begin(len(self.frames) - 1, "an object", offset)
+        if sink is not None:
+            sink.start_object(offset)
+
+    def start_array(self, offset: int) -> None:
+        sink = self._begin(len(self.frames) - 1, "an array", offset)
+        if sink is not None:
+            sink.start_array(offset)
+
+    def start_string(self, offset: int) -> None:
+        sink = self._begin(len(self.frames), "a string", offset)
+        if sink is not None:
+            sink.start_string(offset)
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        sink = self._begin(len(self.frames), _KINDS.get(type(value), "a number"), offset)
+        if sink is not None:
+            sink.scalar(value, text, offset)
+
+    def _begin(self, depth: int, kind: str, offset: int) -> Sink | None:
+        """Return the sink of a value that is selected."""
+        if self.field.fits(self, depth):
+            self.field.note(depth, kind)
+            if depth == len(self.field.pattern):
+                return self._find(depth, kind, offset)
+        return None
+
+    def _find(self, depth: int, kind: str, offset: int) -> Sink | None:
+        raise NotImplementedError
+
+
+class TextSink(FieldSink):
+    """The pieces of the string at a field."""
+
+    __slots__ = ("_is_inside", "ended", "pieces")
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field)
+        self.pieces: list[str] = []
+        self._is_inside = False
+        # True once the string is complete.
+        self.ended = False
+
+    def _find(self, depth: int, kind: str, offset: int) -> Sink | None:
+        if kind == "a string":
+            self.field.found = self._is_inside = True
+        else:
+            self.field.other = f"{kind}, not a string"
+        return None
+
+    def text(self, run: str) -> None:
+        if self._is_inside and not self.ended:
+            self.pieces.append(run)
+
+    def end_string(self) -> None:
+        self.ended = self.ended or self._is_inside
+        self._is_inside = False
+
+    def takes_values(self) -> bool:
+        return not self.field.fits(self, len(self.frames))
+
+
+class ValueSink(FieldSink):
+    """The complete values at a field. An array stands for its elements, null for nothing."""
+
+    __slots__ = ("_is_list", "builder", "start", "values")
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field)
+        # Complete values, each with its offset and path.
+        self.values: list[tuple[Any, int, Path]] = []
+        # What builds the value that is being read, and where it begins.
+        self.builder: ValueBuilder | None = None
+        self.start = 0
+        # Whether the open container at the field is an array, whose elements are selected.
+        self._is_list = False
+
+    def _begin(self, depth: int, kind: str, offset: int) -> Sink | None:
+        if self.builder is not None:
+            return self.builder
+        if self._is_list and depth == len(self.field.pattern) + 1:
+            return self._build(depth, offset)
+        return super()._begin(depth, kind, offset)
+
+    def _find(self, depth: int, kind: str, offset: int) -> Sink | None:
+        self.field.found = True
+        if self.field.pattern[-1:] == (ANY_INDEX,):
+            return self._build(depth, offset)
+        self._is_list = kind == "an array"
+        if self._is_list or kind == "null":
+            return None
+        return self._build(depth, offset)
+
+    def _build(self, depth: int, offset: int) -> ValueBuilder:
+        self.builder = ValueBuilder(depth)
+        self.builder.frames = self.frames
+        self.start = offset
+        return self.builder
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        super().scalar(value, text, offset)
+        self._take(len(self.frames))
+
+    def text(self, run: str) -> None:
+        if self.builder is not None:
+            self.builder.text(run)
+
+    def end_string(self) -> None:
+        if self.builder is not None:
+            self.builder.end_string()
+            self._take(len(self.frames))
+
+    def end_container(self, offset: int) -> None:
+        depth = len(self.frames) - 1
+        if self.builder is not None:
+            self.builder.end_container(offset)
+            self._take(depth)
+        elif depth == len(self.field.pattern):
+            self._is_list = False
+
+    def _take(self, depth: int) -> None:
+        """Keep the value if it is complete now."""
+        builder = self.builder
+        if builder is not None and depth == builder.base:
+            self.values.append((builder.root, self.start, path_of(self.frames, 0, depth)))
+            self.builder = None
+
+    def takes_values(self) -> bool:
+        if self.builder is not None or not self.field.fits(self, len(self.frames)):
+            return True
+        return self.field.pattern[-1:] == (ANY_INDEX,) and len(self.frames) == len(
+            self.field.pattern
+        )
+
+
+class Selection:
+    """Text → each value at a path when it is complete, as a stage.
+
+    An array there stands for its elements, a null for nothing. `limits.text` counts for each
+    value, not for the document.
+    """
+
+    def __init__(self, field: str | Path, **options: Any) -> None:
+        limits = options.get("limits") or DEFAULT_LIMITS
+        self._limit = limits.text
+        self._sink = ValueSink(Field(field))
+        self._machine = create_machine(
+            self._sink, {**options, "limits": replace(limits, text=UNLIMITED)}
+        )
+        self.error: JsonrillError | None = None
 
     @property
     def repairs(self) -> list[Repair]:
         """With `repair`: the repairs, in order."""
         return self._machine.repairs
 
-    def _read(self, read: Callable[..., None], *data: Any) -> Iterator[Any]:
-        """Let the machine read a piece, or the end."""
+    def feed(self, data: str | bytes) -> list[Any]:
+        """Return the values that this piece of text completes."""
         try:
-            read(*data)
-        except (InvalidJSON, LimitExceeded):
-            yield from self._take()
-            raise
-        yield from self._take()
+            self._machine.feed(data)
+        except JsonrillError as error:
+            self.error = error
+        return self._take()
 
-    def _take(self) -> Iterable[Any]:
-        """What the last piece brought."""
-        raise NotImplementedError
+    def flush(self, cut: CutShort | None = None) -> list[Any]:
+        """End the text; `FieldNotFound` if there was nothing at the path."""
+        try:
+            self._machine.flush(cut)
+            self._sink.field.check()
+        except JsonrillError as error:
+            self.error = error
+        return self._take()
 
-
-class Selection(_Reader):
-    """Reads text and yields each value at a path when it is complete.
-
-    An array there stands for its elements, a null for nothing. `schema` is that of each value.
-    `limits.text` counts for each value, not for the document.
-    """
-
-    def __init__(
-        self,
-        field: str | Path,
-        *,
-        schema: Any = None,
-        **options: Unpack[ParseOptions],
-    ) -> None:
-        limits = options.get("limits")
-        check(limits=limits)
-        self._schema: Schema | None = None
-        if schema is not None:
-            from .schema import Schema
-
-            self._schema = Schema(schema)
-        limits = limits or DEFAULT_LIMITS
-        size = min(limits.text, FAR)
-        selected = Field(field, elements=True)
-        limit_text = weak_method(self, Selection._limit_text)
-        self._sink = ValueSink(selected, size, schema is not None, limit_text)
-        # Outside of the values any number of characters may come.
-        options["limits"] = replace(limits, text=FAR)
-        self._machine = create_machine(self._sink, options)
-        self._sink.searches = self._sink.searches and not options.get("repair")
-        if self._sink.searches:
-            assert isinstance(self._machine, Machine)
-            self._machine.read_keys_once()
-        # In a piece no longer than the limit, no value can be longer than it.
-        self._most = min(size, BLOCK)
-
-    def feed(self, data: str | bytes) -> Iterator[Any]:
-        """Yield the values that this piece of text completes; then raise what is wrong with it."""
-        whole: Any = data
-        if not isinstance(whole, (str, bytes, bytearray)) or len(whole) <= self._most:
-            yield from self._read(self._machine.feed, whole)
-            return
-        for at in range(0, len(whole), self._most):
-            yield from self._read(self._machine.feed, whole[at : at + self._most])
-
-    def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
-        """End the text. `FieldNotFound` if there was nothing at the path."""
-        yield from self._read(self._machine.flush, cut)
-        if self._machine.errors:
-            raise self._machine.errors.pop(0)  # its traceback knows the machine
-        self._sink.check()
-
-    def _limit_text(self, offset: int, size: int) -> None:
-        self._machine.limit_text(offset, size)
-
-    def _take(self) -> Iterable[Any]:
-        values, self._sink.values = self._sink.values, []
-        return values if self._schema is None else self._typed(self._schema, values)
-
-    def _typed(self, schema: Schema, values: list[Any]) -> Iterator[Any]:
-        places, self._sink.places = self._sink.places or [], []
-        for value, (offset, path) in zip(values, places, strict=True):
-            yield schema.validate(value, path, offset)
-
-
-class TextSelection(_Reader):
-    """Reads text and yields the pieces of one string."""
-
-    def __init__(self, field: str | Path, **options: Unpack[TextOptions]) -> None:
-        self._sink = TextSink([Field(field)])
-        self._machine = create_machine(self._sink, cast(ParseOptions, options))
-
-    @property
-    def ended(self) -> bool:
-        """True once the string is complete."""
-        return self._sink.ended
-
-    def feed(self, data: str | bytes) -> Iterator[str]:
-        """Yield what this piece of text adds to the string; then raise what is wrong with it."""
-        return self._read(self._machine.feed, data)
-
-    def flush(self, cut: CutShort | None = None) -> Iterator[str]:
-        """End the text. `FieldNotFound` if the field never came, or is not a string."""
-        yield from self._read(self._machine.flush, cut)
-        self._sink.check()
-
-    def _take(self) -> Iterable[Any]:
-        pieces, self._sink.pieces = self._sink.pieces, []
-        return [piece for _, piece in pieces]
+    def _take(self) -> list[Any]:
+        found, self._sink.values = self._sink.values, []
+        return [value for value, offset, path in found]

@@ -1,35 +1,30 @@
 # Types for the compiler; the code is in builder.py.
 cimport cython
-from ..parse.sink cimport Sink
-
-cdef dict _NO_NAMES
-cdef bint _COMPILED
-cdef Py_ssize_t BRIEF
+from ..parse.sink cimport Frame, Sink, path_of
 
 cdef class ValueBuilder(Sink):
-    cdef public bint changed, done, stale, started
+    cdef public bint changed, done, in_string, started
     cdef public object root
-    cdef public list finished
+    cdef bint _is_stale
+    cdef readonly Py_ssize_t base
     cdef object _copy
-    cdef readonly bint in_string
-    cdef dict _members, _names
-    cdef readonly list _spine
-    cdef list _elements, _steps
-    cdef str _key, _text
+    cdef Frame _frame
+    cdef str _text
+    @cython.locals(value=dict, frame=Frame)
+    cpdef start_object(self, Py_ssize_t offset)
+    @cython.locals(value=list, frame=Frame)
+    cpdef start_array(self, Py_ssize_t offset)
+    @cython.locals(outer=Py_ssize_t)
+    cpdef end_container(self, Py_ssize_t offset)
     @cython.locals(text=str)
     cpdef text(self, str run)
-    @cython.locals(names=dict)
-    cpdef key(self, str key, Py_ssize_t offset)
-    @cython.final
-    cdef _last(self)
-    @cython.final
-    cdef _open(self, container)
-    @cython.final
-    cdef _put(self, value)
-    @cython.final
-    @cython.locals(spine=list, steps=list, at=Py_ssize_t, members=dict, elements=list)
+    @cython.locals(frame=Frame)
+    cpdef _put(self, value)
+    @cython.locals(frame=Frame)
+    cpdef _replace(self, value)
+    cpdef Py_ssize_t _visible_end(self)
+    @cython.locals(at=Py_ssize_t, frame=Frame, members=dict, elements=list)
     cdef _copied(self)
-    cpdef replace_string(self, str value)
 
 cdef class GrowingValue:
     cdef ValueBuilder _builder

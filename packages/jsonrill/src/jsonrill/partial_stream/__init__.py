@@ -1,16 +1,6 @@
-"""Text → updates: the progress of each entity of a document, in one of five modes.
+"""Text → updates in five modes."""
 
-settings.py  what the options mean, checked
-schemas.py   which schema an entity must keep to
-entities.py  what an entity is, and where one begins
-log.py       the events of one entity, in order
-update.py    an update: a position in the log of its entity, read on access
-replay.py    a part of the log → the value that it builds, or a delta
-delta.py     deltas, and how they are applied
-stream.py    the stage itself
-"""
-
-from .stream import PartialStream
-from .update import Update, absorb
-
-__all__ = ["PartialStream", "Update", "absorb"]
+from .stream import Mode as Mode
+from .stream import PartialStream as PartialStream
+from .update import Status as Status
+from .update import Update as Update

@@ -1,0 +1,28 @@
+# Types for the compiler; the code is in fragment.py.
+from .build.builder cimport GrowingValue, ValueBuilder
+from .parse.machine cimport Machine
+from .parse.sink cimport Frame, path_of
+
+cdef class Fragment:
+    cdef readonly object kind
+    cdef readonly tuple path
+    cdef readonly object text
+    cdef readonly object value
+    cdef readonly Py_ssize_t offset
+
+cdef class FragmentBuilder(ValueBuilder):
+    cdef public list fragments
+    cdef tuple _string_path
+    cdef Py_ssize_t _offset
+    cdef _note(self, str kind, tuple path, text, value, Py_ssize_t offset)
+    cdef tuple _container(self)
+    cpdef list take(self)
+
+cdef class Parser:
+    cdef FragmentBuilder _builder
+    cdef Machine _machine
+
+cdef class Rebuilder(GrowingValue):
+    cdef int _expects
+    cdef bint _is_foreign
+    cdef list _frames

@@ -1,0 +1,447 @@
+"""Fragments: addressed changes of a document, from text, over the wire, and back to a value.
+
+`Parser` turns text into fragments and `Rebuilder` turns them back into the value. A fragment
+travels as `{"path": "root.a", "kind": "PartialString", "textValue": "x"}`. The public generator
+of such fragments writes a dialect of its own, which `Rebuilder` recognises: kinds in camelCase,
+payloads as source text with quotes and escapes, partial texts that are provisional, wrong paths
+below nested containers, and a JsonComplete that may come early.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from math import inf, isfinite
+from typing import Any, Final, Literal, NoReturn, get_args
+
+from .build.builder import GrowingValue, ValueBuilder
+from .errors import CutShort, FragmentError, InvalidJSON, LimitExceeded, refuse_copy
+from .parse.create import create_machine
+from .parse.sink import Frame, Repair, path_of
+from .paths import Path, format_path, parse_path
+
+Kind = Literal[
+    "StartObject",
+    "EndObject",
+    "StartArray",
+    "EndArray",
+    "Key",
+    "StartString",
+    "PartialString",
+    "CompleteString",
+    "CompleteNumber",
+    "CompleteBoolean",
+    "CompleteNull",
+    "JsonComplete",
+]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+# The kinds that a value begins with.
+STARTS: Final = frozenset(
+    ("StartObject", "StartArray", "StartString")
+    + ("CompleteNumber", "CompleteBoolean", "CompleteNull")
+)
+# The kinds whose `textValue` jsonrill sends; the public generator sends it with every kind.
+_WITH_TEXT: Final = ("PartialString", "CompleteNumber")
+
+
+class Fragment:
+    """One change: its kind, where it happened, and what it carries. Treat it as read-only.
+
+    `text` is the decoded new text of a PartialString or the source text of a number; `value` the
+    decoded key or complete value; `offset` the character at which its token began.
+    """
+
+    __slots__ = ("kind", "offset", "path", "text", "value")
+
+    def __init__(
+        self,
+        kind: Kind,
+        path: Path = (),
+        text: str | None = None,
+        value: Any = None,
+        offset: int = 0,
+    ) -> None:
+        self.kind: Kind = kind
+        self.path = path
+        self.text = text
+        self.value = value
+        self.offset = offset
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the wire form, for JSON; a number that no double holds travels as text."""
+        wire: dict[str, Any] = {"path": format_path(self.path), "kind": self.kind}
+        if self.text is not None:
+            wire["textValue"] = self.text
+        if self.kind == "CompleteNumber" and not _is_double(self.value):
+            wire.setdefault("textValue", repr(self.value))
+        elif self.value is not None:
+            wire["value"] = self.value
+        return wire
+
+    @classmethod
+    def from_dict(cls, wire: Mapping[str, Any]) -> Fragment:
+        """Read the wire form; FragmentError for anything else."""
+        if not isinstance(wire, Mapping):
+            raise FragmentError(f"a fragment is a JSON object, not {type(wire).__name__}")
+        kind, text, value = _read_kind(wire), wire.get("textValue"), wire.get("value")
+        if is_foreign(wire):
+            return _read_foreign(kind, value if text is None else text)
+        return _checked(kind, _read_path(wire.get("path")), text, value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Fragment):
+            return NotImplemented
+        return (
+            self.kind == other.kind
+            and self.text == other.text
+            and self.value == other.value
+            and self.path == other.path
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # values may be of any type
+
+    def __repr__(self) -> str:
+        parts = [self.kind, format_path(self.path)]
+        parts += [repr(part) for part in (self.text, self.value) if part is not None]
+        return f"<{' '.join(parts)}>"
+
+
+# ---- reading the wire form ----
+
+
+def is_foreign(item: Any) -> bool:
+    """Return whether a wire object can only be the public generator's."""
+    kind = item.get("kind") if isinstance(item, Mapping) else None
+    if not isinstance(kind, str):
+        return False
+    return kind[:1].islower() or ("textValue" in item and kind not in _WITH_TEXT)
+
+
+def _read_kind(wire: Mapping[str, Any]) -> Kind:
+    name = wire.get("kind")
+    if isinstance(name, str):
+        kind = name[:1].upper() + name[1:]
+        if kind in KINDS:
+            return kind
+    raise FragmentError(f"not a kind of fragment: {name!r}")
+
+
+def _read_path(text: Any) -> Path:
+    if not isinstance(text, str):
+        raise FragmentError(f"the path of a fragment is a text like 'root.a[0]', not {text!r}")
+    try:
+        return parse_path(text)
+    except ValueError as error:
+        raise FragmentError(str(error)) from error
+
+
+def _read_foreign(kind: Kind, text: Any) -> Fragment:
+    """Read the public generator's payload: source text, in which control characters may be raw."""
+    if kind in ("Key", "CompleteString", "CompleteNumber", "CompleteBoolean"):
+        try:
+            value = json.loads(text, strict=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise FragmentError(f"the source text of a {kind} is not {text!r}") from error
+        return _checked(kind, (), text if kind == "CompleteNumber" else None, value)
+    return _checked(kind, (), text if kind == "PartialString" else None, None)
+
+
+def _checked(kind: Kind, path: Path, text: Any, value: Any) -> Fragment:
+    """Return a fragment whose payload has the type that its kind asks for."""
+    if kind == "CompleteNumber":
+        return Fragment(kind, path, text, _read_number(text, value))
+    is_text, is_key = isinstance(text, str), isinstance(value, str)
+    fits = {
+        "PartialString": is_text,
+        "Key": is_key,
+        "CompleteString": is_key or value is None,
+        "CompleteBoolean": isinstance(value, bool),
+    }
+    if kind not in KINDS or not fits.get(kind, True):
+        raise FragmentError(f"a {kind} does not carry text {text!r} and value {value!r}")
+    if kind == "PartialString":
+        return Fragment(kind, path, text)
+    return Fragment(kind, path, None, value if kind in fits else None)
+
+
+def _read_number(text: Any, value: Any) -> Any:
+    """Return the number a fragment carries, read from its source text where that was sent."""
+    if text is None:
+        if not _is_number(value):
+            raise FragmentError(f"a CompleteNumber does not carry {value!r}")
+        return value
+    # json.loads takes spaces and NaN, too; a number begins and ends with itself.
+    if not isinstance(text, str) or text[:1] not in tuple("-0123456789") or not text[-1:].isdigit():
+        raise FragmentError(f"not the text of a number: {text!r}")
+    try:
+        number = json.loads(text)
+    except ValueError as error:
+        raise FragmentError(f"not the text of a number: {text!r}") from error
+    if value is not None and not (_is_number(value) and _as_double(value) == _as_double(number)):
+        raise FragmentError(f"the number {text!r} is not {value!r}")
+    return number
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
+
+
+def _is_double(value: Any) -> bool:
+    """Return whether a reader that has only doubles reads the same number."""
+    if type(value) is float:
+        return isfinite(value)
+    return type(value) is int and _as_double(value) == value
+
+
+def _as_double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+# ---- text → fragments ----
+
+
+class FragmentBuilder(ValueBuilder):
+    """Builds the value, and notes the fragments on the way."""
+
+    __slots__ = ("_offset", "_string_path", "fragments")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fragments: list[Fragment] = []
+        # The path and offset of the open string.
+        self._string_path: Path = ()
+        self._offset = 0
+
+    def _note(self, kind: Kind, path: Path, text: str | None, value: Any, offset: int) -> None:
+        self.fragments.append(Fragment(kind, path, text, value, offset))
+
+    def _container(self) -> Path:
+        return path_of(self.frames, 0, len(self.frames) - 1)
+
+    def start_object(self, offset: int) -> None:
+        ValueBuilder.start_object(self, offset)
+        self._note("StartObject", self._container(), None, None, offset)
+
+    def start_array(self, offset: int) -> None:
+        ValueBuilder.start_array(self, offset)
+        self._note("StartArray", self._container(), None, None, offset)
+
+    def end_container(self, offset: int) -> None:
+        kind: Kind = "EndObject" if self.frames[-1].is_object else "EndArray"
+        self._note(kind, self._container(), None, None, offset)
+        ValueBuilder.end_container(self, offset)
+
+    def key(self, key: str, offset: int) -> None:
+        self._note("Key", self._container(), None, key, offset)
+
+    def start_string(self, offset: int) -> None:
+        ValueBuilder.start_string(self, offset)
+        self._offset = offset
+        self._string_path = path_of(self.frames, 0, len(self.frames))
+        self._note("StartString", self._string_path, None, None, offset)
+
+    def text(self, run: str) -> None:
+        ValueBuilder.text(self, run)
+        self._note("PartialString", self._string_path, run, None, self._offset)
+
+    def end_string(self) -> None:
+        ValueBuilder.end_string(self)
+        self._note("CompleteString", self._string_path, None, self._text, self._offset)
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        ValueBuilder.scalar(self, value, text, offset)
+        kind: Kind = "CompleteNull" if value is None else "CompleteBoolean"
+        if text is not None:
+            kind = "CompleteNumber"
+        self._note(kind, path_of(self.frames, 0, len(self.frames)), text, value, offset)
+
+    def complete(self, offset: int) -> None:
+        ValueBuilder.complete(self, offset)
+        self._note("JsonComplete", (), None, None, offset)
+
+    def takes_values(self) -> bool:
+        return False
+
+    def take(self) -> list[Fragment]:
+        """Return the fragments since the last call."""
+        fragments = self.fragments
+        self.fragments = []
+        return fragments
+
+
+class Parser:
+    """Text → fragments, strict RFC 8259, any cutting, O(1) amortised a character.
+
+    `feed` raises `InvalidJSON` at the first character that no continuation can make valid,
+    `flush` raises `Truncated` when the text stopped early. Either carries the fragments that were
+    found before it.
+    """
+
+    __slots__ = ("_builder", "_machine")
+
+    def __init__(self, **options: Any) -> None:
+        self._builder = FragmentBuilder()
+        self._machine = create_machine(self._builder, options)
+
+    def __copy__(self) -> NoReturn:
+        refuse_copy(self)
+
+    def feed(self, data: str | bytes) -> list[Fragment]:
+        """Return the fragments that this piece of text makes certain."""
+        try:
+            self._machine.feed(data)
+        except (InvalidJSON, LimitExceeded) as error:
+            error.fragments = self._builder.take()
+            raise
+        return self._builder.take()
+
+    def flush(self, cut: CutShort | None = None) -> list[Fragment]:
+        """End the text: return the last fragments, or raise `Truncated`.
+
+        With `cut`, the provider says that the answer stopped early: nothing is completed.
+        """
+        try:
+            self._machine.flush(cut)
+        except (InvalidJSON, LimitExceeded) as error:
+            error.fragments = self._builder.take()
+            raise
+        return self._builder.take()
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: the repairs, in order."""
+        return self._machine.repairs
+
+
+# ---- fragments → value ----
+
+# What can come next, and how a message says it.
+_VALUE, _KEY, _ELEMENT, _STRING, _END, _NOTHING = range(6)
+_EXPECTED: Final = (
+    "a value must begin",
+    "a Key or EndObject of {} must come",
+    "an element or EndArray of {} must come",
+    "the string {} is open",
+    "JsonComplete must come",
+    "the document is complete",
+)
+
+
+class Rebuilder(GrowingValue):
+    """Fragments, as objects or from the wire, in any grouping → the value they describe."""
+
+    __slots__ = ("_expects", "_frames", "_is_foreign")
+
+    def __init__(self) -> None:
+        self._builder = ValueBuilder()
+        self._frames = self._builder.frames = []
+        self._expects = _VALUE
+        self._is_foreign = False
+
+    def feed(self, fragments: Iterable[Any]) -> None:
+        """Apply fragments. One that does not fit raises FragmentError; those before it stay."""
+        if isinstance(fragments, (str, bytes, Mapping)):
+            raise TypeError(f"feed() takes a list of fragments, not {type(fragments).__name__}")
+        for item in fragments:
+            self._is_foreign = self._is_foreign or is_foreign(item)
+            try:
+                self._apply(self._read(item))
+            except FragmentError as error:
+                error.path = self._builder.open_path or ()
+                raise
+
+    def _read(self, item: Any) -> Fragment:
+        if isinstance(item, Fragment):
+            if item.kind == "CompleteNumber" and item.value is not None:
+                return item  # its value is whatever `parse_float` made of its text
+            return _checked(item.kind, item.path, item.text, item.value)
+        if self._is_foreign and isinstance(item, Mapping):
+            text = item.get("textValue")
+            return _read_foreign(_read_kind(item), item.get("value") if text is None else text)
+        return Fragment.from_dict(item)
+
+    def _apply(self, fragment: Fragment) -> None:
+        kind, builder = fragment.kind, self._builder
+        if kind == "JsonComplete" and self._is_foreign and self._expects != _END:
+            return
+        path = self._expected_path(kind)
+        if fragment.path != path and not self._is_foreign:
+            here, there = format_path(fragment.path), format_path(path)
+            raise FragmentError(f"{kind} of {here} does not fit: {there} is next")
+        if kind in STARTS and self._frames and not self._frames[-1].is_object:
+            elements = self._frames[-1].elements
+            self._frames[-1].count = len(elements or ())
+        if kind == "PartialString":
+            builder.text(fragment.text or "")
+        elif kind == "StartString":
+            builder.start_string(0)
+            self._expects = _STRING
+        elif kind == "CompleteString":
+            self._end_string(fragment.value)
+        elif kind == "Key":
+            self._frames[-1].key = fragment.value
+            self._expects = _VALUE
+        elif kind == "StartObject" or kind == "StartArray":
+            self._start(kind == "StartObject")
+        elif kind == "EndObject" or kind == "EndArray":
+            builder.end_container(0)
+            self._frames.pop()
+            self._end_value()
+        elif kind == "JsonComplete":
+            builder.complete(0)
+            self._expects = _NOTHING
+        else:
+            builder.scalar(fragment.value, None, 0)
+            self._end_value()
+
+    def _expected_path(self, kind: Kind) -> Path:
+        """Return the path that a fragment of this kind must have now."""
+        expects, depth = self._expects, len(self._frames)
+        if kind in STARTS:
+            if expects == _VALUE or expects == _ELEMENT:
+                path = path_of(self._frames, 0, depth)
+                if expects == _ELEMENT:
+                    path = (*path[:-1], len(self._frames[-1].elements or ()))
+                return path
+        elif kind == "PartialString" or kind == "CompleteString":
+            if expects == _STRING:
+                return path_of(self._frames, 0, depth)
+        elif kind == "JsonComplete":
+            if expects == _END:
+                return ()
+        elif (
+            expects == (_ELEMENT if kind == "EndArray" else _KEY)
+            # After a key whose value never came: a repair closed a text that was cut off there.
+            or (kind == "EndObject" and expects == _VALUE and depth)
+        ):
+            return path_of(self._frames, 0, depth - 1)
+        end = depth if expects == _STRING else max(depth - 1, 0)
+        place = format_path(path_of(self._frames, 0, end))
+        raise FragmentError(f"{kind} cannot come here: {_EXPECTED[expects].format(place)}")
+
+    def _start(self, is_object: bool) -> None:
+        self._frames.append(Frame(is_object))
+        if is_object:
+            self._builder.start_object(0)
+            self._expects = _KEY
+        else:
+            self._builder.start_array(0)
+            self._expects = _ELEMENT
+
+    def _end_string(self, value: str | None) -> None:
+        text = self._builder._text
+        if value is not None and value != text:
+            if not self._is_foreign:
+                raise FragmentError(f"CompleteString {value!r} differs from its parts {text!r}")
+            self._builder._replace(value)  # its partial texts were provisional
+        self._builder.end_string()
+        self._end_value()
+
+    def _end_value(self) -> None:
+        if not self._frames:
+            self._expects = _END
+        else:
+            self._expects = _KEY if self._frames[-1].is_object else _ELEMENT
