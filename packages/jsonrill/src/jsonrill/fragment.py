@@ -311,6 +311,12 @@ class Parser:
         return self._builder.take()
 
     @property
+    def pending(self) -> tuple[Path, str, int] | None:
+        """Path, text and offset of the number or literal that is being read, else None."""
+        text = self._machine.pending_text
+        return None if text is None else (self._machine.path, text, self._machine.pending_offset)
+
+    @property
     def repairs(self) -> list[Repair]:
         """With `repair`: the repairs, in order."""
         return self._machine.repairs

@@ -22,8 +22,8 @@ cdef class ValueBuilder(Sink):
     cpdef _put(self, value)
     @cython.locals(frame=Frame)
     cpdef _replace(self, value)
-    cpdef Py_ssize_t _visible_end(self)
-    @cython.locals(at=Py_ssize_t, frame=Frame, members=dict, elements=list)
+    cpdef Py_ssize_t _hidden_from(self)
+    @cython.locals(at=Py_ssize_t, hidden=Py_ssize_t, frame=Frame, members=dict, elements=list)
     cdef _copied(self)
 
 cdef class GrowingValue:

@@ -106,36 +106,45 @@ class ValueBuilder(Sink):
     def value(self) -> Any:
         """The value as it is now: the open containers are copied, the rest is shared."""
         if self._frame is None:
-            return self.root
+            return self.root if self._hidden_from() < 0 else None
         if self._is_stale:
             self._copy = self._copied()
             self._is_stale = False
         return self._copy
 
-    def _visible_end(self) -> int:
-        """Return how many frames are shown; a subclass may hide the last ones."""
-        return len(self.frames)
+    def _hidden_from(self) -> int:
+        """Return how many frames are around a value that a subclass hides; -1 if none is."""
+        return -1
 
     def _copied(self) -> Any:
-        """Copy the open containers, from the innermost outward."""
+        """Copy the open containers, from the innermost outward, without the hidden value."""
+        hidden = self._hidden_from()
         inner = None
-        for at in range(self._visible_end() - 1, self.base - 1, -1):
+        for at in range(len(self.frames) - 1 if hidden < 0 else hidden - 1, self.base - 1, -1):
             frame = self.frames[at]
             if frame.is_object:
                 members = frame.members.copy()
                 if inner is not None:
                     members[frame.key] = inner
+                elif hidden >= 0:
+                    members.pop(frame.key, None)
                 inner = members
             else:
                 elements = frame.elements[:]
                 if inner is not None:
                     elements[-1] = inner
+                elif hidden >= 0:
+                    elements.pop()
                 inner = elements
         return inner
 
     @property
     def open_path(self) -> Path | None:
         """The path of the innermost value that still grows."""
+        return self.path_of_open()
+
+    def path_of_open(self) -> Path | None:
+        """Return `open_path`, for a subclass that says more."""
         end = len(self.frames)
         if self._frame is None:
             return () if self.in_string else None

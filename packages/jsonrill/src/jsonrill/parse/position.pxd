@@ -6,7 +6,6 @@ cdef class Position:
     cdef Frame _frame
     cdef readonly Py_ssize_t _offset
     cdef Py_ssize_t _line, _line_start, _lined
-    cdef list _line_starts
     cdef _start(self)
     cdef _push(self, bint is_object)
     cdef _pop(self)

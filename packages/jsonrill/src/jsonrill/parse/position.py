@@ -6,7 +6,6 @@ to date; nothing is read here.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import Any
 
 from ..errors import InvalidJSON, LimitExceeded
@@ -17,7 +16,7 @@ from .sink import Frame, path_of
 class Position:
     """The stack of open containers, the offset, and the lines of a text."""
 
-    __slots__ = ("_frame", "_line", "_line_start", "_line_starts", "_lined", "_offset", "frames")
+    __slots__ = ("_frame", "_line", "_line_start", "_lined", "_offset", "frames")
 
     def _start(self) -> None:
         # Not __init__: calling that of a base class is slow when compiled.
@@ -29,7 +28,6 @@ class Position:
         # The line and where it begins, for all newlines before `_lined`.
         self._line = 1
         self._line_start = 0
-        self._line_starts: list[int] | None = None
         self._lined = 0
 
     def _push(self, is_object: bool) -> None:
@@ -49,23 +47,7 @@ class Position:
         last = text.rfind("\n", start, end)
         if last >= 0:
             self._line_start = self._offset + last + 1
-        if self._line_starts is not None:
-            at = text.find("\n", start, end)
-            while at >= 0:
-                self._line_starts.append(self._offset + at + 1)
-                at = text.find("\n", at + 1, end)
         self._lined = self._offset + end
-
-    def keep_lines(self, keep: bool) -> None:
-        """Remember where lines begin, from this one on, for `line_and_column`; or no longer."""
-        self._line_starts = [self._line_start] if keep else None
-
-    def line_and_column(self, offset: int) -> tuple[int, int]:
-        """Return line and column of a character that was read after `keep_lines(True)`."""
-        starts = self._line_starts
-        assert starts is not None
-        after = bisect_right(starts, offset)
-        return self._line - len(starts) + after, offset - starts[after - 1] + 1
 
     @property
     def path(self) -> Path:

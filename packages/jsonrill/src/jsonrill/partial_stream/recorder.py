@@ -91,12 +91,6 @@ class Recorder(ValueBuilder):
         self.waits = True
 
     def text(self, run: str) -> None:
-        if self._hidden == self._depth:
-            text = self._text
-            self._text = ""
-            text += run
-            self._text = text
-            return
         ValueBuilder.text(self, run)
         if self._hidden != _NOTHING_HIDDEN:
             return
@@ -123,12 +117,13 @@ class Recorder(ValueBuilder):
         return False
 
     def _put(self, value: Any) -> None:
-        """Put a string or container that begins, unless it is hidden."""
+        """Put a string or container that begins; it may be hidden until it is complete."""
         if self._hidden != _NOTHING_HIDDEN:
             ValueBuilder._put(self, value)
         elif (type(value) is str and not self._strings) or self._is_held():
             self.waits = False
             self._hidden = self._depth
+            ValueBuilder._put(self, value)
         else:
             self._show(value)
 
@@ -140,7 +135,12 @@ class Recorder(ValueBuilder):
         return any(matches(pattern, path) for pattern in self._only_complete)
 
     def _show(self, value: Any) -> None:
-        """Put a visible value, and note it unless what is noted or shown already says so."""
+        """Put a visible value and note it."""
+        self._note_value(value)
+        ValueBuilder._put(self, value)
+
+    def _note_value(self, value: Any) -> None:
+        """Note a value that becomes visible, unless what is noted or shown already says so."""
         self.waits = False
         provisional, draft = self._provisional, self._draft
         self._provisional, self._draft = ABSENT, None
@@ -149,7 +149,6 @@ class Recorder(ValueBuilder):
             self._uncover()
             is_new = not is_same(provisional, value)
         self.is_dirty = self.is_dirty or is_new
-        ValueBuilder._put(self, value)
         if self._open_set is not None or not self.is_sent:
             return
         goes_on = type(provisional) is type(value) and not is_new
@@ -165,7 +164,8 @@ class Recorder(ValueBuilder):
         inner: list[Path] = [()]
         if self._hidden == self._depth:
             self._hidden = _NOTHING_HIDDEN
-            self._show(value)
+            self._is_stale = True
+            self._note_value(value)
             inner = complete_paths(value)
         if self._hidden != _NOTHING_HIDDEN:
             return
@@ -236,19 +236,23 @@ class Recorder(ValueBuilder):
 
     # ---- updates ----
 
-    def _visible_end(self) -> int:
-        is_hidden = self._hidden != _NOTHING_HIDDEN
-        return self.base + self._hidden if is_hidden else len(self.frames)
+    def _hidden_from(self) -> int:
+        return -1 if self._hidden == _NOTHING_HIDDEN else self.base + self._hidden
+
+    @property
+    def read_path(self) -> Path | None:
+        """The path of the value being read, hidden or not, as `root` has it."""
+        if self._provisional is not ABSENT:
+            return self._next_path()
+        return ValueBuilder.path_of_open(self)
 
     @property
     def open_path(self) -> Path | None:
         """The path of the innermost visible value that still grows."""
-        end = self._visible_end()
-        if self._hidden != _NOTHING_HIDDEN:
-            return path_of(self.frames, self.base, end - 1) if self._hidden else None
-        if self.in_string or self._provisional is not ABSENT:
-            return path_of(self.frames, self.base, end)
-        return path_of(self.frames, self.base, end - 1) if self._depth else None
+        if self._hidden == _NOTHING_HIDDEN:
+            return self.read_path
+        end = self.base + self._hidden
+        return path_of(self.frames, self.base, end - 1) if self._hidden else None
 
     def settle(self) -> None:
         """Before an error: drop what is provisional, and show the string that has begun."""
@@ -257,7 +261,8 @@ class Recorder(ValueBuilder):
         elif self.in_string and not self._strings and self._hidden == self._depth:
             if not self._is_held():
                 self._hidden = _NOTHING_HIDDEN
-                self._show(self._text)
+                self._is_stale = True
+                self._note_value(self._text)
 
     def take(self) -> tuple[list[Operation], list[Path]]:
         """Return the changes since the last call, and the paths that became complete."""

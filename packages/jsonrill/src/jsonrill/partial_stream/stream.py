@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
 from ..build.builder import ValueBuilder
 from ..errors import (
@@ -29,8 +29,14 @@ from .entities import Declared, Entities, pattern_of
 from .recorder import Recorder
 from .update import Status, Update
 
+if TYPE_CHECKING:
+    from ..schema import Check, Refusal, Schema
+    from ..schema.errors import SourceText
+
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 MODES: Final = ("BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME")
+# How much text before an entity is kept: its first characters may be in an earlier piece.
+_MOST_PENDING: Final = 500
 
 
 class Whole(ValueBuilder):
@@ -61,14 +67,14 @@ class Whole(ValueBuilder):
 class Finder(Sink):
     """Follows the text outside entities, and hands over at the first event of each.
 
-    `begin(declared, depth)` returns the sink of the entity, to which the machine emits from then
+    `begin(declared, depth, offset)` returns the sink of the entity, to which the machine emits from then
     on. `has_found` tells whether there was an entity, or a list for some.
     """
 
     __slots__ = ("_begin", "_entities", "_takes_whole", "has_found")
 
     def __init__(
-        self, entities: Entities, begin: Callable[[Declared, int], Sink], takes_whole: bool
+        self, entities: Entities, begin: Callable[[Declared, int, int], Sink], takes_whole: bool
     ) -> None:
         self._entities = entities
         self._begin = begin
@@ -76,25 +82,25 @@ class Finder(Sink):
         self.has_found = False
 
     def start_object(self, offset: int) -> None:
-        sink = self.find(len(self.frames) - 1)
+        sink = self.find(len(self.frames) - 1, offset)
         if sink is not None:
             sink.start_object(offset)
 
     def start_array(self, offset: int) -> None:
         depth = len(self.frames) - 1
-        sink = self.find(depth, is_array=True)
+        sink = self.find(depth, offset, is_array=True)
         if sink is not None:
             sink.start_array(offset)
         elif self._entities.is_list(self.frames, depth):
             self.has_found = True
 
     def start_string(self, offset: int) -> None:
-        sink = self.find(len(self.frames))
+        sink = self.find(len(self.frames), offset)
         if sink is not None:
             sink.start_string(offset)
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        sink = self.find(len(self.frames))
+        sink = self.find(len(self.frames), offset)
         if sink is not None:
             sink.scalar(value, text, offset)
 
@@ -106,13 +112,13 @@ class Finder(Sink):
             self._entities.find(self.frames, len(self.frames), is_array=True)
         )
 
-    def find(self, depth: int, is_array: bool = False) -> Sink | None:
-        """Return the sink of the entity that begins inside the first `depth` frames, if one does."""
+    def find(self, depth: int, offset: int, is_array: bool = False) -> Sink | None:
+        """Return the sink of the entity that begins here, inside `depth` frames, if one does."""
         declared = self._entities.find(self.frames, depth, is_array)
         if declared is None:
             return None
         self.has_found = True
-        return self._begin(declared, depth)
+        return self._begin(declared, depth, offset)
 
 
 class Skipper(Sink):
@@ -150,9 +156,10 @@ class PartialStream:
     comes. A violation of the schema ends its entity, and the stream if that is the root.
     """
 
-    __slots__ = ("__weakref__", "_counts", "_data", "_declared", "_delta", "_depth", "_entities",
+    __slots__ = ("_check", "_counts", "_data", "_declared", "_delta", "_depth", "_entities",
                  "_finder", "_kept", "_literals", "_machine", "_modes", "_numbers",
-                 "_only_complete", "_out", "_parse_float", "_sink", "ended", "mode")  # fmt: skip
+                 "_only_complete", "_options", "_out", "_parse_float", "_schema", "_schema_of",
+                 "_sink", "_text", "_zeros", "ended", "mode")  # fmt: skip
 
     def __init__(
         self,
@@ -165,6 +172,7 @@ class PartialStream:
         early_literals: bool = False,
         zero_values: bool = False,
         only_complete: str | Sequence[str] = (),
+        missing: Literal["none", "zero"] = "none",
         **options: Any,
     ) -> None:
         if send not in ("data", "delta", "both"):
@@ -177,6 +185,17 @@ class PartialStream:
         held = [only_complete] if isinstance(only_complete, str) else only_complete
         self._only_complete = tuple(map(pattern_of, held))
         self._parse_float = options.get("parse_float", float)
+        self._options = options
+        if zero_values and schema is None:
+            raise ValueError("zero_values needs a schema")
+        self._zeros = zero_values
+        self._schema_of = _schemas(schema, self._entities, missing == "zero")
+        # With a schema: the text of the open entity, to find the offset of a violation.
+        self._text: SourceText | None = None
+        if self._schema_of is not None:
+            from ..schema.errors import SourceText
+
+            self._text = SourceText(options.get("prefix", ""))
         takes_whole = {"PROGRESSIVE", "REALTIME"}.isdisjoint(self._modes.values())
         self._finder = Finder(self._entities, self._begin, takes_whole)
         self._machine = create_machine(self._finder, options)
@@ -187,6 +206,9 @@ class PartialStream:
         self._declared: Declared | None = None
         self._depth = 0
         self._sink: Recorder | Whole | None = None
+        # Its schema, and the check of its value.
+        self._schema: Schema | None = None
+        self._check: Check | None = None
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
@@ -203,13 +225,21 @@ class PartialStream:
         """Return the updates that this piece of text brings: at most one for each entity."""
         if self.ended:
             return []
+        if self._text is not None:
+            if self._sink is None:
+                self._text.begin(self._text.end - _MOST_PENDING)
+            self._text.add(data)
         try:
             self._machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:
             return self._fail(error)
+        if self._sink is None and self._machine.pending_text is not None:
+            self._finder.find(len(self._machine.frames), self._machine.pending_offset)
+        if self._check is not None:
+            self._look()
         recorder = self._recorder()
-        if recorder is None or not recorder.in_string:
-            recorder = self._offer_pending()
+        if recorder is not None and not recorder.in_string:
+            self._offer(recorder)
         if recorder is not None and recorder.is_dirty:
             self._out.append(self._update("PARTIAL", recorder))
         return self._take()
@@ -240,9 +270,13 @@ class PartialStream:
 
     # ---- entities ----
 
-    def _begin(self, declared: Declared, depth: int) -> Sink:
+    def _begin(self, declared: Declared, depth: int, offset: int) -> Sink:
         """Begin an entity inside `depth` containers; return the sink for its events."""
         self._declared, self._depth = declared, depth
+        if self._schema_of is not None and self._text is not None:
+            self._schema = self._schema_of(declared, self._machine.frames[:depth])
+            self._check = None if self._schema is None else self._schema.check()
+            self._text.begin(offset)
         mode = self._modes[declared.name]
         if mode == "REALTIME" or mode == "PROGRESSIVE":
             strings = mode == "REALTIME"
@@ -253,43 +287,104 @@ class PartialStream:
         return self._sink
 
     def _end(self) -> None:
-        """Complete the entity."""
+        """Complete the entity, unless its schema refuses it."""
         declared, sink = self._declared, self._sink
         assert declared is not None and sink is not None
+        model = None
+        if self._check is not None:
+            from ..schema import Refused
+
+            try:
+                model = self._check.close(sink.root)
+            except Refused as refused:
+                self._refuse(refused.refusal)
+                self._leave()
+                return
+        update = self._update("COMPLETED", sink)
+        if self._schema is not None and self._schema.is_typed:
+            update.model = model
         is_kept = self._modes[declared.name] in ("BATCH", "ALL-TOGETHER")
-        (self._kept if is_kept else self._out).append(self._update("COMPLETED", sink))
+        (self._kept if is_kept else self._out).append(update)
         self._leave()
 
-    def _leave(self) -> None:
+    def _leave(self, sink: Sink | None = None) -> None:
+        """Leave the entity; emit to `sink`, or look for the next entity."""
         assert self._declared is not None
         self._counts[self._declared.name] += 1
-        self._declared = self._sink = None
+        self._declared = self._sink = self._check = self._schema = None
+        self._machine.redirect(sink or self._finder)
+
+    # ---- schemas ----
+
+    def _look(self) -> None:
+        """Check what is new in the open entity; end it at the first violation."""
+        from ..schema import Refused
+
+        sink, check = self._sink, self._check
+        assert sink is not None and check is not None
+        open_path = sink.read_path if isinstance(sink, Recorder) else sink.open_path
+        try:
+            check.look(sink.root, open_path)
+            if not self._options.get("repair"):
+                check.begin_at(self._machine, self._depth)
+        except Refused as refused:
+            self._refuse(refused.refusal)
+            self._leave(Skipper(self._depth, self._resume))
+
+    def _resume(self) -> None:
         self._machine.redirect(self._finder)
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Emit the ERROR of a violation, with what was good before it."""
+        from ..schema.errors import violation
+
+        sink, check, text = self._sink, self._check, self._text
+        assert sink is not None and check is not None and text is not None
+        update = self._update("ERROR", sink)
+        offset = text.offset_of(refusal, self._options)
+        error = violation(refusal, update.path, offset)
+        error.line, error.column = text.line_and_column(offset)
+        update.error = error.to_dict()
+        good, update.open_path = check.good_before(sink.root, refusal.path)
+        update._completed = [], None
+        update.model = None
+        if good is not ABSENT and self._schema is not None and self._schema.is_typed:
+            model = check.partial_of(good, update.open_path)
+            update.model = None if model is ABSENT else model
+        good = None if good is ABSENT else good
+        update._data = good if self._data else ABSENT
+        update.delta = [["set", "", good]] if self._delta else None
+        self._out.append(update)
+        self.ended = self.ended or self._depth == 0
 
     def _recorder(self) -> Recorder | None:
         return self._sink if isinstance(self._sink, Recorder) else None
 
     # ---- values that are not complete ----
 
-    def _offer_pending(self) -> Recorder | None:
-        """Show the number or literal that is being read. Return the recorder of its entity."""
+    def _offer(self, recorder: Recorder) -> None:
+        """Show the number or literal that is being read, or the zero of a value that has not come."""
+        is_typed = self._schema is not None and self._schema.is_typed
         text = self._machine.pending_text
-        if text is None:
-            return self._recorder()
-        if self._sink is None:
-            self._finder.find(len(self._machine.frames))
-        recorder = self._recorder()
-        if recorder is None or self._modes[self._declared.name] != "REALTIME":  # type: ignore[union-attr]
-            return recorder
-        if text[0] in LITERALS:
-            if self._literals:
-                recorder.offer(LITERALS[text[0]][1])
-        elif self._numbers and (match := NUMBER.match(text)):
-            number = match.group()
-            is_integer = number.lstrip("-").isdecimal()
-            with suppress(ValueError):  # sys.set_int_max_str_digits
-                recorder.offer(int(number) if is_integer else self._parse_float(number))
-        return recorder
+        declared = self._declared
+        assert declared is not None
+        if text is not None and self._modes[declared.name] == "REALTIME":
+            if text[0] in LITERALS:
+                if self._literals:
+                    return recorder.offer(LITERALS[text[0]][1])
+            # A model has a number when it is complete, and so does the data beside it.
+            elif self._numbers and not is_typed and (match := NUMBER.match(text)):
+                return self._offer_number(recorder, match.group())
+        if self._zeros and recorder.waits and self._schema is not None:
+            has_zero, zero = self._schema.zero(recorder.next_path)
+            if has_zero:
+                recorder.offer(zero.copy() if isinstance(zero, (dict, list)) else zero)
+        return None
+
+    def _offer_number(self, recorder: Recorder, number: str) -> None:
+        is_integer = number.lstrip("-").isdecimal()
+        with suppress(ValueError):  # sys.set_int_max_str_digits
+            recorder.offer(int(number) if is_integer else self._parse_float(number))
 
     # ---- updates ----
 
@@ -306,6 +401,9 @@ class PartialStream:
             operations, completed = sink.take()
             update._completed = completed, None
             update.open_path = None if status == "COMPLETED" else sink.open_path
+            if self._schema is not None and self._schema.is_typed and self._check is not None:
+                partial = self._check.partial() if status == "PARTIAL" else ABSENT
+                update.model = None if partial is ABSENT else partial
         else:
             operations = [["set", "", value]]
             if status == "COMPLETED":
@@ -316,9 +414,13 @@ class PartialStream:
 
     def _fail(self, error: JsonrillError) -> list[Update]:
         """End the stream, and the open entity, with an error; what is complete is emitted."""
+        if self._sink is None and self._begins_value(error):
+            self._finder.find(len(self._machine.frames), self._machine.pending_offset)
+        if self._check is not None:
+            self._look()
+            if self.ended:
+                return self._take()
         self.ended = True
-        if self._sink is None and self._machine.pending_text is not None:
-            self._finder.find(len(self._machine.frames))
         if isinstance(self._sink, Recorder):
             self._sink.settle()
         if self._sink is None:
@@ -336,6 +438,11 @@ class PartialStream:
         self._out.append(update)
         return self._take()
 
+    def _begins_value(self, error: JsonrillError) -> bool:
+        """Return whether a number or literal has begun, however the text was cut before it."""
+        is_long_number = isinstance(error, LimitExceeded) and error.limit == "number"
+        return is_long_number or self._machine.pending_text is not None
+
     def _not_found(self) -> FieldNotFound:
         places = ", ".join(repr(declared.text) for declared in self._entities.declared)
         return FieldNotFound(f"the document has no entity at {places}", field=places)
@@ -352,6 +459,8 @@ class PartialStream:
         update: Update = Update(0, "COMPLETED", data if self._data else ABSENT, name)
         update.delta = [["set", "", data]] if self._delta else None
         update.completed_in(data)
+        if self._schema_of is not None:
+            update.model = [one.model for one in self._kept if one.entity == name]
         update.repairs = list(self._machine.repairs)
         return update
 
@@ -368,3 +477,34 @@ def _modes(mode: Any, entities: Entities) -> dict[str | None, Mode]:
             f"mode names {', '.join(sorted(unknown))}, which `entity` does not declare"
         )
     return {name: given.get(name, "REALTIME") for name in entities.names}
+
+
+SchemaOf = Callable[[Declared, list[Frame]], "Schema | None"]
+
+
+def _schemas(schema: Any, entities: Entities, zeros: bool) -> SchemaOf | None:
+    """Return a function that returns the schema of an entity inside some frames.
+
+    An entity has the schema of its name, the only one, or its part of the schema of a root array.
+    """
+    if schema is None:
+        return None
+    from ..schema import Schema
+
+    if _is_by_name(schema, entities):
+        by_name = {name: Schema(one, zeros=zeros) for name, one in schema.items()}
+        return lambda declared, frames: by_name.get(declared.name or "")
+    whole = Schema(schema, zeros=zeros)
+    if entities.is_default and whole.describes_arrays:
+        return lambda declared, frames: whole.item(frames[0].count) if frames else whole
+    return lambda declared, frames: whole
+
+
+def _is_by_name(schema: Any, entities: Entities) -> bool:
+    """Return whether this is a schema for each name rather than one JSON Schema."""
+    return (
+        isinstance(schema, Mapping)
+        and bool(schema)
+        and schema.keys() <= set(entities.names)
+        and not any(isinstance(one, (str, float, list)) for one in schema.values())
+    )

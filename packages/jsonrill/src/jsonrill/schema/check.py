@@ -228,6 +228,9 @@ class Check:
                     del frames[level:]
                     self._grow(node, value)
                     return
+                if not isinstance(value, (dict, list)):
+                    del frames[level:]
+                    return  # a number that still grows: `begin` checks its kind
                 if level >= len(frames) or frames[level].container is not value:
                     self._enter(level, node, value)
                 step = open_path[level] if level < len(open_path) else None
@@ -261,14 +264,21 @@ class Check:
         if kind is not None and not node.kinds & kind:
             raise Refused(node.refuse_kind(kind).below(path))
 
-    def begin_at(self, machine: Any) -> None:
-        """Check the number or literal that a strict machine is reading, or the last key."""
-        text = machine.pending_text if machine.is_pending() else None
-        if text is not None:
-            path = machine.pending_path
-            self.begin(path[-1] if path else None, text)
-        elif (key := machine.last_key) is not None:
-            self.begin(key, None)
+    def begin_at(self, machine: Any, base: int = 0) -> None:
+        """Check the number or literal that a machine is reading, or the last key.
+
+        `base` is the number of frames around the checked value.
+        """
+        frame = machine.frames[-1] if len(machine.frames) > base else None
+        text = machine.pending_text
+        if frame is None:
+            step = None
+        elif frame.is_object:
+            step = frame.key if frame.count else None
+        else:
+            step = frame.count
+        if text is not None or isinstance(step, str):
+            self.begin(step, text)
 
     def close(self, value: Any) -> Any:
         """Return what the complete value becomes."""

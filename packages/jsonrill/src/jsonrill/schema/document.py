@@ -51,7 +51,6 @@ class SchemaDocument:
         self._is_strict = not options.get("repair")
         self._builder = ValueBuilder()
         self._machine = create_machine(self._builder, options)
-        self._machine.keep_lines(True)
         self._is_closed = False
         self.changed = False
         self._check = self.schema.check()
@@ -161,7 +160,7 @@ class SchemaDocument:
         self._is_closed = True
         offset = self._text.offset_of(refusal, self._options)
         error = violation(refusal, (), offset)
-        error.line, error.column = self._machine.line_and_column(offset)
+        error.line, error.column = self._text.line_and_column(offset)
         good, open_path = self._check.good_before(self._builder.root, refusal.path)
         is_typed = good is not ABSENT and not self._is_plain
         self._value = self._check.partial_of(good, open_path) if is_typed else good

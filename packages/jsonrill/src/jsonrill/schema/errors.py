@@ -72,13 +72,15 @@ def refuse_key(rule: str, key: str, keys: Collection[str]) -> Refusal:
 class SourceText:
     """The text of a value, kept to find the offset of a violation in it."""
 
-    __slots__ = ("_decode", "_pieces", "end", "start")
+    __slots__ = ("_decode", "_line", "_line_start", "_pieces", "end", "start")
 
     def __init__(self, prefix: str = "") -> None:
         self._decode = getincrementaldecoder("utf-8-sig")("replace").decode
         self._pieces = [prefix]
         self.start = -len(prefix)
         self.end = 0
+        # The line at `start`, and where it begins.
+        self._line, self._line_start = 1, 0
 
     def add(self, data: str | bytes) -> None:
         """Add a piece of the text."""
@@ -89,8 +91,21 @@ class SourceText:
     def begin(self, offset: int) -> None:
         """Forget the text before `offset`."""
         if offset > self.start:
-            self._pieces = ["".join(self._pieces)[offset - self.start :]]
+            text = "".join(self._pieces)
+            self._line, self._line_start = self._line_of(text, offset)
+            self._pieces = [text[offset - self.start :]]
             self.start = offset
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Return the line and column of a character of the kept text."""
+        line, line_start = self._line_of("".join(self._pieces), offset)
+        return line, offset - line_start + 1
+
+    def _line_of(self, text: str, offset: int) -> tuple[int, int]:
+        end = offset - self.start
+        last = text.rfind("\n", 0, end)
+        line_start = self._line_start if last < 0 else self.start + last + 1
+        return self._line + text.count("\n", 0, end), line_start
 
     def offset_of(self, refusal: Refusal, options: Mapping[str, Any]) -> int:
         """Return where the refused value or key begins; reads the text once more."""
@@ -99,29 +114,26 @@ class SourceText:
 
 def offset_of(text: str, refusal: Refusal, options: Mapping[str, Any] | None = None) -> int:
     """Return where the refused value or key begins in the text of the whole value."""
-    from ..wire.parser import Parser
+    from ..fragment import Parser
 
     path = refusal.path
     parser = Parser(**{name: it for name, it in (options or {}).items() if name != "prefix"})
-    fragments = []
-    offset = 0
+    fragments: list[Any] = []
     try:
         fragments += parser.feed(text)
-        if parser.pending is not None and parser.pending[0] == path:
-            offset = parser.pending_offset
         fragments += parser.flush()
     except (InvalidJSON, LimitExceeded) as error:
         fragments += error.fragments
-        if parser.pending is not None and parser.pending[0] == path:
-            offset = parser.pending_offset
+    pending = parser.pending
+    offset = pending[2] if pending is not None and pending[0] == path else 0
     for fragment in fragments:
         if refusal.is_key:
             if fragment.kind == "Key" and (*fragment.path, fragment.value) == path:
-                return fragment.offset
+                return int(fragment.offset)
         elif fragment.kind in _VALUES and fragment.path == path[: len(fragment.path)]:
             offset = max(offset, fragment.offset)
             if fragment.path == path:
-                return fragment.offset
+                return int(fragment.offset)
     return offset
 
 
