@@ -22,8 +22,8 @@ LITERALS: Final[dict[str, tuple[str, bool | None]]] = {
     "n": ("null", None),
 }
 
-# Section 7. Plain characters of a string.
-PLAIN: Final = re.compile(r"[^\"\\\x00-\x1f]*")
+# Section 7. Plain characters of a string, by the quote that closes it; JSON has only one.
+PLAIN: Final = {closer: re.compile(rf"[^{closer}\\\x00-\x1f]*") for closer in "\"'”’"}
 # A complete run of a string: plain characters and escapes, a high surrogate only together with
 # its low one or once what follows shows that it is alone, as json.loads accepts it.
 # Possessive, so that a long run keeps no way back.
@@ -32,6 +32,11 @@ STRING_RUN: Final = re.compile(
     r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?=[^\\]|\\[^u]|\\u[^dD]|\\u[dD][^c-fC-F]))*+"
 )
+# One whole escape.
+ESCAPE: Final = re.compile(
+    r"\\[\"\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
 # An escape that the end of the text cuts off, or a high surrogate whose low one may still come.
 CUT_ESCAPE: Final = re.compile(
     r"\\(?:u[0-9a-fA-F]{0,3})?\Z"
@@ -39,9 +44,6 @@ CUT_ESCAPE: Final = re.compile(
 )
 LONE_HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 ESCAPE_START: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|(?=[^u]))")
-
-# How "surrogateescape" decodes a byte that is not UTF-8.
-UNDECODABLE: Final = re.compile(r"[\udc80-\udcff]")
 
 
 def unescape(run: str) -> str:

@@ -24,11 +24,9 @@ Rule 3: `repair.py` is a machine of its own. Nothing here knows about it.
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8, utf_8_decode
-from sys import get_int_max_str_digits, intern
 from typing import Any, Final
 
-from ..errors import DEFAULT_LIMITS, CutShort, InvalidJSON, Limits, StreamClosed, Truncated, truncated
+from ..errors import DEFAULT_LIMITS, CutShort, InvalidJSON, Limits, Truncated
 from .grammar import (
     CUT_ESCAPE,
     ESCAPE_START,
@@ -38,18 +36,16 @@ from .grammar import (
     NUMBER_START,
     SPACE,
     STRING_RUN,
-    UNDECODABLE,
     unescape,
 )
-from .position import Position
+from .position import BOM_UTF8, Position
 from .scanner import is_plain, plain_end, scan, scanner
-from .sink import Repair, Sink
+from .sink import Sink
 from .states import (
     AFTER,
     COLON,
     DIGITS,
     END,
-    EXPECTED,
     FIRST_ELEMENT,
     FIRST_KEY,
     KEY,
@@ -65,25 +61,7 @@ WORTH_SCANNING: Final = 64
 class Machine(Position):
     """The strict machine: RFC 8259, events emitted to the sink before `feed` returns."""
 
-    __slots__ = (
-        "_budget",
-        "_closed",
-        "_depth_limit",
-        "_has_begun",
-        "_held",
-        "_limits",
-        "_number_limit",
-        "_parse_float",
-        "_scanner",
-        "_sink",
-        "_state",
-        "_stop",
-        "_string_limit",
-        "_tail",
-        "_text_limit",
-        "_token",
-        "_token_text",
-    )
+    __slots__ = ("_budget", "_scanner")
 
     def __init__(
         self,
@@ -92,43 +70,10 @@ class Machine(Position):
         parse_float: Any = float,
         prefix: str = "",
     ) -> None:
-        self._start()
-        self._sink = sink
-        sink.frames = self.frames
-        self._limits = limits
-        # The limits that are looked at most often, as numbers for the compiler.
-        self._text_limit, self._string_limit = limits.text, limits.string
-        self._depth_limit, self._number_limit = limits.depth, limits.number
-        self._parse_float = parse_float
+        self._start(sink, VALUE, limits, parse_float, prefix)
         self._scanner = scanner(parse_float)
-        self._state = VALUE
-        self._closed = False
-        # The token being read: its offset, its text so far unless it is a string value, and the
-        # offset at which the limit of a string, or of the text, is reached.
-        self._token = 0
-        self._token_text = ""
-        self._stop = 0
-        # A cut escape or literal, read again in front of the next piece. `prefix` begins there: it
-        # does not count for offsets.
-        self._held = prefix
-        self._offset = -len(prefix)
-        # A cut UTF-8 sequence, and whether a byte order mark can no longer come.
-        self._tail = b""
-        self._has_begun = False
         # How many characters of this piece the scanner may still read unsuccessfully.
         self._budget = 0
-
-    @property
-    def repairs(self) -> list[Repair]:
-        """Nothing: the strict machine repairs nothing."""
-        return []
-
-    def redirect(self, sink: Sink) -> None:
-        """Emit to `sink` from the next event on."""
-        self._sink = sink
-        sink.frames = self.frames
-
-    # ---- what a caller can read between two pieces ----
 
     @property
     def pending_text(self) -> str | None:
@@ -138,17 +83,6 @@ class Machine(Position):
         if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
             return self._held
         return None
-
-    @property
-    def pending_key(self) -> str | None:
-        """The text so far of the key that is being read, else None."""
-        return self._token_text if self._state == KEY else None
-
-    @property
-    def pending_offset(self) -> int:
-        """The offset at which what is pending begins, else that of the next character."""
-        is_pending = self.pending_text is not None or self._state == KEY
-        return self._token if is_pending else self._offset
 
     # ---- pieces ----
 
@@ -193,51 +127,8 @@ class Machine(Position):
         if cut is not None and cut.reason == "refused":  # a refusal is not the value
             raise self._cut_error(Truncated, "", cut)
 
-    def _cut_error(
-        self, kind: type[InvalidJSON], expected: str, cut: CutShort | None
-    ) -> InvalidJSON:
-        """Return the error of a text that ends here."""
-        error = self._error(kind, expected, "but the text ended", self._held, len(self._held))
-        return error if cut is None else truncated(cut, error)
-
-    def _feed_other(self, data: Any) -> None:
-        """Read bytes, or a subclass of str."""
-        if isinstance(data, str):
-            return self.feed(str.__str__(data))
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
-        if self._closed:
-            raise StreamClosed("this stream has ended; nothing can be fed to it any more")
-        data = self._tail + bytes(data)
-        self._tail = b""
-        if not self._has_begun:
-            if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
-                self._tail = data
-                return None
-            data = data.removeprefix(BOM_UTF8)
-        try:
-            text, used = utf_8_decode(data, "strict", False)
-        except UnicodeDecodeError:
-            text, used = utf_8_decode(data, "surrogateescape", False)
-            bad = UNDECODABLE.search(text)
-            assert bad is not None
-            self._feed_text(text[: bad.start()])
-            got = f"but got byte 0x{ord(bad.group()) - 0xDC00:02x}"
-            raise self._error(InvalidJSON, "UTF-8", got, self._held, len(self._held)) from None
-        self._feed_text(text)
-        self._tail = data[used:]
-        return None
-
     def _feed_text(self, text: str) -> None:
-        if self._closed:
-            raise StreamClosed("this stream has ended; nothing can be fed to it any more")
-        if self._tail:
-            expected = "the rest of a UTF-8 character"
-            raise self._error(InvalidJSON, expected, "but a str came", self._held, len(self._held))
-        self._has_begun = self._has_begun or text != ""
-        if self._held:
-            text = self._held + text
-            self._held = ""
+        text = self._begin_text(text)
         if self._offset + len(text) > self._text_limit:
             room = self._text_limit - self._offset
             self._run(text[:room])
@@ -329,18 +220,6 @@ class Machine(Position):
         self._end_value(found[1])
         return found[1]
 
-    def _open(self, text: str, pos: int, char: str) -> int:
-        if len(self.frames) >= self._depth_limit:
-            raise self._over("depth", self._limits.depth, text, pos)
-        self._push(char == "{")
-        if char == "{":
-            self._state = FIRST_KEY
-            self._sink.start_object(self._offset + pos)
-        else:
-            self._state = FIRST_ELEMENT
-            self._sink.start_array(self._offset + pos)
-        return pos + 1
-
     def _closes(self, char: str) -> bool:
         """Return whether this bracket may close the open container now."""
         if self._state == AFTER:
@@ -348,8 +227,7 @@ class Machine(Position):
         return char == "}" and self._state == FIRST_KEY
 
     def _close(self, pos: int) -> int:
-        self._sink.end_container(self._offset + pos)
-        self._pop()
+        self._leave(pos)
         self._end_value(pos + 1)
         return pos + 1
 
@@ -399,17 +277,7 @@ class Machine(Position):
     def _end_number(self, text: str, end: int) -> None:
         """Emit a number that ends before `text[end]`."""
         number = self._token_text
-        value: Any
-        try:
-            if "." in number or "e" in number or "E" in number:
-                value = self._parse_float(number)
-            else:
-                value = int(number)
-        except (ValueError, ArithmeticError) as error:  # a Decimal with a huge exponent
-            if number.lstrip("-").isdigit():
-                raise self._over("number", get_int_max_str_digits(), text, end) from error
-            got = f"but got {number!r}"
-            raise self._error(InvalidJSON, "another number", got, text, end) from error
+        value = self._read_number(number, text, end)
         self._token_text = ""
         self._sink.scalar(value, number, self._token)
         self._end_value(end)
@@ -467,21 +335,10 @@ class Machine(Position):
 
     def _end_string(self, text: str, quote: int) -> int:
         if self._state == KEY:
-            return self._end_key(text, quote)
-        self._sink.end_string()
-        self._end_value(quote + 1)
-        return quote + 1
-
-    def _end_key(self, text: str, quote: int) -> int:
-        frame = self._frame
-        frame.count += 1
-        if frame.count > self._limits.keys:
-            raise self._over("keys", self._limits.keys, text, quote)
-        # Interned: the objects of a list have the same keys.
-        frame.key = intern(self._token_text)
-        self._token_text = ""
-        self._state = COLON
-        self._sink.key(frame.key, self._token)
+            self._add_key(text, quote)
+        else:
+            self._sink.end_string()
+            self._end_value(quote + 1)
         return quote + 1
 
     # ---- errors ----
@@ -491,15 +348,6 @@ class Machine(Position):
         return self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
 
     def _expected(self) -> str:
-        is_whole = self._state == DIGITS and NUMBER.fullmatch(self._token_text)
-        if is_whole and not self.frames:
-            return EXPECTED[END]
-        if is_whole or self._state == AFTER:
-            return f"',' or {'}' if self._frame.is_object else ']'!r}"
-        if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
-            return repr(LITERALS[self._held[0]][0])
-        return EXPECTED[self._state]
-
-    def _fail(self) -> bool:
-        self._closed = True
-        return self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
+        if self._state == DIGITS and NUMBER.fullmatch(self._token_text):
+            return self._expected_after()
+        return Position._expected(self)

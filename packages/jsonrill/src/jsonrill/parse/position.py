@@ -1,82 +1,285 @@
-"""Where a machine is in its text and in the document, and the errors that say so.
+"""What the strict machine and the repairing one share: where they are, and how they refuse.
 
-The strict machine and the repairing one are both a `Position`. They read, and keep these fields up
-to date; nothing is read here.
+A `Position` knows its place in the text and in the document, decodes bytes, opens containers and
+keys, and makes errors. The machines decide what the characters mean.
 """
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8, utf_8_decode
+from sys import get_int_max_str_digits, intern
 from typing import Any
 
-from ..errors import InvalidJSON, LimitExceeded
+from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits, StreamClosed, truncated
 from ..paths import Path, short_path
-from .sink import Frame, path_of
+from .grammar import LITERALS
+from .sink import Frame, Repair, Sink, path_of
+from .states import (
+    AFTER,
+    COLON,
+    DIGITS,
+    END,
+    EXPECTED,
+    FIRST_ELEMENT,
+    FIRST_KEY,
+    KEY,
+    STRING,
+    VALUE,
+)
 
 
 class Position:
-    """The stack of open containers, the offset, and the lines of a text."""
+    """The state, the stack of open containers, the offset and the line of a machine."""
 
-    __slots__ = ("_frame", "_line", "_line_start", "_lined", "_offset", "frames")
+    __slots__ = (
+        "_closed",
+        "_frame",
+        "_has_begun",
+        "_held",
+        "_limits",
+        "_line",
+        "_line_start",
+        "_lined",
+        "_number_limit",
+        "_offset",
+        "_parse_float",
+        "_sink",
+        "_state",
+        "_stop",
+        "_string_limit",
+        "_tail",
+        "_text_limit",
+        "_token",
+        "_token_text",
+        "frames",
+    )
 
-    def _start(self) -> None:
+    def _start(self, sink: Sink, state: int, limits: Limits, parse_float: Any, prefix: str) -> None:
         # Not __init__: calling that of a base class is slow when compiled.
         self.frames: list[Frame] = []
         # The last of them, None outside the root.
         self._frame: Frame | None = None
+        self.redirect(sink)
+        self._state = state
+        self._closed = False
+        self._limits = limits
+        # The limits that are looked at most often, as numbers for the compiler.
+        self._text_limit, self._string_limit = limits.text, limits.string
+        self._number_limit = limits.number
+        self._parse_float = parse_float
+        # The token being read: its offset, its text so far unless it is a string value, and the
+        # offset at which the limit of a string, or of the text, is reached.
+        self._token = 0
+        self._token_text = ""
+        self._stop = 0
+        # What waits for the next piece. `prefix` begins there: it does not count for offsets.
+        self._held = prefix
         # The offset of the first character that is not yet read.
-        self._offset = 0
+        self._offset = -len(prefix)
         # The line and where it begins, for all newlines before `_lined`.
         self._line = 1
         self._line_start = 0
-        self._lined = 0
+        self._lined = self._offset
+        # A cut UTF-8 sequence, and whether a byte order mark can no longer come.
+        self._tail = b""
+        self._has_begun = False
 
-    def _push(self, is_object: bool) -> None:
-        frame = self._frame = Frame(is_object)
-        self.frames.append(frame)
+    def redirect(self, sink: Sink) -> None:
+        """Emit to `sink` from the next event on."""
+        self._sink = sink
+        sink.frames = self.frames
 
-    def _pop(self) -> None:
-        self.frames.pop()
-        self._frame = self.frames[-1] if self.frames else None
+    # ---- what a caller can read between two pieces ----
 
-    def _count_lines(self, text: str, end: int) -> None:
-        """Count the lines up to the character at `end` of this piece; each newline once."""
-        start = max(0, self._lined - self._offset)
-        if end <= start:
-            return
-        self._line += text.count("\n", start, end)
-        last = text.rfind("\n", start, end)
-        if last >= 0:
-            self._line_start = self._offset + last + 1
-        self._lined = self._offset + end
+    @property
+    def repairs(self) -> list[Repair]:
+        """The repairs, in order."""
+        return []
 
     @property
     def path(self) -> Path:
         """The path of the value that is being read, or comes next."""
         return path_of(self.frames, 0, len(self.frames))
 
+    @property
+    def pending_text(self) -> str | None:
+        """The text of the number or literal that is being read, else None."""
+        raise NotImplementedError
+
+    @property
+    def pending_key(self) -> str | None:
+        """The text so far of the key that is being read, else None."""
+        return self._token_text if self._state == KEY else None
+
+    @property
+    def pending_offset(self) -> int:
+        """The offset at which what is pending begins, else that of the next character."""
+        is_pending = self.pending_text is not None or self._state == KEY
+        return self._token if is_pending else self._offset
+
+    # ---- pieces ----
+
+    def feed(self, data: str | bytes) -> None:
+        """Read one piece and emit its events."""
+        raise NotImplementedError
+
+    def flush(self, cut: CutShort | None = None) -> None:
+        """End the text: complete or close what can be, or raise what is missing.
+
+        With `cut`, the provider says that the answer stopped early: nothing is completed.
+        """
+        raise NotImplementedError
+
+    def _feed_text(self, text: str) -> None:
+        raise NotImplementedError
+
+    def _feed_other(self, data: Any) -> None:
+        """Read bytes, or a subclass of str."""
+        if isinstance(data, str):
+            return self.feed(str.__str__(data))
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
+        self._check_open()
+        data = self._tail + bytes(data)
+        self._tail = b""
+        if not self._has_begun:
+            if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
+                self._tail = data
+                return None
+            data = data.removeprefix(BOM_UTF8)
+        try:
+            text, used = utf_8_decode(data, "strict", False)
+        except UnicodeDecodeError as error:
+            self._feed_text(data[: error.start].decode())
+            got = f"but got byte 0x{data[error.start]:02x}"
+            raise self._error_here(InvalidJSON, "UTF-8", got) from None
+        self._feed_text(text)
+        self._tail = data[used:]
+        return None
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StreamClosed("this stream has ended; nothing can be fed to it any more")
+
+    def _begin_text(self, text: str) -> str:
+        """Return a piece with what waits before it."""
+        self._check_open()
+        if self._tail:
+            raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
+        self._has_begun = self._has_begun or text != ""
+        if self._held:
+            text = self._held + text
+            self._held = ""
+        return text
+
+    def _count_lines(self, text: str, end: int) -> None:
+        """Count the lines up to the character at `end` of this piece; each newline once."""
+        start = max(0, self._lined - self._offset)
+        if end > start:
+            self._line += text.count("\n", start, end)
+            last = text.rfind("\n", start, end)
+            if last >= 0:
+                self._line_start = self._offset + last + 1
+            self._lined = self._offset + end
+
+    # ---- containers, keys and numbers ----
+
+    def _open(self, text: str, pos: int, char: str) -> int:
+        """Open the container that begins with this bracket."""
+        if len(self.frames) >= self._limits.depth:
+            raise self._over("depth", self._limits.depth, text, pos)
+        is_object = char == "{"
+        frame = self._frame = Frame(is_object)
+        self.frames.append(frame)
+        if is_object:
+            self._state = FIRST_KEY
+            self._sink.start_object(self._offset + pos)
+        else:
+            self._state = FIRST_ELEMENT
+            self._sink.start_array(self._offset + pos)
+        return pos + 1
+
+    def _leave(self, pos: int) -> None:
+        """Close the open container at the bracket at `pos`."""
+        self._sink.end_container(self._offset + pos)
+        self.frames.pop()
+        self._frame = self.frames[-1] if self.frames else None
+
+    def _add_key(self, text: str, pos: int) -> None:
+        """Emit the key that was read, whose end is at `pos`."""
+        frame = self._frame
+        frame.count += 1
+        if frame.count > self._limits.keys:
+            raise self._over("keys", self._limits.keys, text, pos)
+        # Interned: the objects of a list have the same keys.
+        frame.key = intern(self._token_text)
+        self._token_text = ""
+        self._state = COLON
+        self._sink.key(frame.key, self._token)
+
+    def _read_number(self, number: str, text: str, end: int) -> Any:
+        """Return the value of a number that ends before `text[end]`."""
+        try:
+            if "." in number or "e" in number or "E" in number:
+                return self._parse_float(number)
+            return int(number)
+        except (ValueError, ArithmeticError) as error:  # a Decimal with a huge exponent
+            if number.lstrip("-").isdigit():
+                raise self._over("number", get_int_max_str_digits(), text, end) from error
+            got = f"but got {number!r}"
+            raise self._error(InvalidJSON, "another number", got, text, end) from error
+
+    # ---- errors ----
+
+    def _position(self, text: str, pos: int) -> tuple[int, int, int]:
+        """Return offset, line and column of the character at `pos` of this piece."""
+        self._count_lines(text, pos)
+        offset = self._offset + pos
+        return offset, self._line, offset - self._line_start + 1
+
     def _error(
         self, kind: type[InvalidJSON], expected: str, got: str, text: str, pos: int
     ) -> InvalidJSON:
-        place = self._place(text, pos)
+        place = self._fail_at(text, pos)
         where = f"at character {place['offset']}, in {short_path(place['path'])}"
         return kind(f"expected {expected} {got} {where}", expected=expected, **place)
 
+    def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
+        """Return an error between two pieces: right after all that was read or held."""
+        return self._error(kind, expected, got, self._held, len(self._held))
+
+    def _cut_error(
+        self, kind: type[InvalidJSON], expected: str, cut: CutShort | None
+    ) -> InvalidJSON:
+        """Return the error of a text that ends here."""
+        error = self._error_here(kind, expected, "but the text ended")
+        return error if cut is None else truncated(cut, error)
+
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
-        place = self._place(text, pos)
+        place = self._fail_at(text, pos)
         where = f"at character {place['offset']}, in {short_path(place['path'])}"
         # Python itself bounds the digits of a number.
         remedy = "" if limit == "number" else f": pass limits=Limits({limit}=...) to allow more"
         return LimitExceeded(f"more than {bound} ({limit}) {where}{remedy}", limit=limit, **place)
 
-    def _place(self, text: str, pos: int) -> dict[str, Any]:
-        """Return offset, line, column and path of `text[pos]`, and refuse what follows."""
-        self._count_lines(text, pos)
-        offset = self._offset + pos
-        in_value = self._fail()
+    def _fail_at(self, text: str, pos: int) -> dict[str, Any]:
+        """Close the stream; return offset, line, column and path of `text[pos]`."""
+        self._closed = True
+        offset, line, column = self._position(text, pos)
+        in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
         path = path_of(self.frames, 0, len(self.frames) if in_value else len(self.frames) - 1)
-        column = offset - self._line_start + 1
-        return {"offset": offset, "line": self._line, "column": column, "path": path}
+        return {"offset": offset, "line": line, "column": column, "path": path}
 
-    def _fail(self) -> bool:
-        """Refuse what follows. Return whether a value, not a container, is being read."""
-        raise NotImplementedError
+    def _expected(self) -> str:
+        """Return what could come next."""
+        if self._state == AFTER:
+            return self._expected_after()
+        if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
+            return repr(LITERALS[self._held[0]][0])
+        return EXPECTED[self._state]
+
+    def _expected_after(self) -> str:
+        """Return what could come after a value."""
+        if self._frame is None:
+            return EXPECTED[END]
+        return f"',' or {'}' if self._frame.is_object else ']'!r}"

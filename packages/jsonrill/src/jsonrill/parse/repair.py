@@ -18,24 +18,10 @@ never on where a piece ends: reading stops before the undecided character and st
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8, utf_8_decode
-from collections.abc import Iterable
-from sys import get_int_max_str_digits
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ..errors import (
-    DEFAULT_LIMITS,
-    FAR,
-    CutShort,
-    InvalidJSON,
-    Limits,
-    StreamClosed,
-    Truncated,
-    truncated,
-)
-from ..options import OnRepair, ParseFloat
-from .c_scanner import passes_a_limit, scanner
-from .characters import text_end
+from ..errors import DEFAULT_LIMITS, CutShort, InvalidJSON, Limits, Truncated, truncated
 from .grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH, NUMBER, STRING_RUN, unescape
 from .lookahead import (
     CLOSERS,
@@ -61,18 +47,17 @@ from .lookahead import (
 from .position import Position
 from .reasoning import ELEMENTS
 from .rules import rule_names
+from .scanner import plain_end, scan, scanner
 from .sink import Repair, Sink
 from .states import (
     AFTER,
     BEFORE,
     BLOCK_COMMENT,
-    CLOSED,
     COLON,
     ELLIPSIS,
     END,
     FIRST_ELEMENT,
     FIRST_KEY,
-    HELD,
     KEY,
     LINE_COMMENT,
     NEXT_KEY,
@@ -81,7 +66,7 @@ from .states import (
 )
 
 # A container that begins this far from the end of a piece may well end in it.
-_WORTH_DECODING: Final = 64
+_WORTH_SCANNING: Final = 64
 # What matters in the text around the value.
 _MARK: Final = re.compile(r"[\n{}\[\]`<]")
 _FENCE: Final = re.compile(r"`{3,}[ \t]*[\w+-]*")
@@ -109,39 +94,27 @@ _SWALLOWED: Final = {STRING: re.compile(r"[{}\[\]]"), KEY: re.compile(r"[{}\[\]:
 class RepairMachine(Position):
     """The state machine for near-JSON: text → events and a list of repairs."""
 
-    __slots__ = ("_at_start", "_brackets", "_budget", "_closer", "_cut", "_decoder", "_gap",
-                 "_has_backslash", "_has_escape", "_has_newline", "_last", "_limits", "_noted",
-                 "_number_limit", "_on_repair", "_parse_float", "_previous", "_quotes", "_repairs",
-                 "_resume", "_root_scalar", "_rules", "_string_limit", "_tail", "_text_bound",
-                 "_thoughts", "_undecoded")  # fmt: skip
+    __slots__ = ("_brackets", "_budget", "_closer", "_cut", "_gap", "_has_backslash",
+                 "_has_escape", "_has_newline", "_last", "_noted", "_on_repair", "_previous",
+                 "_quotes", "_repairs", "_resume", "_root_scalar", "_rules", "_scanner",
+                 "_text_tail", "_thoughts")  # fmt: skip
 
     def __init__(
         self,
         sink: Sink,
         rules: bool | Iterable[str] = True,
-        on_repair: OnRepair = None,
-        parse_float: ParseFloat = float,
-        limits: Limits | None = None,
+        on_repair: Callable[[Repair], None] | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        parse_float: Any = float,
+        prefix: str = "",
     ) -> None:
-        self._start()
-        self._state = BEFORE
-        self._entry = HELD
-        self._sink = sink
+        self._start(sink, BEFORE, limits, parse_float, prefix)
         self._rules = rule_names(rules)
         self._on_repair = on_repair
-        self._parse_float = parse_float
-        self._limits = limits if limits is not None else DEFAULT_LIMITS
-        # The limits that are looked at most often, as numbers for the compiler.
-        self._text_bound = min(self._limits.text, FAR)
-        self._string_limit = min(self._limits.string, FAR)
-        self._number_limit = min(self._limits.number, FAR)
         self._repairs: list[Repair] = []
         # The text has ended; and a provider says that the answer has not.
         self._last = self._cut = False
-        # The bytes of a character that is cut off.
-        self._undecoded = b""
-        self._at_start = True
-        self._decoder: Any = None
+        self._scanner = scanner(parse_float)
         # How many characters of this piece the C scanner may still read unsuccessfully.
         self._budget = 0
         # Around the value: the last character, "\n" if only white space came in this line; the tag
@@ -157,22 +130,14 @@ class RepairMachine(Position):
         # The open string or key: what ends it, the offset at which its limit is reached, the last
         # of its text, and what it contains: inner quotes, escapes, loose backslashes, raw newlines.
         self._closer = '"'
-        self._tail = ""
+        self._text_tail = ""
         self._quotes = 0
         self._has_escape = self._has_backslash = self._has_newline = False
-
-    def limit_text(self, offset: int, size: int) -> None:
-        """Allow `size` characters from the one at `offset` on."""
-        self._text_bound = offset + size
 
     @property
     def repairs(self) -> list[Repair]:
         """The repairs, in order."""
         return self._repairs
-
-    def is_pending(self) -> bool:
-        """False if no number, literal or key is being read."""
-        return self._state == KEY or self.pending_text is not None
 
     @property
     def pending_text(self) -> str | None:
@@ -190,53 +155,26 @@ class RepairMachine(Position):
             and type(data) is str
             and data
             and not self._held
+            and not self._tail
+            and not self._closed
             and self._offset + len(data) <= self._stop
-            and self._offset + len(data) <= self._text_bound
-            and text_end(data, 0, self._closer) == len(data)
+            and self._offset + len(data) <= self._text_limit
+            and plain_end(data, 0, self._closer) == len(data)
         ):
             self._offset += len(data)
             if data[-1] in _FILLERS:
                 self._take(data)
             else:
                 self._sink.text(data)
-                self._tail = data
+                self._text_tail = data
+        elif type(data) is str:
+            self._feed_text(data)
         else:
-            self.read(data)
+            self._feed_other(data)
 
-    def read(self, data: str | bytes) -> None:
-        """Read one piece that may be more than text of a string."""
-        if self._entry == CLOSED:
-            raise StreamClosed("this stream has ended; nothing can be fed to it any more")
-        if isinstance(data, str):
-            if self._undecoded:
-                expected = "the rest of a UTF-8 character"
-                raise self._error_here(InvalidJSON, expected, "but a str came")
-            self._read_text(data if type(data) is str else str.__str__(data))
-        elif isinstance(data, (bytes, bytearray, memoryview)):
-            self._read_bytes(self._undecoded + bytes(data))
-        else:
-            raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
-
-    def _read_bytes(self, data: bytes) -> None:
-        if self._at_start:
-            if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
-                self._undecoded = data
-                return
-            data = data.removeprefix(BOM_UTF8)
-        self._undecoded = b""
-        try:
-            text, used = utf_8_decode(data, "strict", False)
-        except UnicodeDecodeError as error:
-            self._read_text(data[: error.start].decode())
-            got = f"but got byte 0x{data[error.start]:02x}"
-            raise self._error_here(InvalidJSON, "UTF-8", got) from None
-        self._read_text(text)
-        self._undecoded = data[used:]
-
-    def _read_text(self, data: str) -> None:
-        self._at_start = False
-        text = self._held + data
-        room = self._text_bound - self._offset
+    def _feed_text(self, text: str) -> None:
+        text = self._begin_text(text)
+        room = self._text_limit - self._offset
         if room >= len(text):
             self._run(text)
         else:
@@ -291,7 +229,7 @@ class RepairMachine(Position):
 
         With `cut` the provider says that the answer was cut: then nothing is closed.
         """
-        if self._entry == CLOSED:
+        if self._closed:
             return
         self._cut = cut is not None
         try:
@@ -300,17 +238,17 @@ class RepairMachine(Position):
             raise error if cut is None else truncated(cut, error) from None
         if cut is not None and cut.reason == "refused":
             raise truncated(cut, self._error_here(Truncated, "", ""))
-        self._close_stream()
+        self._closed = True
 
     def _finish(self) -> None:
-        if self._undecoded:
+        if self._tail:
             raise self._too_short("the rest of a UTF-8 character")
         self._last = True
         self._run(self._held)
         if self._state == BEFORE:
             self._finish_scalar()
         if self._state != END:
-            if self._cut or not self._frames:
+            if self._cut or not self.frames:
                 raise self._too_short(self._expected())
             self._cut_off()
 
@@ -341,7 +279,7 @@ class RepairMachine(Position):
             raise self._too_short("the end of the comment")
         if state == STRING or state == KEY:
             # A string that lost its closing quote continues into the JSON after it.
-            end = self._begun if state == KEY else self._tail.rstrip(_FILLERS)[-1:]
+            end = self._token_text if state == KEY else self._text_tail.rstrip(_FILLERS)[-1:]
             if self._quotes or self._has_newline or _SWALLOWED[state].search(end):
                 raise self._too_short("the end of the string")
             if state == STRING:
@@ -350,7 +288,7 @@ class RepairMachine(Position):
             word = next(word for word in WORDS if word.startswith(held.lower()))
             self._sink.scalar(WORDS[word], None, self._offset)
         self._fix("cut-off", held, len(held))
-        while self._frames:
+        while self.frames:
             self._close(len(held))
 
     # Around the value
@@ -471,7 +409,7 @@ class RepairMachine(Position):
     def _between_tokens(self, text: str, pos: int, state: int) -> int:
         char = text[pos]
         if state == AFTER:
-            if char == ("}" if self._object else "]"):
+            if char == self._bracket():
                 return self._close(pos)
         elif state <= NEXT_KEY:
             if char in CLOSERS:
@@ -486,15 +424,15 @@ class RepairMachine(Position):
             self._fix("spaces", text, pos)
             self._gap = True
             return pos + 1
-        if char in "/#" and self._frames:
+        if char in "/#" and self.frames:
             return self._comment(text, pos)
-        if char == ("}" if self._object else "]"):
-            if state == NEXT_KEY or (state == VALUE and not self._object):
+        if char == self._bracket():
+            if state == NEXT_KEY or (state == VALUE and not self._in_object()):
                 self._fix("commas", text, pos)
                 return self._close(pos)
             if state == FIRST_KEY or state == FIRST_ELEMENT:
                 return self._close(pos)
-        if char in ".…" and (state == NEXT_KEY or (state == VALUE and not self._object)):
+        if char in ".…" and (state == NEXT_KEY or (state == VALUE and not self._in_object())):
             return self._ellipsis(text, pos)
         if state == AFTER:
             return self._missing_comma(text, pos, char)
@@ -503,13 +441,14 @@ class RepairMachine(Position):
         raise self._refuse(self._expected(), text, pos)
 
     def _add_comma(self) -> None:
-        self._state = NEXT_KEY if self._object else VALUE
-        self._count += not self._object
+        frame = self._frame
+        self._state = NEXT_KEY if frame.is_object else VALUE
+        frame.count += not frame.is_object
 
     def _missing_comma(self, text: str, pos: int, char: str) -> int:
         """Go on without a comma if a whole key or another element follows."""
         end, final = self._window(text, pos)
-        if self._object:
+        if self._in_object():
             verdict = key_at(text, pos, end, final)
         elif char in CLOSERS:
             verdict = strings_at(text, pos, end, final)
@@ -562,7 +501,7 @@ class RepairMachine(Position):
             return pos + 1
         if char in "/#":
             return self._comment(text, pos)
-        if char == ("}" if self._object else "]"):
+        if char == self._bracket():
             return self._close(pos)
         raise self._refuse(self._expected(), text, pos)
 
@@ -571,7 +510,7 @@ class RepairMachine(Position):
     def _value(self, text: str, pos: int, char: str) -> int:
         self._token = self._offset + pos
         if char == "{" or char == "[":
-            after = self._decode_whole(text, pos)
+            after = self._scan(text, pos)
             return after if after > pos else self._open(text, pos, char)
         if char == '"':
             return self._open_string(text, pos, char, VALUE)
@@ -579,55 +518,32 @@ class RepairMachine(Position):
             return self._number(text, pos)
         return self._word(text, pos)
 
-    def _open(self, text: str, pos: int, char: str) -> int:
-        if len(self._frames) >= self._limits.depth:
-            raise self._over("depth", self._limits.depth, text, pos)
-        self._frames.append((self._object, self._key, self._count))
-        self._count = 0
-        self._object = char == "{"
-        if self._object:
-            self._state = FIRST_KEY
-            self._sink.start_object(self._token)
-        else:
-            self._state = FIRST_ELEMENT
-            self._sink.start_array(self._token)
-        return pos + 1
-
-    def _decode_whole(self, text: str, pos: int) -> int:
+    def _scan(self, text: str, pos: int) -> int:
         """Read a container that is valid JSON and ends in this piece with the C scanner.
 
         Each of its quotes is followed by what follows it in JSON: no rule would read it otherwise.
         """
         left = len(text) - pos
-        if left < _WORTH_DECODING or left > self._budget or left > self._limits.string:
+        if left < _WORTH_SCANNING or left > self._budget or not self._sink.takes_values():
             return pos
-        if not self._sink.takes_values():
-            return pos
-        if self._decoder is None:
-            self._decoder = scanner(self._parse_float)
         self._budget -= left
-        try:
-            value, end = self._decoder(text, pos)
-        except (ValueError, ArithmeticError, RecursionError, StopIteration):
-            return pos
-        depth = self._limits.depth - len(self._frames)
-        if passes_a_limit(value, text, pos, end, depth, self._limits.number, self._limits.keys):
+        found = scan(text, pos, self._scanner, self._limits, len(self.frames))
+        if found is None:
             return pos
         self._budget += left
-        self._sink.scalar(value, None, self._offset + pos)
-        self._ended(end, is_container=True)
-        return int(end)
+        self._sink.scalar(found[0], None, self._offset + pos)
+        self._ended(found[1], is_container=True)
+        return int(found[1])
 
     def _close(self, pos: int) -> int:
-        self._object, self._key, self._count = self._frames.pop()
-        self._sink.end_container(self._offset + pos)
+        self._leave(pos)
         self._ended(pos + 1, is_container=True)
         return pos + 1
 
     def _ended(self, pos: int, is_container: bool = False) -> None:
         """Go to the state after a value."""
         self._gap = is_container
-        if self._frames:
+        if self.frames:
             self._state = AFTER
             return
         self._state = END
@@ -644,32 +560,25 @@ class RepairMachine(Position):
         if end - pos > limit:
             raise self._over("number", limit, text, pos + limit)
         if match is not None and end < len(text) and text[end] in ",]}":
-            self._emit_number(text, pos, end, match.lastindex is None)
-            self._ended(end)
+            self._emit_number(text, pos, end)
             return end
         token = TOKEN.match(text, pos)
         after = pos + 1 if token is None else token.end()
-        if after == len(text) and (self._frames or not self._last):
+        if after == len(text) and (self.frames or not self._last):
             if after - pos < REACH or end == after:
                 return WAIT
         if after > end or (after < len(text) and text[after] not in _AFTER_NUMBER):
             self._held = text[pos:end]
-            raise self._refuse("a digit" if end == pos else self._expected_next(), text, end)
-        self._emit_number(text, pos, end, match is not None and match.lastindex is None)
-        self._ended(end)
+            raise self._refuse("a digit" if end == pos else self._expected_after(), text, end)
+        self._emit_number(text, pos, end)
         return end
 
-    def _emit_number(self, text: str, pos: int, end: int, is_integer: bool) -> None:
-        number = text[pos:end]
-        try:
-            value = int(number) if is_integer else self._parse_float(number)
-        except (ValueError, ArithmeticError) as error:
-            self._held = number
-            if is_integer:
-                raise self._over("number", get_int_max_str_digits(), text, end) from error
-            got = f"but got {number!r}"
-            raise self._error(InvalidJSON, "another number", got, text, end) from error
+    def _emit_number(self, text: str, pos: int, end: int) -> None:
+        number = self._held = text[pos:end]  # pending, if it is refused
+        value = self._read_number(number, text, end)
+        self._held = ""
         self._sink.scalar(value, number, self._token)
+        self._ended(end)
 
     def _word(self, text: str, pos: int) -> int:
         word = WORD.match(text, pos)
@@ -699,8 +608,8 @@ class RepairMachine(Position):
         self._token = self._offset + pos
         end = text.index(":", pos)
         key = text[pos:end].rstrip(_SPACES)
-        self._begun = key
-        self._end_key(text, pos)
+        self._token_text = key
+        self._add_key(text, pos)
         return pos + len(key)
 
     # Strings
@@ -711,7 +620,7 @@ class RepairMachine(Position):
         self._token = self._offset + pos
         self._stop = self._token + 1 + self._string_limit
         self._closer = CLOSERS[char]
-        self._tail = ""
+        self._text_tail = ""
         self._quotes = 0
         self._has_escape = self._has_backslash = self._has_newline = False
         if state <= FIRST_ELEMENT:
@@ -719,13 +628,13 @@ class RepairMachine(Position):
             self._sink.start_string(self._token)
         else:
             self._state = KEY
-            self._begun = ""
+            self._token_text = ""
         return pos + 1
 
     def _string(self, text: str, pos: int) -> int:
         """Read the text of a string or key, up to what may end it."""
         end = min(len(text), self._stop - self._offset)
-        stop = min(text_end(text, pos, self._closer), end)
+        stop = min(plain_end(text, pos, self._closer), end)
         if stop < end and text[stop] == "\\":
             # As in the strict machine, one event for the text of a piece.
             first = pos if self._closer == '"' else stop
@@ -754,12 +663,12 @@ class RepairMachine(Position):
 
     def _take(self, run: str) -> None:
         if self._state == KEY:
-            self._begun += run
+            self._token_text += run
         else:
             self._sink.text(run)
         # The last character that is not white space or a fence, and the last of all.
         is_filler = run[-1] in _FILLERS and not run.strip(_FILLERS)
-        self._tail = self._tail.rstrip(_FILLERS)[-1:] + run[-1] if is_filler else run
+        self._text_tail = self._text_tail.rstrip(_FILLERS)[-1:] + run[-1] if is_filler else run
 
     def _take_escapes(self, text: str, pos: int, end: int) -> None:
         """Take a run of text with valid escapes."""
@@ -800,12 +709,12 @@ class RepairMachine(Position):
         """End the string or key at this quote, or take the quote as a part of it."""
         follows = text[pos + 1 : pos + 2]
         is_usual = follows == ":" if self._state == KEY else follows in _AFTER_VALUE and follows
-        if "inner-quotes" in self._rules and self._frames and (self._quotes or not is_usual):
+        if "inner-quotes" in self._rules and self.frames and (self._quotes or not is_usual):
             end, final = self._window(text, pos)
             if self._state == KEY:
                 verdict = ends_key(text, pos, end, final)
             else:
-                verdict = ends_value(text, pos, end, final, self._object)
+                verdict = ends_value(text, pos, end, final, self._in_object())
             if verdict == WAIT:
                 return WAIT
             if verdict == NO:
@@ -813,7 +722,7 @@ class RepairMachine(Position):
             if verdict == UNCLEAR or self._quotes % 2:
                 raise self._refuse("escaped quotes in a string", text, pos)
         if self._state == KEY:
-            self._end_key(text, pos)
+            self._add_key(text, pos)
         else:
             self._sink.end_string()
             self._ended(pos + 1)
@@ -821,7 +730,7 @@ class RepairMachine(Position):
 
     def _inner_quote(self, text: str, pos: int, end: int, final: bool) -> int:
         """Take a quote as text if it is an apostrophe or fits a quotation."""
-        before, after = self._tail[-1:], text[pos + 1 : pos + 2]
+        before, after = self._text_tail[-1:], text[pos + 1 : pos + 2]
         if self._closer != "'" or not (before.isalpha() and after.isalpha()):
             if self._quotes % 2:
                 verdict = NO if after.isalnum() else YES
@@ -836,16 +745,14 @@ class RepairMachine(Position):
         self._take(text[pos])
         return pos + 1
 
-    def _end_key(self, text: str, pos: int) -> None:
-        key, self._begun = self._begun, ""
-        self._count += 1
-        if self._count > self._limits.keys:
-            raise self._over("keys", self._limits.keys, text, pos)
-        self._key = key
-        self._state = COLON
-        self._sink.key(key, self._token)
-
     # Decisions
+
+    def _in_object(self) -> bool:
+        return self._frame is not None and self._frame.is_object
+
+    def _bracket(self) -> str:
+        """Return the bracket that closes the open container."""
+        return "}" if self._in_object() else "]"
 
     def _window(self, text: str, pos: int) -> tuple[int, bool]:
         """Return where looking ahead ends, and whether it cannot go further."""
@@ -865,9 +772,6 @@ class RepairMachine(Position):
 
     def _refuse(self, expected: str, text: str, pos: int) -> InvalidJSON:
         return self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
-
-    def _expected_next(self) -> str:
-        return f"',' or {'}' if self._object else ']'!r}"
 
 
 def _is_cut_word(text: str) -> bool:

@@ -18,15 +18,15 @@ COMPILED: Final = not __file__.endswith(".py")
 _NUMBER_CHARACTERS: Final = "[-+.0-9eE]"
 
 
-def plain_end(text: str, pos: int) -> int:
-    """Return where plain text ends: at a quote, an escape, a control character or the end."""
+def plain_end(text: str, pos: int, closer: str = '"') -> int:
+    """Return where plain text ends: at the closing quote, an escape, a control character."""
     if not COMPILED:
-        return PLAIN.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        return PLAIN[closer].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
     # Compiled, this takes a tenth of the time of the pattern for 4 characters.
-    end = len(text)
+    end, last = len(text), closer
     while pos < end:
         char = text[pos]
-        if char == '"' or char == "\\" or char < " ":
+        if char == last or char == "\\" or char < " ":
             return pos
         pos += 1
     return end

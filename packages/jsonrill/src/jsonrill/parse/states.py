@@ -14,6 +14,11 @@ END: Final = 6  # after the root value: white space
 STRING: Final = 7  # in a string value
 KEY: Final = 8  # in a key
 DIGITS: Final = 9  # in a number
+# Of `repair.py` alone:
+BEFORE: Final = 10  # in text before the value
+LINE_COMMENT: Final = 11
+BLOCK_COMMENT: Final = 12
+ELLIPSIS: Final = 13  # after "..."
 
 # What could come where the text is refused or ends.
 EXPECTED: Final = {
@@ -26,4 +31,8 @@ EXPECTED: Final = {
     STRING: "the end of the string",
     KEY: "the end of the key",
     DIGITS: "a digit",
+    BEFORE: "a value",
+    LINE_COMMENT: "a newline",
+    BLOCK_COMMENT: "'*/'",
+    ELLIPSIS: "a closing bracket",
 }
