@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from jsonrill import Document, Fragment, InvalidJSON, LimitExceeded, Parser, Path, Rebuilder
+from jsonrill import Document, Fragment, InvalidJSON, LimitExceeded, Parser, Rebuilder
 from jsonrill.jsontext import dumps
-from jsonrill.wire import CompactEncoder, to_wire
+from jsonrill.paths import Path
 
 # Characters at which something happens in some part of the code.
 ODD = (
@@ -389,19 +389,7 @@ class RebuiltFromFull(Rebuilt):
     """The fragments travel as JSON text, in the full form."""
 
     def sent(self, fragments: list[Any]) -> list[Any]:
-        return [json.loads(dumps(to_wire(fragment)).encode()) for fragment in fragments]
+        return [json.loads(dumps(fragment.to_dict()).encode()) for fragment in fragments]
 
 
-class RebuiltFromCompact(Rebuilt):
-    """The fragments travel as JSON text, in the compact form."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.encoder = CompactEncoder()
-
-    def sent(self, fragments: list[Any]) -> list[Any]:
-        items: list[Any] = json.loads(dumps(self.encoder.feed(fragments)).encode())
-        return items
-
-
-WAYS: list[Callable[[], Any]] = [Document, Rebuilt, RebuiltFromFull, RebuiltFromCompact]
+WAYS: list[Callable[[], Any]] = [Document, Rebuilt, RebuiltFromFull]

@@ -11,8 +11,8 @@ from contextlib import suppress
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from jsonrill.ext.tasks import stop
 from jsonrill_server.store import redis as redis_store
+from jsonrill_server.tasks import stop
 from support.databases import RedisServer
 
 

@@ -11,9 +11,9 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from jsonrill.ext.tasks import stop
 from jsonrill_server.store import KINDS as _KINDS
 from jsonrill_server.store import Bounds, Store, open_store
+from jsonrill_server.tasks import stop
 from support.databases import SYNCED, PostgresServer, RedisServer
 
 # The schemes of URLs, one for each kind of store.

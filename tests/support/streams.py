@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from jsonrill import PartialStream, Update, apply_delta
-from jsonrill.options import Mode
+from jsonrill import PartialStream, Update
+from jsonrill.partial_stream import Mode
 
 
 def as_list(items: Iterable[Any]) -> list[Any]:
@@ -75,6 +75,8 @@ def finals(updates: list[Update]) -> list[dict[str, Any]]:
 
 
 def check_law(updates: list[Update], exact: bool = True) -> None:
+    from jsonrill.deltas import apply_delta
+
     state: dict[Any, Any] = {}
     for update in updates:
         before = state.get(update.index)

@@ -8,9 +8,9 @@ import os
 from itertools import product
 
 import pytest
+from jsonrill.parse.characters import code_at, is_cut
 
 import jsonrill
-from jsonrill.parse.characters import code_at, is_cut
 from jsonrill.parse.grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH, unescape
 from support import ROOT
 

@@ -18,12 +18,11 @@ from jsonrill import (
     PartialStream,
     Parts,
     Rebuilder,
-    ToolCallEvents,
     ToolCalls,
 )
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.schema import Schema
-from jsonrill.wire import CompactEncoder
+from jsonrill.toolcalls import ToolCallEvents
 
 FIRST = '{"a": [1, "x'
 REST = 'y"]}'
@@ -49,7 +48,6 @@ STAGES: dict[str, Any] = {
     "ToolCallEvents": (ToolCallEvents, *EVENTS, lambda it, out: out),
     "Parts": (Parts, *EVENTS, lambda it, out: [part.delta for part in out]),
     "SSEDecoder": (SSEDecoder, "data: a\nda", "ta: b\n\n", lambda it, out: out),
-    "CompactEncoder": (CompactEncoder, *FRAGMENTS, lambda it, out: out),
 }
 COPIES: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda stage: pickle.loads(pickle.dumps(stage)),

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import LimitExceeded, PartialStream, StreamClosed, Update, values
+from jsonrill import LimitExceeded, PartialStream, Update, values
+from jsonrill.errors import StreamClosed
 from jsonrill.eventstream import (
     HEARTBEAT,
     SSEDecoder,

@@ -9,9 +9,6 @@ from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
 import pytest
-
-import jsonrill
-from jsonrill import Chunker, Document, Limits, Parser, PartialStream, Rebuilder, ToolCalls
 from jsonrill.options import (
     JOBS,
     NOT_OFFERED,
@@ -33,6 +30,9 @@ from jsonrill.options import (
     offered,
     taken_by,
 )
+
+import jsonrill
+from jsonrill import Chunker, Document, Limits, Parser, PartialStream, Rebuilder, ToolCalls
 from jsonrill.parse.machine import Machine
 from jsonrill.selection import Selection, TextSelection
 
@@ -221,6 +221,7 @@ def by_front(front: Front, stage: Stage) -> set[str]:
 def test_the_command_line_offers_each_option(stage: Stage) -> None:
     typer = pytest.importorskip("typer")
     from jsonrill.cli.app import app
+
     from jsonrill.cli.options import OWN
 
     flags = {it.name for it in typer.main.get_command(app).commands[stage].params}
@@ -353,9 +354,9 @@ END = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
 def test_repair_reaches_tool_calls_everywhere() -> None:
     """Arguments with a trailing comma are an error, or repaired: in all fronts alike."""
     pytest.importorskip("typer")
+    from jsonrill.cli.app import app
     from typer.testing import CliRunner
 
-    from jsonrill.cli.app import app
     from jsonrill_batch import Job, process_shard
 
     events = [event('{"a": [1,'), event("]}"), END]

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Parser, Path
+from jsonrill import Parser
 from jsonrill.paths import (
     ANY_INDEX,
     ANY_KEY,
+    Path,
     format_path,
     from_pointer,
     lookup,

@@ -14,15 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jsonrill
-from jsonrill import (
-    FieldNotFound,
-    InvalidSchema,
-    JsonrillError,
-    LimitExceeded,
-    Limits,
-    select,
-    text,
-)
+from jsonrill import InvalidSchema, JsonrillError, LimitExceeded, Limits, select, text
+from jsonrill.errors import FieldNotFound
 from support import by, cases, cuttings, hard, pieces
 from support.documents import tokens, values
 from support.streams import collect

@@ -14,10 +14,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import typer
+from jsonrill.options import BATCH_MODE, Option, jobs_of, offered
 
 from jsonrill.cli.options import Own, bytes_of, flagged, json_file, made, own_flags, tool_schemas_of
 from jsonrill.jsontext import dumps
-from jsonrill.options import BATCH_MODE, Option, jobs_of, offered
 
 if TYPE_CHECKING:
     from . import Progress, Report

@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final, get_args
 
+from jsonrill.options import TABLE, Stage, of_stage
+from jsonrill.wire.full import to_wire
+from jsonrill.wire.parser import Parser
+
 from jsonrill.build.document import Document
 from jsonrill.errors import (
     InvalidJSON,
@@ -20,14 +24,11 @@ from jsonrill.errors import (
     Truncated,
 )
 from jsonrill.jsontext import dumps
-from jsonrill.options import TABLE, Stage, of_stage
 from jsonrill.partial_stream import PartialStream
 from jsonrill.partial_stream.entities import Entities
 from jsonrill.schema import Schema
 from jsonrill.schema.document import SchemaDocument
 from jsonrill.toolcalls import ToolCall, ToolCalls
-from jsonrill.wire.full import to_wire
-from jsonrill.wire.parser import Parser
 
 from . import whole
 from .errors import BadRecord

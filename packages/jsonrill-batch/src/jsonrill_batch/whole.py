@@ -13,9 +13,10 @@ from json import JSONDecoder
 from operator import itemgetter
 from typing import Any, Final
 
+from jsonrill.parse.c_scanner import passes_a_limit, scanner
+
 from jsonrill.errors import DEFAULT_LIMITS
 from jsonrill.jsontext import dumps, quoted
-from jsonrill.parse.c_scanner import passes_a_limit, scanner
 from jsonrill.schema import Schema
 
 from .input.line import Line

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonrill.options import Mode
 
 import jsonrill
 import support
-from jsonrill.options import Mode
 from jsonrill_batch import Job, Summary, process_shard, whole
 from support import at, at_random, by, examples
 from support.documents import values

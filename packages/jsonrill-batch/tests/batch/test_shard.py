@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonrill.options import JOBS
 
 from jsonrill import PartialStream
-from jsonrill.options import JOBS
 from jsonrill_batch import Job, Line, Spread, Summary, process_shard
 from support import examples
 

@@ -25,7 +25,7 @@ import typing as _typing
 from importlib import import_module as _import_module
 
 if _typing.TYPE_CHECKING:
-    from jsonrill.ext.starlette import EventStreamResponse as EventStreamResponse
+    from jsonrill_server.event_stream_response import EventStreamResponse as EventStreamResponse
 
     from .app import create_app as create_app
     from .config import Config as Config
@@ -41,7 +41,7 @@ _MODULES: _typing.Final = {
     **dict.fromkeys(("RunEvent", "RunFailed", "Runs"), ".runs.api"),
     "Config": ".config",
     "ConfigError": ".runs.settings",
-    "EventStreamResponse": "jsonrill.ext.starlette",
+    "EventStreamResponse": "jsonrill_server.event_stream_response",
     "Run": ".runs.run",
     "create_app": ".app",
     "serve": ".run",

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from jsonrill.ext.tasks import stop
+from jsonrill_server.tasks import stop
 
 from .access.credentials import Credentials
 from .access.guard import Guard

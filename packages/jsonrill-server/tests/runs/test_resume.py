@@ -15,9 +15,9 @@ from itertools import product
 from typing import Any
 
 import pytest
+from jsonrill.options import Input
 
 from jsonrill.eventstream import SSEDecoder, SSEEvent
-from jsonrill.options import Input
 from jsonrill_server.runs import hub as hub_module
 from jsonrill_server.runs import view as view_module
 from jsonrill_server.runs.hub import Hub

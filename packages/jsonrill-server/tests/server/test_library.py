@@ -18,8 +18,8 @@ from starlette.routing import Mount, Route
 
 from jsonrill import updates
 from jsonrill.eventstream import SSEDecoder
-from jsonrill.ext.starlette import ByteStreamResponse
 from jsonrill_server import Config, EventStreamResponse, Runs, create_app
+from jsonrill_server.event_stream_response import ByteStreamResponse
 from jsonrill_server.problems import problem_of
 from jsonrill_server.runs import render
 from jsonrill_server.runs.options import StreamOptions, ViewOptions

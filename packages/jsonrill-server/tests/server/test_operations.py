@@ -146,7 +146,7 @@ def test_what_kubernetes_sets_is_no_setting() -> None:
 
 
 def test_the_server_has_the_defaults_of_stores_and_responses() -> None:
-    from jsonrill.ext.starlette import EventStreamResponse
+    from jsonrill_server.event_stream_response import EventStreamResponse
 
     defaults = inspect.signature(EventStreamResponse).parameters
     assert Config().bounds() == MemoryStore().bounds

@@ -98,8 +98,9 @@ def test_every_mode(server: Server, client: httpx2.Client, mode: str) -> None:
 
 
 def test_formats_agree(server: Server, client: httpx2.Client) -> None:
-    from jsonrill import Rebuilder
     from jsonrill.wire.reader import WireReader
+
+    from jsonrill import Rebuilder
 
     stream = published(client)
     assert "".join(datas(read(server, stream, "format=chunks"))) == TEXT

@@ -3,8 +3,8 @@
     JsonrillError
     ├── InvalidJSON (also a ValueError)    no continuation can make this text valid
     │   └── Truncated                      the text stopped early
-    ├── InvalidSchema (also a ValueError)  the value breaks its schema; `rule` says which part
-    ├── FieldNotFound (also a LookupError) a field that was asked for never came, or is no string
+    ├── InvalidSchema (also a ValueError)  the value violates its schema; `rule` says which part
+    ├── FieldNotFound (also a LookupError) a requested field never came, or has another type
     ├── LimitExceeded                      a limit was passed; `limit` names it
     ├── FragmentError                      a fragment does not fit where it was applied
     ├── RevisionError                      a snapshot contradicts text already written
@@ -12,41 +12,24 @@
     ├── SourceFailed                       the provider or the server of a source reports an error
     └── UnknownSource (also a TypeError)   no event of a source was recognised
 
-`UnknownEvents` is a warning. All facts of an error are in its fields, which `to_dict()` writes to
-the wire: no code reads a message. Wrong use of a function (an argument of the wrong type) is a
-plain `TypeError` or `ValueError`.
+All facts of an error are in its fields, which `to_dict()` writes to the wire; no code reads a
+message. A wrong argument is a plain `TypeError` or `ValueError`.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    NamedTuple,
-    NoReturn,
-    Required,
-    Self,
-    TypedDict,
-    cast,
-)
+from typing import Any, Final, NamedTuple, NoReturn, Required, Self, TypedDict, cast
 
 from .paths import Path, format_path, short_path
 
-if TYPE_CHECKING:
-    from .wire.fragment import Fragment
-
-# How much of an answer the feedback to the model quotes, and what in messages is not for it.
-_GOOD: Final = 2000
-_FOR_PROGRAMS: Final = re.compile(
-    r": pass limits=.*| \(repair=True [^)]*\)|, which repair=True \w+|: if a file is meant.*"
-)
+# How much of an answer the feedback to the model quotes.
+_QUOTED: Final = 2000
 
 
 class Problem(TypedDict, total=False):
-    """An error for JSON, as `to_dict` writes it: what is not known is left out."""
+    """An error for JSON, as `to_dict` writes it; unknown facts are left out."""
 
     code: Required[str]
     message: Required[str]
@@ -65,86 +48,64 @@ class JsonrillError(Exception):
     """The root of the tree: catch this to catch everything.
 
     `code` names the kind of error. `offset` counts characters from 0, `line` and `column` from 1;
-    `path` is the value that was being read. `text` is what was read of the answer (of a long one
-    the beginning), `value` the last good value, of the caller's type. What is not known is None.
+    `path` is the value that was being read. `text` is the answer that was read (the beginning of a
+    long one), `value` the last good value, of the caller's type. Unknown facts are None.
+    `problem` is the message without the hint to the programmer that may follow it.
     """
 
     code = "ERROR"
+    offset: int | None = None
+    line: int | None = None
+    column: int | None = None
+    path: Path | None = None
     text: str | None = None
     value: object = None
-    # What to_dict() has beside the code and the message.
-    _fields: tuple[str, ...] = ("offset", "line", "column", "path")
+    # The facts that `to_dict` writes beside the code and the message.
+    _facts: tuple[str, ...] = ("offset", "line", "column", "path")
 
-    def __init__(
-        self,
-        message: str = "",
-        *,
-        offset: int | None = None,
-        line: int | None = None,
-        column: int | None = None,
-        path: Path | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.offset = offset
-        self.line = line
-        self.column = column
-        self.path = path
+    def __init__(self, message: str = "", *, hint: str = "", **facts: Any) -> None:
+        super().__init__(message + hint)
+        self.problem = message
+        for name, value in facts.items():
+            if not hasattr(type(self), name):
+                raise TypeError(f"{type(self).__name__} has no {name}")
+            setattr(self, name, value)
 
     @property
     def message(self) -> str:
         return str(self)
 
     def locate(self, text: str) -> Self:
-        """Set line and column where only the offset is known, from the source text."""
+        """Set line and column from the source text, where only the offset is known."""
         if self.offset is not None:
             self.line = text.count("\n", 0, self.offset) + 1
             self.column = self.offset - text.rfind("\n", 0, self.offset)
         return self
 
     def to_dict(self) -> Problem:
-        """The error for JSON: `code`, `message`, and of its place what is known, `path` as text."""
-        fields: dict[str, Any] = {"code": self.code, "message": self.message}
-        for name in self._fields:
+        """Return the error for JSON: `code`, `message` and the known facts, `path` as text."""
+        problem: dict[str, Any] = {"code": self.code, "message": self.message}
+        for name in self._facts:
             value = getattr(self, name)
             if value is not None:
-                fields[name] = format_path(value) if name == "path" else value
-        return cast(Problem, fields)
+                problem[name] = format_path(value) if name == "path" else value
+        return cast(Problem, problem)
 
 
-def feedback(error: JsonrillError) -> str:
-    """Return what to tell the model, to ask again: what is wrong, where, and what was good."""
-    place = short_path(error.path or ())
-    at = "" if not error.path or place in error.message else f" (at {place})"
-    lines = [f"Your answer was not accepted: {_FOR_PROGRAMS.sub('', error.message)}{at}."]
-    good = (error.text or "")[: error.offset]
-    if good.strip():
-        shown = good if len(good) <= _GOOD else "…" + good[-_GOOD:]
-        lines.append(f"Up to there it was good:\n{shown}")
-    lines.append("Answer again, with the complete JSON and nothing else.")
-    return "\n".join(lines)
+class InvalidJSON(JsonrillError, ValueError):
+    """No continuation can make this text valid JSON; `expected` is what could have come here.
 
-
-class _ParseError(JsonrillError):
-    # The fragments that the failing call had found before the error.
-    fragments: list[Fragment]
-
-    def __init__(self, message: str = "", **place: Any) -> None:
-        super().__init__(message, **place)
-        self.fragments = []
-
-
-class InvalidJSON(_ParseError, ValueError):
-    """No continuation can make this text valid JSON; `expected` is what could have come here."""
+    `fragments` are those that the failing call had found before the error. `readings` says what
+    the text may mean, where `repair` refused it because it could mean two things.
+    """
 
     code = "INVALID_JSON"
+    expected = ""
+    fragments: Sequence[Any] = ()
+    readings: tuple[str, ...] = ()
 
-    def __init__(self, message: str = "", *, expected: str = "", **place: Any) -> None:
-        super().__init__(message, **place)
-        self.expected = expected
 
-
-# What messages say of an answer that a provider did not complete; `providers/finish.py` has the
-# words of the providers.
+# Why a provider did not complete an answer; `providers/finish.py` has the providers' words.
 CUTS: Final = {
     "length": "the model stopped at its token limit",
     "filtered": "a content filter stopped the answer",
@@ -154,7 +115,7 @@ CUTS: Final = {
 
 
 class CutShort(NamedTuple):
-    """How an answer was cut: a `reason` of `CUTS`, and what the provider says of it."""
+    """How an answer was cut: a `reason` of `CUTS`, and what the provider says about it."""
 
     reason: str
     detail: str | None = None
@@ -168,38 +129,35 @@ class Truncated(InvalidJSON):
     """The text was valid so far, but it stopped early.
 
     `reason` says why: `length`, `filtered`, `refused`, `lost` (the stream of a provider ended
-    without its end), or `ended` (nothing but the text is known).
+    without its end), or `ended` (nothing but the text is known). `cut` is what the provider said.
     """
 
     code = "TRUNCATED"
-    _fields = (*InvalidJSON._fields, "reason")
-
-    def __init__(self, message: str = "", *, reason: str = "ended", **place: Any) -> None:
-        super().__init__(message, **place)
-        self.reason = reason
+    reason = "ended"
+    cut: CutShort | None = None
+    _facts = (*InvalidJSON._facts, "reason")
 
 
 def truncated(cut: CutShort, error: InvalidJSON | None = None) -> Truncated:
-    """The error of an answer that was cut, where the reader of its text found another one."""
-    place = {} if error is None else {it: getattr(error, it) for it in JsonrillError._fields}
-    expected = "" if error is None else error.expected
-    message = str(cut) if not expected else f"{cut}; {error}"
-    return Truncated(message, reason=cut.reason, expected=expected, **place)
+    """Return the error of an answer that was cut, where the reader of its text found another."""
+    if error is None:
+        return Truncated(str(cut), reason=cut.reason, cut=cut)
+    message = f"{cut}; {error.problem}" if error.expected else str(cut)
+    facts = {name: getattr(error, name) for name in (*JsonrillError._facts, "expected")}
+    return Truncated(message, reason=cut.reason, cut=cut, **facts)
 
 
-class LimitExceeded(_ParseError):
+class LimitExceeded(JsonrillError):
     """The text is larger than a limit allows; `limit` is the limit's name."""
 
     code = "LIMIT_EXCEEDED"
-    _fields = (*JsonrillError._fields, "limit")
-
-    def __init__(self, message: str = "", *, limit: str = "", **place: Any) -> None:
-        super().__init__(message, **place)
-        self.limit = limit
+    limit = ""
+    fragments: Sequence[Any] = ()
+    _facts = (*JsonrillError._facts, "limit")
 
 
 class InvalidSchema(JsonrillError, ValueError):
-    """The value breaks its schema: by which `rule`, and where the offending value or key begins.
+    """The value violates its schema: by which `rule`, and where the wrong value or key begins.
 
     `allowed` lists the values or keys that could have come, if they are known. `value` is the last
     good one, if `values` or `fields` raised this.
@@ -208,23 +166,17 @@ class InvalidSchema(JsonrillError, ValueError):
     code = "INVALID_SCHEMA"
     offset: int
     path: Path
-    _fields = (*JsonrillError._fields, "rule")
-
-    def __init__(self, message: str = "", *, rule: str = "", **place: Any) -> None:
-        super().__init__(message, **place)
-        self.rule = rule
-        self.allowed: tuple[Any, ...] = ()
+    rule = ""
+    allowed: tuple[Any, ...] = ()
+    _facts = (*JsonrillError._facts, "rule")
 
 
 class FieldNotFound(JsonrillError, LookupError):
-    """A field that was asked for never came, or is of another kind; `field` is its path."""
+    """A requested field never came, or is of another kind; `field` is its path."""
 
     code = "FIELD_NOT_FOUND"
-    _fields = (*JsonrillError._fields, "field")
-
-    def __init__(self, message: str = "", *, field: str = "", **place: Any) -> None:
-        super().__init__(message, **place)
-        self.field = field
+    field = ""
+    _facts = (*JsonrillError._facts, "field")
 
 
 class FragmentError(JsonrillError):
@@ -256,20 +208,40 @@ class StreamClosed(JsonrillError):
 
 
 class SourceFailed(JsonrillError):
-    """A source ended with an error: of the provider, or the `status` of an HTTP response."""
+    """A source ended with an error of the provider, or with the `status` of an HTTP response."""
 
     code = "SOURCE_FAILED"
-    _fields = (*JsonrillError._fields, "status")
-
-    def __init__(self, message: str = "", *, status: int | None = None, **place: Any) -> None:
-        super().__init__(message, **place)
-        self.status = status
+    status: int | None = None
+    _facts = (*JsonrillError._facts, "status")
 
 
 class UnknownSource(JsonrillError, TypeError):
-    """Nothing in a source is what was asked for: it names what came, and what is accepted."""
+    """A source has nothing of what was requested: the message names what came."""
 
     code = "UNKNOWN_SOURCE"
+
+
+class UnknownEvents(UserWarning):
+    """None of the events that a `ToolCalls` object has read is from a known provider."""
+
+
+def feedback(error: JsonrillError) -> str:
+    """Return what to tell the model, to ask again: what is wrong, where, and what was good."""
+    place = short_path(error.path or ())
+    at = "" if not error.path or place in error.problem else f" (at {place})"
+    lines = [f"Your answer was not accepted: {error.problem}{at}."]
+    good = (error.text or "")[: error.offset]
+    if good.strip():
+        shown = good if len(good) <= _QUOTED else "…" + good[-_QUOTED:]
+        lines.append(f"Up to there it was good:\n{shown}")
+    lines.append("Answer again, with the complete JSON and nothing else.")
+    return "\n".join(lines)
+
+
+def stream_error(error: JsonrillError) -> Problem:
+    """Return the `error` of an ERROR event: there, a text that stopped early is INVALID_JSON."""
+    problem = error.to_dict()
+    return {**problem, "code": InvalidJSON.code} if isinstance(error, Truncated) else problem
 
 
 def refuse_copy(stage: Any, *_: Any) -> NoReturn:
@@ -280,14 +252,16 @@ def refuse_copy(stage: Any, *_: Any) -> NoReturn:
     )
 
 
-class UnknownEvents(UserWarning):
-    """None of the events that a `ToolCalls` object has read is from a known provider."""
+def check_names(names: Iterable[str], allowed: Iterable[str]) -> None:
+    """Raise `TypeError` for an unknown option, with the most similar known one."""
+    allowed = sorted(allowed)
+    for name in names:
+        if name not in allowed:
+            from difflib import get_close_matches
 
-
-def stream_error(error: JsonrillError) -> Problem:
-    """The `error` of an ERROR event: in a stream, a text that stopped early is INVALID_JSON."""
-    fields = error.to_dict()
-    return {**fields, "code": InvalidJSON.code} if isinstance(error, Truncated) else fields
+            closest = get_close_matches(name, allowed, 1)
+            hint = f"did you mean {closest[0]}?" if closest else f"there are {', '.join(allowed)}"
+            raise TypeError(f"unknown option: {name}; {hint}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,14 +111,6 @@ def looks_like_events(beginning: bytes) -> bool:
     return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
 
 
-def may_become_events(beginning: bytes) -> bool:
-    """True if more text has to come before `looks_like_events` can tell."""
-    begun = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return b"\xef\xbb\xbf".startswith(begun) or any(
-        len(begun) < len(field) and field.startswith(begun) for field in _FIELDS
-    )
-
-
 def event_data(item: Any) -> str:
     """The data of an event: a text as it is, anything else as JSON."""
     if isinstance(item, str):
@@ -217,26 +209,6 @@ class SSEDecoder:
         self._event = ""
         self._id = last_event_id
 
-    def whole(self, piece: bytes | str) -> str | None:
-        """The data of an event that is all of this piece, as most servers send it, if it is JSON.
-
-        None if it is not, or if something of another event came before: then `feed` reads it.
-        """
-        if self._size or self._event or self._tail or self._closed or not self._started:
-            return None
-        text = piece if isinstance(piece, str) else piece.decode("utf-8", "replace")
-        size = len(text)
-        if (
-            text.startswith("data: {")
-            and text.endswith("\n\n")
-            and text.find("\n") == size - 2 <= self._limit
-            and "\r" not in text
-        ):
-            self.last_event_id = self._id
-            self._skip_lf = False
-            return text[6:-2]
-        return None
-
     def feed(self, data: bytes | str) -> list[SSEEvent]:
         """The events that are complete with this piece."""
         if self._closed:
@@ -328,7 +300,7 @@ class SSEDecoder:
 
 
 class ClientStream:
-    """Marks events that are written for a client of others, which end in its own way.
+    """Marks events that are written for another project's client, which end in its own way.
 
     `done` is the data of the last event on the wire; None if there is no such event.
     """

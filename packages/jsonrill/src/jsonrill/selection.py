@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from .build.builder import ValueBuilder
-from .errors import DEFAULT_LIMITS, UNLIMITED, CutShort, FieldNotFound, JsonrillError, LimitExceeded
-from .parse.create import create_machine
+from .driver import Stage
+from .errors import (
+    DEFAULT_LIMITS,
+    UNLIMITED,
+    CutShort,
+    FieldNotFound,
+    InvalidJSON,
+    InvalidSchema,
+    LimitExceeded,
+)
+from .parse.create import ParseOptions, create_machine
 from .parse.sink import Repair, Sink, path_of
-from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_pattern, short_path
+from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_pattern
 
+if TYPE_CHECKING:
+    from .schema import Schema
+
+# More text at once would only take more memory.
+_BLOCK: Final = 1 << 16
 _KINDS: Final[dict[Any, str]] = {
     dict: "an object",
     list: "an array",
@@ -145,10 +159,13 @@ class TextSink(FieldSink):
 class ValueSink(FieldSink):
     """The complete values at a field. An array stands for its elements, null for nothing."""
 
-    __slots__ = ("_is_list", "builder", "start", "values")
+    __slots__ = ("_is_list", "_limit", "builder", "limit_text", "start", "values")
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field, limit: int) -> None:
         super().__init__(field)
+        # The limit of the text of a value, and what tells the machine about it.
+        self._limit = limit
+        self.limit_text: Callable[[int], None] = lambda end: None
         # Complete values, each with its offset and path.
         self.values: list[tuple[Any, int, Path]] = []
         # What builds the value that is being read, and where it begins.
@@ -177,6 +194,7 @@ class ValueSink(FieldSink):
         self.builder = ValueBuilder(depth)
         self.builder.frames = self.frames
         self.start = offset
+        self.limit_text(offset + self._limit)
         return self.builder
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
@@ -206,6 +224,7 @@ class ValueSink(FieldSink):
         if builder is not None and depth == builder.base:
             self.values.append((builder.root, self.start, path_of(self.frames, 0, depth)))
             self.builder = None
+            self.limit_text(UNLIMITED)
 
     def takes_values(self) -> bool:
         if self.builder is not None or not self.field.fits(self, len(self.frames)):
@@ -215,44 +234,70 @@ class ValueSink(FieldSink):
         )
 
 
-class Selection:
+class Selection(Stage):
     """Text → each value at a path when it is complete, as a stage.
 
-    An array there stands for its elements, a null for nothing. `limits.text` counts for each
-    value, not for the document.
+    An array there stands for its elements, a null for nothing. With a `schema` each value is of
+    its type. `limits.text` counts for each value, not for the document.
     """
 
-    def __init__(self, field: str | Path, **options: Any) -> None:
-        limits = options.get("limits") or DEFAULT_LIMITS
-        self._limit = limits.text
-        self._sink = ValueSink(Field(field))
-        self._machine = create_machine(
-            self._sink, {**options, "limits": replace(limits, text=UNLIMITED)}
-        )
-        self.error: JsonrillError | None = None
+    def __init__(
+        self, field: str | Path, schema: Any = None, **options: Unpack[ParseOptions]
+    ) -> None:
+        limit = (options.get("limits") or DEFAULT_LIMITS).text
+        self._sink = ValueSink(Field(field), limit)
+        self._machine = create_machine(self._sink, options)
+        self._machine.limit_text(UNLIMITED)
+        self._sink.limit_text = self._machine.limit_text
+        # A value that begins in a piece of this size cannot pass the limit in it.
+        self._block = min(limit, _BLOCK)
+        self._schema: Schema | None = None
+        if schema is not None:
+            from .schema import Schema
+
+            self._schema = Schema(schema)
 
     @property
     def repairs(self) -> list[Repair]:
         """With `repair`: the repairs, in order."""
-        return self._machine.repairs
+        return self._machine.repairs  # type: ignore[no-any-return]
 
-    def feed(self, data: str | bytes) -> list[Any]:
+    def feed(self, piece: Any) -> list[Any]:
         """Return the values that this piece of text completes."""
-        try:
-            self._machine.feed(data)
-        except JsonrillError as error:
-            self.error = error
-        return self._take()
+        is_text = isinstance(piece, (str, bytes, bytearray))
+        if not is_text or len(piece) <= self._block:
+            return self._read(self._machine.feed, piece)
+        values: list[Any] = []
+        for at in range(0, len(piece), self._block):
+            values += self._read(self._machine.feed, piece[at : at + self._block])
+            if self.ended:
+                break
+        return values
 
     def flush(self, cut: CutShort | None = None) -> list[Any]:
         """End the text; `FieldNotFound` if there was nothing at the path."""
-        try:
-            self._machine.flush(cut)
-            self._sink.field.check()
-        except JsonrillError as error:
-            self.error = error
-        return self._take()
+        values = self._read(self._machine.flush, cut)
+        if not self.ended:
+            try:
+                self._sink.field.check()
+            except FieldNotFound as error:
+                self.fail(error)
+        return values
 
-    def _take(self) -> list[Any]:
+    def _read(self, read: Callable[[Any], None], data: Any) -> list[Any]:
+        try:
+            read(data)
+        except (InvalidJSON, LimitExceeded) as error:
+            self.fail(error)
         found, self._sink.values = self._sink.values, []
-        return [value for value, offset, path in found]
+        values: list[Any] = []
+        for value, offset, path in found:
+            try:
+                values.append(self._typed(value, path, offset))
+            except InvalidSchema as error:
+                self.fail(error)
+                break
+        return values
+
+    def _typed(self, value: Any, path: Path, offset: int) -> Any:
+        return value if self._schema is None else self._schema.validate(value, path, offset)

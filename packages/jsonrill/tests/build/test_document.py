@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Path, StreamClosed, Truncated
-from jsonrill.paths import format_path
+from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Truncated
+from jsonrill.errors import StreamClosed
+from jsonrill.paths import Path, format_path
 from support import by, cuttings, examples, pieces
 from support.documents import WAYS, described, growth, outcome, same, tokens, values
 

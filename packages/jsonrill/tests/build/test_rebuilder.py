@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Fragment, FragmentError, Parser, Rebuilder
+from jsonrill import Fragment, Parser, Rebuilder
+from jsonrill.errors import FragmentError
 from jsonrill.paths import format_path
-from jsonrill.wire import CompactEncoder, to_wire
 from support import ROOT, at, by_character, examples
 from support.documents import same, texts
 
@@ -114,7 +114,7 @@ def test_a_fragment_out_of_place_is_refused_and_harms_nothing(text: str, data: A
     for item in broken:
         before = state(rebuilder)
         try:
-            rebuilder.feed([to_wire(item)])
+            rebuilder.feed([item.to_dict()])
         except FragmentError:
             assert state(rebuilder) == before
             break
@@ -163,7 +163,7 @@ def test_a_generator_that_fails_is_not_hidden() -> None:
 
 
 def test_the_senders_objects_are_not_kept() -> None:
-    fragments = [to_wire(fragment) for fragment in fragments_of('{"a": [1, "x"]}')]
+    fragments = [fragment.to_dict() for fragment in fragments_of('{"a": [1, "x"]}')]
     rebuilder = Rebuilder()
     for wire in fragments:
         rebuilder.feed([wire])
@@ -277,7 +277,7 @@ def test_the_dialect_is_read_whatever_its_paths_say(value: Any, early: bool, dat
 
 
 def test_our_own_form_is_refused_where_the_dialect_is_expected_and_the_reverse() -> None:
-    ours = [to_wire(fragment) for fragment in fragments_of('{"a": "b"}')]
+    ours = [fragment.to_dict() for fragment in fragments_of('{"a": "b"}')]
     with pytest.raises(FragmentError):
         Rebuilder(dialect="juf").feed(ours)
     juf = Juf(early=False)
@@ -293,9 +293,9 @@ def test_our_own_form_is_refused_where_the_dialect_is_expected_and_the_reverse()
 def test_the_grouping_of_any_document_does_not_matter(text: str, data: Any) -> None:
     fragments = fragments_of(text)
     cuts = data.draw(st.lists(st.integers(0, len(fragments)), max_size=6))
-    encoder, rebuilder, start = CompactEncoder(), Rebuilder(), 0
+    rebuilder, start = Rebuilder(), 0
     for piece in at(cuts, "." * len(fragments)):
-        rebuilder.feed(encoder.feed(fragments[start : start + len(piece)]))
+        rebuilder.feed(fragments[start : start + len(piece)])
         start += len(piece)
     assert rebuilder.complete
     assert same(rebuilder.value, json.loads(text))

@@ -106,7 +106,7 @@ def test_events_of_no_known_provider_are_an_error() -> None:
     for event in ('{"type": "unheard-of"}', "[1]"):
         done = run("calls", stdin=event)
         assert done.returncode == 1 and not done.stdout
-        with pytest.raises(jsonrill.UnknownSource) as error:
+        with pytest.raises(jsonrill.errors.UnknownSource) as error:
             list(jsonrill.tool_calls([json.loads(event)]))
         assert done.stderr.decode() == f"jsonrill: {error.value}\n"
 

@@ -14,7 +14,6 @@ import pytest
 
 from jsonrill import Document, LimitExceeded, Limits, Parser, Rebuilder
 from jsonrill import values as values_of
-from jsonrill.wire import CompactEncoder
 from support import by, few, hard
 from support.costs import is_flat, is_linear
 
@@ -50,17 +49,17 @@ class ReadLive:
 
 
 class Rebuild:
-    """Sends fragments in the compact form, and looks at what is rebuilt after every piece."""
+    """Sends fragments, and looks at what is rebuilt after every piece."""
 
     def __init__(self, **options: Any) -> None:
-        self.parser, self.encoder, self.rebuilder = Parser(**options), CompactEncoder(), Rebuilder()
+        self.parser, self.rebuilder = Parser(**options), Rebuilder()
 
     def feed(self, piece: str) -> None:
-        self.rebuilder.feed(self.encoder.feed(self.parser.feed(piece)))
+        self.rebuilder.feed(self.parser.feed(piece))
         self.rebuilder.live  # noqa: B018
 
     def flush(self) -> None:
-        self.rebuilder.feed(self.encoder.feed(self.parser.flush()))
+        self.rebuilder.feed(self.parser.flush())
         assert self.rebuilder.complete
 
 

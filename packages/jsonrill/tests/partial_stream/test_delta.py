@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given
-
-from jsonrill import apply_delta
 from jsonrill.partial_stream.delta import difference
+
+from jsonrill.deltas import apply_delta
 from support import ROOT, examples
 from support.prefixes import VALUES
 from support.streams import check_law, run

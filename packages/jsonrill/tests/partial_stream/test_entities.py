@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jsonrill import PartialStream
-from jsonrill.options import Mode
+from jsonrill.partial_stream import Mode
 from support import cuttings
 from support.streams import run
 

@@ -12,7 +12,7 @@ import pytest
 
 from jsonrill import Limits, PartialStream, Update
 from jsonrill.eventstream import SSEEncoder
-from jsonrill.options import Mode
+from jsonrill.partial_stream import Mode
 from support import by, by_character, cases
 from support.streams import MODES, run, short
 

@@ -12,7 +12,7 @@ import pytest
 
 from jsonrill import Limits, PartialStream, Update
 from jsonrill.eventstream import SSEEncoder
-from jsonrill.options import Mode
+from jsonrill.partial_stream import Mode
 from support import by, few, hard
 from support.costs import is_flat, is_linear
 from support.streams import MODES, run

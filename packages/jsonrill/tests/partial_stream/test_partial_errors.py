@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Limits, PartialStream, Update, partial
-from jsonrill.options import Mode
+from jsonrill.partial_stream import Mode
 from support import by, by_character, cuttings
 from support.documents import is_prefix
 from support.streams import MODES, check_law, run

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import PartialStream
-from jsonrill.options import Mode
+from jsonrill.partial_stream import Mode
 from support import cuttings, examples, pieces
 from support.documents import is_prefix
 from support.prefixes import KEYS, SCALARS, known, texts

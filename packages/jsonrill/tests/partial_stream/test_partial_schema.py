@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
-from jsonrill import Limits, PartialStream, Update, apply_delta, is_partial, updates
-from jsonrill.options import Mode
+from jsonrill import Limits, PartialStream, Update, updates
+from jsonrill.deltas import apply_delta
+from jsonrill.partial_stream import Mode
+from jsonrill.schema import is_partial
 from support import cuttings, examples, pieces
 from support.streams import MODES, check_law, run
 

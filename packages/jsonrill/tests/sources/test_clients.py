@@ -225,7 +225,7 @@ def test_every_function_reads_the_arguments_of_a_tool(client: Any) -> None:
 def test_calls_without_text_are_not_silence(client: Any) -> None:
     with Upstream(FakeAnswer(calls=CALLS, pace=0)) as upstream:
         values, error = read(client, upstream, jsonrill.values)
-        assert values == [] and type(error) is jsonrill.UnknownSource
+        assert values == [] and type(error) is jsonrill.errors.UnknownSource
         assert "tool='weather'" in str(error)
 
 

@@ -16,7 +16,6 @@ from jsonrill import (
     InvalidJSON,
     Parser,
     PartialStream,
-    SourceFailed,
     Truncated,
     feedback,
     fields,
@@ -27,7 +26,7 @@ from jsonrill import (
     updates,
     values,
 )
-from jsonrill.errors import CUTS, CutShort
+from jsonrill.errors import CUTS, CutShort, SourceFailed
 from jsonrill.providers.finish import is_complete
 from support import cases
 from support.streams import collect
@@ -247,9 +246,9 @@ class Trip:
 
 def test_loads_and_partial_with_a_type() -> None:
     trip = jsonrill.loads("{'city': 'Rome', 'days': '3'}", Trip, repair=True)
-    assert trip == Trip("Rome", 3) and not jsonrill.is_partial(trip)
+    assert trip == Trip("Rome", 3) and not jsonrill.schema.is_partial(trip)
     early = partial('{"city": "Ro', Trip)
-    assert isinstance(early, Trip) and jsonrill.is_partial(early) and early.city == "Ro"
+    assert isinstance(early, Trip) and jsonrill.schema.is_partial(early) and early.city == "Ro"
     assert partial('{"city": "Rome", "days": 3}', Trip) == Trip("Rome", 3)
     for read in (jsonrill.loads, partial):
         with pytest.raises(jsonrill.InvalidSchema) as caught:
@@ -322,7 +321,7 @@ def test_every_error_of_data_has_the_text_and_the_value() -> None:
         assert isinstance(error, InvalidJSON), name
         assert (error.text, error.value) == (body, {"a": [1, 2]}), name
     _, error = collect(select('{"a": 1}', "b"))
-    assert isinstance(error, jsonrill.FieldNotFound) and error.text == '{"a": 1}'
+    assert isinstance(error, jsonrill.errors.FieldNotFound) and error.text == '{"a": 1}'
 
 
 def test_the_text_of_a_long_answer_is_its_beginning() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import jsonrill
-from jsonrill import InvalidJSON, JsonrillError, SourceFailed, Truncated, UnknownSource
+from jsonrill import InvalidJSON, JsonrillError, Truncated
+from jsonrill.errors import SourceFailed, UnknownSource
 from support.streams import collect, sources
 
 Source = Callable[[Iterable[Any]], Any]

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import jsonrill
-from jsonrill import SourceFailed, UnknownSource
+from jsonrill.errors import SourceFailed, UnknownSource
 from jsonrill.testing import Cut, FakeAnswer, Script, Upstream
 from support.streams import collect
 

@@ -73,7 +73,7 @@ reveal_type(jsonrill.updates("{}", schema=Trip))  # Generator[Update[Trip]]
 reveal_type(next(jsonrill.updates("{}", schema=Trip)).model)  # Trip | None
 reveal_type(next(jsonrill.updates("{}")).completed)  # list[tuple[str | int, ...]]
 reveal_type(next(jsonrill.values("{}", Trip)).title)  # str
-reveal_type(jsonrill.is_partial(5))  # bool
+reveal_type(jsonrill.schema.is_partial(5))  # bool
 reveal_type(jsonrill.values("{}", Trip, missing="zero"))  # Generator[Trip]
 reveal_type(jsonrill.partial("{", Trip, missing="zero"))  # Trip | None
 reveal_type(jsonrill.values(events(), Trip, answer=jsonrill.Answer()))  # Generator[Trip]

@@ -13,13 +13,14 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, Final, Literal
 
+from jsonrill.options import of_stage
+from jsonrill.sources.complete import events_of, refusal_of
+
 from jsonrill.chunker import Chunker
 from jsonrill.errors import CutShort
-from jsonrill.options import of_stage
 from jsonrill.paths import Path, lookup, parse_path
 from jsonrill.providers import recognise
 from jsonrill.sources.answer import AnswerText
-from jsonrill.sources.complete import events_of, refusal_of
 
 from ..errors import BadRecord
 from ..job import DEFAULT_ID, Job

@@ -7,10 +7,11 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from jsonrill.errors import LimitExceeded
-from jsonrill.eventstream import is_event_stream, is_lines
 from jsonrill.options import Input
 from jsonrill.sources.event_text import EventText
+
+from jsonrill.errors import LimitExceeded
+from jsonrill.eventstream import is_event_stream, is_lines
 
 from ..problems import Problem
 from ..runs.records import Record

@@ -17,11 +17,12 @@ from contextlib import AsyncExitStack, ExitStack, aclosing, suppress
 from types import TracebackType
 from typing import Any, Final, NamedTuple, TypedDict, Unpack
 
+from jsonrill.options import refuse_unknown
+from jsonrill.streams.driving import close_async_source
+
 from jsonrill.dialects import DIALECTS
 from jsonrill.errors import JsonrillError
 from jsonrill.eventstream import SSEDecoder, ends_stream
-from jsonrill.options import refuse_unknown
-from jsonrill.streams.driving import close_async_source
 
 from ..store import (
     Store,

@@ -10,9 +10,9 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from starlette.types import Message
 
-from jsonrill.ext.event_stream import HEADERS
-from jsonrill.ext.starlette import ByteStreamResponse
-from jsonrill.ext.tasks import stop
+from jsonrill_server.event_stream_headers import HEADERS
+from jsonrill_server.event_stream_response import ByteStreamResponse
+from jsonrill_server.tasks import stop
 
 from .answer import Reply
 

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
-from jsonrill.ext.tasks import stop
+from jsonrill_server.tasks import stop
 
 from ..store import (
     LogClosed,

@@ -14,7 +14,6 @@ from functools import cached_property, lru_cache
 from typing import Any, Final, TypedDict
 from weakref import WeakValueDictionary
 
-from jsonrill.dialects import DIALECTS
 from jsonrill.options import (
     Entity,
     Input,
@@ -36,6 +35,8 @@ from jsonrill.options import (
     refuse_unknown,
     taken_by,
 )
+
+from jsonrill.dialects import DIALECTS
 
 log = logging.getLogger("jsonrill_server.runs")
 FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", *DIALECTS)

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Final
 
 from jsonrill.errors import JsonrillError, LimitExceeded
-from jsonrill.ext.tasks import stop
+from jsonrill_server.tasks import stop
 
 from ..store import (
     LogClosed,

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 
-from jsonrill.ext.tasks import stop
+from jsonrill_server.tasks import stop
 
 from ..store import Store, StoreError
 

@@ -16,6 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any, Final, TypeVar, cast
 
+from jsonrill.options import TABLE, UpdateOptions, is_used
+from jsonrill.partial_stream.settings import StreamSettings
+from jsonrill.wire.fragment import Fragment
+from jsonrill.wire.full import to_wire
+from jsonrill.wire.parser import Parser
+
 from jsonrill.build.document import Document
 from jsonrill.chunker import Chunker
 from jsonrill.dialects import DIALECTS, Event, Settings
@@ -29,14 +35,9 @@ from jsonrill.errors import (
     stream_error,
 )
 from jsonrill.jsontext import dumps, dumps_in_parts
-from jsonrill.options import TABLE, UpdateOptions, is_used
 from jsonrill.partial_stream import PartialStream, Update
-from jsonrill.partial_stream.settings import StreamSettings
 from jsonrill.sources.answer import AnswerText
 from jsonrill.toolcalls import ToolCallEvents, ToolCalls
-from jsonrill.wire.fragment import Fragment
-from jsonrill.wire.full import to_wire
-from jsonrill.wire.parser import Parser
 
 from .options import BadOption, StreamOptions, ViewOptions
 from .positions import Position

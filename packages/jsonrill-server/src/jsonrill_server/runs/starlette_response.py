@@ -9,7 +9,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from jsonrill.ext.starlette import ByteStreamResponse
+from jsonrill_server.event_stream_response import ByteStreamResponse
 
 from .answer import Reply
 

@@ -18,7 +18,7 @@ from contextlib import aclosing
 from typing import Final, NamedTuple
 
 from jsonrill.eventstream import DONE, encode_event
-from jsonrill.ext.tasks import stop
+from jsonrill_server.tasks import stop
 
 from ..store import Entry, LogLost, Store, StoreError
 from .positions import Position

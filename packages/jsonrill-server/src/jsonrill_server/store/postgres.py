@@ -17,7 +17,7 @@ import psycopg
 from psycopg import AsyncConnection, errors, waiting
 from psycopg.conninfo import conninfo_to_dict
 
-from jsonrill.ext.tasks import stop
+from jsonrill_server.tasks import stop
 
 from .base import Bounds, Entry, StoreError, StoreFull, StoreUnavailable
 from .heads import Clock, Head

@@ -25,7 +25,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import OutOfMemoryError
 
-from jsonrill.ext.tasks import stop
+from jsonrill_server.tasks import stop
 
 from .base import (
     Bounds,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from jsonrill.ext.tasks import stop
+from jsonrill_server.tasks import stop
 
 from .signals import Signals
 

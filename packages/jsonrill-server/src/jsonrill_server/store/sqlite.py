@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jsonrill.ext.tasks import stop
+from jsonrill_server.tasks import stop
 
 from .base import Bounds, Entry, StoreError, StoreUnavailable
 from .heads import Clock, Head

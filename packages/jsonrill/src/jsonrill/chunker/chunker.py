@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import RevisionError, StreamClosed, refuse_copy
-from ..options import Null, Numbers, OnRevision
 from ..paths import Path, format_path
 from .frames import Options, Stack
 from .snapshot import (
@@ -45,9 +44,9 @@ class Chunker:
         self,
         *,
         eager: bool = False,
-        null: Null = "value",
-        on_revision: OnRevision = "raise",
-        numbers: Numbers = "growing",
+        null: Literal["value", "placeholder"] = "value",
+        on_revision: Literal["raise", "keep"] = "raise",
+        numbers: Literal["growing", "final"] = "growing",
         verify: bool = False,
     ) -> None:
         _check("eager", eager, True, False)

@@ -1,28 +1,32 @@
-"""The command line: filters from standard input or files to standard output, one JSON a line.
+"""The command line: filters from files or standard input to standard output, one JSON a line.
 
-app.py        the commands
-options.py    makes flags from the table of options, and reads their values
-input.py      reads text, lines and events from files, pipes and event streams
-output.py     writes lines, colours and event streams; safe on a terminal
-elsewhere.py  names the commands of other distributions, and what installs them
+commands.py  the commands
+options.py   the flags that several commands share
+files.py     input files, output lines, and errors as one line
 """
 
 from __future__ import annotations
 
 import sys
+from typing import Final
 
-from .elsewhere import ELSEWHERE, not_installed
+# The commands of other distributions, and the extra that installs each.
+EXTRAS: Final = {"serve": "server", "batch": "batch"}
+
+
+def not_installed(name: str, extra: str) -> str:
+    return f'{name} is not installed: pip install "jsonrill[{extra}]"'
 
 
 def main() -> None:
     """Run the `jsonrill` command."""
     try:
-        from .app import run
+        from .commands import run
     except ModuleNotFoundError as missing:
-        if missing.name in ("typer", "rich"):
-            name = sys.argv[1] if len(sys.argv) > 1 else ""
-            what = (name, ELSEWHERE[name]) if name in ELSEWHERE else ("the command line", "cli")
-            print(f"jsonrill: {not_installed(*what)}", file=sys.stderr)
-            sys.exit(2)
-        raise
+        if missing.name not in ("typer", "rich"):
+            raise
+        name = sys.argv[1] if len(sys.argv) > 1 else ""
+        what = (name, EXTRAS[name]) if name in EXTRAS else ("the command line", "cli")
+        print(f"jsonrill: {not_installed(*what)}", file=sys.stderr)
+        sys.exit(2)
     run()

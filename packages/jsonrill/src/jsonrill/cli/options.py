@@ -1,259 +1,145 @@
-"""Makes flags from the table of options and the commands' own, and reads their values."""
+"""The flags that several commands share: each group is a function that returns what they say."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from inspect import Parameter, Signature
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Callable
+from dataclasses import fields
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any
 
 import typer
 
-from ..errors import DEFAULT_LIMITS, Limits
-from ..options import Entity, Modes, Option, Patterns, Rules, Schemas, Tool, modes_of
-from .input import Source
-from .output import Output
+from ..errors import Limits
+from ..parse.rules import RULES, rule_names
+from .files import Input, Output, report
 
-_TEXTS: Final = ("values", "updates", "fragments", "select", "repair")
-_REPAIRING: Final = (*_TEXTS, "calls")
-_FILTERS: Final = (*_REPAIRING, "chunks")
-_BATCH: Final = ("batch",)
-_RESUME: Final = ("batch", "batch-resume")
-_DOCUMENTS: Final = ("batch-check", "batch-updates", "batch-values")
-_Engine = Literal["local", "dask"]
-_Rows = Literal["jsonl", "parquet"]
-_Lines = Literal["auto", "jsonl", "sse"]
-# The flags that commands have beside the options of their stage.
-OWN: Final = (
-    Option(
-        "each",
-        bool | None,
-        None,
-        ("values",),
-        "Write the value after each piece, not only the last one; by default on a terminal.",
-    ),
-    Option("watch", bool, False, ("values",), "Show one growing value instead of a value a line."),
-    Option("compact", bool, False, ("fragments",), "Write the compact wire form."),
-    Option(
-        "text", bool, False, ("chunks",), "Write the text itself instead of a JSON string a line."
-    ),
-    Option("wire", bool, False, ("calls",), "Write wire events with fragments instead of calls."),
-    Option("report", bool, False, _REPAIRING, "Report repairs on standard error."),
-    Option("tokens", int, 0, _TEXTS, "Cut the text into pieces of N characters.", least=0),
-    Option("delay", float, 0.0, _FILTERS, "Wait N milliseconds after each piece.", least=0),
-    Option("sse", bool, False, _FILTERS, "Read and write text/event-stream."),
-    Option(
-        "sse_in",
-        bool | None,
-        None,
-        _FILTERS,
-        "Read text/event-stream; by default it is recognised by its beginning.",
-    ),
-    Option("sse_out", bool, False, _FILTERS, "Write text/event-stream."),
-    Option("pretty", bool, False, _FILTERS, "Indent the output."),
-    Option("color", bool | None, None, _FILTERS, "Write colours; by default on a terminal."),
-    Option("out", str | None, None, _BATCH, "A new folder for the output."),
-    Option("engine", _Engine, "local", _RESUME, "Processes on this machine, or a Dask cluster."),
-    Option("workers", int | None, None, _RESUME, "Processes; by default one a processor.", least=0),
-    Option("scheduler", str | None, None, _RESUME, "Address of Dask, such as tcp://host:8786."),
-    Option("format", _Rows, "jsonl", _BATCH, "Format of the rows."),
-    Option(
-        "input", _Lines, "auto", _BATCH, "Format of the files: a stream a line, or event streams."
-    ),
-    Option(
-        "field", str | None, None, _BATCH, "Path of the stream in a line, such as response.chunks."
-    ),
-    Option("id_field", str, "id", _BATCH, "Path of the id in a line."),
-    Option("schema", str | None, None, _DOCUMENTS, "JSON Schema in a file, or module:Name."),
-    Option("schema", list[str] | None, None, ("batch-calls",), "TOOL=FILE: JSON Schema of a tool."),
-    Option("shard_size", str | None, None, _BATCH, "Bytes of input for each shard, such as 64MB."),
-    Option("max_line", str, "32MiB", _BATCH, "A longer line goes to quarantine."),
-    Option("json", bool, False, _RESUME, "Write the report as JSON."),
-)
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(help="Files to read, each on its own; - or none is standard input."),
+]
+SchemaFile = Annotated[str | None, typer.Option(help="JSON Schema in a file.", metavar="FILE")]
 
 
-# What each of the limits bounds; its flag is --max-NAME.
-LIMITS: Final = {
-    "depth": "Refuse deeper nesting.",
-    "text": "Refuse a longer document: characters, such as 100M.",
-    "string": "Refuse a longer string: characters.",
-    "number": "Refuse a number with more digits.",
-    "keys": "Refuse an object with more keys.",
-}
+def inputs(
+    files: Files = None,
+    tokens: Annotated[int, typer.Option(min=0, help="Cut the text to N characters a piece.")] = 0,
+    delay: Annotated[float, typer.Option(min=0, help="Wait N milliseconds after a piece.")] = 0,
+) -> list[Input]:
+    return [Input(file, tokens, delay) for file in files or ["-"]]
 
 
-def own_flags(command: str) -> list[Option]:
-    """The flags that only this command has."""
-    return [option for option in OWN if command in option.stages]
+def output(pretty: Annotated[bool, typer.Option(help="Indent the output.")] = False) -> Output:
+    return Output(pretty)
 
 
-class Own(SimpleNamespace):
-    """The values of all flags, as the library takes them."""
+def reading(
+    tool: Annotated[
+        str | None, typer.Option(help="Read the arguments of this tool's calls; true: of any.")
+    ] = None,
+    choice: Annotated[int, typer.Option(min=0, help="Which of several answers to read.")] = 0,
+    provider: Annotated[str, typer.Option(help="Whose events these are.")] = "auto",
+    sse: Annotated[bool, typer.Option("--sse", help="The input is an event stream.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Read what is nearly JSON.")] = False,
+    rules: Annotated[
+        str | None, typer.Option(help=f"Apply only these repairs: {', '.join(RULES)}.")
+    ] = None,
+    on_repair: Annotated[
+        bool, typer.Option("--report", help="Report repairs on standard error.")
+    ] = False,
+    prefix: Annotated[str, typer.Option(help="Text that comes before the answer.")] = "",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(help=f"NAME=N: {', '.join(field.name for field in fields(Limits))}."),
+    ] = None,
+) -> dict[str, Any]:
+    """Return the options of reading JSON text from a source."""
+    options: dict[str, Any] = {"choice": choice, "provider": provider, "sse": sse, "prefix": prefix}
+    options["tool"] = True if tool == "true" else tool
+    names = rule_names(rule.strip() for rule in rules.split(",")) if rules else True
+    options["repair"] = names if repair or rules else False
+    options["limits"] = limits_of(limit or [])
+    if on_repair:
+        options["on_repair"] = report_repair
+    return options
 
-    def sources(self) -> Iterator[Source]:
-        """The files, or standard input."""
-        tokens, delay = vars(self).get("tokens", 0), vars(self).get("delay", 0)
-        for file in self.files or ["-"]:
-            yield Source(Path(file), tokens, delay, self.sse or self.sse_in)
 
-    def sink(self) -> Output:
-        pretty, color = vars(self).get("pretty", False), vars(self).get("color")
-        return Output(pretty=pretty, color=color, sse=self.sse or self.sse_out)
+def report_repair(repair: Any) -> None:
+    place = f"at character {repair.offset} (line {repair.line}, column {repair.column})"
+    report(f"repaired {repair.rule} {place}")
 
 
-def json_file(path: str | None) -> Any:
-    """The JSON value in a file; `ValueError` if it cannot be read."""
+def limits_of(texts: list[str]) -> Limits:
+    """Return the limits given as NAME=N."""
+    pairs = [text.partition("=") for text in texts]
+    known = [field.name for field in fields(Limits)]
+    for name, _, number in pairs:
+        if name not in known or not number.isdecimal():
+            raise ValueError(f"a limit is NAME=N, where NAME is one of {', '.join(known)}")
+    return Limits(**{name: int(number) for name, _, number in pairs})
+
+
+def named(texts: list[str] | None) -> Any:
+    """Return one text, several, or a mapping if they are NAME=TEXT; None if there are none."""
+    if not texts:
+        return None
+    if any("=" in text for text in texts):
+        return {name: text or name for name, _, text in (it.partition("=") for it in texts)}
+    return texts[0] if len(texts) == 1 else texts
+
+
+def load_json(path: str | None) -> Any:
+    """Return the JSON value in a file; `ValueError` if it cannot be read."""
     if path is None:
         return None
     try:
-        return json.loads(Path(path).read_text("utf8"))
+        with open(path, encoding="utf8") as file:
+            return json.load(file)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
 
-def flagged(
-    work: Callable[[dict[str, Any], Own], None],
-    rows: list[Option],
-    arguments: dict[str, str],
-    schema_of: Callable[[str | None], Any] = json_file,
-) -> Callable[..., None]:
-    """A command with a flag for each of these options; `arguments` has the help of the others.
-
-    The last of those are any number of files.
-    It calls `work` with the options of the stage, and with all flags.
-    """
-
-    def run(**flags: Any) -> None:
-        rules = flags.pop("rules", None)
-        if rules is not None:
-            flags["repair"] = tuple(sorted(name.strip() for name in rules.split(",")))
-        if any(row.name == "limits" for row in rows):
-            flags["limits"] = made(lambda: limits_of(flags))
-        readers: dict[Any, Callable[[Any], Any]]
-        readers = {
-            Entity: entities_of,
-            Modes: lambda modes: modes_of(",".join(modes)),
-            Patterns: tuple,
-            Schemas: tool_schemas_of,
-            Tool: lambda name: True if name == "true" else name,
-            Any: schema_of,
-        }
-        written = [row for row in rows if row.type in readers]
-        read = made(lambda: {row.name: readers[row.type](flags[row.name]) for row in written})
-        own = Own(**{**flags, **read})
-        work({row.name: vars(own)[row.name] for row in rows if row not in OWN}, own)
-
-    parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
-    for name, help in arguments.items():
-        argument: dict[str, Any] = {"help": help, "show_default": False}
-        kind: Any = Annotated[str, typer.Argument(**argument)]
-        if name == "files":
-            kind = Annotated[list[str] | None, typer.Argument(**argument)]
-        default = None if name == "files" else Parameter.empty
-        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
-    parameters += [flag for row in rows for flag in _flags(row)]
-    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {it.name: it.annotation for it in parameters}
-    run.__name__, run.__doc__ = work.__name__, work.__doc__
-    return run
+def load_named(files: list[str] | None) -> dict[str, Any] | None:
+    """Return the JSON values in files that are given as NAME=FILE."""
+    pairs = [text.partition("=") for text in files or []]
+    if not all(path for _, _, path in pairs):
+        raise ValueError("--schema must be TOOL=FILE")
+    return {name: load_json(path) for name, _, path in pairs} or None
 
 
-def _flags(option: Option) -> Iterator[Parameter]:
-    """The parameters for one option: one, but for repair two, and for limits one each."""
-    if option.type == Limits | None:
-        for name, help in LIMITS.items():
-            default = str(getattr(DEFAULT_LIMITS, name))
-            if int(default) % 2**20 == 0:
-                default = f"{int(default) // 2**20}Mi"
-            yield _flag(f"max_{name}", default, str, f"--max-{name}", help=help, metavar="N")
-        return
-    kind, help = option.type, option.help
-    if option.modes:
-        help = f"{help} For {option.used_in}."
-    flag = f"--{option.name.replace('_', '-')}"
-    more: dict[str, Any] = {"show_default": option.default is not None}
-    if option.type in (bool, bool | None):
-        flag += f"/--no-{flag[2:]}" if option.default is not False else ""
-    elif option.type == Rules:
-        kind = bool
-    elif option.type == Schemas:
-        flag, kind, help = "--schema", list[str] | None, f"TOOL=FILE: {help}"
-    elif option.type is Any:
-        kind, more["metavar"] = str | None, "FILE"
-    elif option.type == Entity:
-        kind = list[str] | None
-    elif option.type == Tool:
-        kind, help = str | None, f"{help} {option.allowed.capitalize()}."
-    elif option.type == Patterns:
-        kind, option = list[str], replace(option, default=[])
-        more["show_default"] = False
-    elif option.type == Modes:
-        help = f"{help} One of {', '.join(option.choices)}; or NAME=MODE, for each name."
-        kind, option = list[str], replace(option, default=[option.default])
-    elif option.least is not None:
-        more |= {"min": option.least, "max": option.most}
-    elif option.folds:
-        kind, help = str, f"{help} One of {', '.join(option.choices)}."
-    flags = (flag, "-o") if option.name == "out" else (flag,)
-    yield _flag(option.name, option.default, kind, *flags, help=help, **more)
-    if option.type == Rules:
-        help = f"Apply only these repairs, separated by commas: {', '.join(option.choices)}."
-        yield _flag("rules", None, str | None, "--rules", help=help)
-
-
-def _flag(name: str, default: Any, kind: Any, *flags: str, **more: Any) -> Parameter:
-    annotation = Annotated[kind, typer.Option(*flags, **more)]
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def made(make: Callable[[], Any]) -> Any:
-    """The object that `make` returns; an option that it refuses is a usage error."""
+def checked(work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Call the library; an option that it refuses is a usage error."""
     try:
-        return make()
+        return work(*arguments, **options)
     except (TypeError, ValueError) as error:
         raise typer.BadParameter(str(error)) from error
     except ImportError as error:
-        typer.echo(f"jsonrill: {error}", err=True)
+        report(str(error))
         raise typer.Exit(2) from None
 
 
-def entities_of(names: list[str] | None) -> Any:
-    """The value of the option `entity`: one pattern, several, or a mapping of NAME=PATTERN."""
-    if not names:
-        return None
-    if any("=" in name for name in names):
-        pairs = [name.partition("=") for name in names]
-        return {name: pattern or name for name, _, pattern in pairs}
-    return names[0] if len(names) == 1 else names
+def with_flags(work: Callable[..., None]) -> Callable[..., None]:
+    """Return a command in which each parameter named like a group is replaced by its flags."""
+    groups: dict[str, Callable[..., Any]] = {
+        name: group
+        for name, group in (("reading", reading), ("inputs", inputs), ("output", output))
+        if name in signature(work).parameters
+    }
+    own = signature(work, eval_str=True).parameters.values()
+    parameters = [parameter for parameter in own if parameter.name not in groups]
+    for group in groups.values():
+        parameters += signature(group, eval_str=True).parameters.values()
 
+    def run(**flags: Any) -> None:
+        for name, group in groups.items():
+            names = signature(group).parameters
+            flags[name] = checked(group, **{flag: flags.pop(flag) for flag in names})
+        work(**flags)
 
-def tool_schemas_of(schemas: list[str] | None) -> dict[str, Any] | None:
-    """The JSON Schemas in files given as TOOL=FILE, by tool."""
-    if not schemas:
-        return None
-    pairs = [schema.partition("=") for schema in schemas]
-    if not all(name and path for name, _, path in pairs):
-        raise ValueError("--schema must be TOOL=FILE")
-    return {name: json_file(path) for name, _, path in pairs}
-
-
-def limits_of(flags: dict[str, Any]) -> Limits:
-    """The limits that --max-depth and the others name; they leave `flags`."""
-    return Limits(**{name: bytes_of(flags.pop(f"max_{name}")) or 0 for name in LIMITS})
-
-
-def bytes_of(size: str | None) -> int | None:
-    """The bytes of a size such as 64MB or 1.5GiB."""
-    if size is None:
-        return None
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", size.strip().lower())
-    if match is None:
-        raise ValueError(f"a size is a number with perhaps kB, MB or GB, not {size!r}")
-    count, unit, binary = match.groups()
-    return int(float(count) * (1024 if binary else 1000) ** " kmgt".index(unit or " "))
+    keywords = [it.replace(kind=Parameter.KEYWORD_ONLY) for it in parameters]
+    run.__signature__ = Signature(keywords)  # type: ignore[attr-defined]
+    run.__annotations__ = {it.name: it.annotation for it in keywords}
+    run.__name__, run.__doc__ = work.__name__, work.__doc__
+    return run

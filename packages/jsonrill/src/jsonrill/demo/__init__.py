@@ -1,5 +1,4 @@
-"""The demo in a terminal, and the recorded streams that it and the simulated models play.
+"""The demo in a terminal (`terminal.py`), and the recorded streams that it plays.
 
-recordings/  recorded streams, written for this project
-terminal.py  the three jobs in a terminal
+The simulated models of the server play the same recordings.
 """

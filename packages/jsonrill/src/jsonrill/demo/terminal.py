@@ -1,4 +1,4 @@
-"""Shows the three jobs in about ten seconds, on recorded streams, without a network.
+"""The demo in a terminal: the jobs of jsonrill on recorded streams, without a network.
 
 In a terminal each part is animated; in a pipe the same steps are printed as lines, without pauses.
 """
@@ -7,204 +7,113 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.live import Live
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from .. import Chunker, PartialStream, ToolCalls
+from ..cli.files import safe
 from ..jsontext import dumps
-from ..options import Mode
-from ..terminal import CARET, Screen, rendered, safe
 from .recordings import recorded
 
-MODES: tuple[Mode, ...] = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE")
+# A picture for the terminal, and the line that replaces it elsewhere.
+Step = tuple[str, str]
 
 
-def show(pace: float = 1.0, console: Console | None = None, still: bool = False) -> None:
-    """Show all four parts, one after the other."""
-    stage = Stage(console or Screen(highlight=False), pace, still)
-    stage.title("jsonrill", "streaming JSON in both directions")
-    for part in (text_to_values, snapshots_to_text, tool_calls, stopped_early):
-        part(stage)
-    stage.say("Next: jsonrill values --help, or the README.", "dim")
+def show(pace: float = 1.0, console: Console | None = None) -> None:
+    """Show all parts, one after the other."""
+    console = console or Console(highlight=False)
+    _say(console, "jsonrill", "growing JSON, in both directions")
+    parts = (
+        ("text → values", "a model's tokens as valid updates", _updates(), 0.035),
+        ("snapshots → text", "snapshots with shuffled keys as chunks again", _chunks(), 0.22),
+        ("tool calls", "two interleaved calls of one answer", _calls(), 0.09),
+        ("a wrong answer", "a schema violation, found while it is written", _violation(), 0.03),
+    )
+    for title, about, steps, seconds in parts:
+        _say(console, title, about)
+        _play(console, steps, seconds * pace)
+    console.print(Text("Next: jsonrill values --help, or the README.", "dim"))
 
 
-class Stage:
-    """Shows a part: animated in a terminal, as lines elsewhere, or only its last frame."""
-
-    def __init__(self, console: Console, pace: float, still: bool = False) -> None:
-        self.console = console
-        self._live = console.is_terminal
-        self._still = still
-        self._pace = pace if self._live else 0.0
-
-    def title(self, title: str, about: str) -> None:
-        self.console.print(Text.assemble(("\n" + title, "bold cyan"), ("  " + about, "dim")))
-
-    def say(self, text: str, style: str = "") -> None:
-        self.console.print(Text(text, style))
-
-    def rest(self, seconds: float) -> None:
-        if self._pace:
-            time.sleep(seconds * self._pace)
-
-    @contextmanager
-    def playing(self) -> Iterator[Callable[[RenderableType, str], None]]:
-        """A function that shows a frame, or prints the line that replaces it."""
-        if not self._live:
-            yield (
-                lambda frame, line: self.console.print(Text(line), soft_wrap=True) if line else None
-            )
-            return
-        if self._still:
-            frames: list[RenderableType] = []
-            yield lambda frame, line: frames.append(frame)
-            self.console.print(frames[-1])
-            return
-        with Live(console=self.console, auto_refresh=False) as live:
-            yield lambda frame, line: live.update(frame, refresh=True)
+def _say(console: Console, title: str, about: str) -> None:
+    console.print(Text.assemble(("\n" + title, "bold cyan"), ("  " + about, "dim")))
 
 
-def tokens(text: str, size: int = 4) -> list[str]:
+def _play(console: Console, steps: Iterator[Step], seconds: float) -> None:
+    if not console.is_terminal:
+        for _, line in steps:
+            if line:
+                console.print(Text(safe(line)), soft_wrap=True)
+        return
+    with Live(console=console, auto_refresh=False) as live:
+        for picture, _ in steps:
+            live.update(Panel(Text(safe(picture))), refresh=True)
+            time.sleep(seconds)
+
+
+def _tokens(text: str, size: int = 4) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def text_to_values(stage: Stage) -> None:
-    """Show a model's tokens becoming values, in three modes side by side."""
-    stage.title("text → values", "the same tokens in three modes")
-    text = recorded("trip.txt")
-    streams: dict[str, PartialStream] = {mode: PartialStream(mode, entity="days") for mode in MODES}
-    last: dict[str, Any] = dict.fromkeys(MODES)
-    counts: dict[str, int] = dict.fromkeys(MODES, 0)
-    shown = ""
-    with stage.playing() as play:
-        for token in tokens(text):
-            shown += token
-            line = ""
-            for mode, stream in streams.items():
-                for update in stream.feed(token):
-                    last[mode] = update
-                    counts[mode] += 1
-                    if update.status == "COMPLETED":
-                        line += f"{mode:12} {update.to_json()}\n"
-            play(_modes(shown, last, counts), line.rstrip())
-            stage.rest(0.035)
-    for mode, count in counts.items():
-        stage.say(f"  {mode}: {count} updates, each valid JSON", "green")
+def _pretty(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _modes(shown: str, last: dict[str, Any], counts: dict[str, int]) -> RenderableType:
-    answer = Panel(
-        Text(safe(shown) + CARET), title="the model writes", border_style="dim", height=9
-    )
-    panels = [
-        Panel(
-            rendered(update.data, update.open_path) if update else Text(""),
-            title=f"{mode} ({counts[mode]})",
-            subtitle=f"days[{update.index}] {update.status}" if update else "",
-            height=11,
-        )
-        for mode, update in last.items()
-    ]
-    return Group(answer, _side_by_side(panels))
+def _updates() -> Iterator[Step]:
+    stream = PartialStream("REALTIME", entity="days")
+    written, count, last = "", 0, ""
+    for token in _tokens(recorded("trip.txt")):
+        written += token
+        line = ""
+        for update in stream.feed(token):
+            count += 1
+            last = f"days[{update.index}] {update.status}\n{_pretty(update.data)}"
+            line = update.to_json() if update.status == "COMPLETED" else line
+        yield f"{written[-160:]}▌\n\n{last}", line
+    yield f"{last}\n\n{count} updates, each valid JSON", f"{count} updates, each valid JSON"
 
 
-def _side_by_side(panels: list[Panel]) -> Table:
-    """The panels in one row, however narrow the terminal is."""
-    row = Table.grid(expand=True)
-    for _ in panels:
-        row.add_column(ratio=1)
-    row.add_row(*panels)
-    return row
-
-
-def snapshots_to_text(stage: Stage) -> None:
-    """Show shuffled snapshots becoming chunks."""
-    stage.title("snapshots → text", "complete snapshots with shuffled keys, as chunks again")
+def _chunks() -> Iterator[Step]:
+    chunker, written = Chunker(), ""
     snapshots = recorded("snapshots.jsonl").splitlines()
-    chunker = Chunker()
-    written = ""
-    with stage.playing() as play:
-        for number, snapshot in enumerate([*snapshots, None], start=1):
-            chunk = chunker.flush() if snapshot is None else chunker.feed(snapshot)
-            written += chunk
-            play(_chunks(snapshot, number, written, chunk), f"chunk {number:2}  {dumps(chunk)}")
-            stage.rest(0.22)
-    same = json.loads(written) == json.loads(snapshots[-1])
-    stage.say(f"  joined, the chunks {'are' if same else 'ARE NOT'} the last snapshot", "green")
+    for number, snapshot in enumerate(snapshots, start=1):
+        chunk = chunker.feed(snapshot)
+        written += chunk
+        yield f"snapshot {number}\n{snapshot}\n\ntext\n{written}▌", f"chunk {dumps(chunk)}"
+    written += chunker.flush()
+    is_same = json.loads(written) == json.loads(snapshots[-1])
+    result = f"joined, the chunks {'are' if is_same else 'ARE NOT'} the last snapshot"
+    yield f"{written}\n\n{result}", result
 
 
-def _chunks(snapshot: str | None, number: int, written: str, chunk: str) -> RenderableType:
-    old = written[: len(written) - len(chunk)]
-    text = Text.assemble(old, (chunk, "bold yellow"), (CARET, "bold yellow"))
-    return Group(
-        Panel(
-            Text(snapshot or "(the end)"), title=f"snapshot {number}", border_style="dim", height=5
-        ),
-        Panel(text, title="text written so far", height=6),
-    )
-
-
-def tool_calls(stage: Stage) -> None:
-    """Show two interleaved tool calls as they grow."""
-    stage.title("tool calls", "two calls of one answer, interleaved, each live")
+def _calls() -> Iterator[Step]:
     calls = ToolCalls()
-    with stage.playing() as play:
-        for line in recorded("calls.jsonl").splitlines():
-            changed = calls.feed(json.loads(line))
-            told = [f"{u.call.name:12} {dumps(u.call.args)}" for u in changed if u.status]
-            play(_cards(calls), "\n".join(told))
-            stage.rest(0.09)
-    done = sum(call.status == "complete" for call in calls.calls)
-    stage.say(f"  {done} of {len(calls.calls)} calls complete", "green")
+    for line in recorded("calls.jsonl").splitlines():
+        changed = [update.call for update in calls.feed(json.loads(line)) if update.status]
+        cards = [f"{call.name} {call.status}\n{_pretty(call.args)}" for call in calls.calls]
+        lines = [f"{call.name} {call.status} {dumps(call.args)}" for call in changed]
+        yield "\n\n".join(cards), "\n".join(lines)
 
 
-def _cards(calls: ToolCalls) -> RenderableType:
-    return _side_by_side(
-        [
-            Panel(
-                rendered(call.args) if call.args is not None else Text(CARET, "bold yellow"),
-                title=f"{call.name}",
-                subtitle=call.status,
-                border_style="green" if call.status == "complete" else "yellow",
-                height=8,
-            )
-            for call in calls.calls
-        ]
-    )
-
-
-def stopped_early(stage: Stage) -> None:
-    """Show a schema violation that is found while it is written."""
-    stage.title("a doomed answer", "a schema violation, stopped at its first character")
+def _violation() -> Iterator[Step]:
     text = recorded("broken.txt")
     try:
         stream = PartialStream("REALTIME", schema=json.loads(recorded("broken.schema.json")))
     except ImportError as missing:
-        stage.say(f"  left out: {missing}", "yellow")
+        yield f"left out: {missing}", f"left out: {missing}"
         return
     read = 0
-    with stage.playing() as play:
-        for token in tokens(text):
-            read += len(token)
-            errors = [u.error for u in stream.feed(token) if u.error]
-            play(_answer(text, read, errors), "")
-            if errors:
-                break
-            stage.rest(0.03)
-    for error in errors:
-        stage.say(f"  {error['code']}: {error['message']}", "red")
-    stage.say(
-        f"  stopped after {read} of {len(text)} characters: {len(text) - read} saved", "green"
-    )
-
-
-def _answer(text: str, read: int, errors: list[Any]) -> RenderableType:
-    style = "red" if errors else "dim"
-    return Panel(Text(text[:read] + CARET), title="the model writes", border_style=style, height=9)
+    for token in _tokens(text):
+        read += len(token)
+        errors = [update.error for update in stream.feed(token) if update.error]
+        if errors:
+            saved = f"stopped after {read} of {len(text)} characters"
+            line = f"{errors[0]['code']}: {errors[0]['message']}\n{saved}"
+            yield f"{text[:read]}▌\n\n{line}", line
+            return
+        yield f"{text[:read]}▌", ""

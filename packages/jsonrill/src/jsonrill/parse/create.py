@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypedDict
 
+from ..errors import DEFAULT_LIMITS, Limits, check_names
 from .machine import Machine
-from .position import Position
-from .sink import Sink
+from .sink import Repair, Sink
 
 
-def create_machine(sink: Sink, options: dict[str, Any]) -> Position:
-    """Return the machine for these options; `TypeError` for one that is unknown."""
+class ParseOptions(TypedDict, total=False):
+    """The options of everything that reads JSON text.
+
+    `repair` is true or the names of repairs, each of which `on_repair` gets; `prefix` is text that
+    comes before the answer; `parse_float` makes a number of one with a fraction or exponent.
+    """
+
+    repair: bool | Iterable[str]
+    on_repair: Callable[[Repair], object] | None
+    prefix: str
+    limits: Limits | None
+    parse_float: Callable[[str], Any]
+
+
+PARSE_OPTIONS: Final = frozenset(ParseOptions.__annotations__)
+
+
+def create_machine(sink: Sink, options: Mapping[str, Any]) -> Any:
+    """Return a machine that emits to the sink; raise `TypeError` for an unknown option."""
     if not options:
         return Machine(sink)
-    given = {name: value for name, value in options.items() if value is not None}
-    repair, on_repair = given.pop("repair", False), given.pop("on_repair", None)
-    if not repair:
-        return Machine(sink, **given)
-    # Imported when it is first needed: compiling its patterns takes long.
+    check_names(options, PARSE_OPTIONS)
+    limits, prefix = options.get("limits") or DEFAULT_LIMITS, options.get("prefix", "")
+    parse_float, on_repair = options.get("parse_float", float), options.get("on_repair")
+    if not isinstance(limits, Limits):
+        raise ValueError(f"limits is a Limits object such as Limits(depth=64), not {limits!r}")
+    if not isinstance(prefix, str):
+        raise ValueError(f"prefix is a text, not {prefix!r}")
+    if not callable(parse_float):
+        raise ValueError(f"parse_float is a function, not {parse_float!r}")
+    if on_repair is not None and not callable(on_repair):
+        raise ValueError(f"on_repair is a function, not {on_repair!r}")
+    repair = options.get("repair", False)
+    if repair is False:
+        return Machine(sink, limits, parse_float, prefix)
+    # Imported when it is needed: compiling its patterns takes longer than the rest of the package.
     from .repair import RepairMachine
+    from .rules import rule_names
 
-    return RepairMachine(sink, repair, on_repair, **given)
+    rules = rule_names(repair)
+    if not rules:
+        return Machine(sink, limits, parse_float, prefix)
+    return RepairMachine(sink, rules, on_repair, limits, parse_float, prefix)

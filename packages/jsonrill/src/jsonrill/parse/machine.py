@@ -129,10 +129,13 @@ class Machine(Position):
 
     def _feed_text(self, text: str) -> None:
         text = self._begin_text(text)
-        if self._offset + len(text) > self._text_limit:
-            room = self._text_limit - self._offset
+        while self._offset + len(text) > self._text_limit:
+            limit, room = self._text_limit, self._text_limit - self._offset
             self._run(text[:room])
-            raise self._over("text", self._text_limit, self._held, len(self._held))
+            if self._text_limit <= limit:
+                raise self._over("text", self._limits.text, self._held, len(self._held))
+            text = self._held + text[room:]
+            self._held = ""
         self._run(text)
 
     def _run(self, text: str) -> None:  # noqa: C901

@@ -89,6 +89,13 @@ class Position:
         self._sink = sink
         sink.frames = self.frames
 
+    def limit_text(self, end: int) -> None:
+        """Allow the text up to this offset, instead of `limits.text` characters.
+
+        A sink may do so: `select` limits each value instead of the document.
+        """
+        self._text_limit = end
+
     # ---- what a caller can read between two pieces ----
 
     @property
@@ -259,8 +266,9 @@ class Position:
         place = self._fail_at(text, pos)
         where = f"at character {place['offset']}, in {short_path(place['path'])}"
         # Python itself bounds the digits of a number.
-        remedy = "" if limit == "number" else f": pass limits=Limits({limit}=...) to allow more"
-        return LimitExceeded(f"more than {bound} ({limit}) {where}{remedy}", limit=limit, **place)
+        hint = "" if limit == "number" else f": pass limits=Limits({limit}=...) to allow more"
+        message = f"more than {bound} ({limit}) {where}"
+        return LimitExceeded(message, hint=hint, limit=limit, **place)
 
     def _fail_at(self, text: str, pos: int) -> dict[str, Any]:
         """Close the stream; return offset, line, column and path of `text[pos]`."""

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-from ..options import allow, check
-
 RULES: Final = {
     "around": "text, fences and <think> around one object or list",
     "commas": "one too many before a closing bracket, one missing between two values",
@@ -23,17 +21,16 @@ RULES: Final = {
     "cut-off": "what is open at the end is closed",
 }
 
-allow("repair", RULES)
-
 
 def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
     """Return the names of the rules that `repair=` selects; `ValueError` for an unknown name."""
-    check(repair=rules)
     if isinstance(rules, bool):
         return frozenset(RULES if rules else ())
+    if not isinstance(rules, Iterable) or isinstance(rules, bytes):
+        raise ValueError(f"repair is true, false, or names of repairs, not {rules!r}")
     names = frozenset([rules] if isinstance(rules, str) else rules)
     for name in sorted(map(str, names - RULES.keys())):
-        close = get_close_matches(name, RULES, 1)
+        close = get_close_matches(name, RULES, 1, 0.5)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(RULES)}"
         raise ValueError(f"no repair rule is named {name!r}: {hint}")
     return names

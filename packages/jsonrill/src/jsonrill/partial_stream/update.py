@@ -104,7 +104,7 @@ class Update(Generic[T]):
         if (earlier.entity, earlier.index) != (self.entity, self.index):
             return False
         if earlier.delta is not None and self.delta is not None:
-            self.delta = earlier.delta + self.delta
+            self.delta = _joined(earlier.delta, self.delta)
         self._completed = earlier.completed + self.completed, None
         return True
 
@@ -128,3 +128,13 @@ class Update(Generic[T]):
 
     def __repr__(self) -> str:
         return f"Update({self.to_json()})"
+
+
+def _joined(earlier: Delta, later: Delta) -> Delta:
+    """Return the operations of two deltas; text that is appended at one place, as one."""
+    if earlier and later:
+        (name, pointer, *_), (next_name, next_pointer, *_) = earlier[-1], later[0]
+        if name == next_name == "append" and pointer == next_pointer:
+            merged = ["append", pointer, earlier[-1][2] + later[0][2]]
+            return [*earlier[:-1], merged, *later[1:]]
+    return earlier + later

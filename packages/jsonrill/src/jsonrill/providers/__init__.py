@@ -6,7 +6,6 @@ are of frameworks, which send events of a provider in an envelope, or say the sa
 
 from __future__ import annotations
 
-from ..options import allow
 from . import (
     ag_ui,
     anthropic,
@@ -54,4 +53,3 @@ PROVIDERS.update(
         "langgraph": ProviderPage(langgraph.accepts, langgraph.LangGraph),
     }
 )
-allow("provider", ["auto", *PROVIDERS])

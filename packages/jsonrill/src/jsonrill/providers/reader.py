@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..options import TABLE
 from .objects import plain
 from .statements import Statement, Translate, failed
 
@@ -43,8 +42,8 @@ class Reader:
         self._translate: Translate = _only_errors
         if callable(provider):
             self._accepts, self._translate = lambda event: True, provider
-        elif (name := TABLE["provider"].check(provider)) != "auto":
-            self._switch_to(name)
+        elif provider != "auto":
+            self._switch_to(_name_of(provider))
             self._accepts = lambda event: True
 
     @property
@@ -72,6 +71,14 @@ class Reader:
         page = PROVIDERS[name]
         self._accepts = page.accepts
         self._translate = self._pages.setdefault(name, page.translation())
+
+
+def _name_of(provider: str) -> str:
+    """Return the name of a provider; case, - and _ do not matter."""
+    name = provider.lower().replace("-", "_") if isinstance(provider, str) else provider
+    if name not in PROVIDERS:
+        raise ValueError(f"provider is one of auto, {', '.join(PROVIDERS)}, not {provider!r}")
+    return name
 
 
 def _only_errors(event: dict[str, Any]) -> Sequence[Statement]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, Unpack
+from typing import Any, Literal, NoReturn, Unpack
 
 from ..build.builder import ValueBuilder
 from ..errors import (
@@ -14,8 +14,7 @@ from ..errors import (
     StreamClosed,
     refuse_copy,
 )
-from ..options import TABLE, Missing, ParseOptions
-from ..parse.create import create_machine
+from ..parse.create import ParseOptions, create_machine
 from ..parse.sink import Repair
 from ..paths import ABSENT, Path
 from . import Schema
@@ -41,10 +40,10 @@ class SchemaDocument:
         schema: Any,
         *,
         live: bool = False,
-        missing: Missing = "none",
+        missing: Literal["none", "zero"] = "none",
         **options: Unpack[ParseOptions],
     ) -> None:
-        self.schema = Schema(schema, zeros=TABLE["missing"].check(missing) == "zero")
+        self.schema = Schema(schema, zeros=missing == "zero")
         self._options = options
         self._is_plain = live or not self.schema.is_typed
         self._live = live

@@ -1,69 +1,78 @@
-"""The text of the answer in a provider's events, which the stages of jsonrill read."""
+"""A provider's events → the text of the answer, or the arguments of its calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import CutShort
-from ..options import TABLE, Provider
+from ..errors import CutShort, InvalidJSON, SourceFailed, UnknownSource, truncated
 from ..providers import Reader
-from ..providers.statements import (
-    CallDelta,
-    Ending,
-    Statement,
-    Text,
-    text_in,
-)
+from ..providers.ending import Ending, Watch
+from ..providers.statements import CallDelta, Finish, Statement, Text, of_choice, text_in
+from .events import EventReader
+from .explain import quote
+from .opening import Opened
+
+if TYPE_CHECKING:
+    from ..toolcalls import ToolCall
+    from .text import TextReader
+
+# What is between the arguments of two calls (RFC 7464).
+SEPARATOR: Final = "\x1e"
+# What a JSON text begins with, and how much of a text that begins with something else is read, to
+# see whether the model refused or was stopped.
+_BEGINS_JSON: Final = '{["-0123456789\ufeff`<'
+_PROSE: Final = 120
+# Errors that the reader of the text finds by itself.
+_IN_TEXT: Final = ("INVALID_JSON", "TRUNCATED", "LIMIT_EXCEEDED")
 
 
 class AnswerText:
     """Reads events and returns the text of one choice, without reasoning and calls."""
 
-    # All of an answer is wanted.
     done = False
 
-    def __init__(self, provider: Provider = "auto", *, choice: int = 0) -> None:
+    def __init__(self, provider: Any = "auto", *, choice: int = 0) -> None:
         self._reader = Reader(provider)
-        self._choice = TABLE["choice"].check(choice)
-        self._has_text = False
-        # The names of the calls, as far as they matter: before the first text.
-        self._calls: list[str] = []
-        self._has_calls = False
-        # A choice that has text while the one that is read has none.
-        self._elsewhere: int | None = None
+        self._choice = choice
         self._ending = Ending()
-        self._ended = False
+        self._has_text = False
+        # Before the first text: the names of calls, and a choice that has text instead.
+        self._calls: dict[str, None] = {}
+        self._has_calls = False
+        self._other_choice: int | None = None
 
     def feed(self, event: Any) -> str:
-        """The text that an event adds: a dict, JSON text, or an object of a client library."""
-        statements = self._reader.feed(event)
-        return self.read(statements)
+        """Return the text that an event adds: a dict, JSON text, or an SDK's object."""
+        return self.read(self._reader.feed(event))
 
     def read(self, statements: Sequence[Statement]) -> str:
-        """The text that statements add."""
+        """Return the text that statements add."""
+        self._ending.feed(statements)
         text = text_in(statements, self._choice)
-        one = statements[0] if len(statements) == 1 else None
-        if not (self._has_text and type(one) is Text and not one.refusal) or self._ended:
-            # Most events are nothing but more text.
-            self._ending.feed(statements)
-            self._ended = self._ending.of(self._choice) is not None
-        if text:
-            self._has_text = True
-        elif not self._has_text:
-            for one in statements:
-                if type(one) is CallDelta:
+        self._has_text = self._has_text or bool(text)
+        if not self._has_text:
+            for statement in statements:
+                if isinstance(statement, CallDelta):
                     self._has_calls = True
-                    if one.name and one.name not in self._calls:
-                        self._calls.append(one.name)
-                elif type(one) is Text and one.text:
-                    self._elsewhere = one.choice
+                    if statement.name:
+                        self._calls[statement.name] = None
+                elif isinstance(statement, Text) and statement.text:
+                    self._other_choice = statement.choice
         return text
 
-    def cut(self, *, ends: bool | None = None) -> CutShort | None:
-        """How the answer was cut, once its stream has ended; None if it is complete.
+    def pieces(self, statements: Sequence[Statement]) -> Iterable[str]:
+        text = self.read(statements)
+        return (text,) if text else ()
 
-        `ends`: the stream should have had an event for its end; by default if its provider has one.
+    def flush(self) -> Iterable[str]:
+        return ()
+
+    def cut(self, *, ends: bool | None = None) -> CutShort | None:
+        """Return how the answer was cut, once its stream has ended; None if it is complete.
+
+        `ends`: the stream has an event for its end; by default if its provider has one.
         """
         return self._ending.cut(self._choice, ends=self._reader.ends if ends is None else ends)
 
@@ -84,20 +93,220 @@ class AnswerText:
 
     @property
     def missing(self) -> str | None:
-        """Why there is no text, and the remedy; None if there may be none."""
-        if not self._has_text and self._elsewhere is not None:
-            return f"choice {self._choice} has no text, but choice {self._elsewhere} has"
+        """Why there is no text, and what to do; None if there may be none."""
+        if not self._has_text and self._other_choice is not None:
+            return f"choice {self._choice} has no text, but choice {self._other_choice} has"
         if not self.has_only_calls:
             return None
-        name = f"tool={self._calls[0]!r} or tool=True" if self._calls else "tool=True"
-        calls = f" ({', '.join(self._calls)})" if self._calls else ""
-        return f"the answer has tool calls{calls} and no text: pass {name} for their arguments"
+        names = [*self._calls]
+        option = f"tool={names[0]!r} or tool=True" if names else "tool=True"
+        shown = f" ({', '.join(names)})" if names else ""
+        return f"the answer has tool calls{shown} and no text: pass {option} for their arguments"
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call, and its argument text that has not been handed on."""
+
+    call: ToolCall
+    pieces: list[str] = field(default_factory=list)
+    is_empty: bool = True
+    # Whether it was handed on to its end, and whether text came after that.
+    is_passed: bool = False
+    is_late: bool = False
+
+
+class ArgumentText:
+    """Reads events and returns the argument text of the calls of one tool, or (True) of any.
+
+    Calls come one after another, each but the first after a separator. If calls are interleaved,
+    the later one waits until the arguments of the earlier one are complete.
+    """
+
+    def __init__(self, tool: str | bool, *, choice: int, repair: Any, is_first: bool) -> None:
+        from ..toolcalls import ToolCalls  # an answer's text does not need it
+
+        self._tool = tool
+        self._choice = choice
+        self._is_first = is_first
+        self._calls = ToolCalls(repair=repair)
+        self._ending = Ending()
+        # All calls by identity, and those that are not passed on yet, in order.
+        self._known: dict[int, _Call] = {}
+        self._queue: list[_Call] = []
+        self._current: _Call | None = None
+        self._count = 0
+        self._other_names: dict[str, None] = {}
+        # True once everything that is needed has arrived.
+        self.done = False
+
+    @property
+    def missing(self) -> str | None:
+        """Why there are no arguments; None if there are some."""
+        if self._count:
+            return None
+        if self._tool is True:
+            return "the answer has no tool calls: leave out tool= to read its text"
+        others = f", but of {', '.join(self._other_names)}" if self._other_names else ""
+        return f"the answer has no call of {self._tool}{others}"
 
     def pieces(self, statements: Sequence[Statement]) -> Iterator[str]:
-        """As `read`, for a decoder."""
-        text = self.read(statements)
-        if text:
-            yield text
+        """Return the argument text that statements add."""
+        statements = of_choice(statements, self._choice)
+        self._ending.feed(statements)
+        for update in self._calls.read(statements):
+            entry = self._known.get(id(update.call))
+            if entry is None:
+                entry = self._known[id(update.call)] = _Call(update.call)
+                self._queue.append(entry)
+            text = update.function_args
+            # A complete `{}` may be replaced; if it is not, it is handed on with the call's end.
+            if text and not (entry.is_empty and text == "{}" == update.call.raw):
+                entry.is_late = entry.is_late or entry.is_passed
+                entry.pieces.append(text)
+                entry.is_empty = False
+        return self._emit(is_last=False)
 
     def flush(self) -> Iterator[str]:
-        return iter(())
+        """Return what waited for calls that have not ended; raise an error not in the text."""
+        self._calls.flush()
+        yield from self._emit(is_last=True)
+        for entry in self._known.values():
+            error = entry.call.error
+            if error is None or not entry.is_passed:
+                continue
+            if error["code"] not in _IN_TEXT:
+                name = f"the call {entry.call.id} of {entry.call.name}"
+                raise SourceFailed(f"{name}: {error['message']}")
+            if entry.is_late:
+                raise InvalidJSON(error["message"], offset=error.get("offset"))
+
+    def cut(self, *, ends: bool) -> CutShort | None:
+        """Return how the calls were cut, once their stream has ended."""
+        passed = [entry for entry in self._known.values() if entry.is_passed]
+        if passed and all(entry.call.status == "complete" for entry in passed):
+            return None
+        return self._ending.cut(self._choice, ends=ends)
+
+    def _emit(self, *, is_last: bool) -> Iterator[str]:
+        while self._queue and not self.done:
+            entry = self._queue[0]
+            is_ended = is_last or entry.call.status != "streaming"
+            if not (entry.pieces or is_ended):
+                return
+            if self._tool not in (True, entry.call.name):
+                self._other_names[entry.call.name or "?"] = None
+                self._queue.pop(0)
+                continue
+            yield from self._texts_of(entry, is_ended)
+            if not is_ended and not (self._has_next() and entry.call.complete_args):
+                return
+            entry.is_passed = True
+            self._queue.pop(0)
+            self.done = self._is_first
+
+    def _texts_of(self, entry: _Call, is_ended: bool) -> Iterator[str]:
+        if self._current is not entry:
+            self._current = entry
+            self._count += 1
+            if self._count > 1:
+                yield SEPARATOR
+        pieces, entry.pieces = entry.pieces, []
+        yield from pieces
+        if is_ended and entry.is_empty and entry.call.status == "complete":
+            yield "{}"
+
+    def _has_next(self) -> bool:
+        """Return whether a call behind the first one in the queue may be handed on."""
+        behind = self._queue[1:]
+        return any(it.pieces and self._tool in (True, it.call.name) for it in behind)
+
+
+class AnswerReader:
+    """Reads a provider's events, or text that holds them, and returns the requested text."""
+
+    def __init__(self, options: TextReader, sse: bool, failure: tuple[int, str] | None) -> None:
+        self._options = options
+        self._choice = options.choice
+        self._events = EventReader(options.provider, sse=sse)
+        self._events.open(Opened((), failure=failure))
+        self._reader = Reader(options.provider)
+        self._watch = None if options.answer is None else Watch(options.answer, options.choice)
+        self._wanted: AnswerText | ArgumentText = AnswerText(choice=options.choice)
+        if options.tool is not None:
+            self._wanted = ArgumentText(
+                options.tool,
+                choice=options.choice,
+                repair=options.repair,
+                is_first=options.is_first_call,
+            )
+        # The beginning of an answer that cannot be JSON, until enough of it is known.
+        self._prose: str | None = "" if options.may_be_prose else None
+        self.cut: CutShort | None = None
+
+    @property
+    def done(self) -> bool:
+        return self._wanted.done
+
+    def feed(self, element: Any) -> Iterator[str]:
+        """Return the text that an element adds."""
+        return self._without_prose(self._read(self._events.feed(element)))
+
+    def flush(self) -> Iterator[str]:
+        """Return the text at the end; raise an error if the source is not what was requested."""
+        yield from self._without_prose(self._read(self._events.flush()))
+        yield from self._wanted.flush()
+        ends = self._reader.ends and not self._events.said_done
+        if self._watch is not None:
+            self._watch.end(ends=ends)
+        cut = self.cut = self._wanted.cut(ends=ends)
+        if self._prose:
+            if cut is not None:
+                raise truncated(cut._replace(detail=cut.detail or quote(self._prose)))
+            yield self._prose
+        if cut is not None and cut.reason != "lost":
+            return
+        is_empty = self._options.reads_events or self._events.is_empty
+        missing = None if is_empty else self._wanted.missing
+        if missing is not None:
+            raise UnknownSource(missing)
+
+    def _read(self, events: Iterable[Any]) -> Iterator[str]:
+        for event in events:
+            statements = self._reader.feed(event)
+            if self._watch is not None:
+                self._watch.read(statements)
+            for piece in self._wanted.pieces(statements):
+                self._options.keep(piece)
+                yield piece
+            for statement in statements:
+                if isinstance(statement, Finish) and statement.reason == "error":
+                    self._fail(statement)
+
+    def _fail(self, finish: Finish) -> None:
+        if finish.choice in (None, self._choice):
+            if self._watch is not None:
+                self._watch.end(ends=True)
+            raise SourceFailed(f"the provider reported an error: {finish.detail}")
+
+    def _without_prose(self, pieces: Iterator[str]) -> Iterator[str]:
+        """Return the pieces, but hold the beginning of prose: its end may say why it came."""
+        if self._prose is None:
+            return pieces
+        return self._held(pieces)
+
+    def _held(self, pieces: Iterator[str]) -> Iterator[str]:
+        for piece in pieces:
+            if self._prose is None:
+                yield piece
+                continue
+            self._prose += piece
+            begun = self._prose.strip(" \t\r\n")
+            if (begun and _may_be_json(begun)) or len(self._prose) > _PROSE:
+                text, self._prose = self._prose, None
+                yield text
+
+
+def _may_be_json(text: str) -> bool:
+    literals = ("true", "false", "null")
+    return text[0] in _BEGINS_JSON or any(word.startswith(text[:5]) for word in literals)

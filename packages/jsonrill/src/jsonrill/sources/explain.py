@@ -1,124 +1,144 @@
-"""What was read of an answer, and what its errors say of that to a person."""
+"""What error messages say about a source, and about an answer that does not begin as JSON."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import filterfalse
+from collections.abc import Mapping
 from typing import Any, Final
 
-from ..answer import Answer, joined
-from ..errors import InvalidJSON, JsonrillError, Truncated
-from ..parse.reasoning import ELEMENTS, MARKS
-from ..parse.sink import TEXT, Noted
+from ..errors import InvalidJSON, JsonrillError, SourceFailed, Truncated
 
-# How many characters of an answer are kept for its errors.
-_KEPT: Final = 1 << 16
-# How many of them a message quotes.
+ACCEPTED: Final = (
+    "text, a provider's stream or its events, an open file, a pipe or an HTTP response"
+)
+# How many characters a message quotes of an answer, and of the body of a failed response.
 _QUOTED: Final = 60
+_BODY: Final = 500
+_SPACE: Final = "\ufeff \t\r\n"
 _PAGE: Final = re.compile(r"<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
-_TAGS: Final = (*(f"<{name}" for name in ELEMENTS), *(mark for mark, _ in MARKS))
+_TAGS: Final = ("<think", "<reasoning")
 _FILE: Final = re.compile(r"[^\s{}\[\]\"]{1,200}\.(?:json|jsonl|ndjson|txt|log|sse)", re.IGNORECASE)
 
 
-class Transcript:
-    """What was read of an answer: its text up to a limit."""
+def describe(element: Any) -> str:
+    """Return an element's type and keys, for messages."""
+    from ..providers.objects import plain
 
-    def __init__(self) -> None:
-        # Gets all of the text, too, if the caller asks for it.
-        self.copy: Answer | None = None
-        self._noted = Noted(_KEPT)
-
-    def add(self, piece: Any) -> None:
-        """Keep a piece of text or bytes, if there is room."""
-        self._to_copy(piece)
-        self._noted.add(piece)
-
-    def noted(self, pieces: Iterator[Any]) -> Iterator[Any]:
-        """The pieces, which are kept, without the `None` that deltas have in place of no text."""
-        self._noted.pieces = pieces if self.copy is None else filterfalse(self._to_copy, pieces)
-        return self._noted
-
-    def _to_copy(self, piece: Any) -> None:
-        if self.copy is not None and isinstance(piece, TEXT):
-            self.copy.add(piece)
-
-    @property
-    def text(self) -> str:
-        """The text up to here; its beginning, if it is long."""
-        return joined(self._noted.kept)[:_KEPT]
+    kind = type(element)
+    name = kind.__qualname__
+    if kind.__module__ != "builtins":
+        name = f"{kind.__module__}.{name}"
+    if isinstance(element, (str, bytes)):
+        return f"{name} {element[:60]!r}{'...' if len(element) > 60 else ''}"
+    if isinstance(element, (tuple, list)):
+        return f"{name} of ({', '.join(describe(item) for item in element[:4])})"
+    keys = element if isinstance(element, Mapping) else plain(element)
+    if not keys:
+        return name
+    return f"{name} with {', '.join(str(key) for key in list(keys)[:12])}"
 
 
-def explained(error: JsonrillError, transcript: Transcript, *, strict: bool) -> JsonrillError:
-    """The error with what was read, and with the words that a person needs to mend the program."""
-    if error.text is None:
-        error.text = transcript.text
-    told = error
-    if isinstance(error, InvalidJSON) and _is_at_the_beginning(error, error.text):
-        told = _of_the_beginning(error, error.text, strict)
-    if told.value is None and error.text and (error.offset or 0) <= len(error.text) < _KEPT:
-        told.value = _last_good(error.text[: error.offset], strict)
-    return told
+def refuse_complete(source: Any) -> None:
+    """Raise `TypeError` for the answer to a request without `stream=True`."""
+    from ..providers.objects import plain
+
+    answer = plain(source) or {}
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    is_chat = isinstance(choice, dict) and choice.get("message") and "delta" not in choice
+    is_response = answer.get("object") == "response"
+    is_message = answer.get("type") == "message" and answer.get("role") == "assistant"
+    has_content = isinstance(answer.get("output" if is_response else "content"), list)
+    if is_chat or (has_content and (is_message or is_response)):
+        raise TypeError(
+            f"this {type(source).__qualname__} is a complete answer, not a stream:"
+            " ask for it with stream=True, or pass its text"
+        )
 
 
-def _is_at_the_beginning(error: InvalidJSON, text: str) -> bool:
-    """True if nothing of a value has been read."""
-    if error.offset is None or error.path:
-        return False
-    blank = len(text) - len(text.lstrip("\ufeff \t\r\n"))
-    return error.offset <= blank or (error.expected == "a value" and error.offset >= len(text))
-
-
-def _of_the_beginning(error: InvalidJSON, text: str, strict: bool) -> InvalidJSON:
-    cut = isinstance(error, Truncated) and error.reason != "ended"
-    begun = text.lstrip("\ufeff \t\r\n")
-    if cut:
-        why = error.message.partition("; expected")[0]
-        if not begun:
-            why += ": there is no text"
-        elif error.message.startswith(why + ";") and ":" not in why:
-            why += f": {quoted(begun)}"
-        return _saying(error, why)
-    if not begun:
-        return _saying(error, "the text is empty")
-    shown = quoted(begun)
-    if _PAGE.match(begun):
-        message = f"this is an HTML page, not JSON: {shown}"
-    elif _FILE.fullmatch(begun.strip()) and strict:
-        message = f"{shown} is not JSON: if a file is meant, pass open({begun.strip()!r})"
-    elif strict and begun.startswith("```"):
-        message = f"the JSON is in a fence, which repair=True reads: {shown}"
-    elif strict and begun.lower().startswith(_TAGS):
-        message = f"the model thinks aloud before the JSON, which repair=True skips: {shown}"
-    elif begun[0].isalpha() or begun[0] in "#*>_":
-        message = f"the answer is text, not JSON: {shown}"
-        message += " (repair=True skips text around JSON)" if strict else ""
-    else:
-        return error
-    return _saying(error, message)
-
-
-def _saying(error: InvalidJSON, message: str) -> InvalidJSON:
-    """The error with this message; text that is not JSON is not truncated."""
-    if type(error) is Truncated and error.reason == "ended" and error.text and error.text.strip():
-        place = {name: getattr(error, name) for name in JsonrillError._fields}
-        told = InvalidJSON(message, expected=error.expected, **place)
-        told.text, told.value, told.fragments = error.text, error.value, error.fragments
-        return told
-    error.args = (message,)
-    return error
-
-
-def quoted(text: str) -> str:
-    """The beginning of a text, in quotes."""
+def quote(text: str) -> str:
+    """Return the beginning of a text, in quotes."""
     line = " ".join(text[: 4 * _QUOTED].split())
     return repr(line if len(line) <= _QUOTED else line[: _QUOTED - 1] + "…")
 
 
-def _last_good(text: str, strict: bool) -> Any:
+def failed_response(failure: tuple[int, str], body: bytes) -> SourceFailed:
+    """Return the error of a response whose status is an error, with the beginning of its body."""
+    status, reason = failure
+    text = " ".join(body.decode("utf-8", "replace").split())
+    words = f"{status} {reason}" if reason else str(status)
+    return SourceFailed(
+        f"the response has status {words}{f': {text[:_BODY]}' if text else ''}", status=status
+    )
+
+
+def explain(error: JsonrillError, text: str, *, is_strict: bool) -> JsonrillError:
+    """Return the error with the answer's text, and with a message that helps to fix the program."""
+    if error.text is None:
+        error.text = text
+    explained = error
+    if isinstance(error, InvalidJSON) and _is_at_beginning(error, error.text):
+        explained = _explain_beginning(error, error.text, is_strict)
+    if explained.value is None and error.text:
+        explained.value = _last_good_value(error.text[: error.offset], is_strict)
+    return explained
+
+
+def _is_at_beginning(error: InvalidJSON, text: str) -> bool:
+    """Return whether nothing of a value had been read."""
+    if error.offset is None or error.path:
+        return False
+    blank = len(text) - len(text.lstrip(_SPACE))
+    return error.offset <= blank or (error.expected == "a value" and error.offset >= len(text))
+
+
+def _explain_beginning(error: InvalidJSON, text: str, is_strict: bool) -> InvalidJSON:
+    begun = text.strip(_SPACE)
+    if isinstance(error, Truncated) and error.cut is not None:
+        why = str(error.cut)
+        if not begun:
+            why += ": there is no text"
+        elif error.cut.detail is None:
+            why += f": {quote(begun)}"
+        return _reworded(error, why)
+    if not begun:
+        return _reworded(error, "the text is empty")
+    message, hint = _beginning(begun, is_strict)
+    if not message:
+        return error
+    if type(error) is Truncated:  # text that is not JSON is not truncated either
+        names = ("offset", "line", "column", "path", "expected", "text", "value", "fragments")
+        facts = {name: getattr(error, name) for name in names}
+        return InvalidJSON(message, hint=hint, **facts)
+    return _reworded(error, message, hint)
+
+
+def _beginning(text: str, is_strict: bool) -> tuple[str, str]:
+    """Return what a text is instead of JSON, and a hint; empty if nothing can be said."""
+    shown = quote(text)
+    if _PAGE.match(text):
+        return f"this is an HTML page, not JSON: {shown}", ""
+    if _FILE.fullmatch(text) and is_strict:
+        return f"{shown} is not JSON", f": if a file is meant, pass open({text!r})"
+    if is_strict and text.startswith("```"):
+        return f"the JSON is in a fence: {shown}", " (repair=True reads it)"
+    if is_strict and text.lower().startswith(_TAGS):
+        return f"the model thinks aloud before the JSON: {shown}", " (repair=True skips it)"
+    if text[0].isalpha() or text[0] in "#*>_":
+        hint = " (repair=True skips text around JSON)" if is_strict else ""
+        return f"the answer is text, not JSON: {shown}", hint
+    return "", ""
+
+
+def _reworded(error: InvalidJSON, message: str, hint: str = "") -> InvalidJSON:
+    error.args, error.problem = (message + hint,), message
+    return error
+
+
+def _last_good_value(text: str, is_strict: bool) -> Any:
     from ..build.document import Document
 
-    document = Document(repair=not strict)
+    document = Document() if is_strict else Document(repair=True)
     try:
         document.feed(text)
     except JsonrillError:

@@ -15,9 +15,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from ..eventstream import HEARTBEAT, HEARTBEAT_SECONDS, SEND_SECONDS
-from ..streams.framing import sse
-from .event_stream import HEADERS, OPENING, TICK, beginning
+from jsonrill import sse
+from jsonrill.eventstream import HEARTBEAT, HEARTBEAT_SECONDS, SEND_SECONDS
+
+from .event_stream_headers import HEADERS, OPENING, TICK, beginning
 from .tasks import stop
 
 _END: Final = object()

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Fragment, FragmentError, Kind, Parser, Rebuilder
+from jsonrill import Fragment, Parser, Rebuilder
+from jsonrill.errors import FragmentError
+from jsonrill.fragment import Kind
 from jsonrill.jsontext import dumps
-from jsonrill.wire import CompactEncoder, WireReader, from_wire, to_wire
 from support import ROOT, examples
 from support.documents import merged, same, values
 
@@ -62,27 +63,19 @@ def test_together_the_cases_show_every_kind() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_the_full_form_of_each_feed(case: dict[str, Any]) -> None:
-    wire = [joined([to_wire(fragment) for fragment in feed]) for feed in per_feed(case)]
+    wire = [joined([fragment.to_dict() for fragment in feed]) for feed in per_feed(case)]
     assert same(wire, case["wire"])
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_the_compact_form_of_each_feed(case: dict[str, Any]) -> None:
-    encoder = CompactEncoder()
-    compact = [joined(encoder.feed(feed)) for feed in per_feed(case)]
-    assert same(compact, case["compact"])
-
-
-@pytest.mark.parametrize("form", ["wire", "compact"])
-@pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_each_form_is_read_back(case: dict[str, Any], form: str) -> None:
-    reader, rebuilder = WireReader(), Rebuilder()
-    for sent, parsed in zip(case[form], per_feed(case), strict=True):
-        read = [reader.read(item) for item in sent]
+def test_the_wire_form_is_read_back(case: dict[str, Any]) -> None:
+    rebuilder = Rebuilder()
+    for sent, parsed in zip(case["wire"], per_feed(case), strict=True):
+        read = [Fragment.from_dict(item) for item in sent]
         assert merged(read) == [fields._replace(offset=0) for fields in merged(parsed)]  # type: ignore[arg-type]
         rebuilder.feed(sent)
     assert same(rebuilder.value, case["value"])
-    assert reader.complete and rebuilder.complete
+    assert rebuilder.complete
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -157,10 +150,10 @@ def test_a_fragment_carries_nothing_but_its_fields() -> None:
     ],
 )
 def test_fields_are_absent_only_when_there_is_nothing(fragment: Fragment, wire: Any) -> None:
-    encoded = to_wire(fragment)
+    encoded = fragment.to_dict()
     assert same(encoded, wire)
     assert list(encoded)[:2] == ["path", "kind"]
-    assert from_wire(encoded).value == fragment.value
+    assert Fragment.from_dict(encoded).value == fragment.value
 
 
 @pytest.mark.parametrize(
@@ -185,51 +178,38 @@ def test_fields_are_absent_only_when_there_is_nothing(fragment: Fragment, wire: 
 )
 def test_a_number_that_no_double_holds_is_sent_as_text_alone(text: str, survives: bool) -> None:
     fragment = fragments_of(text)[0]
-    wire = to_wire(fragment)
+    wire = fragment.to_dict()
     assert wire["textValue"] == text
     assert ("value" in wire) is survives
     if survives:
         assert float(json.dumps(wire["value"])) == fragment.value
-    for form in (wire, CompactEncoder().feed([fragment])[0]):
-        read = WireReader().read(json.loads(dumps(form)))
-        assert read is not None and same(read.value, fragment.value) and read.text == text
+    read = Fragment.from_dict(json.loads(dumps(wire)))
+    assert same(read.value, fragment.value) and read.text == text
 
 
 def test_a_number_larger_than_doubles_is_that_of_its_text() -> None:
     large = 10**400
     wire = {"path": "root", "kind": "CompleteNumber", "textValue": str(large), "value": large}
-    assert from_wire(wire).value == large
+    assert Fragment.from_dict(wire).value == large
     with pytest.raises(FragmentError):
-        from_wire(wire | {"value": -large})
+        Fragment.from_dict(wire | {"value": -large})
 
 
 def test_a_number_of_another_type_is_sent_as_text() -> None:
     fragment = fragments_of("1.10", parse_float=Decimal)[0]
-    assert to_wire(fragment) == {"path": "root", "kind": "CompleteNumber", "textValue": "1.10"}
-    assert CompactEncoder().feed([fragment]) == [[8, None, "1.10"]]
+    assert fragment.to_dict() == {"path": "root", "kind": "CompleteNumber", "textValue": "1.10"}
     rebuilder = Rebuilder()
     rebuilder.feed([fragment])
     assert same(rebuilder.value, Decimal("1.10"))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_may_begin_with_a_small_letter(kind: str) -> None:
-    payload = {"textValue": "1"} if kind in ("PartialString", "CompleteNumber") else {}
-    value: Any = "k" if kind == "Key" else True
-    wire = {"path": "root", "kind": kind[0].lower() + kind[1:], "value": value} | payload
-    if kind in ("CompleteNumber", "CompleteString"):
-        del wire["value"]
-    assert from_wire(wire).kind == kind
-
-
 def test_lone_surrogates_are_escaped_in_what_is_sent() -> None:
     for text in ('["\\ud83d", "\\ude00x"]', '{"\\ud83d": {"\\ude00": 1}}'):
         fragments = fragments_of(text)
-        sent = [dumps(to_wire(fragment)) for fragment in fragments]
-        sent += [dumps(CompactEncoder().feed(fragments))]
+        sent = [dumps(fragment.to_dict()) for fragment in fragments]
         for line in sent:
             line.encode("utf-8")
-        back = [from_wire(json.loads(line)) for line in sent[:-1]]
+        back = [Fragment.from_dict(json.loads(line)) for line in sent]
         assert merged(back) == [fields._replace(offset=0) for fields in merged(fragments)]
 
 
@@ -298,7 +278,7 @@ MALFORMED: list[Any] = [
 @pytest.mark.parametrize("wire", MALFORMED)
 def test_what_is_no_fragment_is_a_fragment_error(wire: Any) -> None:
     with pytest.raises(FragmentError):
-        from_wire(wire)
+        Fragment.from_dict(wire)
 
 
 any_json = st.recursive(
@@ -312,91 +292,38 @@ text_like = st.sampled_from(["", "1", "-0.5", '"a"', "true", "1e999", "NaN"]) | 
 wire_like = st.fixed_dictionaries(
     {}, optional={"kind": kind_like, "path": path_like, "textValue": text_like, "value": text_like}
 )
-compact_like = st.lists(st.integers(-1, 13) | path_like | text_like, max_size=4)
-item_like = st.one_of(
-    wire_like, compact_like, compact_like.map(tuple), st.text(max_size=3), any_json
-)
+item_like = st.one_of(wire_like, st.text(max_size=3), any_json)
 
 
 @examples(300)
-@given(wire_like | any_json, st.sampled_from(["jsonrill", "juf"]))
-def test_malformed_objects_of_any_shape_raise_fragment_error_alone(wire: Any, dialect: Any) -> None:
+@given(wire_like | any_json)
+def test_malformed_objects_of_any_shape_raise_fragment_error_alone(wire: Any) -> None:
     try:
-        fragment = from_wire(wire, dialect=dialect)
+        fragment = Fragment.from_dict(wire)
     except FragmentError:
         return
     assert fragment.kind in KINDS
-    json.loads(dumps(to_wire(fragment)))
+    json.loads(dumps(fragment.to_dict()))
 
 
 @examples(300)
-@given(st.lists(item_like, max_size=6), st.sampled_from(["jsonrill", "juf"]))
-def test_malformed_items_of_any_shape_raise_fragment_error_alone(items: Any, dialect: Any) -> None:
-    for start in ([], [[2]], [[0], [4, None, "a"]], [[2], [5], "x"]):
-        rebuilder = Rebuilder(dialect=dialect)
+@given(st.lists(item_like, max_size=6))
+def test_malformed_items_of_any_shape_raise_fragment_error_alone(items: Any) -> None:
+    for start in ("", "[", '{"a":', '["x'):
+        rebuilder = Rebuilder()
         try:
-            rebuilder.feed(start if dialect == "jsonrill" else [])
+            rebuilder.feed(Parser().feed(start))
             rebuilder.feed(items)
         except FragmentError:
             pass
         json.dumps(rebuilder.value)
 
 
-def test_a_dialect_that_does_not_exist_is_a_value_error() -> None:
-    for make in (
-        lambda: from_wire(GOOD, dialect="other"),  # type: ignore[arg-type]
-        lambda: WireReader("other"),  # type: ignore[arg-type]
-        lambda: Rebuilder(dialect="other"),  # type: ignore[arg-type]
-    ):
-        with pytest.raises(ValueError):
-            make()
-
-
-# ---- the compact form ----
-
-
-def test_the_compact_form_is_small() -> None:
-    value = {"text": "word " * 200, "list": list(range(100))}
-    text = json.dumps(value, separators=(",", ":"))
-    parser, encoder = Parser(), CompactEncoder()
-    sent = [dumps(encoder.feed(parser.feed(text[at : at + 64]))) for at in range(0, len(text), 64)]
-    assert len("".join(sent)) < 4 * len(text)
-
-
-@pytest.mark.parametrize(
-    "fragments",
-    [
-        [Fragment("EndObject")],
-        [Fragment("StartArray"), Fragment("CompleteNull", (1,))],
-        [Fragment("StartObject"), Fragment("Key", ("a",), None, "b")],
-        [Fragment("StartString"), Fragment("JsonComplete")],
-        [Fragment("CompleteNull"), Fragment("CompleteNull")],
-    ],
-)
-def test_only_a_document_in_order_can_be_made_compact(fragments: list[Fragment]) -> None:
-    encoder = CompactEncoder()
-    encoder.feed(fragments[:-1])
-    with pytest.raises(FragmentError):
-        encoder.feed(fragments[-1:])
-
-
-def test_a_fragment_that_could_not_be_made_compact_changes_nothing() -> None:
-    encoder = CompactEncoder()
-    encoder.feed([Fragment("StartArray")])
-    with pytest.raises(FragmentError):
-        encoder.feed([Fragment("CompleteNull", (5,))])
-    assert encoder.feed([Fragment("CompleteNull", (0,))]) == [[10]]
-
-
-@given(values, st.sampled_from(["full", "compact", "objects", "mixed"]), st.randoms())
-def test_any_mixture_of_forms_is_read(value: Any, form: str, chance: Any) -> None:
-    encoder, rebuilder = CompactEncoder(), Rebuilder()
+@given(values, st.randoms())
+def test_objects_and_their_wire_form_may_be_mixed(value: Any, chance: Any) -> None:
+    rebuilder = Rebuilder()
     for fragment in fragments_of(json.dumps(value)):
-        forms = {
-            "full": json.loads(dumps(to_wire(fragment))),
-            "compact": json.loads(dumps(encoder.feed([fragment])[0])),
-            "objects": fragment,
-        }
-        rebuilder.feed([forms[form if form in forms else chance.choice(sorted(forms))]])
+        sent = json.loads(dumps(fragment.to_dict()))
+        rebuilder.feed([chance.choice([fragment, sent])])
     assert rebuilder.complete
     assert same(rebuilder.value, value)

@@ -1,0 +1,174 @@
+"""Input files, output lines, and errors as one line on standard error.
+
+A terminal executes control characters, and the text of a model may contain any: there they are
+written as JSON escapes. Every line is flushed, so that the next program in a pipe gets it at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from io import TextIOWrapper
+from typing import Any, Final
+
+import typer
+
+from ..errors import JsonrillError, LimitExceeded, Problem
+from ..jsontext import dumps
+
+_BLOCK: Final = 1 << 16
+# Controls but for tab and newline, and characters that change the direction of text.
+_UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+
+
+def safe(text: str) -> str:
+    """Return text with the characters that control a terminal written as JSON escapes."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+class BadInput(Exception):
+    """The input cannot be read: one line on standard error, exit code 1."""
+
+
+class BadOutput(Exception):
+    """Nothing can be written any more."""
+
+
+@dataclass
+class Input:
+    """One file ("-" is standard input), cut into pieces of some characters if `tokens` says so."""
+
+    name: str = "-"
+    tokens: int = 0
+    delay: float = 0.0
+
+    def pieces(self) -> Iterator[bytes | str]:
+        """Return the text as it comes, or cut and delayed as a model would send it."""
+        if not self.tokens and not self.delay:
+            return self._blocks()
+        return self._cut(self.tokens or 4)
+
+    def lines(self) -> Iterator[bytes]:
+        """Return the lines that are not empty."""
+        rest: list[bytes] = []
+        for block in (*self._blocks(), b"\n"):
+            first, *others = block.split(b"\n")
+            rest.append(first)
+            if others:
+                complete = [b"".join(rest), *others]
+                rest = [complete.pop()]
+                yield from (line for line in complete if line.strip())
+
+    def _blocks(self) -> Iterator[bytes]:
+        try:
+            file: Any = _stdin() if self.name == "-" else open(self.name, "rb")
+            with file:
+                # read1 returns what a pipe holds now, instead of waiting for a full block.
+                while block := file.read1(_BLOCK):
+                    yield block
+        except OSError as error:
+            raise BadInput(error.strerror) from error
+
+    def _cut(self, size: int) -> Iterator[str]:
+        decoder = getincrementaldecoder("utf-8-sig")("replace")
+        text = ""
+        for block in self._blocks():
+            text += decoder.decode(block)
+            while len(text) > size:
+                yield text[:size]
+                time.sleep(self.delay / 1000)
+                text = text[size:]
+        yield text + decoder.decode(b"", True)
+
+
+def _stdin() -> Any:
+    if sys.stdin is None:
+        raise BadInput("standard input is closed")
+    return open(sys.stdin.fileno(), "rb", closefd=False)
+
+
+class Output:
+    """Writes one JSON value a line to standard output."""
+
+    def __init__(self, pretty: bool) -> None:
+        if sys.stdout is None:
+            raise BadOutput("standard output is closed")
+        self._pretty = pretty
+        self.is_terminal = sys.stdout.isatty()
+
+    def write(self, value: Any) -> None:
+        """Write a value: compact on its own line, or indented."""
+        text = json.dumps(value, ensure_ascii=False, indent=2) if self._pretty else dumps(value)
+        self.write_text((safe(text) if self.is_terminal else text) + "\n")
+
+    def write_text(self, text: str) -> None:
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except OSError as error:
+            raise BadOutput(error.strerror) from error
+
+
+def write_utf8() -> None:
+    """Write UTF-8 to files and pipes whatever the locale is; to a terminal what it can show."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def process(inputs: list[Input], work: Callable[[Input], None]) -> None:
+    """Run `work` for each file. Exit with 1 if one of them is bad, and with 130 after Ctrl-C."""
+    is_good = True
+    try:
+        for one in inputs:
+            try:
+                work(one)
+            except (JsonrillError, BadInput) as error:
+                is_good = False
+                place = "" if len(inputs) == 1 and one.name == "-" else f"{safe(one.name)}: "
+                report(f"{place}{_line(error)}")
+    except BadOutput as error:
+        # The interpreter would report the error again when it closes standard output.
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error.__cause__, BrokenPipeError):
+            return
+        report(f"standard output: {error}")
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    if not is_good:
+        raise typer.Exit(1)
+
+
+def write_items(items: Iterable[Any], output: Output) -> None:
+    for item in items:
+        output.write(item)
+
+
+def report(line: str) -> None:
+    text = " ".join(line.split()).encode("utf-8", "backslashreplace").decode()
+    typer.echo(f"jsonrill: {text}", err=True)
+
+
+def _line(error: Exception) -> str:
+    if not isinstance(error, JsonrillError):
+        return str(error)
+    text = error.problem + place_of(error.to_dict())
+    if isinstance(error, LimitExceeded) and error.limit not in ("number", "event"):
+        text += f"; allow more with --limit {error.limit}=N"
+    return text
+
+
+def place_of(problem: Problem) -> str:
+    if "line" not in problem:
+        return ""
+    return f" (line {problem['line']}, column {problem['column']})"

@@ -1,0 +1,185 @@
+"""Text that holds a provider's events → the events, and the check that they are a provider's."""
+
+from __future__ import annotations
+
+import json
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from ..errors import CutShort, JsonrillError, UnknownSource
+from ..eventstream import (
+    LONGEST_EVENT,
+    SSEDecoder,
+    SSEEvent,
+    ends_stream,
+    is_done,
+    is_event_stream,
+    looks_like_events,
+)
+from ..providers import Reader
+from .explain import ACCEPTED, describe, failed_response
+from .opening import TEXT, Opened
+
+# The longest name of a field in an event stream, with its colon.
+_LONGEST_FIELD: Final = len("event:")
+# The number of elements that may come before the first one that is recognised.
+_MOST_UNKNOWN: Final = 32
+# How much of the body of a failed response is read.
+_BODY: Final = 2000
+
+
+class EventText:
+    """Decodes server-sent events, or JSON texts one a line. Without `sse` the beginning decides.
+
+    A piece that is one JSON object need not end with a line break: many programs keep events so.
+    """
+
+    def __init__(self, *, sse: bool = False, limit: int = LONGEST_EVENT) -> None:
+        self._decoder: SSEDecoder | None = SSEDecoder(limit=limit) if sse else None
+        self._utf8: Any = getincrementaldecoder("utf-8")("replace")
+        self._is_decided = sse
+        self._rest = ""
+        # True after an event that says that the stream is at its end, such as `[DONE]`.
+        self.done = False
+
+    def feed(self, piece: str | bytes) -> list[str]:
+        """Return the events that are complete with this piece, as JSON text."""
+        if self._decoder is not None:
+            return self._data(self._decoder.feed(piece))
+        self._rest += piece if isinstance(piece, str) else self._utf8.decode(piece)
+        if not self._is_decided:
+            begun = self._rest.lstrip("\ufeff \t\r\n")
+            if looks_like_events(begun[:_LONGEST_FIELD].encode()):
+                self._decoder = SSEDecoder()
+                return self._data(self._decoder.feed(self._rest))
+            self._is_decided = len(begun) >= _LONGEST_FIELD or begun.startswith("{")
+        return self._lines()
+
+    def flush(self) -> list[str]:
+        """Return the last event, which counts without its blank line if it is JSON."""
+        if self._decoder is not None:
+            return [*filter(_is_json, self._data(self._decoder.feed("\n\n")))]
+        rest, self._rest = self._rest.strip(), ""
+        return [rest] if rest else []
+
+    def _data(self, events: list[SSEEvent]) -> list[str]:
+        data = [event.data for event in events if not ends_stream(event)]
+        self.done = self.done or len(data) < len(events)
+        return data
+
+    def _lines(self) -> list[str]:
+        *complete, self._rest = self._rest.split("\n")
+        lines = [line for line in map(str.strip, complete) if line]
+        kept = [line for line in lines if not is_done(line)]
+        self.done = self.done or len(kept) < len(lines)
+        rest = self._rest.strip()
+        if rest.startswith("{") and rest.endswith("}") and _is_json(rest):
+            self._rest = ""
+            kept.append(rest)
+        return kept
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class EventReader:
+    """Passes on a provider's events, decodes text that holds them, and refuses unknown ones."""
+
+    # An event stream has no other end than its last event, for the driver.
+    cut: CutShort | None = None
+    done = False
+
+    def __init__(self, provider: Any = "auto", *, sse: bool = False) -> None:
+        self._sse = sse
+        self._text: EventText | None = None
+        # Until an event is recognised: a reader, which tells if it says something.
+        self._reader: Reader | None = None if callable(provider) else Reader(provider)
+        # A named provider reads all events: those that say something are its own.
+        self._is_named = provider != "auto"
+        self._first: Any = None
+        self._unknown = 0
+        self._failure: tuple[int, str] | None = None
+        self._body = b""
+
+    def open(self, source: Opened) -> None:
+        """Take what is known about the source before its first element."""
+        self._sse = self._sse or is_event_stream(source.content_type)
+        self._failure = source.failure
+
+    def feed(self, element: Any) -> Iterable[Any]:
+        """Return the events that are complete with this element."""
+        if element is None:
+            return ()
+        if self._failure is not None:
+            self._read_failure(element, self._failure)
+            return ()
+        if isinstance(element, TEXT):
+            if self._text is None:
+                self._text = EventText(sse=self._sse)
+            events: Iterable[Any] = self._text.feed(_as_text(element))
+        else:
+            events = (element,)
+        return events if self._reader is None else self._counted(events)
+
+    def flush(self) -> Iterator[Any]:
+        """Return the last event; raise an error if none was recognised."""
+        if self._failure is not None:
+            raise failed_response(self._failure, self._body)
+        if self._text is not None:
+            yield from self._counted(self._text.flush())
+        if self._unknown and self._reader is not None:
+            raise UnknownSource(self._complaint())
+
+    def explain(self, error: JsonrillError) -> JsonrillError:
+        return error
+
+    @property
+    def said_done(self) -> bool:
+        """True if the text said that it is at its end."""
+        return self._text is not None and self._text.done
+
+    @property
+    def is_empty(self) -> bool:
+        """True if there were no events."""
+        return self._reader is not None and not self._unknown
+
+    def _read_failure(self, element: Any, failure: tuple[int, str]) -> None:
+        self._body += element.encode() if isinstance(element, str) else bytes(element)
+        if len(self._body) > _BODY:
+            raise failed_response(failure, self._body)
+
+    def _counted(self, events: Iterable[Any]) -> Iterator[Any]:
+        for event in events:
+            yield event
+            if self._reader is not None:
+                self._count(event, self._reader)
+
+    def _count(self, event: Any, reader: Reader) -> None:
+        if reader.feed(event) or (reader.provider is not None and not self._is_named):
+            self._reader = self._first = None
+            return
+        if not self._unknown:
+            self._first = event
+        self._unknown += 1
+        if self._unknown >= _MOST_UNKNOWN:
+            raise UnknownSource(self._complaint())
+
+    def _complaint(self) -> str:
+        first = describe(self._first)
+        problem = f"the only element is not an event of a known provider: {first}"
+        if self._unknown > 1:
+            problem = (
+                f"none of {self._unknown} elements is an event of a known provider;"
+                f" the first is {first}"
+            )
+        return f"{problem}. A source is {ACCEPTED}; `provider=` takes a function for other events"
+
+
+def _as_text(element: Any) -> str | bytes:
+    return element if isinstance(element, str) else bytes(element)

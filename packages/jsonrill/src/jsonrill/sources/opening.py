@@ -1,0 +1,222 @@
+"""What to iterate of a source: its elements, or its text in blocks as they arrive.
+
+No library is imported for that: files, pipes and responses are recognised by their methods.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from codecs import getincrementaldecoder
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from inspect import isawaitable, iscoroutinefunction
+from typing import Any, Final, NamedTuple
+
+from .explain import ACCEPTED, describe, refuse_complete
+
+_BLOCK: Final = 1 << 16
+TEXT: Final = (str, bytes, bytearray, memoryview)
+
+
+class Opened(NamedTuple):
+    """The elements of a source, and what is known about it before the first one."""
+
+    # Any: an iterable or an async iterable.
+    elements: Any
+    # Closed when the loop is left early; None: nothing is.
+    owner: Any = None
+    # The content type of a response, and its status and reason if it is an error.
+    content_type: str = ""
+    failure: tuple[int, str] | None = None
+
+
+def open_source(source: Any, *, in_blocks: bool = True) -> Opened:
+    """Return the elements of a source; raise `TypeError` with a hint for anything else.
+
+    Without `in_blocks` a file is iterated as it is, by lines.
+    """
+    if isinstance(source, TEXT):
+        return Opened((source,))
+    if isinstance(source, Mapping):
+        return _open_mapping(source)
+    if hasattr(source, "model_dump") and not isinstance(source, type):
+        refuse_complete(source)
+        return Opened((source,))  # an event, though pydantic models are iterable
+    _refuse_unopened(source)
+    if in_blocks:
+        for is_one, read_blocks in _WITH_BLOCKS:
+            if is_one(source):
+                return _open_blocks(source, read_blocks(source))
+    if isinstance(source, (AsyncIterable, Iterable)) and not isinstance(source, type):
+        if isinstance(source, AsyncIterable) and isinstance(source, Iterable):
+            return _open_both_ways(source)
+        return Opened(source, source)
+    raise TypeError(f"a source is {ACCEPTED}, or an iterable of these, not {_hint(source)}")
+
+
+def _open_mapping(source: Mapping[str, Any]) -> Opened:
+    """Open a response of Bedrock, which is a dict with a stream; any other mapping is one event."""
+    for name in ("stream", "body"):
+        inner = source.get(name)
+        if isinstance(inner, (Iterable, AsyncIterable)) and not isinstance(inner, (str, Mapping)):
+            return open_source(inner)
+    refuse_complete(source)
+    return Opened((source,))
+
+
+def _open_blocks(source: Any, blocks: Any) -> Opened:
+    is_stdin = source is sys.stdin or source is getattr(sys.stdin, "buffer", None)
+    return Opened(blocks, None if is_stdin else source, _content_type(source), _failure(source))
+
+
+# ---- files, pipes and responses ----
+
+
+def _read_httpx(response: Any) -> Any:
+    is_async = not isinstance(getattr(response, "stream", ()), Iterable)
+    return response.aiter_bytes() if is_async else response.iter_bytes()
+
+
+def _read_requests(response: Any) -> Any:
+    """Read the body of a `requests.Response`.
+
+    Its `iter_content(None)` yields chunks as they arrive, or a body that has been read; a body
+    that is not chunked it would read to the end first.
+    """
+    raw = response.raw
+    has_read1 = hasattr(raw, "read1") and hasattr(raw, "decode_content")
+    if getattr(raw, "chunked", False) or getattr(raw, "closed", True) or not has_read1:
+        return response.iter_content(None)
+    return _blocks(lambda size: raw.read1(size, decode_content=True), None)
+
+
+def _read_file(source: Any) -> Any:
+    """Read a file, a pipe or a response of `http.client`; `read1` does not wait for a block."""
+    if iscoroutinefunction(source.read):
+        return _async_blocks(source.read)
+    if callable(getattr(source, "read1", None)):
+        return _blocks(source.read1, source)
+    return _pipe_blocks(source) or _blocks(source.read, source)
+
+
+# Which sources are read in blocks, and how.
+_WITH_BLOCKS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...]] = (
+    (lambda it: hasattr(it, "iter_bytes") and hasattr(it, "aiter_bytes"), _read_httpx),
+    (lambda it: hasattr(it, "http_response"), lambda it: _read_httpx(it.http_response)),  # SDKs
+    (lambda it: hasattr(it, "iter_content") and hasattr(it, "raw"), _read_requests),
+    (
+        lambda it: hasattr(getattr(it, "content", None), "iter_any"),  # aiohttp
+        lambda it: it.content.iter_any(),
+    ),
+    (lambda it: callable(getattr(it, "read", None)), _read_file),
+)
+
+
+def _blocks(read: Callable[[int], Any], source: Any) -> Iterator[Any]:
+    while block := read(_BLOCK):
+        yield block
+    if block is None:
+        raise BlockingIOError("the source does not block, and has no data now")
+    # http.client does not report that a body is shorter than was announced.
+    missing = getattr(source, "length", None)
+    if type(missing) is int and missing > 0 and hasattr(source, "chunked"):
+        from http.client import IncompleteRead
+
+        raise IncompleteRead(b"", missing)
+
+
+async def _async_blocks(read: Callable[[int], Any]) -> AsyncIterator[Any]:
+    while block := await read(_BLOCK):
+        yield block
+
+
+def _pipe_blocks(source: Any) -> Iterator[Any] | None:
+    """Return the blocks of a text file that is a pipe, whose `read` would wait for a full block."""
+    seekable: Any = getattr(source, "seekable", None)
+    buffer: Any = getattr(source, "buffer", None)
+    if buffer is None or not callable(seekable) or seekable():
+        return None
+    try:
+        source.reconfigure(errors=source.errors)
+    except io.UnsupportedOperation:
+        # Text was read before, and the file object may hold more of it.
+        return _blocks(lambda size: source.read(1), source)
+    read = buffer.read if isinstance(buffer, io.RawIOBase) else buffer.read1
+    return _decoded(_blocks(read, source), source.encoding, source.errors)
+
+
+def _decoded(blocks: Iterator[bytes], encoding: str, errors: str) -> Iterator[str]:
+    decoder = getincrementaldecoder(encoding)(errors)
+    for block in blocks:
+        yield decoder.decode(block)
+    yield decoder.decode(b"", True)
+
+
+def _content_type(source: Any) -> str:
+    get = getattr(getattr(source, "headers", None), "get", None)
+    media = (get("content-type") or get("Content-Type")) if callable(get) else None
+    return media if isinstance(media, str) else ""
+
+
+def _failure(source: Any) -> tuple[int, str] | None:
+    for name in ("status_code", "status"):
+        status = getattr(source, name, None)
+        if type(status) is int:
+            reason = getattr(source, "reason_phrase", None) or getattr(source, "reason", None)
+            return (status, str(reason or "")) if status >= 400 else None
+    return None
+
+
+# ---- streams that can be iterated both ways, but work in one: LiteLLM's ----
+
+
+def _open_both_ways(source: Any) -> Opened:
+    """Open a stream in the way that works: the way of the stream inside it, if there is one."""
+    inner = source
+    while True:
+        below = getattr(inner, "completion_stream", None) or getattr(
+            inner, "streaming_response", None
+        )
+        if below is None:
+            break
+        inner = below
+    make = getattr(inner, "make_call", None)
+    is_sync = not isinstance(inner, AsyncIterable)
+    if callable(make):  # the request is made with the first element
+        is_sync = not iscoroutinefunction(make)
+    if is_sync:
+        # iter(): the elements must not look async; the stream inside is what can be closed.
+        return Opened(iter(source), source if hasattr(source, "close") else inner)
+    return Opened(source, source)
+
+
+# ---- what is not a source ----
+
+
+def _refuse_unopened(source: Any) -> None:
+    """Raise `TypeError` for what becomes a source by `await` or `with`."""
+    name = type(source).__qualname__
+    if isawaitable(source):
+        close = getattr(source, "close", None)
+        if callable(close):
+            close()  # else the interpreter would warn that it was never awaited
+        raise TypeError(f"this {name} has not been awaited: pass `await` and the call, as a source")
+    if isinstance(source, Iterable | AsyncIterable | os.PathLike) or hasattr(source, "read"):
+        return
+    word = "with" if hasattr(source, "__enter__") else "async with"
+    is_context = hasattr(source, "__enter__") or hasattr(source, "__aenter__")
+    if is_context and getattr(source, "stdout", None) is None:
+        raise TypeError(
+            f"{name} opens a stream and is none: use `{word} ... as stream:` and pass stream"
+        )
+
+
+def _hint(source: Any) -> str:
+    if isinstance(source, os.PathLike):
+        return f"{describe(source)}: open the file, and pass that"
+    if hasattr(source, "stdout"):
+        return f"{describe(source)}: pass its stdout"
+    if callable(source):
+        return f"{describe(source)}: call it, and pass what it returns"
+    return describe(source)

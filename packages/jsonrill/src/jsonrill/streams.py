@@ -1,0 +1,556 @@
+"""The public functions: a stage over a source. Each takes a sync or an async source."""
+
+from __future__ import annotations
+
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, Unpack, overload
+
+from .answer import Answer
+from .driver import Pace, Stage, drive, guard, last_item
+from .errors import InvalidJSON, JsonrillError, Limits, Truncated, check_names
+from .parse.create import PARSE_OPTIONS, ParseOptions
+from .paths import Path, parse_path
+from .sources.text import TextReader
+from .stages import (
+    CallStage,
+    ChunkStage,
+    DocumentsStage,
+    EventStage,
+    FieldStage,
+    FragmentStage,
+    LastValueStage,
+    PartStage,
+    TextStage,
+    UpdateStage,
+    ValueStage,
+    create_document,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    from .answer_parts import Part
+    from .fragment import Fragment
+    from .partial_stream import Mode, Update
+    from .toolcalls import ToolCalls, ToolCallUpdate
+
+    T = TypeVar("T", default=Any)
+    T_co = TypeVar("T_co", covariant=True)
+
+    class Adapter(Protocol[T_co]):
+        """What a type checker needs to know about a pydantic `TypeAdapter`."""
+
+        def validate_python(self, object: Any, /) -> T_co: ...
+
+    # A type that pydantic takes, or a JSON Schema.
+    Schema = type[T] | Adapter[T] | Mapping[str, Any] | bool | None
+
+Text = str | bytes
+# Text, or an iterable of text or of a provider's events.
+Source = Text | Iterable[Any]
+Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
+
+
+class SourceOptions(TypedDict, total=False):
+    """What to read of a source.
+
+    `tool`: the arguments of this tool's calls (True: of any), each of them a document. `choice`:
+    which of several answers. `provider`: whose events these are, or a function that reads them.
+    `sse`: the text is an event stream. `answer` gets the text, the end and the token counts.
+    """
+
+    tool: str | bool | None
+    choice: int
+    provider: Provider
+    sse: bool
+    answer: Answer | None
+
+
+class ReadOptions(ParseOptions, SourceOptions, total=False):
+    """The options of the functions that read JSON text from a source."""
+
+
+class UpdateOptions(ReadOptions, total=False):
+    """The options of `updates`: also those of `PartialStream`."""
+
+    entity: str | Sequence[str] | Mapping[str, str] | None
+    send: Literal["data", "delta", "both"]
+    partial_numbers: bool
+    early_literals: bool
+    zero_values: bool
+    only_complete: str | Sequence[str]
+
+
+class ChunkOptions(TypedDict, total=False):
+    """The options of `Chunker`."""
+
+    eager: bool
+    null: Literal["value", "placeholder"]
+    on_revision: Literal["raise", "keep"]
+    verify: bool
+    numbers: Literal["growing", "final"]
+
+
+class CallOptions(TypedDict, total=False):
+    """The options of `ToolCalls` and `Parts`."""
+
+    provider: Provider
+    schemas: Mapping[str, Any] | None
+    repair: bool | Iterable[str]
+    on_repair: Callable[[Any], object] | None
+    limits: Limits | None
+    keep: int | None
+
+
+_SOURCE: Final = frozenset(SourceOptions.__annotations__)
+
+
+def read_options(
+    options: Mapping[str, Any], *own: str, takes: frozenset[str] = PARSE_OPTIONS, **more: Any
+) -> tuple[TextReader, dict[str, Any]]:
+    """Return the reader for the options of a source, and the options of the stage.
+
+    The stage takes the options `takes`, the function those in `own`.
+    """
+    check_names(options, {*own, *takes, *_SOURCE})
+    rest = dict(options)
+    if rest.get("repair") not in (None, True, False):
+        rest["repair"] = _without(rest, "")["repair"]  # an iterator can be read once
+    given = {name: rest.pop(name) for name in _SOURCE & rest.keys()}
+    repair, prefix = rest.get("repair", False), rest.get("prefix", "")
+    reader = TextReader(**given, repair=repair, prefix=prefix, **more)
+    # The provider says whether a call is complete.
+    return reader, rest if reader.tool is None else _without(rest, "cut-off")
+
+
+def _without(options: Mapping[str, Any], rule: str) -> dict[str, Any]:
+    """Return the options without one rule of `repair`."""
+    repair = options.get("repair", False)
+    if repair is False:
+        return dict(options)
+    from .parse.rules import rule_names
+
+    return {**options, "repair": rule_names(repair) - {rule}}
+
+
+def _stage(
+    begin: Callable[[dict[str, Any]], Stage],
+    options: dict[str, Any],
+    reader: TextReader,
+    many: bool = False,
+) -> Stage:
+    """Return the stage for one document, or for one after another."""
+    stage = begin(options)  # wrong options are refused now
+    if many or reader.reads_calls:
+        return DocumentsStage(begin, options, splits=many)
+    return stage
+
+
+def _check_many(many: Any) -> bool:
+    if not isinstance(many, bool):
+        raise ValueError(f"many is true or false, not {many!r}")
+    return many
+
+
+# ---- values ----
+
+
+@overload
+def values(
+    source: AsyncIterable[Any],
+    schema: Schema[T] = None,
+    *,
+    live: bool = False,
+    missing: Literal["none", "zero"] = "none",
+    many: bool = False,
+    **options: Unpack[ReadOptions],
+) -> AsyncGenerator[T]: ...
+@overload
+def values(
+    source: Source,
+    schema: Schema[T] = None,
+    *,
+    live: bool = False,
+    missing: Literal["none", "zero"] = "none",
+    many: bool = False,
+    **options: Unpack[ReadOptions],
+) -> Generator[T]: ...
+def values(
+    source: Any,
+    schema: Any = None,
+    *,
+    live: bool = False,
+    missing: Literal["none", "zero"] = "none",
+    many: bool = False,
+    **options: Unpack[ReadOptions],
+) -> Any:
+    """Yield the value after each piece of text that changed it, safe to keep.
+
+    With a `schema` (a pydantic model, a dataclass, any type that a `TypeAdapter` takes) it is an
+    instance of that type: partial ones (`is_partial`) while it grows, the validated one at the end.
+    With a JSON Schema values are plain. A violation raises `InvalidSchema` at the earliest
+    character. Fields that have not come are None, or their default; with `missing="zero"` they are
+    the zero of their type (`""`, `0`, `[]`, a partial model).
+
+    With `live=True` the value is not copied, and changes with the next piece. With `many=True` the
+    text is one document after another: lines of JSON, or values with nothing between them. Offsets
+    in errors then count from the beginning of their document.
+    """
+    if live and schema is not None:
+        raise TypeError("live=True shows plain values: leave out live or schema")
+    names = ("schema", "live", "missing", "many")
+    reader, parsing = read_options(options, *names, many=_check_many(many))
+
+    def begin(options: dict[str, Any]) -> ValueStage:
+        return ValueStage(create_document(schema, missing, options), live)
+
+    return drive(_stage(begin, parsing, reader, many), source, reader)
+
+
+@overload
+def fields(
+    source: AsyncIterable[Any], schema: Any, **options: Unpack[ReadOptions]
+) -> AsyncGenerator[tuple[str, object]]: ...
+@overload
+def fields(
+    source: Source, schema: Any, **options: Unpack[ReadOptions]
+) -> Generator[tuple[str, object]]: ...
+def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
+    """Yield the name and the value of each top-level field when it is complete, validated.
+
+    A field that did not come is not yielded. One that changes after it was yielded (a key that
+    comes twice, a validator of the whole) comes again.
+    """
+    reader, parsing = read_options(options, "schema")
+
+    def begin(options: dict[str, Any]) -> FieldStage:
+        return FieldStage(create_document(schema, "none", options))
+
+    return drive(_stage(begin, parsing, reader), source, reader)
+
+
+@overload
+def loads(
+    source: AsyncIterable[Any], schema: Schema[T] = None, **options: Unpack[ReadOptions]
+) -> Awaitable[T]: ...
+@overload
+def loads(source: Source, schema: Schema[T] = None, **options: Unpack[ReadOptions]) -> T: ...
+def loads(source: Any, schema: Any = None, **options: Unpack[ReadOptions]) -> Any:
+    """Return the final value of a source, validated by the schema; of an async one, to await.
+
+    A text that stops early is `Truncated`, even if `repair` could close it.
+    """
+    reader, parsing = read_options(options, "schema", is_first_call=True)
+    document = create_document(schema, "none", _without(parsing, "cut-off"))
+    return last_item(drive(LastValueStage(document), source, reader))
+
+
+def partial(
+    text: Text,
+    schema: Schema[T] = None,
+    *,
+    missing: Literal["none", "zero"] = "none",
+    **options: Unpack[ParseOptions],
+) -> T | None:
+    """Return the value of a text that may be cut off anywhere; None if it has not begun.
+
+    With a `schema` it is an instance of that type, a partial one if the text is not complete.
+    `InvalidJSON` if the text cannot become JSON.
+    """
+    check_names(options, {"schema", "missing", *PARSE_OPTIONS})
+    # For a schema, what repair closes would be complete, and lack fields that may still come.
+    parsing = dict(options) if schema is None else _without(options, "cut-off")
+    document = create_document(schema, missing, parsing)
+    reader = TextReader(repair=options.get("repair", False))
+    reader.keep(text)
+    try:
+        document.feed(text)
+        try:
+            document.flush()
+        except InvalidJSON as error:
+            # Unfinished text may have no value yet.
+            if not isinstance(error, Truncated) and document.value is not None:
+                raise
+    except JsonrillError as error:
+        raise reader.explain(error) from error.__cause__
+    value: T | None = document.value
+    return value
+
+
+# ---- values at a path ----
+
+
+@overload
+def select(
+    source: AsyncIterable[Any],
+    field: str | Path,
+    schema: Schema[T] = None,
+    **options: Unpack[ReadOptions],
+) -> AsyncGenerator[T]: ...
+@overload
+def select(
+    source: Source, field: str | Path, schema: Schema[T] = None, **options: Unpack[ReadOptions]
+) -> Generator[T]: ...
+def select(
+    source: Any, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
+) -> Any:
+    """Yield each value at a path when it is complete, and keep nothing else of the document.
+
+    `field` is a path or a pattern: `"results[*]"`, `"days[*].activities[*].title"`. An array at its
+    end stands for its elements (`"results"`), a null for nothing. With a `schema` each value is of
+    its type. `limits.text` counts for each value. `FieldNotFound` at the end if nothing was there.
+    """
+    from .selection import Selection
+
+    reader, parsing = read_options(options, "schema")
+
+    def begin(options: dict[str, Any]) -> Selection:
+        return Selection(field, schema, **options)
+
+    return drive(_stage(begin, parsing, reader), source, reader)
+
+
+@overload
+def text(
+    source: AsyncIterable[Any],
+    field: str | Path,
+    *,
+    read_all: bool = False,
+    **options: Unpack[ReadOptions],
+) -> AsyncGenerator[str]: ...
+@overload
+def text(
+    source: Source, field: str | Path, *, read_all: bool = False, **options: Unpack[ReadOptions]
+) -> Generator[str]: ...
+def text(
+    source: Any, field: str | Path, *, read_all: bool = False, **options: Unpack[ReadOptions]
+) -> Any:
+    """Yield the text of one string as it grows; joined, the pieces are the string.
+
+    `field` is a path (`"answer"`, `"steps[0].title"`). `FieldNotFound` at the end if it never came,
+    or is not a string. When it is complete, the source is closed; with `read_all` it is read to its
+    end, and errors in the rest are raised. Nothing of the rest is kept.
+    """
+    takes = PARSE_OPTIONS - {"parse_float"}
+    reader, parsing = read_options(options, "read_all", takes=takes, is_first_call=True)
+    if isinstance(field, str):
+        parse_path(field)
+    return drive(TextStage(field, read_all, parsing), source, reader)
+
+
+# ---- updates, fragments, chunks ----
+
+
+@overload
+def updates(
+    source: AsyncIterable[Any],
+    mode: Mode | Mapping[str, Mode] = "REALTIME",
+    *,
+    schema: Schema[T] = None,
+    every: float | None = None,
+    many: bool = False,
+    **options: Unpack[UpdateOptions],
+) -> AsyncGenerator[Update[T]]: ...
+@overload
+def updates(
+    source: Source,
+    mode: Mode | Mapping[str, Mode] = "REALTIME",
+    *,
+    schema: Schema[T] = None,
+    every: float | None = None,
+    many: bool = False,
+    **options: Unpack[UpdateOptions],
+) -> Generator[Update[T]]: ...
+def updates(
+    source: Any,
+    mode: Mode | Mapping[str, Mode] = "REALTIME",
+    *,
+    schema: Any = None,
+    every: float | None = None,
+    many: bool = False,
+    **options: Unpack[UpdateOptions],
+) -> Any:
+    """Yield updates of the entities in a text, in one of five modes.
+
+    Options are those of `PartialStream`. After an ERROR of the stream the source is closed.
+
+    With `every`, a PARTIAL is emitted at most once in that many seconds. Those held back become
+    one, which is always emitted: when it is due, before the next COMPLETED or ERROR, or at the end.
+    A sync source blocks while it waits, so there it is emitted with the next update.
+    """
+    takes = PARSE_OPTIONS | UpdateOptions.__annotations__.keys() - _SOURCE
+    names = ("schema", "every", "many")
+    reader, settings = read_options(options, *names, takes=takes, many=_check_many(many))
+    if isinstance(mode, type):
+        raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
+    counts: dict[Any, int] = {}
+
+    def begin(options: dict[str, Any]) -> UpdateStage:
+        return UpdateStage(mode, schema, options, counts)
+
+    pace = None if every is None else Pace(every, _merge_updates, _is_urgent)
+    return drive(_stage(begin, settings, reader, many), source, reader, pace)
+
+
+def _merge_updates(held: Update, update: Update) -> Update | None:
+    return update if update.absorb(held) else None
+
+
+def _is_urgent(update: Update) -> bool:
+    return update.status != "PARTIAL"
+
+
+@overload
+def fragments(
+    source: AsyncIterable[Any], **options: Unpack[ReadOptions]
+) -> AsyncGenerator[Fragment]: ...
+@overload
+def fragments(source: Source, **options: Unpack[ReadOptions]) -> Generator[Fragment]: ...
+def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
+    """Yield the fragments of a text, each as soon as it is certain."""
+    reader, parsing = read_options(options)
+    return drive(_stage(FragmentStage, parsing, reader), source, reader)
+
+
+@overload
+def chunks(source: AsyncIterable[Any], **options: Unpack[ChunkOptions]) -> AsyncGenerator[str]: ...
+@overload
+def chunks(source: Source, **options: Unpack[ChunkOptions]) -> Generator[str]: ...
+def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
+    """Yield the chunks of text that snapshots of a growing value make.
+
+    Joined, they are the last snapshot. Options are those of `Chunker`; empty chunks are left out.
+    """
+    check_names(options, ChunkOptions.__annotations__)
+    return drive(ChunkStage(options), source)
+
+
+# ---- what a provider's stream says ----
+
+
+@overload
+def content(
+    source: AsyncIterable[Any], **options: Unpack[SourceOptions]
+) -> AsyncGenerator[str]: ...
+@overload
+def content(source: Source, **options: Unpack[SourceOptions]) -> Generator[str]: ...
+def content(source: Any, **options: Unpack[SourceOptions]) -> Any:
+    """Yield the text of the answer in a provider's stream, without reasoning and tool calls.
+
+    The source is a provider's stream, or a response or text that holds its events.
+    """
+    check_names(options, _SOURCE - {"tool"})
+    return drive(Stage(), source, TextReader(**options, reads_events=True))
+
+
+@overload
+def tool_calls(
+    source: AsyncIterable[Any],
+    *,
+    calls: ToolCalls | None = None,
+    answer: Answer | None = None,
+    **options: Unpack[CallOptions],
+) -> AsyncGenerator[ToolCallUpdate]: ...
+@overload
+def tool_calls(
+    source: Source,
+    *,
+    calls: ToolCalls | None = None,
+    answer: Answer | None = None,
+    **options: Unpack[CallOptions],
+) -> Generator[ToolCallUpdate]: ...
+def tool_calls(
+    source: Any,
+    *,
+    calls: ToolCalls | None = None,
+    answer: Answer | None = None,
+    **options: Any,
+) -> Any:
+    """Yield an update for each change of a tool call in a provider's stream (`update.call`).
+
+    Options are those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
+    `SourceFailed` is raised at the end if the provider reported an error.
+    """
+    check_names(options, {"calls", "answer", *CallOptions.__annotations__})
+    if calls is not None and options:
+        raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
+    stage = CallStage(calls, answer, options)
+    return drive(stage, source, stage.events)
+
+
+@overload
+def parts(
+    source: AsyncIterable[Any],
+    *,
+    choice: int = 0,
+    answer: Answer | None = None,
+    every: float | None = None,
+    **options: Unpack[CallOptions],
+) -> AsyncGenerator[Part]: ...
+@overload
+def parts(
+    source: Source,
+    *,
+    choice: int = 0,
+    answer: Answer | None = None,
+    every: float | None = None,
+    **options: Unpack[CallOptions],
+) -> Generator[Part]: ...
+def parts(
+    source: Any,
+    *,
+    choice: int = 0,
+    answer: Answer | None = None,
+    every: float | None = None,
+    **options: Any,
+) -> Any:
+    """Yield the parts of an answer as they grow: text, reasoning, calls and results, in order.
+
+    `SourceFailed` is raised at the end if the provider reported an error. A text that was cut is
+    never `complete`, and its `error` says why; a call that was cut has the status `truncated`.
+    With `every`, changes of one part are merged and emitted at most once in that many seconds.
+    """
+    check_names(options, {"choice", "answer", "every", *CallOptions.__annotations__} - {"keep"})
+    stage = PartStage(choice, answer, options)
+    pace = None if every is None else Pace(every, _merge_parts, _is_complete)
+    return drive(stage, source, stage.events, pace)
+
+
+def _merge_parts(held: Part, part: Part) -> Part | None:
+    if (held.turn, held.index, held.kind) != (part.turn, part.index, part.kind):
+        return None
+    part.delta = held.delta + part.delta
+    return part
+
+
+def _is_complete(part: Part) -> bool:
+    return part.complete or part.error is not None
+
+
+@overload
+def sse(source: AsyncIterable[Any], *, retry: int | None = None) -> AsyncGenerator[bytes]: ...
+@overload
+def sse(source: Iterable[Any], *, retry: int | None = None) -> Generator[bytes]: ...
+def sse(source: Any, *, retry: int | None = None) -> Any:
+    """Yield the bytes of server-sent events: one for each update, part, value or text, then CLOSE.
+
+    Empty texts are skipped, and CLOSE always comes. If the source raises, an ERROR comes before it:
+    for bad data with what is wrong, for anything else with the code SOURCE_FAILED, and the
+    exception is logged. Bytes are complete events and pass unchanged. What `to_ai_sdk` and
+    `to_ag_ui` yield ends as their clients expect. When the client leaves (the generator is closed,
+    or its task cancelled), the source is closed. `retry` is sent with the first event, in
+    milliseconds.
+    """
+    if isinstance(source, (str, bytes, Mapping)):
+        raise TypeError(f"sse() takes an iterable of updates, not {type(source).__name__}")
+    stage = EventStage(retry, source)
+    return guard(drive(stage, source), stage.error_events, "the source of an event stream")
