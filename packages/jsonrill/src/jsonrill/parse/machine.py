@@ -138,7 +138,7 @@ class Machine(Position):
             self._held = ""
         self._run(text)
 
-    def _run(self, text: str) -> None:  # noqa: C901
+    def _run(self, text: str) -> None:
         """Read a piece, a token at a time.
 
         Its length: every character between tokens passes this loop, and a call for each of them

@@ -174,12 +174,14 @@ class RepairMachine(Position):
 
     def _feed_text(self, text: str) -> None:
         text = self._begin_text(text)
-        room = self._text_limit - self._offset
-        if room >= len(text):
-            self._run(text)
-        else:
+        while self._offset + len(text) > self._text_limit:
+            limit, room = self._text_limit, self._text_limit - self._offset
             self._run(text[:room])
-            raise self._over("text", self._limits.text, self._held, len(self._held))
+            if self._text_limit <= limit:
+                raise self._over("text", self._limits.text, self._held, len(self._held))
+            text = self._held + text[room:]
+            self._held = ""
+        self._run(text)
 
     def _run(self, text: str) -> None:
         """Read a piece up to its end, or up to a character that cannot be decided yet."""

@@ -1,4 +1,4 @@
-"""The events that a machine emits, and the stack of open containers that it shares with its sink."""
+"""The events of a machine, and the stack of open containers that it shares with its sink."""
 
 from __future__ import annotations
 

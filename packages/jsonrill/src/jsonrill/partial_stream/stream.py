@@ -67,8 +67,8 @@ class Whole(ValueBuilder):
 class Finder(Sink):
     """Follows the text outside entities, and hands over at the first event of each.
 
-    `begin(declared, depth, offset)` returns the sink of the entity, to which the machine emits from then
-    on. `has_found` tells whether there was an entity, or a list for some.
+    `begin(declared, depth, offset)` returns the sink of the entity, to which the machine emits
+    from then on. `has_found` tells whether there was an entity, or a list for some.
     """
 
     __slots__ = ("_begin", "_entities", "_takes_whole", "has_found")
@@ -363,7 +363,7 @@ class PartialStream:
     # ---- values that are not complete ----
 
     def _offer(self, recorder: Recorder) -> None:
-        """Show the number or literal that is being read, or the zero of a value that has not come."""
+        """Show the number or literal being read, or the zero of a value that has not come."""
         is_typed = self._schema is not None and self._schema.is_typed
         text = self._machine.pending_text
         declared = self._declared
