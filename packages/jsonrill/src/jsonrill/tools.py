@@ -1,14 +1,13 @@
 """`run_tools`: run the tools that an answer calls while the rest of the answer still streams.
 
-A call starts once its arguments are complete and valid (`when="args"`), or once its provider has
-closed it (`when="call"`). A call that is cut off, broken or violates its schema never starts.
-Arguments that are exactly `{}` may be a placeholder with the real ones still to come: such a call
-starts when another part begins or the provider closes it.
+`ToolRun` decides which calls run, and when; it has no threads and no event loop. `_run_sync` and
+`_run_async` start its jobs and yield the parts of the answer with the results.
 """
 
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -24,122 +23,92 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf
 from time import monotonic
-from types import SimpleNamespace
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    Literal,
-    NotRequired,
-    Required,
-    Unpack,
-    get_type_hints,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, Required, Unpack, overload
 
 from .answer import Answer
-from .answers import Part, Parts, turns
-from .errors import CutShort, SourceFailed
-from .options import PartOptions, refuse_unknown
+from .answer_parts import Part, Parts
+from .driver import Stage, close_async_source, close_source, drive
+from .errors import SourceFailed, check_names
+from .messages import messages, sendable
 from .providers.finish import Reason
-from .sources import EventReading
-from .streams.driving import END, close_async_source, close_source, drive
+from .sources.events import EventReader
+from .streams import CallOptions
 from .toolcalls import ToolCall
-from .toolcalls.lifecycle import LiveCall
 
 if TYPE_CHECKING:
     from .schema import Schema
 
-When = Literal["args", "call"]
 Function = Callable[..., Any]
 Tools = Mapping[str, Function] | Iterable[Function]
 # A tool's result, and the error message if it failed.
 Outcome = tuple[Any, str | None]
 
-# How many characters of broken arguments the error quotes to the model.
+# How many characters of refused arguments the error quotes to the model.
 _QUOTED: Final = 500
 
 
+class RunOptions(CallOptions, total=False):
+    """The options of `run_tools`."""
+
+    when: Literal["args", "call"]
+    concurrency: int
+    timeout: float | None
+    choice: int
+    answer: Answer | None
+
+
 @overload
 def run_tools(
-    source: AsyncIterable[Any],
-    tools: Tools,
-    *,
-    when: When = "args",
-    concurrency: int = 8,
-    timeout: float | None = None,
-    choice: int = 0,
-    answer: Answer | None = None,
-    **options: Unpack[PartOptions],
+    source: AsyncIterable[Any], tools: Tools, **options: Unpack[RunOptions]
 ) -> AsyncToolParts: ...
 @overload
-def run_tools(
-    source: Iterable[Any],
-    tools: Tools,
-    *,
-    when: When = "args",
-    concurrency: int = 8,
-    timeout: float | None = None,
-    choice: int = 0,
-    answer: Answer | None = None,
-    **options: Unpack[PartOptions],
-) -> ToolParts: ...
-def run_tools(
-    source: Any,
-    tools: Tools,
-    *,
-    when: When = "args",
-    concurrency: int = 8,
-    timeout: float | None = None,
-    choice: int = 0,
-    answer: Answer | None = None,
-    **options: Unpack[PartOptions],
-) -> Any:
+def run_tools(source: Iterable[Any], tools: Tools, **options: Unpack[RunOptions]) -> ToolParts: ...
+def run_tools(source: Any, tools: Tools, **options: Any) -> Any:
     """Yield the parts of an answer, and run its tools while the rest still streams.
 
     `tools` are functions, by name or in a list. A tool starts as soon as its arguments are complete
     and fit its signature, or the schema in `schemas` (with `when="call"`: once the provider has
-    closed the call). A call that is cut off, broken or does not fit never runs. Results come as
-    parts of the kind `result`, whose `error` says what went wrong. At most `concurrency` tools run
-    at once, each for `timeout` seconds. Types in signatures are checked if pydantic is installed.
+    ended the call). A call that is cut off, invalid or does not fit never runs: its result is an
+    error that quotes the arguments. Results come as parts of the kind `result`. At most
+    `concurrency` (8) tools run at once, each for `timeout` seconds. Types in signatures are checked
+    if pydantic is installed.
 
     A function that is not async runs in a thread. Leaving the loop cancels the tools that run (a
     thread cannot be cancelled, its result is dropped). A sync source yields a result with the next
     event after it is there. Afterwards `messages()` is the turn for the next request.
     """
-    refuse_unknown(options, ["answer", *PartOptions.__annotations__], "unknown option")
+    check_names(options, RunOptions.__annotations__.keys() - {"keep"})
+    timeout, answer = options.pop("timeout", None), options.pop("answer", None)
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
-    run = ToolRun(tools, when=when, concurrency=concurrency, choice=choice, **options)
+    reader = EventReader(options.get("provider", "auto"))
+    run = ToolRun(tools, reader, **options)
     run.parts.tell(answer)
-    events = drive(_pass_on, source, reading=EventReading(options.get("provider", "auto")))
+    events = drive(Stage(), source, reader)
     if isinstance(events, AsyncGenerator):
         return AsyncToolParts(run, _run_async(run, events, timeout), source)
     return ToolParts(run, _run_sync(run, events, timeout), source)
 
 
-def _pass_on(event: Any) -> Iterator[Any]:
-    if event is not END:
-        yield event
-
-
 class _Turn:
     """The answer, its calls, and the messages for the next request."""
 
-    def __init__(self, run: ToolRun) -> None:
+    def __init__(self, run: ToolRun, parts: Any, source: Any) -> None:
         self._run = run
+        self._parts = parts
+        # A generator that has not started does not close its source.
+        self._unread = source
 
     @property
     def calls(self) -> list[ToolCall]:
-        """The calls of your tools with their `result` and `result_is_error`; not those that the
-        provider runs itself."""
+        """The calls of your tools with their results, not those that the provider runs itself."""
         return [call for call in self._run.parts.calls if not call.hosted]
 
     @property
     def done(self) -> bool:
         """True if no request follows: no call has a result, or the answer was cut (`outcome`)."""
         waits = self._run.parts.paused or any(call.answered for call in self.calls)
-        return self._run.cut is not None or not waits
+        return self._run.parts.cut is not None or not waits
 
     @property
     def text(self) -> str:
@@ -155,25 +124,19 @@ class _Turn:
     def messages(self, form: str | None = None) -> list[Any]:
         """Return the answer and the results as the next request to this provider sends them.
 
-        `form` is the name of another provider, for a request to that one. Calls without a result
-        (they were cut off) are left out.
+        `form` is the name of another provider, for a request to that one.
         """
         parts = self._run.parts
-        return turns.messages(form or parts.reader.provider, parts.entries)
+        return messages(form or parts.reader.provider, parts.entries)
 
 
 class ToolParts(_Turn, Iterator[Part]):
     """The parts of an answer and the results of its tools."""
 
-    def __init__(self, run: ToolRun, parts: Generator[Part], source: Any) -> None:
-        super().__init__(run)
-        self._parts = parts
-        # A generator that has not started does not close its source.
-        self._unread = source
-
     def __next__(self) -> Part:
         self._unread = None
-        return next(self._parts)
+        part: Part = next(self._parts)
+        return part
 
     def close(self) -> None:
         """Close the source; do not wait for tools that run."""
@@ -184,14 +147,10 @@ class ToolParts(_Turn, Iterator[Part]):
 class AsyncToolParts(_Turn, AsyncIterator[Part]):
     """The parts of an answer and the results of its tools."""
 
-    def __init__(self, run: ToolRun, parts: AsyncGenerator[Part], source: Any) -> None:
-        super().__init__(run)
-        self._parts = parts
-        self._unread = source
-
     async def __anext__(self) -> Part:
         self._unread = None
-        return await anext(self._parts)
+        part: Part = await anext(self._parts)
+        return part
 
     async def aclose(self) -> None:
         """Close the source and cancel the tools that run."""
@@ -204,165 +163,134 @@ class AsyncToolParts(_Turn, AsyncIterator[Part]):
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A function to run with these arguments."""
+    """A function to run with the arguments of a call."""
 
-    call: LiveCall
+    call: ToolCall
     function: Function
-    positional: list[Any]
-    named: dict[str, Any]
-    # True: the provider took the call back after it was started.
-    revoked: bool = False
+    arguments: tuple[list[Any], dict[str, Any]]
+    # True if the call went wrong after it was started.
+    is_revoked: bool = False
 
-    def __call__(self) -> Any:
-        return self.function(*self.positional, **self.named)
+    def run(self) -> Any:
+        positional, named = self.arguments
+        return self.function(*positional, **named)
 
 
 class ToolRun:
-    """Decides which calls run, and when. It has no threads and no event loop.
-
-    Feed it events, start the jobs that `next_job` returns, and `finish` each.
-    """
+    """Decides which calls run. Feed it events, start the jobs that `next_job` returns, and
+    `finish` each."""
 
     def __init__(
         self,
         tools: Tools,
+        reader: EventReader,
         *,
-        when: When = "args",
+        when: str = "args",
         concurrency: int = 8,
-        choice: int = 0,
-        **options: Unpack[PartOptions],
+        schemas: Mapping[str, Any] | None = None,
+        **options: Any,
     ) -> None:
         if when not in ("args", "call"):
             raise ValueError(f'when is "args" or "call", not {when!r}')
         if type(concurrency) is not int or concurrency < 1:
             raise ValueError(f"concurrency is a whole number from 1 up, not {concurrency!r}")
-        self._signatures = {name: _Signature(name, it) for name, it in _by_name(tools).items()}
-        schemas = dict(options.get("schemas") or {})
-        for name, signature in self._signatures.items():
-            if name not in schemas and (schema := signature.schema()) is not None:
-                schemas[name] = schema
-        self._when = when
+        self._tools = {name: Tool(name, it) for name, it in _by_name(tools).items()}
+        known = {name: tool.schema() for name, tool in self._tools.items()}
+        known = {name: schema for name, schema in known.items() if schema is not None}
+        self.parts = Parts(schemas={**known, **(schemas or {})}, asks_again=True, **options)
+        self._reader = reader
+        self._is_early = when == "args"
         self._concurrency = concurrency
-        options["schemas"] = schemas
-        self.parts = Parts(choice=choice, **options)
-        self.parts.asks_again()
-        # Calls that were started (with their job) or answered, by number.
-        self._handled: dict[int, Job | None] = {}
-        # Calls whose arguments are `{}`, with the index of their part.
-        self._empty: dict[int, tuple[LiveCall, int]] = {}
-        # How the answer was cut, once it has ended.
-        self.cut: CutShort | None = None
-        self.jobs: list[Job] = []
+        # The calls that may still be started, refused or revoked, and what became of them.
+        self._calls: dict[int, ToolCall] = {}
+        self._jobs: dict[int, Job | None] = {}
+        self._queue: deque[Job] = deque()
         self.running: set[Job] = set()
 
     def feed(self, event: Any) -> list[Part]:
-        """Return the parts that an event changes."""
-        return self._watch(self.parts.feed(event))
+        """Return the parts that an event changes, and the results of calls that are refused."""
+        return self._follow(self.parts.feed(event))
 
     def flush(self) -> list[Part]:
         """Return the parts at the end of the stream."""
-        parts = self._watch(self.parts.flush())
-        self.cut = self.parts.cut
-        for call in self.parts.calls:
-            if call.status == "error" and not call.hosted and isinstance(call, LiveCall):
-                parts += self._refuse(call, _problem(call))
-        return parts
+        return self._follow(self.parts.flush(done=self._reader.said_done))
 
     def next_job(self) -> Job | None:
         """Return the next job to start, unless `concurrency` jobs run; it counts as running."""
-        if not self.jobs or len(self.running) >= self._concurrency:
+        if not self._queue or len(self.running) >= self._concurrency:
             return None
-        job = self.jobs.pop(0)
+        job = self._queue.popleft()
         self.running.add(job)
         return job
 
     def finish(self, job: Job, result: Any = None, error: str | None = None) -> list[Part]:
         """Return the part of a job's result; a result that JSON cannot carry is an error."""
         self.running.discard(job)
-        if job.revoked:
+        if job.is_revoked:
             return []
         if error is None:
             try:
-                result = turns.sendable(result)
-            except Exception as failed:  # whatever the object's own methods raise
-                error = (
-                    f"the tool returned what JSON cannot carry ({type(result).__name__}): {failed}"
-                )
+                result = sendable(result)
+            except Exception as problem:  # whatever the object's own methods raise
+                kind = type(result).__name__
+                error = f"the tool returned what JSON cannot carry ({kind}): {problem}"
         return self.parts.answer(job.call, result, error=error)
 
-    def _watch(self, parts: list[Part]) -> list[Part]:
-        """Return these parts, and the results of calls that are refused."""
-        shown: list[Part] = []
+    def _follow(self, parts: list[Part]) -> list[Part]:
         for part in parts:
-            shown.append(part)
-            for number, (call, index) in [*self._empty.items()]:
-                if part.index > index:
-                    del self._empty[number]
-                    if call.complete_args and call.live == {}:
-                        shown += self._start(call)
-            if part.kind == "call" and isinstance(part.call, LiveCall) and not part.call.hosted:
-                shown += self._change(part.call, part)
-        return shown
+            if part.kind == "call" and part.call is not None:
+                self._calls[part.call.number] = part.call
+        for call in [*self._calls.values()]:
+            parts += self._decide(call)
+            if call.has_ended:
+                del self._calls[call.number]
+        return parts
 
-    def _change(self, call: LiveCall, part: Part) -> list[Part]:
-        if call.number in self._handled:
-            return self._revoke(call) if call.status in ("error", "truncated") else []
-        if call.status == "error":
-            return self._refuse(call, _problem(call))
-        closed = call.status == "complete"
-        if not closed:
-            early = part.complete and self._when == "args"
-            # The provider may still say that it runs a call whose name is unknown.
-            if not early or call.name not in self._signatures:
-                return []
-            if call.live == {}:
-                self._empty[call.number] = call, part.index
-                return []
-        return self._start(call) if call.name is not None else []
-
-    def _start(self, call: LiveCall) -> list[Part]:
-        """Make a job of a call; if its arguments do not fit, its result is the error."""
-        self._empty.pop(call.number, None)
-        if call.number in self._handled:
+    def _decide(self, call: ToolCall) -> list[Part]:
+        """Start a call, or return its error result, or wait."""
+        if call.hosted:  # which the provider may say late
             return []
-        signature = self._signatures.get(call.name or "")
-        if signature is None:
-            known = ", ".join(self._signatures) or "none"
-            return self._refuse(call, f"there is no tool named {call.name!r}; there are: {known}")
-        try:
-            positional, named = signature.arguments(call)
-        except TypeError as error:
-            return self._refuse(call, str(error))
-        job = self._handled[call.number] = Job(call, signature.function, positional, named)
-        self.jobs.append(job)
+        has_failed = call.status in ("error", "truncated")
+        if call.number in self._jobs:
+            return self._revoke(call) if has_failed else []
+        if has_failed:
+            # The text of a broken call may still grow. One without a name cannot be sent back.
+            is_growing = call.is_open and not call.has_all_args
+            return [] if call.name is None or is_growing else self._refuse(call, _problem(call))
+        tool = self._tools.get(call.name or "")
+        if call.status == "complete" or (self._is_early and call.complete_args and tool):
+            return self._start(call, tool)
         return []
 
-    def _refuse(self, call: LiveCall, error: str) -> list[Part]:
-        """Return the error result of a call that does not run, once its arguments have ended.
+    def _start(self, call: ToolCall, tool: Tool | None) -> list[Part]:
+        if tool is None:
+            known = ", ".join(self._tools) or "none"
+            return self._refuse(call, f"there is no tool named {call.name!r}; there are: {known}")
+        try:
+            job = Job(call, tool.function, tool.arguments(call))
+        except TypeError as error:
+            return self._refuse(call, f"{error}; the arguments were: {call.raw[:_QUOTED]}")
+        self._jobs[call.number] = job
+        self._queue.append(job)
+        return []
 
-        A call without a name cannot be sent back, so it has no result.
-        """
-        self._empty.pop(call.number, None)
-        unfinished = call.open and not call.args_ended
-        if call.number in self._handled or call.name is None or unfinished:
-            return []
-        self._handled[call.number] = None
-        if not call.args_ended and call.raw:
-            error = f"{error}; the arguments were: {call.raw[:_QUOTED]}"
+    def _refuse(self, call: ToolCall, error: str) -> list[Part]:
+        self._jobs[call.number] = None
         return self.parts.answer(call, error=error)
 
-    def _revoke(self, call: LiveCall) -> list[Part]:
+    def _revoke(self, call: ToolCall) -> list[Part]:
         """Return the error result of a call that went wrong after it was started."""
-        job = self._handled[call.number]
-        if job is None or job.revoked:
+        job = self._jobs[call.number]
+        if job is None or job.is_revoked:
             return []
-        job.revoked = True
-        why = call.error["message"] if call.error else "it was cut off"
-        return self.parts.answer(call, error=f"the call was started, and then went wrong: {why}")
+        job.is_revoked = True
+        return self._refuse(call, f"the call was started, and then went wrong: {_problem(call)}")
 
 
-def _problem(call: LiveCall) -> str:
-    return call.error["message"] if call.error else "it is not valid"
+def _problem(call: ToolCall) -> str:
+    cut = "the call was cut off before its arguments were complete"
+    message = cut if call.error is None else call.error["message"]
+    return f"{message}; the arguments were: {call.raw[:_QUOTED]}" if call.raw else message
 
 
 def _by_name(tools: Tools) -> dict[str, Function]:
@@ -374,21 +302,20 @@ def _by_name(tools: Tools) -> dict[str, Function]:
     return dict(tools)
 
 
-class _Signature:
-    """The parameters of a tool: how the arguments of a call are checked and passed."""
+class Tool:
+    """A function and its signature: how the arguments of a call are checked and passed."""
 
     def __init__(self, name: str, function: Function) -> None:
         self.name = name
         self.function = function
         try:
-            self._signature = inspect.signature(function)
-        except (TypeError, ValueError):  # some built-in functions have none
+            self._signature = inspect.signature(function, eval_str=True)
+        except ValueError:  # some built-in functions have no signature
             self._signature = inspect.signature(lambda **named: None)
-        kinds = inspect.Parameter
-        every = self._signature.parameters.values()
-        self._has_more = any(it.kind is kinds.VAR_KEYWORD for it in every)
-        variadic = (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
-        self._parameters = [it for it in every if it.kind not in variadic]
+        except Exception as error:  # evaluating annotations may raise anything
+            raise TypeError(
+                f"the annotations of the tool {name!r} cannot be read: {error}"
+            ) from error
 
     def schema(self) -> Schema | None:
         """Return what validates the arguments while they come; None without pydantic."""
@@ -399,20 +326,23 @@ class _Signature:
             return None
         from .schema import Schema
 
-        hints = self._hints()
         fields: dict[str, Any] = {}
-        for it in self._parameters:
-            hint = hints.get(it.name, Any)
-            fields[it.name] = Required[hint] if it.default is it.empty else NotRequired[hint]
+        extra: Literal["allow", "forbid"] = "forbid"
+        for name, parameter in self._signature.parameters.items():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                extra = "allow"
+            elif parameter.kind is not parameter.VAR_POSITIONAL:
+                hint = Any if parameter.annotation is parameter.empty else parameter.annotation
+                is_required = parameter.default is parameter.empty
+                fields[name] = Required[hint] if is_required else NotRequired[hint]
         make: Any = TypedDict  # type checkers accept only literal fields
         arguments = make("Arguments", fields)
-        arguments.__pydantic_config__ = ConfigDict(extra="allow" if self._has_more else "forbid")
+        arguments.__pydantic_config__ = ConfigDict(extra=extra)
         try:
             return Schema(arguments)
         except (PydanticSchemaGenerationError, TypeError, ValueError) as error:
-            raise TypeError(
-                f"a parameter of the tool {self.name!r} has a type that JSON cannot give: {error}"
-            ) from error
+            problem = f"a parameter of the tool {self.name!r} has a type that JSON cannot give"
+            raise TypeError(f"{problem}: {error}") from error
 
     def arguments(self, call: ToolCall) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments of a call; `TypeError` if they do not fit the signature."""
@@ -424,45 +354,26 @@ class _Signature:
         if not isinstance(received, Mapping):
             raise TypeError("the arguments are not an object")
         named = dict(received)
-        own = [it for it in self._parameters if it.kind is it.POSITIONAL_ONLY]
+        own = [it for it in self._signature.parameters.values() if it.kind is it.POSITIONAL_ONLY]
         # Defaults before the last positional argument have to be passed, too.
         count = max((at for at, it in enumerate(own, 1) if it.name in named), default=0)
         positional = [named.pop(it.name, it.default) for it in own[:count]]
         self._signature.bind(*positional, **named)
         return positional, named
 
-    def _hints(self) -> dict[str, Any]:
-        function: Any = self.function
-        while isinstance(function, partial):
-            function = function.func
-        if isinstance(function, type):
-            function = function.__init__  # type: ignore[misc]  # a class is called as its __init__
-        elif not inspect.isroutine(function):
-            function = type(function).__call__
-        function = inspect.unwrap(function)
-        every = getattr(function, "__annotations__", {})
-        names = [it.name for it in self._parameters if it.name in every]
-        own = SimpleNamespace(__annotations__={name: every[name] for name in names})
-        try:
-            return get_type_hints(own, getattr(function, "__globals__", None), include_extras=True)
-        except Exception as error:  # evaluating annotations may raise anything
-            raise TypeError(
-                f"the annotations of the tool {self.name!r} cannot be read: {error}"
-            ) from error
-
 
 # ---- running them ----
 
 
-def _run_sync(run: ToolRun, events: Iterator[Any], timeout: float | None) -> Generator[Part]:
+def _run_sync(run: ToolRun, events: Generator[Any], timeout: float | None) -> Generator[Part]:
     """Yield the parts of an answer and the results of its tools, which run in threads."""
     from queue import Empty, SimpleQueue
 
-    ended: SimpleQueue[tuple[Job, Any, str | None]] = SimpleQueue()
+    finished: SimpleQueue[tuple[Job, Any, str | None]] = SimpleQueue()
     deadlines: dict[Job, float] = {}
 
     def work(job: Job) -> None:
-        ended.put((job, *_call(job, timeout)))
+        finished.put((job, *_call(job, timeout)))
 
     def results(*, wait: bool) -> Iterator[Part]:
         while True:
@@ -474,7 +385,7 @@ def _run_sync(run: ToolRun, events: Iterator[Any], timeout: float | None) -> Gen
             first = min(deadlines.values())
             try:
                 left = None if first == inf else max(first - monotonic(), 0)
-                job, result, error = ended.get(wait, left)
+                job, result, error = finished.get(wait, left)
             except Empty:
                 late = [job for job, time in deadlines.items() if time <= monotonic()]
                 if not (wait or late):
@@ -488,17 +399,16 @@ def _run_sync(run: ToolRun, events: Iterator[Any], timeout: float | None) -> Gen
 
     failure: Exception | None = None
     try:
-        while True:
-            try:
-                event = next(events, END)
-            except Exception as error:
-                event, failure = END, error
-            yield from run.flush() if event is END else run.feed(event)
-            yield from results(wait=event is END)
-            if event is END:
-                break
+        try:
+            for event in events:
+                yield from run.feed(event)
+                yield from results(wait=False)
+        except Exception as error:
+            failure = error
+        yield from run.flush()
+        yield from results(wait=True)
     finally:
-        events.close()  # type: ignore[attr-defined]  # a generator
+        events.close()
     _raise(failure, run)
 
 
@@ -510,7 +420,7 @@ async def _run_async(
 
     # Functions that return the next parts.
     queue: Queue[Callable[[], list[Part]]] = Queue()
-    wanted = Event()
+    is_wanted = Event()
     failure: Exception | None = None
     is_open = True
     tasks: set[Task[None]] = set()
@@ -522,8 +432,8 @@ async def _run_async(
             async with aclosing(source) as events:
                 async for event in events:
                     queue.put_nowait(partial(run.feed, event))
-                    await wanted.wait()
-                    wanted.clear()
+                    await is_wanted.wait()
+                    is_wanted.clear()
         except Exception as error:
             failure = error
         queue.put_nowait(end)
@@ -546,7 +456,7 @@ async def _run_async(
                 task.add_done_callback(tasks.discard)
             for part in parts:
                 yield part
-            wanted.set()
+            is_wanted.set()
     finally:
         for task in tasks:
             task.cancel()
@@ -578,7 +488,7 @@ def _call(job: Job, timeout: float | None) -> Outcome:
         return await _wait(result, timeout)
 
     try:
-        result = job()
+        result = job.run()
         return asyncio.run(wait(result)) if inspect.isawaitable(result) else (result, None)
     except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
         return None, _message(error)
@@ -589,9 +499,8 @@ async def _call_async(job: Job, timeout: float | None) -> Outcome:
     from asyncio import CancelledError, current_task
 
     try:
-        if _is_async(job.function):
-            return await _wait(job(), timeout)
-        return await _wait_for_thread(job, timeout)
+        awaitable = job.run() if _is_async(job.function) else _thread_result(job)
+        return await _wait(awaitable, timeout)
     except CancelledError as error:
         task = current_task()
         if task is not None and task.cancelling():
@@ -601,39 +510,44 @@ async def _call_async(job: Job, timeout: float | None) -> Outcome:
         return None, _message(error)
 
 
-async def _wait(result: Any, timeout: float | None) -> Outcome:
+async def _wait(awaitable: Any, timeout: float | None) -> Outcome:
     import asyncio
 
     try:
         async with asyncio.timeout(timeout) as limit:
-            return await result, None
+            return await awaitable, None
     except TimeoutError as error:
         return None, _too_late(timeout) if limit.expired() else _message(error)
 
 
-async def _wait_for_thread(job: Job, timeout: float | None) -> Outcome:
+def _thread_result(job: Job) -> Any:
+    """Return a future with the result of a tool that runs in a thread."""
     import asyncio
 
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[Outcome] = loop.create_future()
+    future: asyncio.Future[Any] = loop.create_future()
 
     def deliver(outcome: Outcome) -> None:
         if not future.done():
-            future.set_result(outcome)
+            result, error = outcome
+            if error is None:
+                future.set_result(result)
+            else:
+                future.set_exception(_ToolFailed(error))
 
     def work() -> None:
-        outcome = _call(job, timeout)
+        outcome = _call(job, None)
         try:
             loop.call_soon_threadsafe(deliver, outcome)
         except RuntimeError:  # the loop has been closed, so the result is dropped
             pass
 
     _in_thread(work)
-    try:
-        async with asyncio.timeout(timeout):
-            return await future
-    except TimeoutError:
-        return None, _too_late(timeout)
+    return future
+
+
+class _ToolFailed(Exception):
+    """A tool in a thread failed; its message is complete."""
 
 
 def _too_late(timeout: float | None) -> str:
@@ -642,6 +556,8 @@ def _too_late(timeout: float | None) -> str:
 
 def _message(error: BaseException) -> str:
     message = str(error)
+    if isinstance(error, _ToolFailed):
+        return message
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from jsonrill import Parts
 from jsonrill.providers import Reader
+from jsonrill.providers.ending import Ending
 from jsonrill.providers.finish import MEANINGS, REASONS, WORDS, finish_reason, is_complete
-from jsonrill.providers.statements import Ending
 from support import cases
 
 CASES: list[dict[str, Any]] = cases("finish_reasons.json")["cases"]

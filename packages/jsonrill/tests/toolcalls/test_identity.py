@@ -24,13 +24,13 @@ class Call:
     own_id: bool = True
     number: int = 0
     ids: list[str] = field(default_factory=list)
-    args_ended: bool = False
-    begun: bool = False
-    open: bool = True
+    has_all_args: bool = False
+    has_text: bool = False
+    is_open: bool = True
 
     @property
-    def settled(self) -> bool:
-        return not self.open
+    def is_settled(self) -> bool:
+        return not self.is_open
 
 
 class Calls:
@@ -55,7 +55,7 @@ class Calls:
     def end(self, message: str | None = None, choice: int | None = None) -> None:
         for scope in self.identity.ended(message, choice):
             for call in scope.calls.values():
-                call.open = False
+                call.is_open = False
 
 
 def run(*events: dict[str, Any]) -> list[int | None]:
@@ -65,11 +65,11 @@ def run(*events: dict[str, Any]) -> list[int | None]:
     for event in events:
         match event:
             case {"COMPLETE": number}:
-                calls.made[number].args_ended = True
+                calls.made[number].has_all_args = True
             case {"BEGUN": number}:
-                calls.made[number].begun = True
+                calls.made[number].has_text = True
             case {"CLOSE": number}:
-                calls.made[number].open = False
+                calls.made[number].is_open = False
             case {"END": message}:
                 calls.end(message)
             case {"BEGIN": message}:
@@ -276,7 +276,7 @@ def test_any_mixture_keeps_ids_to_their_calls(events: list[dict[str, Any]]) -> N
             calls.end()
         elif "COMPLETE" in event:
             for call in calls.made:
-                call.args_ended = True
+                call.has_all_args = True
         else:
             number = calls.find(**event)
             if number is None:

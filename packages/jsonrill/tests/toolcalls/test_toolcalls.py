@@ -13,16 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import (
-    Limits,
-    Rebuilder,
-    SourceFailed,
-    ToolCall,
-    ToolCalls,
-    ToolCallUpdate,
-    tool_calls,
-)
+from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, tool_calls
+from jsonrill.errors import SourceFailed
 from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
+from jsonrill.toolcalls import ToolCallUpdate
+from jsonrill.toolcalls.calls import MOST_CALLS
 from support import few, hard, pieces
 from support.costs import is_flat
 from support.provider_streams import (
@@ -445,16 +440,20 @@ def test_calls_of_a_response_that_goes_on_are_kept() -> None:
     assert len(reader.calls.calls) == 50
 
 
-def test_responses_that_never_end_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jsonrill.toolcalls.calls._MOST", 20)
-    reader = Reader(keep=10)
-    updates: list[ToolCallUpdate] = []
-    for number in range(100):
-        updates += reader.say(CallDelta("a", 0, "f", "{", message=f"m{number}"))
-    assert len(reader.calls.calls) == 30
-    assert [u.message_id for u in updates if u.status == "truncated"] == [
-        f"m{number}" for number in range(70)
-    ]
+def test_calls_beyond_the_limit_end_with_an_error_that_names_it() -> None:
+    """A hundred thousand calls are open at once: the first ones complete."""
+    calls = ToolCalls(keep=None)
+    errors: list[Any] = []
+    for text in ("{", "}"):
+        for number in range(100_000):
+            named = {"id": f"c{number}", "name": "f"} if text == "{" else {}
+            updates = calls.read([CallDelta(index=number, text=text, message="m", **named)])
+            errors += [update.error for update in updates if update.error]
+    calls.read([Finish("m")])
+    assert len(calls.calls) == MOST_CALLS
+    assert {call.status for call in calls.calls} == {"complete"}
+    assert len(errors) == 100_000 - MOST_CALLS
+    assert {(error["code"], error["limit"]) for error in errors} == {("LIMIT_EXCEEDED", "calls")}
 
 
 TURNS = 2_000
@@ -559,7 +558,7 @@ def test_tool_calls_of_any_source() -> None:
     assert [u.function_args for u in tool_calls(map(json.dumps, events))] == [
         update.function_args for update in updates
     ]
-    opened, cut = tool_calls(events[1], provider="openai-chat", keep=1)
+    opened, cut = tool_calls(events[1], provider="openai_chat", keep=1)
     assert opened.function_name in ("get_weather", "search")
     assert cut.status == "truncated"
 

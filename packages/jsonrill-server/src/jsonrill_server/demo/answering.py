@@ -42,7 +42,7 @@ def reply(target: str, body: Any, agent: str = "") -> Script:
     except RecursionError:
         reply = FakeAnswer(status=400, message="the request is nested too deeply")
     # Where there is no such path, the script says so.
-    return replace(reply, id=secrets.token_hex(12)).script(target, body, agent)
+    return replace(reply, id=secrets.token_hex(12)).script(target, body)
 
 
 def answer(asked: Asked) -> FakeAnswer:

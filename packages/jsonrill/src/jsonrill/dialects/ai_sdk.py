@@ -1,102 +1,22 @@
-"""Write the AI SDK's UI message stream, v1: a method for each event that `chat.py` reports."""
+"""The AI SDK's UI message stream, v1. Updates are `data-*` chunks: a later one with the same id
+replaces the one before."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ..answers import Part
+from ..answer_parts import Part
 from ..eventstream import DONE
-from ..jsontext import dumps_in_parts
-from ..partial_stream import PartialStream, Update
+from ..jsontext import dumps
+from ..partial_stream import Update
 from ..providers.finish import Reason
 from ..toolcalls import ToolCall
-from .chat import ChatDialect
-from .dialect import Event, Problem, Settings
+from .dialect import Dialect, Event, Problem, problem_of
 
 # Keys for which the client's parser refuses an event.
-BANNED = ("__proto__", "constructor")
-
-
-class AISDK(ChatDialect):
-    """Entities are `data-*` parts; a later part replaces the one with the same id."""
-
-    # Parts do not show in its events, and a schema can take long for each character.
-    part = 256
-    headers = {"x-vercel-ai-ui-message-stream": "v1"}
-    only_active = True
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self._updates = PartialStream(**{"mode": "REALTIME", **settings.updates, "send": "data"})
-        self._wrong = False
-
-    def _begin(self) -> Iterator[Event]:
-        yield {"type": "start"}
-        yield {"type": "start-step"}
-
-    def _turn_begins(self) -> Iterator[Event]:
-        yield {"type": "finish-step"}
-        yield {"type": "start-step"}
-
-    def _text_begins(self, id: str, thought: bool) -> Iterator[Event]:
-        yield {"type": f"{_KIND[thought]}-start", "id": id}
-
-    def _text_grows(self, id: str, thought: bool, delta: str) -> Iterator[Event]:
-        yield {"type": f"{_KIND[thought]}-delta", "id": id, "delta": delta}
-
-    def _text_ends(self, id: str, thought: bool) -> Iterator[Event]:
-        yield {"type": f"{_KIND[thought]}-end", "id": id}
-
-    def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]:
-        yield {
-            "type": "tool-input-start",
-            "toolCallId": id,
-            "toolName": call.name or "",
-            **_flags(call),
-        }
-
-    def _call_text(self, id: str, text: str) -> Iterator[Event]:
-        yield {"type": "tool-input-delta", "toolCallId": id, "inputTextDelta": text}
-
-    def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]:
-        event = {"toolCallId": id, "toolName": call.name or "", "input": _harmless(call.args)}
-        if call.status == "complete":
-            yield {"type": "tool-input-available", **event, **_flags(call)}
-        else:
-            text = call.error["message"] if call.error else f"the call is {call.status}"
-            yield {"type": "tool-input-error", **event, **_flags(call), "errorText": text}
-
-    def _result(self, id: str, part: Part) -> Iterator[Event]:
-        flags = _flags(part.call)
-        if part.error is None:
-            output = _harmless(part.result)
-            yield {"type": "tool-output-available", "toolCallId": id, "output": output, **flags}
-        else:
-            yield {"type": "tool-output-error", "toolCallId": id, "errorText": part.error, **flags}
-
-    def _json(self, text: str | None, more: bool) -> Iterator[Event]:
-        updates = self._updates
-        for update in updates.flush() if text is None else updates.feed(text, more=more):
-            self._wrong = self._wrong or update.error is not None
-            yield _part(update)
-
-    def _failure(self, problem: Problem) -> Iterator[Event]:
-        if problem["code"] == "CANCELLED":
-            yield {"type": "abort", "reason": problem["message"]}
-        else:
-            yield {"type": "error", "errorText": f"{problem['code']}: {problem['message']}"}
-
-    def _finish(self) -> Iterator[Event]:
-        outcome = "error" if self.failed or self._wrong else self._parts.outcome
-        stopped = "tool-calls" if self._unanswered or outcome == "calls" else "stop"
-        reason = _FINISHES.get(outcome, stopped)
-        yield {"type": "finish-step"}
-        yield {"type": "finish", "finishReason": reason}
-        yield DONE
-
-
-_KIND = ("text", "reasoning")
+_BANNED: Final = ("__proto__", "constructor")
+_KIND: Final = ("text", "reasoning")
 # How the AI SDK says that an answer is not complete.
 _FINISHES: Final[dict[Reason | None, str]] = {
     "length": "length",
@@ -107,27 +27,90 @@ _FINISHES: Final[dict[Reason | None, str]] = {
 }
 
 
+class AISDK(Dialect):
+    """Writes the chunks that `useChat` reads."""
+
+    headers = {"x-vercel-ai-ui-message-stream": "v1"}
+    done = DONE
+
+    def _begin(self) -> Iterator[Event]:
+        yield {"type": "start"}
+        yield {"type": "start-step"}
+
+    def _turn_begins(self) -> Iterator[Event]:
+        yield {"type": "finish-step"}
+        yield {"type": "start-step"}
+
+    def _text_begins(self, id: str, is_thought: bool) -> Iterator[Event]:
+        yield {"type": f"{_KIND[is_thought]}-start", "id": id}
+
+    def _text_grows(self, id: str, is_thought: bool, delta: str) -> Iterator[Event]:
+        yield {"type": f"{_KIND[is_thought]}-delta", "id": id, "delta": delta}
+
+    def _text_ends(self, id: str, is_thought: bool) -> Iterator[Event]:
+        yield {"type": f"{_KIND[is_thought]}-end", "id": id}
+
+    def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]:
+        named = {"toolCallId": id, "toolName": call.name or ""}
+        yield {"type": "tool-input-start", **named, **_flags(call)}
+
+    def _call_text(self, id: str, text: str) -> Iterator[Event]:
+        yield {"type": "tool-input-delta", "toolCallId": id, "inputTextDelta": text}
+
+    def _call_ends(self, id: str, part: Part) -> Iterator[Event]:
+        call = part.call
+        assert call is not None
+        event = {"toolCallId": id, "toolName": call.name or "", **_flags(call)}
+        event["input"] = _harmless(part.value)
+        if part.complete:
+            yield {"type": "tool-input-available", **event}
+        else:
+            yield {"type": "tool-input-error", **event, "errorText": problem_of(part)}
+
+    _call_breaks = _call_ends
+
+    def _result(self, id: str, part: Part) -> Iterator[Event]:
+        flags = _flags(part.call)
+        if part.error is None:
+            output = _harmless(part.result)
+            yield {"type": "tool-output-available", "toolCallId": id, "output": output, **flags}
+        else:
+            yield {"type": "tool-output-error", "toolCallId": id, "errorText": part.error, **flags}
+
+    def _update(self, update: Update) -> Iterator[Event]:
+        entity = update.entity or "json"
+        self.has_failed = self.has_failed or update.error is not None
+        part = {"type": f"data-{entity}", "id": f"{entity}/{update.index}"}
+        yield {**part, "data": _harmless(update.to_dict())}
+
+    def _failure(self, problem: Problem) -> Iterator[Event]:
+        if problem["code"] == "CANCELLED":
+            yield {"type": "abort", "reason": problem["message"]}
+        else:
+            yield {"type": "error", "errorText": f"{problem['code']}: {problem['message']}"}
+
+    def _finish(self) -> Iterator[Event]:
+        outcome = "error" if self.has_failed else self._parts.outcome
+        stopped = "tool-calls" if self._unanswered or outcome == "calls" else "stop"
+        yield {"type": "finish-step"}
+        yield {"type": "finish", "finishReason": _FINISHES.get(outcome, stopped)}
+
+
 def _flags(call: ToolCall | None) -> dict[str, bool]:
-    """That the client knows no type of this tool, and whether the provider runs it itself."""
-    hosted = {"providerExecuted": True} if call is not None and call.hosted else {}
-    return {"dynamic": True, **hosted}
-
-
-def _part(update: Update) -> Event:
-    entity = update.entity or "json"
-    part = {"type": f"data-{entity}", "id": f"{entity}/{update.index}"}
-    return {**part, "data": _harmless(update.to_dict())}
+    """Return that the client knows no type of this tool, and whether the provider runs it."""
+    is_hosted = call is not None and call.hosted
+    return {"dynamic": True, **({"providerExecuted": True} if is_hosted else {})}
 
 
 def _harmless(value: Any) -> Any:
-    """The value without the keys for which the client refuses an event."""
-    text = dumps_in_parts(value)
-    return _without_banned(value) if any(f'"{key}":' in text for key in BANNED) else value
+    """Return the value without the keys for which the client refuses an event."""
+    text = dumps(value)
+    return _without_banned(value) if any(f'"{key}":' in text for key in _BANNED) else value
 
 
 def _without_banned(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_banned(item) for item in value]
     if isinstance(value, dict):
-        return {key: _without_banned(item) for key, item in value.items() if key not in BANNED}
+        return {key: _without_banned(item) for key, item in value.items() if key not in _BANNED}
     return value

@@ -1,97 +1,170 @@
-"""The base of all dialects: how they are made, fed and ended."""
+"""The base of dialects: parts of an answer and updates in, events of a chat client out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from ..paths import ABSENT
+from ..answer_parts import Part, Parts
+from ..jsontext import dumps
+from ..partial_stream import Update
+from ..toolcalls import ToolCall
 
-# An event for the client; text is sent as it is.
-Event = dict[str, Any] | str
+Event = dict[str, Any]
 # An error: `code`, `message`, and its place if it has one.
 Problem = Mapping[str, Any]
 BROKE_OFF: Final = {"code": "SOURCE_FAILED", "message": "the answer broke off before its end"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The options of a dialect; each uses those it needs."""
-
-    # Options of `ToolCalls`, of `Parser` and of `PartialStream` (with the mode).
-    calls: Mapping[str, Any] = field(default_factory=dict)
-    parser: Mapping[str, Any] = field(default_factory=dict)
-    updates: Mapping[str, Any] = field(default_factory=dict)
-    # Add fragments where the dialect allows fields of others.
-    fragments: bool = False
-    # How the client names the conversation and this part of it.
-    thread: str = ""
-    run: str = ""
-    # Of AG-UI: the state before the run; and its fields that a tool's arguments predict, by the
-    # path of the argument, such as `write.text`.
-    state: Any = ABSENT
-    predict: Mapping[str, str] = field(default_factory=dict)
-
-
 class Dialect(ABC):
-    """A stage that is fed either events or JSON text; `flush` ends it."""
+    """A stage that is fed a provider's events, parts or updates; `flush` ends it.
 
-    # Characters of JSON text that are best read at a time.
-    part: ClassVar[int] = 4096
-    # Headers of an HTTP response that its clients ask for.
+    Subclasses write the events. A call begins when its name is known; `id` names a part for the
+    client. The free text of a tool that takes no JSON is sent as a JSON string.
+    """
+
+    # Headers that the clients ask for, and the data of the last event on the wire.
     headers: ClassVar[Mapping[str, str]] = {}
-    # Whether a client that asks with GET wants an answer only while it is being written.
-    only_active: ClassVar[bool] = False
+    done: ClassVar[str | None] = None
 
-    def __init__(self, settings: Settings) -> None:
-        self.failed = False
+    def __init__(self, **options: Any) -> None:
+        options.pop("keep", None)
+        self._parts = Parts(**options)
+        self._is_started = False
+        self._turn = 0
+        self.has_failed = False
+        # The ids under which calls were sent, by the call's number: turns may share an id.
+        # Those of them that the client is left to answer, and those that have ended.
+        self._ids: dict[int, str] = {}
+        self._unanswered: set[str] = set()
+        self._ended: set[int] = set()
+        # The texts that have begun, by the index of their part.
+        self._texts: set[int] = set()
 
-    @abstractmethod
-    def feed(self, event: Any) -> list[Event]:
-        """The client's events for a provider's event (a dict, JSON text, or an SDK object)."""
-
-    def feed_json(self, text: str, *, more: bool = False) -> list[Event]:
-        """The client's events for a piece of JSON text, or for a part of one if `more` follows."""
-        return []
-
-    @property
-    def recognised(self) -> bool:
-        """True once something was shown, or an event came that is one of a known provider."""
-        return True
-
-    @property
-    def broke_off(self) -> bool:
-        """True if an answer has begun and its provider has not ended it."""
-        return False
+    def feed(self, item: Any) -> list[Event]:
+        """Return the client's events for a provider's event, a part or an update."""
+        events = [*self._opening()]
+        if isinstance(item, Update):
+            return [*events, *self._update(item)]
+        for part in self._parts.feed(item):
+            events += self._show(part)
+        return events
 
     def flush(self, problem: Problem | None = None) -> list[Event]:
-        """The last events: they close what is open, then report the problem if there is one.
+        """Return the last events: they close what is open, then report the problem if there is one.
 
-        That an answer broke off is one, too: its client would take it for complete.
+        An answer that broke off is a problem, too: the client would take it for complete.
         """
-        if problem is None and self.broke_off:
+        events = [*self._opening()]
+        has_begun, outcome = bool(self._parts.entries), self._parts.outcome
+        if problem is None and has_begun and self._parts.reader.ends and outcome is None:
             problem = BROKE_OFF
-        failed = () if problem is None else self._fail(problem)
-        return [*self._close(problem is None), *failed, *self._finish()]
-
-    def interrupt(self, problem: Problem) -> list[Event]:
-        """The events that report a problem whatever was sent before; changes nothing."""
-        return [*self._failure(problem)]
+        for part in self._parts.flush():
+            events += self._show(part)
+        if problem is None and self._parts.error is not None:
+            problem = {"code": "PROVIDER_ERROR", "message": self._parts.error}
+        if problem is not None:
+            events += self._fail(problem)
+        return [*events, *self._finish()]
 
     def _fail(self, problem: Problem) -> Iterator[Event]:
         """Report a failure of the stream, but only the first one."""
-        if not self.failed:
-            self.failed = True
+        if not self.has_failed:
+            self.has_failed = True
             yield from self._failure(problem)
 
-    def _close(self, complete: bool) -> Iterator[Event]:
-        """Close what is open; `complete` is False if the stream broke off."""
+    def _opening(self) -> Iterator[Event]:
+        if not self._is_started:
+            self._is_started = True
+            yield from self._begin()
+
+    def _show(self, part: Part) -> Iterator[Event]:
+        if part.turn != self._turn:
+            self._turn = part.turn
+            self._unanswered.clear()
+            yield from self._turn_begins()
+        call = part.call
+        if call is None:
+            yield from self._text(part)
+        elif part.kind == "call":
+            yield from self._call(part, call)
+        else:
+            id = self._ids.get(call.number, call.id)
+            self._unanswered.discard(id)
+            yield from self._result(id, part)
+
+    def _text(self, part: Part) -> Iterator[Event]:
+        id, is_thought = f"{part.kind}-{part.index}", part.kind == "reasoning"
+        if part.index not in self._texts:
+            if part.error is not None and not part.text:
+                return  # it only says why the answer was cut, which its end does, too
+            self._texts.add(part.index)
+            yield from self._text_begins(id, is_thought)
+        if part.delta:
+            yield from self._text_grows(id, is_thought, part.delta)
+        if part.complete or (part.error is not None and not part.delta):
+            yield from self._text_ends(id, is_thought)
+
+    def _call(self, part: Part, call: ToolCall) -> Iterator[Event]:
+        has_failed = part.status in ("error", "truncated")
+        text, id = part.delta, self._ids.get(call.number)
+        begins = id is None
+        if id is None:
+            if call.name is None and not has_failed:
+                return
+            # The id that is known now is its id for this client.
+            is_taken = call.id in self._ids.values()
+            id = self._ids[call.number] = f"{call.id}-{part.index}" if is_taken else call.id
+            text = part.text
+            if not call.hosted:
+                self._unanswered.add(id)
+            yield from self._call_begins(id, call)
+        if call.encoding == "text" and call.number not in self._ended:
+            # Clients read JSON.
+            text = '"' * begins + dumps(text)[1:-1] + '"' * part.complete
+        if text:
+            yield from self._call_text(id, text)
+        if part.complete or (has_failed and call.number not in self._ended):
+            self._ended.add(call.number)
+            yield from self._call_ends(id, part)
+        elif has_failed:
+            yield from self._call_breaks(id, part)
+
+    def _update(self, update: Update) -> Iterator[Event]:
+        raise TypeError(f"{type(self).__name__} takes no updates")
+
+    def _turn_begins(self) -> Iterator[Event]:
+        """Yield the events between two answers of a conversation."""
+        yield from ()
+
+    def _call_breaks(self, id: str, part: Part) -> Iterator[Event]:
+        """Yield the events of a call that went wrong after its arguments were complete."""
         yield from ()
 
     @abstractmethod
+    def _begin(self) -> Iterator[Event]: ...
+    @abstractmethod
+    def _text_begins(self, id: str, is_thought: bool) -> Iterator[Event]: ...
+    @abstractmethod
+    def _text_grows(self, id: str, is_thought: bool, delta: str) -> Iterator[Event]: ...
+    @abstractmethod
+    def _text_ends(self, id: str, is_thought: bool) -> Iterator[Event]: ...
+    @abstractmethod
+    def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]: ...
+    @abstractmethod
+    def _call_text(self, id: str, text: str) -> Iterator[Event]: ...
+    @abstractmethod
+    def _call_ends(self, id: str, part: Part) -> Iterator[Event]: ...
+    @abstractmethod
+    def _result(self, id: str, part: Part) -> Iterator[Event]: ...
+    @abstractmethod
     def _failure(self, problem: Problem) -> Iterator[Event]: ...
-
     @abstractmethod
     def _finish(self) -> Iterator[Event]: ...
+
+
+def problem_of(part: Part) -> str:
+    """Return why the call of a part is not complete."""
+    error = None if part.call is None else part.call.error
+    return f"the call is {part.status}" if error is None else error["message"]

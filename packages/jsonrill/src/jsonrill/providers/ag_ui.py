@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .common import failed, finished
 from .fields import as_id, as_object, as_text, typed
-from .statements import Begin, CallDelta, End, Reasoning, Result, Statement, Text, failed, finished
+from .statements import Begin, CallDelta, End, Reasoning, Result, Statement, Text
 
 TEXTS: dict[str, type[Text | Reasoning]] = {
     "TEXT_MESSAGE_CONTENT": Text,

@@ -8,22 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .common import as_usage, failed, finished, unread
 from .fields import ABSENT, as_id, as_index, as_object, as_text, typed
-from .statements import (
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Keep,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    as_usage,
-    failed,
-    finished,
-    unread,
-)
+from .statements import Begin, CallDelta, End, Finish, Keep, Reasoning, Result, Statement, Text
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 # The deltas that are known and say nothing of a call.

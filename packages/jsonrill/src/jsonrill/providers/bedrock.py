@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .common import as_usage, failed, finished, unread
 from .fields import as_id, as_index, as_object, as_text
-from .statements import (
-    Begin,
-    CallDelta,
-    End,
-    Reasoning,
-    Statement,
-    Text,
-    as_usage,
-    failed,
-    finished,
-    unread,
-)
+from .statements import Begin, CallDelta, End, Reasoning, Statement, Text
 
 EVENTS = frozenset(
     "messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop".split()

@@ -8,18 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .common import as_usage, failed, finished
 from .fields import as_id, as_index, as_object, as_text
-from .statements import (
-    Begin,
-    CallDelta,
-    End,
-    Reasoning,
-    Statement,
-    Text,
-    as_usage,
-    failed,
-    finished,
-)
+from .statements import Begin, CallDelta, End, Reasoning, Statement, Text
 
 EVENTS = frozenset(
     "message-start content-start content-delta content-end tool-plan-delta tool-call-start"

@@ -1,6 +1,6 @@
 """How an answer ended: the words with which all providers say it, in one table.
 
-JavaScript has a copy, `finish.js`, which tools/tables.py writes.
+JavaScript has a copy, which tools/tables.py writes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ..errors import CUTS
 Reason = Literal["complete", "calls", "length", "filtered", "refused", "lost", "error"]
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
-# What messages say of an answer that is not complete.
+# The messages for an answer that is not complete.
 MEANINGS: Final = {**CUTS, "error": "the provider reported an error"}
 
-# The words as `finish_reason` compares them: small letters, without what is between them.
+# The words in lower case, without separators.
 _SPELLINGS: Final[dict[Reason, str]] = {
     "complete": """
             stop stopped end endturn stopsequence eos eostoken complete completed done finish
@@ -51,7 +51,7 @@ WORDS: Final = {word: reason for reason, words in _SPELLINGS.items() for word in
 
 
 def finish_reason(word: Any) -> Reason | None:
-    """What a provider's word for the end of an answer means; None if it is not a word.
+    """Return what a provider's word for the end of an answer means; None if it is not a word.
 
     Spelling does not matter: `MAX_TOKENS`, `max-tokens`, `FinishReason.MAX_TOKENS` and a member of
     an enumeration are the same. An unknown word is `lost`: nothing says it is complete.
@@ -68,9 +68,9 @@ def _letters(word: Any) -> str:
 
 
 def worse(word: Any, native: Any) -> Any:
-    """Of the words of a gateway and of the provider behind it, the one that says more was missing.
+    """Return the worse of the words of a gateway and of the provider behind it.
 
-    A word of the provider that is not known says nothing beside one of the gateway.
+    An unknown word of the provider does not count.
     """
     behind = finish_reason(native)
     if behind is None or (behind == "lost" and _letters(native) not in WORDS):
@@ -80,5 +80,5 @@ def worse(word: Any, native: Any) -> Any:
 
 
 def is_complete(reason: Reason | None) -> bool:
-    """True if an answer that ended so has all of its text."""
+    """Return whether an answer that ended so has all of its text."""
     return reason == "complete" or reason == "calls"

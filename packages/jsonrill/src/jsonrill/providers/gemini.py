@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 from zlib import crc32
 
+from .common import as_usage, failed, finished, unread
 from .fields import ABSENT, as_id, as_index, as_object, as_text, either, items
 from .statements import (
     Begin,
@@ -17,15 +18,11 @@ from .statements import (
     End,
     Finish,
     Keep,
-    Part,
     Reasoning,
     Result,
     Statement,
     Text,
-    as_usage,
-    failed,
-    finished,
-    unread,
+    ValueAt,
 )
 
 CALLS = ("function_call", "mcp_server_tool_call")
@@ -93,16 +90,16 @@ def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
     return delta
 
 
-def _part(part: dict[str, Any]) -> Part:
+def _part(part: dict[str, Any]) -> ValueAt:
     more = either(part, "willContinue", "will_continue") is True
     path = as_text(either(part, "jsonPath", "json_path")) or "$"
     for kind in ("string", "number", "bool"):
         if (value := either(part, f"{kind}Value", f"{kind}_value")) is not None:
-            return Part(path, value, more)
+            return ValueAt(path, value, more)
     # Protocol buffers may write a null value as null; but clients fill all empty fields with null.
     said_null = "nullValue" in part and "stringValue" not in part
     is_null = said_null or either(part, "nullValue", "null_value") is not None
-    return Part(path, None if is_null else ABSENT, more)
+    return ValueAt(path, None if is_null else ABSENT, more)
 
 
 def _interaction(event: dict[str, Any]) -> list[Statement]:

@@ -13,14 +13,14 @@ import re
 from typing import Any, Final, cast
 
 from ..errors import Problem
-from .fields import ABSENT, as_dict, as_id, as_index, as_text, either, items
+from .fields import ABSENT, as_id, as_index, as_object, as_text, either, items
 from .statements import Aggregate, CallDelta, Result, Statement
 
 UPDATES: Final = ("tools_call_update", "tool_call_update")
 RESULTS: Final = ("tool_result", "tool_call_result")
 KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate")
 ENDED = ("complete", "error", "truncated")
-# With each chunk the public server puts another time into the id of the message.
+# The public server puts another time into the message's id with each chunk.
 _TIME: Final = re.compile("-[0-9A-F]{15}(?=-)")
 
 
@@ -29,9 +29,9 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    kind, payload = either(event, "kind", "$type"), as_dict(event.get("payload"))
+    kind, payload = either(event, "kind", "$type"), as_object(event.get("payload"))
     message = as_id(either(event, "messageId", "generation_id"))
-    if payload is not None:
+    if payload:
         event, message = payload, message and _TIME.sub("", message)
     if kind in UPDATES:
         one = event.get("toolCallUpdate", event if kind == "tool_call_update" else None)
@@ -48,7 +48,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 
 
 def _call(call: dict[str, Any], message: str | None, *, final: bool = False) -> CallDelta:
-    """A delta with its fragments, or the final state of a call with its value."""
+    """Return a delta with its fragments, or the final state of a call with its value."""
     fragments, error, status = map(call.get, ("json_update_fragments", "error", "status"))
     return CallDelta(
         as_id(either(call, "tool_call_id", "toolCallId")),

@@ -10,19 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_chat
+from .common import as_usage, finished
 from .fields import as_id, as_index, as_object, as_text, items
 from .objects import as_data
-from .statements import (
-    CallDelta,
-    End,
-    Finish,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    as_usage,
-    finished,
-)
+from .statements import CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
 CHUNK, MESSAGE, RESULT = "AIMessageChunk", ("ai", "AIMessage"), ("tool", "ToolMessage")
 HUMAN = ("human", "HumanMessage")
@@ -35,12 +26,11 @@ RUNS = ("run-", "lc_run-")
 def accepts(event: dict[str, Any]) -> bool:
     if is_message(event) and event.get("type") not in HUMAN:
         return True
-    name = event.get("event")
-    return isinstance(name, str) and name.startswith("on_") and "run_id" in event
+    return str(event.get("event")).startswith("on_") and "run_id" in event
 
 
 def is_message(message: Any) -> bool:
-    """True for a message of LangChain, as an object or as a dict."""
+    """Return whether this is a message of LangChain, an object or a dict."""
     if not isinstance(message, dict):
         names = ("type", "content", "tool_call_id")
         message = {name: getattr(message, name, None) for name in names}
@@ -50,12 +40,12 @@ def is_message(message: Any) -> bool:
     return message.get("content") is not None and kind in (CHUNK, *MESSAGE, *HUMAN)
 
 
-class LangChain:
+class LangChainReader:
     """Translates messages and events; remembers which messages were streamed."""
 
     def __init__(self) -> None:
         self._streamed: set[str | None] = set()
-        # The message at hand, of each of several that are streamed at once.
+        # The current message of each task that streams one.
         self._messages: dict[str | None, str | None] = {}
         self._call = 0
 
@@ -68,39 +58,36 @@ class LangChain:
         if "event" not in event:
             return self.read(event)
         data, run = as_object(event.get("data")), as_id(event.get("run_id"))
-        match event.get("event"):
+        match event["event"]:
             case "on_chat_model_stream":
-                return self.read(as_object(as_data(data.get("chunk"))), run)
+                return self.read(as_data(data.get("chunk")), run)
             case "on_llm_stream":
                 chunk = as_data(data.get("chunk"))
                 text = as_text(chunk) or as_text(as_object(chunk).get("text"))
                 return [Text(text)] if text else []
             case "on_chat_model_end":
-                statements = self.read(as_object(as_data(data.get("output"))), run, last=True)
+                statements = self.read(as_data(data.get("output")), run, is_last=True)
                 return [*statements, Finish(run)]
             case "on_tool_end":
-                return self.read(as_object(as_data(data.get("output"))), run)
-            case _:
-                return []
+                return self.read(as_data(data.get("output")), run)
+        return []
 
     def read(
-        self,
-        message: dict[str, Any],
-        scope: str | None = None,
-        *,
-        task: str | None = None,
-        last: bool = False,
+        self, data: Any, scope: str | None = None, task: str | None = None, is_last: bool = False
     ) -> list[Statement]:
-        """The statements of a message. `scope` names the response, where it is known, `task` the
-        one that streams it, if several do at once."""
-        kind = message.get("type")
+        """Return the statements of a message.
+
+        `scope` names the response, where it is known; `task` the one that streams it, if several do
+        at once.
+        """
+        message = as_object(data)
+        kind, id = message.get("type"), as_id(message.get("id"))
         if kind in RESULT:
-            failed = message.get("status") == "error"
-            return [Result(as_id(message.get("tool_call_id")), message.get("content"), failed)]
+            is_error = message.get("status") == "error"
+            return [Result(as_id(message.get("tool_call_id")), message.get("content"), is_error)]
         if kind != CHUNK and kind not in MESSAGE:
             return []
-        id = as_id(message.get("id"))
-        if kind != CHUNK or last:
+        if kind != CHUNK or is_last:
             if {id, scope} & (self._streamed - {None}):
                 return []
             self._streamed.add(id)
@@ -108,37 +95,36 @@ class LangChain:
         self._streamed |= {id, scope}
         if scope is None:
             scope = self._messages[task] = _same(id, self._messages.get(task))
-        return self._chunk(message, scope)
+        calls: list[Statement] = [
+            CallDelta(
+                as_id(chunk.get("id")),
+                as_index(chunk.get("index")),
+                as_text(chunk.get("name")),
+                as_text(chunk.get("args")),
+                scope,
+            )
+            for chunk in items(message.get("tool_call_chunks"))
+        ]
+        return _content(message) + calls + _end(message, scope)
 
-    def knows(self, message: dict[str, Any]) -> None:
-        """Take this message as known: it is not part of the answer."""
+    def skip(self, message: dict[str, Any]) -> None:
+        """Note that this message is not part of the answer."""
         self._streamed.add(as_id(message.get("id")))
-
-    def _chunk(self, message: dict[str, Any], scope: str | None) -> list[Statement]:
-        statements = _content(message)
-        for chunk in items(message.get("tool_call_chunks")):
-            name, args = as_text(chunk.get("name")), chunk.get("args")
-            call = CallDelta(as_id(chunk.get("id")), as_index(chunk.get("index")), name)
-            call.text, call.message = as_text(args), scope
-            statements.append(call)
-        return statements + _end(message, scope)
 
     def _complete(self, message: dict[str, Any], scope: str | None) -> list[Statement]:
         statements = _content(message)
         for call in items(message.get("tool_calls")):
             self._call += 1
-            id = as_id(call.get("id")) or f"call-{self._call}"
+            id, name = as_id(call.get("id")) or f"call-{self._call}", as_text(call.get("name"))
             end = End(value=as_object(call.get("args")))
-            statements.append(
-                CallDelta(id, None, as_text(call.get("name")), message=scope, end=end)
-            )
-        ended = _end(message, scope)
-        finished = any(isinstance(one, Finish) for one in ended)
-        return statements + ended + ([] if finished else [Finish(scope)])
+            statements.append(CallDelta(id, None, name, message=scope, end=end))
+        ends = _end(message, scope)
+        has_finish = any(isinstance(it, Finish) for it in ends)
+        return statements + ends + ([] if has_finish else [Finish(scope)])
 
 
 def _same(id: str | None, known: str | None) -> str | None:
-    """The message of a chunk with this id, after one of the message that is known.
+    """Return the message of a chunk with this id, after one of the known message.
 
     A chunk may have the id of the run instead of the provider's, or the other way round.
     """
@@ -148,10 +134,8 @@ def _same(id: str | None, known: str | None) -> str | None:
 
 
 def _content(message: dict[str, Any]) -> list[Statement]:
-    statements: list[Statement] = []
-    more = as_object(message.get("additional_kwargs"))
-    if thought := as_text(more.get("reasoning_content")):
-        statements.append(Reasoning(thought))
+    thought = as_text(as_object(message.get("additional_kwargs")).get("reasoning_content"))
+    statements: list[Statement] = [Reasoning(thought)] if thought else []
     content = message.get("content")
     for block in [content] if isinstance(content, str) else items(content):
         match block:
@@ -165,11 +149,10 @@ def _content(message: dict[str, Any]) -> list[Statement]:
 
 
 def _end(message: dict[str, Any], scope: str | None) -> list[Statement]:
-    statements = as_usage(message.get("usage_metadata"))
     about = as_object(message.get("response_metadata"))
     reason = next((word for key in REASONS if (word := as_text(about.get(key)))), None)
     if reason == "incomplete":
         reason = as_text(as_object(about.get("incomplete_details")).get("reason")) or reason
-    if message.get("chunk_position") == "last" or reason not in (None, "in_progress"):
-        statements.append(finished(reason, scope))
-    return statements
+    has_ended = message.get("chunk_position") == "last" or reason not in (None, "in_progress")
+    usage = as_usage(message.get("usage_metadata"))
+    return [*usage, finished(reason, scope)] if has_ended else usage

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_chat
+from .common import as_usage, failed
 from .fields import as_id, as_index, as_text, either, typed
-from .statements import Begin, CallDelta, Finish, Statement, as_usage, failed
+from .statements import Begin, CallDelta, Finish, Statement
 
 # Its chat completions look like OpenAI's, and are recognised as such.
 accepts = typed("function.call.", "conversation.response.", "message.output.", "tool.execution.")

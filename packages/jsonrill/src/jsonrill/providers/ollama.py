@@ -8,19 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .common import failed, finished
 from .fields import as_id, as_index, as_object, as_text, items
-from .statements import (
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Reasoning,
-    Statement,
-    Text,
-    Usage,
-    failed,
-    finished,
-)
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Statement, Text, Usage
 
 COUNTS = ("prompt_eval_count", "eval_count", "total_duration", "eval_duration")
 
@@ -31,7 +21,7 @@ def accepts(event: dict[str, Any]) -> bool:
     )
 
 
-class Ollama:
+class OllamaReader:
     """Translates events, which name no response: the one after the last event of one begins one."""
 
     def __init__(self) -> None:

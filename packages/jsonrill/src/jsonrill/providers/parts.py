@@ -1,9 +1,8 @@
-"""The parts of answers, as `parts()` and `run_tools()` yield them and JSON keeps them.
+"""The parts of answers, as `Part.to_dict` writes them.
 
-So what a program has made of a provider's stream is a source again: of one turn or of many, with
-the results of tools in between. A program that joins several loops numbers the parts of each from
-0: a part that cannot belong to the turn at hand, such as more of a text that is complete, begins
-another one.
+So a program's own stream of parts is a source again: of one turn or of many, with the results of
+tools in between. A program that joins several loops numbers the parts of each from 0: a part that
+cannot belong to the current turn, such as more of a text that is complete, begins another one.
 """
 
 from __future__ import annotations
@@ -11,19 +10,10 @@ from __future__ import annotations
 from typing import Any, Final, cast
 
 from ..errors import CUTS
+from .common import failed
 from .fields import ABSENT, as_id, as_index, as_object, as_text
 from .finish import Reason
-from .statements import (
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    failed,
-)
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
 KINDS: Final = ("text", "reasoning", "call", "result")
 
@@ -35,14 +25,14 @@ def accepts(event: dict[str, Any]) -> bool:
     return isinstance(event.get("call"), dict) if kind in ("call", "result") else "delta" in event
 
 
-class PartEvents:
+class PartReader:
     """Translates the parts of a conversation."""
 
     def __init__(self) -> None:
         self._turn = 0
-        # The number that the sender gave the turn at hand.
+        # The number that the sender gave the current turn.
         self._sent_turn: int | None = None
-        # Of the turn at hand, by the index of a part: its kind, its call's id, and if it has ended.
+        # The kind, the call's id and whether it has ended, of each part of the current turn.
         self._seen: dict[int, tuple[str, str | None, bool]] = {}
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
@@ -50,74 +40,55 @@ class PartEvents:
         if kind not in KINDS or index is None:
             # The end of an event stream of parts whose source failed.
             return [failed(event.get("error"))] if event.get("status") == "ERROR" else []
-        call = as_object(event.get("call"))
+        call, delta = as_object(event.get("call")), as_text(event.get("delta"))
+        id, error, reason = as_id(call.get("id")), event.get("error"), event.get("reason")
         if kind == "result":
-            return [_result(as_id(call.get("id")), event)]
+            return [Result(id, event.get("result") if error is None else error, error is not None)]
+        is_complete = event.get("complete") is True
         statements: list[Statement] = []
-        if self._begins_turn(kind, index, as_id(call.get("id")), event):
+        if self._begins_turn(kind, index, id, event):
             self._turn += 1
             self._seen.clear()
             statements.append(Begin(f"turn-{self._turn}"))
-        self._seen[index] = kind, as_id(call.get("id")), _has_ended(kind, call, event)
-        delta = as_text(event.get("delta"))
         if kind == "call":
-            statements.append(self._call(index, call, delta))
-        elif delta is not None or event.get("complete") is True:
-            make = Reasoning if kind == "reasoning" else Text
-            statements.append(make(delta or "", block=index, ends=event.get("complete") is True))
-        if (reason := as_text(event.get("reason"))) in CUTS:
-            detail = _detail(event, CUTS[reason])
-            statements.append(Finish(reason=cast(Reason, reason), detail=detail))
+            end = _end(call)
+            self._seen[index] = kind, id, is_complete or end is not None
+            name, is_free = as_text(call.get("name")), call.get("encoding") == "text"
+            # Whatever becomes of its id, it is the call of this part.
+            of_part = CallDelta(id, index, name, delta, f"turn-{self._turn}", alias=f"part-{index}")
+            of_part.free, of_part.end = is_free, end
+            of_part.hosted = call.get("hosted") is True
+            statements.append(of_part)
+        else:
+            self._seen[index] = kind, None, is_complete or reason in CUTS
+            if delta is not None or is_complete:
+                make = Reasoning if kind == "reasoning" else Text
+                statements.append(make(delta or "", block=index, ends=is_complete))
+        if isinstance(reason, str) and reason in CUTS:
+            # The error is the reason's meaning and, after it, the provider's explanation.
+            detail = str(error or "").partition(f"{CUTS[reason]}: ")[2]
+            statements.append(Finish(reason=cast(Reason, reason), detail=detail or None))
         return statements
 
     def _begins_turn(self, kind: str, index: int, id: str | None, event: dict[str, Any]) -> bool:
         sent, self._sent_turn = self._sent_turn, as_index(event.get("turn")) or 0
         if sent is not None and self._sent_turn != sent:
             return True
-        known = self._seen.get(index)
-        if known is None:
+        if index not in self._seen:
             return False
-        its_kind, its_id, ended = known
+        known_kind, known_id, has_ended = self._seen[index]
         # News of a call that has ended, such as an error, bring no more of its arguments.
-        news = kind == "call" and its_id == id and as_text(event.get("delta")) is None
-        return its_kind != kind or (ended and not news)
-
-    def _call(self, index: int, call: dict[str, Any], delta: str | None) -> CallDelta:
-        end = None
-        status, error = call.get("status"), call.get("error")
-        if status == "complete":
-            # Without arguments there is no text to compare them with.
-            end = End(sure=True, value=call.get("args") or ABSENT)
-        elif status == "truncated":
-            end = End(incomplete=True)
-        elif status == "error":
-            end = End(error=as_text(as_object(error).get("message")) or "the call is in error")
-        return CallDelta(
-            as_id(call.get("id")),
-            index,
-            as_text(call.get("name")),
-            delta,
-            f"turn-{self._turn}",
-            # Whatever becomes of its id, it is the call of this part.
-            alias=f"part-{index}",
-            free=call.get("encoding") == "text",
-            hosted=call.get("hosted") is True,
-            end=end,
-        )
+        is_news = kind == "call" and known_id == id and not event.get("delta")
+        return known_kind != kind or (has_ended and not is_news)
 
 
-def _has_ended(kind: str, call: dict[str, Any], event: dict[str, Any]) -> bool:
-    if kind == "call":
-        return call.get("status") not in ("streaming", None)
-    return event.get("complete") is True or as_text(event.get("reason")) in CUTS
-
-
-def _detail(event: dict[str, Any], meaning: str) -> str | None:
-    """What the provider said of the end, which the error has behind what the reason means."""
-    message = as_text(event.get("error")) or ""
-    return message.removeprefix(f"{meaning}: ") if message.startswith(f"{meaning}: ") else None
-
-
-def _result(id: str | None, event: dict[str, Any]) -> Result:
-    error = event.get("error")
-    return Result(id, event.get("result") if error is None else error, error is not None)
+def _end(call: dict[str, Any]) -> End | None:
+    match call.get("status"):
+        case "complete":
+            return End(value=call.get("args") or ABSENT, sure=True)
+        case "truncated":
+            return End(incomplete=True)
+        case "error":
+            message = as_object(call.get("error")).get("message")
+            return End(error=as_text(message) or "the call is in error")
+    return None

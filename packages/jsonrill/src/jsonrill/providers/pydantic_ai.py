@@ -9,18 +9,16 @@ from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statem
 
 CALLS = ("tool-call", "builtin-tool-call", "native-tool-call")
 RESULTS = ("tool-return", "builtin-tool-return", "native-tool-return", "retry-prompt")
-EVENTS = (
-    *("part_start", "part_delta", "part_end", "final_result", "agent_run_result"),
-    *("function_tool_call", "function_tool_result", "output_tool_call", "output_tool_result"),
-    *("builtin_tool_call", "builtin_tool_result"),
-)
+TOOL_CALLS = ("function_tool_call", "output_tool_call", "builtin_tool_call")
+TOOL_RESULTS = ("function_tool_result", "output_tool_result", "builtin_tool_result")
+OTHERS = ("part_start", "part_delta", "part_end", "final_result", "agent_run_result")
 
 
 def accepts(event: dict[str, Any]) -> bool:
-    return event.get("event_kind") in EVENTS
+    return event.get("event_kind") in (*OTHERS, *TOOL_CALLS, *TOOL_RESULTS)
 
 
-class PydanticAI:
+class PydanticAIReader:
     """Translates events; remembers the parts, to see that another response begins."""
 
     def __init__(self) -> None:
@@ -35,72 +33,66 @@ class PydanticAI:
             case "part_delta":
                 return _delta(index, as_object(event.get("delta")))
             case "part_end" if part.get("part_kind") in CALLS:
-                return [CallDelta(None, index, opens=False, end=_stated(part))]
-            case "function_tool_call" | "output_tool_call" | "builtin_tool_call":
+                return [CallDelta(None, index, opens=False, end=_end(part))]
+            case kind if kind in TOOL_CALLS:
                 id, name = as_id(part.get("tool_call_id")), as_text(part.get("tool_name"))
-                return [CallDelta(id, None, name, end=_stated(part))]
-            case "function_tool_result" | "output_tool_result" | "builtin_tool_result":
-                return _result(part)
+                return [CallDelta(id, None, name, end=_end(part))]
+            case kind if kind in TOOL_RESULTS:
+                return [_result(part)]
             case "agent_run_result":
                 return [Finish(last=True)]
-            case _:
-                return []
+        return []
 
     def _begin(self, index: int | None, call: str | None) -> list[Statement]:
-        """A statement if another response begins, whose parts are counted from 0 again."""
+        """Return a statement if another response begins, whose parts are counted from 0 again."""
         if index is None:
             return []
-        again = index in self._parts and (call is None or self._parts[index] != call)
-        begins = again or not self._parts
-        if again:
+        is_again = index in self._parts and (call is None or self._parts[index] != call)
+        begins = is_again or not self._parts
+        if is_again:
             self._parts.clear()
         self._parts[index] = call
         return [Begin()] if begins else []
 
 
 def _part(index: int | None, part: dict[str, Any]) -> list[Statement]:
-    text = as_text(part.get("content"))
-    match part.get("part_kind"):
-        case "text":
-            return [Text(text, 0, index)] if text else []
-        case "thinking":
-            return [Reasoning(text, 0, index)] if text else []
-        case kind if kind in CALLS:
-            args = part.get("args")
-            call = CallDelta(as_id(part.get("tool_call_id")), index, as_text(part.get("tool_name")))
-            call.text, call.hosted = as_text(args), kind != "tool-call"
-            call.value = args if isinstance(args, dict) and args else ABSENT
-            return [call]
-        case kind if kind in RESULTS:
-            return _result(part)
-        case _:
-            return []
+    kind = part.get("part_kind")
+    if kind in CALLS:
+        call = CallDelta(as_id(part.get("tool_call_id")), index, as_text(part.get("tool_name")))
+        call.hosted = kind != "tool-call"
+        return [_with_args(call, part.get("args"))]
+    return [_result(part)] if kind in RESULTS else _text(kind, part.get("content"), index)
 
 
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
-    text = as_text(delta.get("content_delta"))
-    match delta.get("part_delta_kind"):
-        case "text":
-            return [Text(text, 0, index)] if text else []
-        case "thinking":
-            return [Reasoning(text, 0, index)] if text else []
-        case "tool_call":
-            args = delta.get("args_delta")
-            call = CallDelta(None, index, as_text(delta.get("tool_name_delta")), as_text(args))
-            call.value = args if isinstance(args, dict) else ABSENT
-            call.opens = False
-            return [call]
-        case _:
-            return []
+    kind = delta.get("part_delta_kind")
+    if kind == "tool_call":
+        call = CallDelta(None, index, as_text(delta.get("tool_name_delta")), opens=False)
+        return [_with_args(call, delta.get("args_delta"))]
+    return _text(kind, delta.get("content_delta"), index)
 
 
-def _stated(part: dict[str, Any]) -> End:
+def _text(kind: Any, text: Any, index: int | None) -> list[Statement]:
+    if kind not in ("text", "thinking") or not as_text(text):
+        return []
+    return [Text(text, 0, index) if kind == "text" else Reasoning(text, 0, index)]
+
+
+def _with_args(call: CallDelta, args: Any) -> CallDelta:
+    call.text = as_text(args)
+    if isinstance(args, dict) and args:
+        call.value = args
+    return call
+
+
+def _end(part: dict[str, Any]) -> End:
     args = part.get("args")
     if isinstance(args, str):
         return End(text=args)
     return End(value=args if isinstance(args, dict) else ABSENT)
 
 
-def _result(part: dict[str, Any]) -> list[Statement]:
-    failed = part.get("part_kind") == "retry-prompt" or part.get("outcome") in ("failed", "denied")
-    return [Result(as_id(part.get("tool_call_id")), part.get("content"), failed)]
+def _result(part: dict[str, Any]) -> Result:
+    has_failed = part.get("outcome") in ("failed", "denied")
+    is_error = has_failed or part.get("part_kind") == "retry-prompt"
+    return Result(as_id(part.get("tool_call_id")), part.get("content"), is_error)

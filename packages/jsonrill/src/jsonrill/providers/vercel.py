@@ -9,19 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .common import as_usage, failed, finished
 from .fields import ABSENT, as_error, as_id, as_object, as_text, either
-from .statements import (
-    Begin,
-    CallDelta,
-    End,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    as_usage,
-    failed,
-    finished,
-)
+from .statements import Begin, CallDelta, End, Reasoning, Result, Statement, Text
 
 EVENTS = frozenset(
     "start start-step finish-step finish abort tool-call tool-result tool-error".split()

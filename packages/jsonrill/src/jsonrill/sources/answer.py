@@ -161,7 +161,7 @@ class ArgumentText:
                 self._queue.append(entry)
             text = update.function_args
             # A complete `{}` may be replaced; if it is not, it is handed on with the call's end.
-            if text and not (entry.is_empty and text == "{}" == update.call.raw):
+            if text and not (entry.is_empty and update.call.is_placeholder):
                 entry.is_late = entry.is_late or entry.is_passed
                 entry.pieces.append(text)
                 entry.is_empty = False

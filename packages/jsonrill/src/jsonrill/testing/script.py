@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal
+from typing import Any
 
 from ..eventstream import encode_event
 from ..jsontext import dumps
@@ -15,12 +15,10 @@ from ..jsontext import dumps
 class Cut(Enum):
     """Ends a connection before the body has ended."""
 
-    # The connection is reset: the client gets an error at once and may lose what it has not read.
+    # The connection is reset: the client gets an error at once and may lose unread bytes.
     RESET = "reset"
-    # The connection is closed: a body with a length or in chunks is too short.
+    # The connection is closed: the body is too short.
     CLOSE = "close"
-    # Only the sending side is closed; the connection stays until the client leaves.
-    HALF = "half"
 
 
 class Token(bytes):
@@ -34,23 +32,17 @@ EVENT_STREAM = {"content-type": "text/event-stream"}
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A response: its status and headers, and the steps in which its body is sent.
-
-    `framing` says how the client knows where the body ends: by `chunked` encoding, by a `length`
-    (that of all steps, unless the headers have a content-length), or because the connection is
-    closed (`close`). With `raw` the steps are all of the response, status line and headers too.
-    """
+    """A response: its status and headers, and the steps in which its body is sent, in chunks."""
 
     steps: Iterable[Step] = ()
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: EVENT_STREAM)
-    framing: Literal["chunked", "length", "close", "raw"] = "chunked"
 
     @classmethod
     def events(cls, events: Iterable[Any], *, pace: float = 0.0, done: bool = False) -> Script:
-        """An event stream of these events (dicts, or data as text), each counted as a token.
+        """Return an event stream of these dicts, `pace` seconds apart, each counted as a token.
 
-        `pace` seconds pass before each; with `done`, `[DONE]` is the last one.
+        With `done`, `[DONE]` is the last event.
         """
         steps: list[Step] = []
         for event in events:
@@ -61,13 +53,13 @@ class Script:
     def json(
         cls, value: Any, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> Script:
-        """A JSON body that is sent at once."""
+        """Return a JSON body that is sent at once."""
         all_headers = {"content-type": "application/json", **(headers or {})}
-        return cls([dumps(value).encode()], status, all_headers, "length")
+        return cls([dumps(value).encode()], status, all_headers)
 
 
 def framed(event: Any) -> bytes:
-    """The bytes of one event; its `type`, if it has one, is the event's name, too."""
+    """Return the bytes of one event; its `type`, if it has one, is the event's name, too."""
     if isinstance(event, str):
         return encode_event(event)
     return encode_event(dumps(event), event=event.get("type"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import socket
 import struct
 import threading
@@ -27,7 +26,7 @@ class Exchange:
         # Names are in lower case.
         self.headers = headers
         self.body = body
-        # Bytes of the body and tokens that the connection has taken.
+        # Bytes of the body and tokens that were sent.
         self.sent = 0
         self.tokens = 0
         # Set when the client closed the connection before the response had ended.
@@ -37,7 +36,7 @@ class Exchange:
 
     @property
     def json(self) -> Any:
-        """The JSON of the request's body; None if it is none."""
+        """The JSON of the request's body; None if it is not JSON."""
         try:
             return json.loads(self.body)
         except ValueError:
@@ -55,17 +54,18 @@ class Upstream:
         if not replies:
             raise TypeError("Upstream needs a reply: a Script, a FakeAnswer, or a function")
         self.exchanges: list[Exchange] = []
-        self.errors: list[Exception] = []
         self.closing = threading.Event()
+        self._errors: list[Exception] = []
         self._replies = replies
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), self)
-        # The base URL; clients of OpenAI want `…/v1`.
+        # The base URL; clients of OpenAI need `…/v1`.
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Upstream:
-        serving = lambda: self._server.serve_forever(0.01)  # noqa: E731
-        self._thread = threading.Thread(target=serving, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.01,), daemon=True
+        )
         self._thread.start()
         return self
 
@@ -75,8 +75,8 @@ class Upstream:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-        if self.errors:
-            raise self.errors[0]
+        if self._errors:
+            raise self._errors[0]
 
     @property
     def tokens(self) -> int:
@@ -89,16 +89,14 @@ class Upstream:
             number = len(self.exchanges)
             self.exchanges.append(exchange)
         reply = self._replies[min(number, len(self._replies) - 1)]
-        if not isinstance(reply, Script | FakeAnswer):
+        if callable(reply):
             try:
                 reply = reply(exchange)
             except Exception as error:
-                self.errors.append(error)
+                self._errors.append(error)
                 return Script.json({"error": {"message": f"the test failed: {error!r}"}}, 500)
         if isinstance(reply, FakeAnswer):
-            reply = reply.script(
-                exchange.target, exchange.json, exchange.headers.get("user-agent", "")
-            )
+            reply = reply.script(exchange.target, exchange.json)
         return reply
 
 
@@ -111,7 +109,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that left is no failure of the server."""
+        """Ignore clients that left: that is not a failure of the server."""
 
 
 class _Left(Exception):
@@ -136,9 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         exchange = Exchange(self.command, self.path, headers, body)
-        script = self.server.upstream.reply_to(exchange)
         try:
-            self._send(exchange, script)
+            self._send(exchange, self.server.upstream.reply_to(exchange))
         except (OSError, _Left):
             self.close_connection = True
             if not self.server.upstream.closing.is_set():
@@ -149,65 +146,44 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_DELETE = do_HEAD = do_POST
 
     def _send(self, exchange: Exchange, script: Script) -> None:
-        headers = {name.lower(): value for name, value in script.headers.items()}
-        steps = script.steps
-        if script.framing == "chunked":
-            headers["transfer-encoding"] = "chunked"
-        elif script.framing == "length" and "content-length" not in headers:
-            steps = [*steps]
-            length = sum(len(step) for step in steps if isinstance(step, bytes))
-            headers["content-length"] = str(length)
-        if script.framing in ("close", "raw"):
-            self.close_connection = True
-            headers["connection"] = "close"
-        if script.framing != "raw":
-            lines = [f"HTTP/1.1 {script.status} {self.responses.get(script.status, ('',))[0]}"]
-            lines += [f"{name}: {value}" for name, value in headers.items()]
-            self._write("\r\n".join([*lines, "", ""]).encode("latin-1"))
-        for step in steps:
-            self._step(exchange, step, script.framing == "chunked")
+        self.send_response(script.status)
+        for name, value in {**script.headers, "transfer-encoding": "chunked"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        for step in script.steps:
             if isinstance(step, Cut):
+                self._cut(step)
                 return
-        if script.framing == "chunked":
-            self._write(b"0\r\n\r\n")
-        elif exchange.sent < int(headers.get("content-length", 0)):
-            self.close_connection = True
+            self._step(exchange, step)
+        self.wfile.write(b"0\r\n\r\n")
 
-    def _step(self, exchange: Exchange, step: Step, chunked: bool) -> None:
+    def _step(self, exchange: Exchange, step: Step) -> None:
         match step:
             case bytes():
-                # Before it is sent: who has read it, finds it counted.
+                self._check(0)
+                # Counted before it is sent, so that a reader of it finds it counted.
                 exchange.sent += len(step)
                 exchange.tokens += isinstance(step, Token)
                 if step:
-                    self._write(b"%x\r\n%b\r\n" % (len(step), step) if chunked else step)
-            case Cut():
-                self._cut(step)
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(step), step))
             case threading.Event():
                 while not step.is_set():
-                    self._wait(0.005)
-            case _:
-                self._wait(step)
+                    self._check(0.005)
+            case float() | int():
+                until = time.monotonic() + step
+                while (rest := until - time.monotonic()) > 0:
+                    self._check(min(rest, 0.05))
 
-    def _cut(self, how: Cut) -> None:
+    def _cut(self, cut: Cut) -> None:
         self.close_connection = True
-        if how is Cut.HALF:
-            self.connection.shutdown(socket.SHUT_WR)
-            self._wait(math.inf)
-        if how is Cut.RESET:
+        if cut is Cut.RESET:
             # Closed without lingering, a connection is reset.
             linger = struct.pack("ii", 1, 0)
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             self.connection.close()
 
-    def _wait(self, seconds: float) -> None:
-        """Pause, unless the client leaves."""
-        until = time.monotonic() + seconds
-        while (rest := until - time.monotonic()) > 0:
-            self._check(min(rest, 0.05))
-
-    def _check(self, seconds: float = 0.0) -> None:
-        """Raise _Left if nothing more can be sent; wait so long for that."""
+    def _check(self, seconds: float) -> None:
+        """Wait so long; raise _Left if nothing more can be sent."""
         if self.server.upstream.closing.is_set():
             raise _Left
         byte = self._peek(seconds)
@@ -217,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(seconds)
 
     def _peek(self, seconds: float) -> bytes | None:
-        """The next byte of the client, left there; empty if it has closed, None if none came."""
+        """Return the client's next byte, left there; empty if it has closed, None if none came."""
         self.connection.settimeout(seconds)
         try:
             return self.connection.recv(1, socket.MSG_PEEK)
@@ -228,18 +204,5 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.connection.settimeout(None)
 
-    def _write(self, data: bytes) -> None:
-        """Send all of it; a client that does not read is waited for as long as the server runs."""
-        rest = memoryview(data)
-        while rest:
-            self._check()
-            self.connection.settimeout(0.05)
-            try:
-                rest = rest[self.connection.send(rest) :]
-            except TimeoutError:
-                pass
-            finally:
-                self.connection.settimeout(None)
-
     def log_message(self, format: str, *args: Any) -> None:
-        """Tests want no lines about each request."""
+        """Print nothing about requests."""

@@ -1,105 +1,186 @@
-"""One tool call, as its users see it. How it grows and ends is in `lifecycle.py`."""
+"""One tool call: how its arguments grow, and how it ends.
+
+A call is `streaming` until it is `complete`, in `error` or `truncated`. `take` adds what a
+statement brings. A call ends because its provider says so (`end`), because its response ends
+(`finish`), or because the stream stops (`abandon`). `identity.py` decides which statements are
+about it.
+
+The arguments come in one of four ways:
+
+    JSON text     one machine and one builder read it, for the value and the fragments
+    free text     the text is the value
+    fragments     of a sender that has read the text: `Rebuilder` applies them
+    values        at paths, or complete: they are written as JSON text
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from ..errors import Problem
+from ..build.builder import ValueBuilder
+from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, Problem
+from ..fragment import Fragment, FragmentBuilder, Rebuilder, is_foreign
+from ..jsontext import dumps
+from ..parse.create import ParseOptions, create_machine
 from ..parse.sink import Repair
 from ..paths import Path, is_complete
-from .arguments import Arguments
+from ..providers.fields import ABSENT
+from ..providers.statements import CallDelta, End
+from ..providers.writer import Writer
+
+if TYPE_CHECKING:
+    from ..schema import Check, Schema
 
 Status = Literal["streaming", "complete", "error", "truncated"]
+# New argument text and its fragments; None where there is nothing new.
+News = tuple[str | None, list[Fragment] | None]
 
-# What arguments may be: as a rule an object; a text of a tool that takes free text.
-Json = dict[str, Any] | list[Any] | str | int | float | bool | None
-NOTHING: Final = Arguments()
+# The white space of JSON.
+_SPACES: Final = " \t\n\r"
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """The options with which the arguments of calls are read."""
+
+    limits: Limits = DEFAULT_LIMITS
+    repair: Any = False
+    on_repair: Any = None
+
+    def machine(self) -> ParseOptions:
+        """Return the options of the machine."""
+        options: ParseOptions = {"limits": self.limits}
+        if self.repair:
+            options["repair"], options["on_repair"] = self.repair, self.on_repair
+        return options
 
 
 class ToolCall:
-    """One call. It grows with the stream; the `args` it hands out are safe to keep.
+    """One call. It grows with the stream; the `args` it returns are safe to keep.
 
-    `raw` is the argument text as received. `args` is its value as far as known: None before
-    anything is, the text itself for tools that take free text (`encoding`). `error` is what
-    `JsonrillError.to_dict` returns; its offset, line and column are those in `raw`. `model` is the
-    validated instance, if the schema is a pydantic model and the arguments are complete.
+    `error` is what `JsonrillError.to_dict` returns, with offset, line and column in `raw`. `model`
+    is the validated instance, if the schema is a type and the arguments are complete. `hosted`: the
+    provider runs the tool. `answered`: there is a `result`, which may be None.
     """
 
-    __slots__ = ("_arguments", "answered", "encoding", "error", "hosted", "id", "index",
-                 "message_id", "model", "name", "result", "result_is_error", "status")  # fmt: skip
+    __slots__ = ("_builder", "_check", "_cut_path", "_has_unread", "_is_broken", "_is_received",
+                 "_is_typed", "_is_void", "_machine", "_options", "_preset", "_raw", "_rebuilder",
+                 "_repairs", "_value", "_writer", "answered", "encoding", "error", "event",
+                 "has_ended", "hosted", "id", "ids", "index", "is_open", "is_placeholder",
+                 "message_id", "model", "name", "number", "own_id", "result", "result_is_error",
+                 "sends_args", "status")  # fmt: skip
 
     def __init__(
         self,
         id: str,
         index: int | None = None,
         message_id: str = "",
-        name: str | None = None,
-        status: Status = "streaming",
-        error: Problem | None = None,
-        encoding: Literal["json", "text"] = "json",
-        answered: bool = False,
-        result: Any = None,
-        result_is_error: bool = False,
-        model: Any = None,
-        hosted: bool = False,
+        options: CallOptions = CallOptions(),  # noqa: B008  # immutable
     ) -> None:
         self.id = id
         self.index = index
         self.message_id = message_id
-        self.name = name
-        self.status: Status = status
-        self.error = error
-        self.encoding: Literal["json", "text"] = encoding
-        # True once there is a result, which may be None.
-        self.answered = answered
-        self.result = result
-        self.result_is_error = result_is_error
-        self.model = model
-        # True if the provider runs the tool itself.
-        self.hosted = hosted
-        self._arguments: Arguments = NOTHING
+        self.name: str | None = None
+        self.status: Status = "streaming"
+        self.error: Problem | None = None
+        self.encoding: Literal["json", "text"] = "json"
+        self.answered = self.result_is_error = self.hosted = False
+        self.result: Any = None
+        self.model: Any = None
+        # Of `Identity`, which documents them.
+        self.number = 0
+        self.ids: list[str] = []
+        self.own_id = True
+        self.is_open = True
+        # Whether its response has ended, and the number of the last event about it.
+        self.has_ended = False
+        self.event = 0
+        # Whether the arguments differ from their text, so that they must be sent with it.
+        self.sends_args = False
+        # Whether the text is a `{}` that came alone. The arguments that some providers send after
+        # it replace it, so it makes no fragments before its end.
+        self.is_placeholder = False
+        self._options = options
+        self._raw = ""
+        # What reads the arguments while they grow, and their value once they have ended.
+        self._machine: Any = None
+        self._builder: FragmentBuilder | None = None
+        self._rebuilder: Rebuilder | None = None
+        self._writer: Writer | None = None
+        self._value: Any = None
+        self._cut_path: Path | None = None
+        self._repairs: list[Repair] = []
+        # Whether the text is not JSON; whether the arguments ended without a character, so that the
+        # end of the response decides if they were cut off; whether something unknown came.
+        self._is_broken = self._is_void = self._has_unread = False
+        # Whether a sender has read it already, which may leave out the name.
+        self._is_received = False
+        self._preset: Any = ABSENT
+        self._check: Check | None = None
+        self._is_typed = False
+
+    # ---- what users read ----
 
     @property
     def raw(self) -> str:
         """The argument text as received."""
-        return self._arguments.raw
+        return self._raw
 
     @property
-    def args(self) -> Json:
-        """The arguments as far as they are known, safe to keep."""
-        args: Json = self._arguments.value
-        return args
+    def args(self) -> Any:
+        """The arguments as far as they are known, safe to keep; of free text, the text."""
+        if self._builder is not None:
+            return self._builder.value
+        return self.live if self._rebuilder is None else self._rebuilder.value
 
     @property
     def live(self) -> Any:
         """The arguments without a copy: they change with the next event."""
-        return self._arguments.live
+        if self._builder is not None:
+            return self._builder.root
+        if self.encoding == "text":
+            return self._raw
+        if self.is_placeholder:
+            return {}
+        return self._value if self._rebuilder is None else self._rebuilder.live
+
+    def args_until(self, length: int) -> Any:
+        """Return the arguments as they were when so much of the text had come."""
+        if length >= len(self._raw):
+            return self.args
+        text = self._raw[:length]
+        return text if self.encoding == "text" else _read(text, self._options.machine())[0]
 
     @property
     def open_path(self) -> Path | None:
         """The path, within the arguments, of the value that still grows, or was cut off."""
-        return self._arguments.open_path
+        growing = self._builder or self._rebuilder
+        if growing is not None:
+            return growing.open_path
+        return () if self.encoding == "text" and self.is_open else self._cut_path
 
     def is_complete(self, path: Path | str = ()) -> bool:
-        """True if there is a value at this path, within the arguments, and it is complete.
-
-        Without a path: all of them."""
-        begun = self.live is not None or self.complete_args
-        return begun and is_complete(self.live, path, self.open_path)
+        """Return whether there is a complete value at this path; without a path: all of them."""
+        has_begun = self.live is not None or self.complete_args
+        return has_begun and is_complete(self.live, path, self.open_path)
 
     @property
     def complete_args(self) -> bool:
-        """True if the arguments are a complete JSON value; `status` is the provider's word.
+        """True once the arguments are a complete JSON value. It never becomes true twice."""
+        return self.status == "complete" or (self.status == "streaming" and self._is_done)
 
-        `{}` may be a placeholder: if the arguments follow, they replace it.
-        """
-        streaming = self.status == "streaming"
-        return self._arguments.complete if streaming else self.status == "complete"
+    @property
+    def _is_done(self) -> bool:
+        if self._builder is not None:
+            return self._builder.done and not self._is_broken
+        return self._rebuilder is not None and self._rebuilder.complete
 
     @property
     def repairs(self) -> list[Repair]:
         """With `repair`: the repairs in the argument text."""
-        return list(self._arguments.repairs)
+        return self._repairs if self._machine is None else list(self._machine.repairs)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolCall):
@@ -111,8 +192,424 @@ class ToolCall:
     def __repr__(self) -> str:
         return f"<ToolCall {self.id} {self.name} {self.status} {self.raw!r}>"
 
+    # ---- what `Identity` reads ----
+
+    @property
+    def has_text(self) -> bool:
+        """True if argument text has arrived."""
+        return bool(self._raw)
+
+    @property
+    def has_all_args(self) -> bool:
+        """True if the arguments are a complete JSON value, though the call may be in error."""
+        return self.status == "complete" or self.is_placeholder or self._is_done
+
+    @property
+    def is_settled(self) -> bool:
+        """True if it has ended. (One in error may still get text, or its id.)"""
+        return self.has_ended or self.status in ("complete", "truncated")
+
+    # ---- what statements bring ----
+
+    def take(self, delta: CallDelta) -> News:
+        """Add the arguments of a delta, which come as text, values or fragments."""
+        self.hosted = self.hosted or delta.hosted
+        self._has_unread = self._has_unread or delta.unread
+        if delta.free and not self._raw:
+            self.encoding = "text"
+        if delta.received:
+            return self._receive(delta)
+        if delta.text is not None:
+            return self._append(delta.text)
+        if delta.preset is not ABSENT:
+            self._preset = delta.preset
+        text = self._written(delta)
+        return self._append(text) if text else (None, None)
+
+    def end(self, end: End) -> News:
+        """End the arguments, as the provider says; it may repeat them, or state them only now."""
+        news = self._state(end.text, end.value)
+        if end.error is not None:
+            self._fail({"code": "PROVIDER_ERROR", "message": end.error})
+        if self.name is None and self.status == "streaming" and not (end.incomplete or end.sure):
+            return news  # the name may come with a later event: the end of the response decides
+        return joined(news, self._close(is_cut=end.incomplete, is_void=not end.sure))
+
+    def finish(self, *, is_cut: bool = False, error: str | None = None) -> News:
+        """End the call with its response."""
+        news = (None, None) if is_cut else self._state(None, ABSENT)
+        return joined(news, self._close(is_cut=is_cut, error=error))
+
+    def abandon(self, *, counted: bool = False) -> None:
+        """End the call because the stream stopped: truncated, unless the arguments are complete.
+
+        `{}` is enough only if the tokens were `counted` after it: the arguments might follow.
+        """
+        is_done = self._is_void or self._is_done or (self.is_placeholder and counted)
+        if self.status == "streaming" and not is_done:
+            self.status = "truncated"
+            self._freeze(self.args)
+        else:
+            self._close()
+
+    def replace(self, delta: CallDelta) -> None:
+        """Replace what was streamed by the final state."""
+        raw = delta.text or ""
+        self.sends_args = delta.value is not ABSENT
+        problem: Problem | None = None
+        if self.sends_args or delta.free:
+            value = delta.value if self.sends_args else raw
+        elif raw == self._raw and self.status != "streaming":
+            value = self.args
+        else:
+            value, problem = ({}, None) if _is_blank(raw) else _read(raw)
+        self.encoding = "text" if delta.free else "json"
+        self.status, self.error = delta.status or "complete", delta.error  # type: ignore[assignment]
+        if problem is not None and self.status == "complete":
+            self.status, self.error = "error", problem
+        self._raw = raw
+        self._freeze(value)
+
+    def refuse(self, error: Problem) -> None:
+        """End the call with an error of its reader."""
+        self._fail(error)
+        self._freeze(None)
+
+    # ---- text, and what becomes text ----
+
+    def _add(self, text: str) -> None:
+        # The string must have no other owner while it grows: then CPython extends it in place.
+        raw = self._raw
+        self._raw = ""
+        raw += text
+        self._raw = raw
+
+    def _append(self, text: str) -> News:
+        """Read new text. Return it with its fragments, or nothing if it is a repetition."""
+        if self.encoding == "text":
+            return self._append_free(text)
+        if self._is_broken:
+            # Text that is not JSON is kept, too, but not without bound.
+            if len(self._raw) > self._options.limits.text:
+                return None, None
+            self._add(text)
+            return text, []
+        if self._machine is None:
+            if self.is_placeholder and (_is_blank(text) or _is_empty_object(text)):
+                return None, None
+            if not self.is_placeholder and _is_empty_object(text):
+                self._raw, self.is_placeholder = text, True
+                return text, []
+            if self.is_placeholder:
+                self._raw, self.is_placeholder = "", False
+        elif self._is_done and (text == self._raw or _is_empty_object(text)):
+            return None, None
+        self._add(text)
+        return text, self._parse(text)
+
+    def _append_free(self, text: str) -> News:
+        bound = self._options.limits.text
+        if len(self._raw) + len(text) > bound:
+            error = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
+            self._fail(error.locate(self._raw + text).to_dict())
+            return None, None
+        start = [] if self._raw else [Fragment("StartString")]
+        self._add(text)
+        return text, [*start, Fragment("PartialString", (), text)]
+
+    def _parse(self, text: str) -> list[Fragment]:
+        if self._builder is None:
+            self._builder = FragmentBuilder()
+            self._machine = create_machine(self._builder, self._options.machine())
+        problem: Problem | None = None
+        try:
+            self._machine.feed(text)
+        except (InvalidJSON, LimitExceeded) as error:
+            problem = error.to_dict()
+        if self._check is not None:
+            self._validate()
+        if problem is not None:
+            self._is_broken = True
+            self._fail(problem)
+        return self._builder.take()
+
+    def _written(self, delta: CallDelta) -> str | None:
+        """Return the JSON text of a delta that brings values; None if it brings none."""
+        try:
+            if delta.parts or (self._writer is not None and delta.end is not None):
+                return self._write_parts(delta)
+            if delta.value is ABSENT:
+                return None
+            if not self._raw or self.is_placeholder:
+                return dumps(delta.value)
+        except (ValueError, TypeError, RecursionError) as error:
+            self._fail({"code": "INVALID_JSON", "message": str(error)})
+            return None
+        self._compare(None, delta.value)
+        return None
+
+    def _write_parts(self, delta: CallDelta) -> str:
+        if self._writer is None:
+            self._writer = Writer()
+        if self.status == "error":
+            return ""
+        text = "".join([self._writer.write(part) for part in delta.parts])
+        return text if delta.end is None else text + self._writer.close()
+
+    # ---- what another jsonrill has read ----
+
+    def _receive(self, delta: CallDelta) -> News:
+        """Apply the fragments of a sender, or read the text, and follow the sender's verdict."""
+        self._is_received = True
+        if delta.status == "error" and self.status == "streaming":
+            message = "the sender gave no reason"
+            self._fail(delta.error or {"code": "PROVIDER_ERROR", "message": message})
+        news = self._received(delta.text, delta.fragments)
+        if self.status == "streaming":
+            if delta.status == "complete":
+                self._close()
+            elif delta.status == "truncated":
+                self.status = "truncated"
+                self._freeze(self.args)
+        return news
+
+    def _received(self, text: str | None, fragments: list[Any] | None) -> News:
+        if self.encoding == "text" or self._is_broken or self._machine is not None:
+            return self._append(text) if text else (None, None)
+        if self.is_placeholder:
+            if fragments and not text:
+                self.is_placeholder = False  # it was the value
+                return None, self._rebuild(fragments)
+            if not text or _is_blank(text) or _is_empty_object(text):
+                return None, None
+            self._raw, self.is_placeholder = "", False
+        if fragments == [] and not self._raw and _is_empty_object(text or ""):
+            return self._append(text or "")
+        if not text and fragments is None:
+            return None, None
+        is_exact = fragments is not None and not (text and any(map(is_foreign, fragments)))
+        self._add(text or "")
+        if fragments is not None and (is_exact or self._rebuilder is not None):
+            return text, self._rebuild(fragments)
+        # Without fragments, and with those of the public generator, which lose escapes.
+        return text, self._read_text()
+
+    def _rebuild(self, fragments: list[Any]) -> list[Fragment] | None:
+        """Apply fragments; if they do not fit, read the text instead."""
+        if not fragments:
+            return []
+        if self._rebuilder is None:
+            self._rebuilder = Rebuilder()
+        try:
+            self._rebuilder.feed(fragments)
+            known = [] if any(map(is_foreign, fragments)) else [*map(Fragment.from_dict, fragments)]
+        except (FragmentError, TypeError):
+            if self._raw:
+                self._read_text()
+            return None
+        if self._check is not None:
+            self._validate()
+        return known
+
+    def _read_text(self) -> list[Fragment] | None:
+        """Read the text from its start; return its fragments, unless some were known before."""
+        was_known, self._rebuilder = self._rebuilder is not None, None
+        fragments = self._parse(self._raw)
+        return None if was_known else fragments
+
+    # ---- the complete arguments, stated by the provider ----
+
+    def _state(self, text: str | None, value: Any) -> News:
+        """Compare stated arguments with those that came; take them if none came."""
+        if self._raw and not self.is_placeholder:
+            self._compare(text, value)
+            return None, None
+        if text is None:
+            value = self._preset if value is ABSENT else value
+            is_text = isinstance(value, str) and (value is self._preset or self.encoding == "text")
+            text = value if is_text else self._written(CallDelta(value=value))
+        return self._append(text) if text else (None, None)
+
+    def _compare(self, text: str | None, value: Any) -> None:
+        if self.status != "streaming":
+            return
+        try:
+            fits = self._fits(text, value)
+        except RecursionError:  # too deep to compare is not different
+            fits = True
+        if not fits:
+            message = "the arguments stated at the end are not those that were streamed"
+            self._fail({"code": "ARGUMENTS_DIFFER", "message": message})
+
+    def _fits(self, text: str | None, value: Any) -> bool:
+        if self.encoding == "text":
+            return (value if text is None else text) in (ABSENT, None, self._raw)
+        if text is not None:
+            return text == self._raw or (self.complete_args and _loaded(text) == self.live)
+        return value is ABSENT or (self.complete_args and _extends(value, self.live))
+
+    # ---- the end ----
+
+    def _close(
+        self, *, is_cut: bool = False, error: str | None = None, is_void: bool = False
+    ) -> News:
+        """Set the final status. With `is_void`, arguments without a character stay undecided.
+
+        Return the fragments of a placeholder that was the value.
+        """
+        value = self.args
+        if self.status != "streaming":
+            self._freeze(value)
+            return None, None
+        is_whole = not is_cut and error is None
+        if self._rebuilder is None and _is_blank(self._raw) and self.encoding == "json":
+            if is_whole and not self._has_unread:
+                if is_void:
+                    self._is_void = True
+                else:
+                    self._complete({})
+                return None, None
+        elif self.is_placeholder:
+            if is_whole:
+                self.is_placeholder = False
+                fragments = self._parse(self._raw)
+                self._complete(self.args)
+                return None, fragments
+        elif self.encoding == "text" or self._ends():
+            self._complete(self.args)
+            return None, None
+        if error is not None:
+            self._fail({"code": "PROVIDER_ERROR", "message": error})
+        elif self.status == "streaming":
+            self.status = "truncated"
+        self._freeze(value)
+        return None, None
+
+    def _ends(self) -> bool:
+        """Return whether the arguments are complete, now that nothing follows."""
+        if self._machine is None and not self._is_done and not _is_blank(self._raw):
+            self._read_text()  # a number at the root is complete only now
+        if self._machine is None:
+            return self._is_done
+        try:
+            self._machine.flush()
+        except (InvalidJSON, LimitExceeded):
+            return False
+        return True
+
+    def _complete(self, value: Any) -> None:
+        """Complete the call, unless it has no name or the schema refuses the arguments."""
+        if self.name is None and not self._is_received:
+            self._fail({"code": "NO_NAME", "message": "the call ended without a name"})
+        elif self.status == "streaming":
+            known = self.args
+            self._validate(value)
+            if self.status == "streaming":
+                self.status = "complete"
+            else:
+                value = known
+        self._freeze(value)
+
+    def _freeze(self, value: Any) -> None:
+        """Keep the value, and drop what has read it."""
+        self._cut_path = None if self.status == "complete" else self.open_path
+        self._repairs = self.repairs
+        self._value = value
+        self._machine = self._builder = self._rebuilder = self._writer = self._check = None
+        self._preset = ABSENT
+        self.is_open = self.is_placeholder = False
+
+    def _fail(self, error: Problem) -> None:
+        if self.status != "error":
+            self.status, self.error, self.model = "error", error, None
+
+    # ---- the schema ----
+
+    def validate_with(self, schema: Schema | None) -> None:
+        """Validate with this schema from now on, also what has arrived."""
+        self._check = None if schema is None else schema.check()
+        self._is_typed = schema is not None and schema.is_typed
+        if self._check is not None:
+            self._validate()
+
+    def _validate(self, value: Any = ABSENT) -> None:
+        """Check the arguments, which may be complete; a violation makes the call an error."""
+        check = self._check
+        if check is None or self.status != "streaming":
+            return
+        from ..schema import Refused
+        from ..schema.errors import offset_of, violation
+
+        try:
+            if value is not ABSENT or self._is_done:
+                self._check = None
+                model = check.close(self.live if value is ABSENT else value)
+                self.model = model if self._is_typed else None
+            elif self._builder is not None:
+                check.look(self._builder.root, self._builder.open_path)
+                if not self._options.repair:
+                    check.begin_at(self._machine)
+        except Refused as refused:
+            self._check = None
+            offset = offset_of(self._raw, refused.refusal, self._options.machine())
+            self._fail(violation(refused.refusal, (), offset).locate(self._raw).to_dict())
+
 
 _COMPARED: Final = (
     *("id", "index", "message_id", "name", "raw", "args", "status", "error"),
     *("result", "result_is_error", "encoding"),
 )
+
+
+def _is_blank(text: str) -> bool:
+    return not text.strip(_SPACES)
+
+
+def _is_empty_object(text: str) -> bool:
+    """Return whether the text is an object without fields, written in one piece."""
+    text = text.strip(_SPACES)
+    return text[:1] == "{" and text[-1:] == "}" and len(text) > 1 and _is_blank(text[1:-1])
+
+
+def joined(news: News, more: News) -> News:
+    """Return both together; at most one of them has text."""
+    fragments = None if news[1] is more[1] is None else [*(news[1] or ()), *(more[1] or ())]
+    return news[0] if more[0] is None else more[0], fragments
+
+
+def _read(text: str, options: ParseOptions | None = None) -> tuple[Any, Problem | None]:
+    """Return the value of a text, and what is wrong with it."""
+    builder = ValueBuilder()
+    machine = create_machine(builder, options or {})
+    try:
+        machine.feed(text)
+        machine.flush()
+    except (InvalidJSON, LimitExceeded) as error:
+        return builder.value, error.to_dict()
+    return builder.value, None
+
+
+def _loaded(text: str) -> Any:
+    """Return the value of the text, ABSENT if it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return ABSENT
+
+
+def _extends(stated: Any, streamed: Any) -> bool:
+    """Return whether these are the same; a validator may have added fields that were left out."""
+    todo = [(stated, streamed)]
+    while todo:
+        now, was = todo.pop()
+        if isinstance(was, dict):
+            if not isinstance(now, dict) or not was.keys() <= now.keys():
+                return False
+            todo += [(now[key], value) for key, value in was.items()]
+        elif isinstance(was, list):
+            if not isinstance(now, list) or len(now) != len(was):
+                return False
+            todo += zip(now, was, strict=True)
+        elif now != was or isinstance(now, bool) != isinstance(was, bool):
+            return False
+    return True

@@ -1,7 +1,7 @@
 """Tool calls as they stream: statements of a provider in, calls with growing arguments out.
 
-Hands each statement to the call it is about (`identity.py` finds it, `lifecycle.py` lets it grow)
-and bounds how many calls are kept. Knows no provider, and raises nothing on data.
+Each statement goes to the call it is about: `identity.py` finds it, `call.py` lets it grow. Nothing
+here knows a provider, or raises on data.
 """
 
 from __future__ import annotations
@@ -9,38 +9,32 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NoReturn, assert_never
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from ..errors import Limits, UnknownEvents, refuse_copy
-from ..options import OnRepair, Provider, Rules, Schemas, check
+from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, UnknownEvents, refuse_copy
+from ..fragment import Fragment
 from ..parse.rules import rule_names
 from ..parse.sink import Repair
 from ..providers import Reader
-from ..providers.call_delta import CallDelta
 from ..providers.fields import ABSENT
 from ..providers.statements import (
     Aggregate,
     Begin,
+    CallDelta,
     Finish,
-    Keep,
-    Reasoning,
     Result,
     Statement,
-    Text,
+    Translate,
     Usage,
 )
-from ..wire.compact import CompactEncoder
-from ..wire.fragment import Fragment
-from ..wire.full import to_wire
-from .call import Status, ToolCall
+from .call import CallOptions, Status, ToolCall, joined
 from .identity import Identity, Scope
-from .lifecycle import LiveCall, News, joined
 
 if TYPE_CHECKING:
     from ..schema import Schema
 
-# A response that never ends must not pile up calls without end.
-_MOST: Final = 10_000
+# How many calls the responses that have not ended may have.
+MOST_CALLS: Final = 10_000
 # How many results whose calls have not arrived are kept.
 _MOST_EARLY: Final = 256
 
@@ -58,7 +52,7 @@ class ToolCallUpdate:
 
     def __init__(
         self,
-        call: LiveCall,
+        call: ToolCall,
         function_name: str | None = None,
         function_args: str | None = None,
         json_update_fragments: list[Fragment] | None = None,
@@ -78,22 +72,22 @@ class ToolCallUpdate:
         self.tool_call_id = call.id
         self.index = call.index
         self.error = call.error if status == "error" else None
-        # An id of our own making is not sent where the provider's may still come: the receiver
+        # An id that was made here is not sent where the provider's may still come: the receiver
         # knows the call by its index until then, and makes the same one.
         self._sends_id = call.own_id or call.index is None
 
-    def to_wire(self, encoder: CompactEncoder | None = None) -> dict[str, Any]:
-        """As a dict for JSON, absent fields left out; with an encoder, fragments are compact."""
-        fragments: list[Any] | None = self.json_update_fragments
-        if fragments is not None:
-            fragments = encoder.feed(fragments) if encoder else [*map(to_wire, fragments)]
+    def to_wire(self) -> dict[str, Any]:
+        """Return the update as a dict for JSON, absent fields left out."""
+        fragments = self.json_update_fragments
         fields = {
             "tool_call_id": self.tool_call_id if self._sends_id else None,
             "index": self.index,
             "function_name": self.function_name,
             "encoding": self.encoding,
             "function_args": self.function_args,
-            "json_update_fragments": fragments,
+            "json_update_fragments": None
+            if fragments is None
+            else [it.to_dict() for it in fragments],
             "status": self.status,
             "error": self.error,
         }
@@ -109,42 +103,40 @@ class ToolCalls:
     """Reads provider events and keeps tool calls whose arguments grow, interleaved or not.
 
     `provider` is `"auto"`, the name of a known provider, or a function from an event to statements.
-    `schemas` maps tool names to what `Schema` takes. `repair` reads arguments that are nearly JSON,
-    but a call that was cut off stays truncated. The last `keep` calls of responses that have ended
-    are kept (None: all). One object can read any number of responses, one after another or at once.
+    `schemas` maps tool names to types or JSON Schemas. `repair` reads arguments that are nearly
+    JSON, but a call that was cut off stays truncated. The last `keep` calls of responses that have
+    ended are kept (None: all). One object can read many responses, one after another or at once.
     """
 
     __slots__ = ("_calls", "_counted", "_done", "_early", "_event", "_identity", "_keep",
-                 "_last", "_recent", "_schemas", "_unknown", "_updates", "ended",
-                 "reader")  # fmt: skip
+                 "_schemas", "_unknown", "_updates", "ended", "reader")  # fmt: skip
 
     def __init__(
         self,
-        provider: Provider = "auto",
+        provider: str | Translate = "auto",
         *,
-        schemas: Schemas = None,
+        schemas: Mapping[str, Any] | None = None,
         keep: int | None = 256,
-        repair: Rules = False,
+        repair: Any = False,
         limits: Limits | None = None,
-        on_repair: OnRepair = None,
+        on_repair: Any = None,
     ) -> None:
-        check(schemas=schemas, keep=keep, limits=limits)
-        check(on_repair=on_repair)
+        if keep is not None and (type(keep) is not int or keep < 0):
+            raise ValueError(f"keep is a whole number from 0 up, or None, not {keep!r}")
+        if limits is not None and not isinstance(limits, Limits):
+            raise TypeError(f"limits is a Limits object, not {limits!r}")
         self.reader = Reader(provider)
         # How many events came before one was recognised; None after that.
         self._unknown: int | None = 0
-        self._schemas = _compiled(schemas) if schemas else {}
+        self._schemas = _compiled(schemas)
         self._keep = keep
-        # A call that was cut off stays truncated: half of one must not pass for a complete one.
-        rules = rule_names(repair) - {"cut-off"}
-        make = partial(LiveCall, limits=limits or Limits(), repair=rules, on_repair=on_repair)
-        self._identity: Identity[LiveCall] = Identity(make)
-        # The call that a delta is about if it says where it belongs as the last one did.
-        self._recent: LiveCall | None = None
-        self._last: CallDelta | None = None
+        # Without `cut-off`: half a call must not pass for a complete one.
+        rules = rule_names(repair) - {"cut-off"} if repair else False
+        options = CallOptions(limits or DEFAULT_LIMITS, rules, on_repair)
+        self._identity: Identity[ToolCall] = Identity(partial(ToolCall, options=options))
         # All calls that are kept, by number; and those whose response has ended.
-        self._calls: dict[int, LiveCall] = {}
-        self._done: dict[int, LiveCall] = {}
+        self._calls: dict[int, ToolCall] = {}
+        self._done: dict[int, ToolCall] = {}
         self._updates: list[ToolCallUpdate] = []
         # The results whose calls have not come yet, by id.
         self._early: dict[str, Result] = {}
@@ -175,22 +167,23 @@ class ToolCalls:
         return [repair for call in self._calls.values() for repair in call.repairs]
 
     def get(self, id: str) -> ToolCall | None:
-        """The latest call of this id."""
+        """Return the latest call of this id."""
         return self._identity.known(id)
 
-    def of(self, message_id: str) -> list[LiveCall]:
-        """The calls of one message."""
+    def of(self, message_id: str) -> list[ToolCall]:
+        """Return the calls of one message."""
         return self._identity.calls_of(message_id)
 
     def feed(self, event: Any) -> list[ToolCallUpdate]:
-        """The updates that one event makes: a dict, JSON text, or an object of a client library."""
+        """Return the updates that one event makes: a dict, JSON text, or an SDK's object."""
         statements = self.reader.feed(event)
         if self._unknown is not None:
-            self._count(bool(statements))
+            is_auto = self.reader.named == "auto" and self.reader.provider is not None
+            self._unknown = None if statements or is_auto else self._unknown + 1
         return self.read(statements)
 
     def read(self, statements: Iterable[Statement]) -> list[ToolCallUpdate]:
-        """The updates that statements make; `self.reader` turns an event into statements."""
+        """Return the updates that statements make; `self.reader` makes them of an event."""
         if self.ended:
             self.ended = []
             self._evict()
@@ -200,19 +193,16 @@ class ToolCalls:
         return self._take()
 
     def flush(self, *message_ids: str) -> list[ToolCallUpdate]:
-        """The updates at the end of a stream: calls that have not ended are truncated.
+        """Return the updates at the end of a stream: calls that have not ended are truncated.
 
         Another stream may follow. If several are read at once, name the messages of this one. If
         no event was recognised, it warns (`UnknownEvents`), once.
         """
         if self._unknown:
             unknown, self._unknown = self._unknown, None
-            warnings.warn(
-                f"none of {unknown} events is from a known provider; provider= takes the name of"
-                " one, or a function that reads other events",
-                UnknownEvents,
-                stacklevel=2,
-            )
+            hint = "provider= takes the name of one, or a function that reads other events"
+            message = f"none of {unknown} events is from a known provider; {hint}"
+            warnings.warn(message, UnknownEvents, stacklevel=2)
         self.ended = []
         self._evict()
         for message_id in message_ids or (None,):
@@ -228,90 +218,87 @@ class ToolCalls:
 
     def forget(self, message_id: str) -> None:
         """Drop the calls of this message, as if it had never come."""
-        self._recent = None
         for call in self._identity.forget(message_id):
             self._calls.pop(call.number, None)
             self._done.pop(call.number, None)
-
-    def _count(self, known: bool) -> None:
-        """Notice the first event that is recognised: it says something, or is of a provider."""
-        known = known or (self.reader.named == "auto" and self.reader.provider is not None)
-        self._unknown = None if known else (self._unknown or 0) + 1
 
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []
         return updates
 
     def _act(self, statement: Statement) -> None:
-        # No `match`: not every version of the compiler reads it.
-        if isinstance(statement, CallDelta):
-            self._call(statement)
-            return
-        if isinstance(statement, Usage):
-            self._counted = self._event
-            return
-        self._recent = None
-        if isinstance(statement, Begin):
-            for scope in self._identity.ended(None, None, except_for=statement.message):
-                self._end(scope, None)
-            self._identity.begin(statement.message)
-        elif isinstance(statement, Finish):
-            for scope in self._identity.ended(statement.message, statement.choice):
-                self._end(scope, statement)
-        elif isinstance(statement, Result):
-            self._result(statement)
-        elif isinstance(statement, Aggregate):
-            self._aggregate(statement.message, statement.calls)
-        elif not isinstance(statement, (Text, Reasoning, Keep)):
-            assert_never(statement)
+        match statement:
+            case CallDelta():
+                self._call(statement)
+            case Usage():
+                self._counted = self._event
+            case Begin(message):
+                for scope in self._identity.ended(None, None, except_for=message):
+                    self._end(scope, None)
+                self._identity.begin(message)
+            case Finish():
+                for scope in self._identity.ended(statement.message, statement.choice):
+                    self._end(scope, statement)
+            case Result():
+                self._result(statement)
+            case Aggregate(message, calls):
+                self._aggregate(message, calls)
 
     def _call(self, delta: CallDelta) -> None:
-        if _says_nothing(delta):
+        if _is_empty(delta):
             return
-        call, new = self._recent, False
-        if call is None or not _continues(delta, self._last):
-            call = self._identity.find(delta)
-            self._recent, self._last = call if self._identity.steady else None, delta
-            new = self._identity.linked
-            before = self._identity.displaced
-            if before is not None and not before.settled:
-                # A receiver knows it by its index alone, and would give it the id of this one.
-                self._updates.append(ToolCallUpdate(before))
-            if call is not None and (call.open or new) and call.number not in self._calls:
-                new = True
-                self._add(call)
-        if call is None or not (call.open or new):
+        is_full = len(self._calls) - len(self._done) >= MOST_CALLS
+        if is_full and delta.id is None and delta.name is None:
+            # More of a call that was refused.
+            delta.opens = False
+        call = self._identity.find(delta)
+        before = self._identity.displaced
+        if before is not None and not before.is_settled:
+            # A receiver knows it by its index alone, and would give it the id of this one.
+            self._updates.append(ToolCallUpdate(before))
+        is_new = self._identity.linked
+        if call is None or not (call.is_open or is_new):
             return
+        if call.number not in self._calls:
+            is_new = True
+            if is_full:
+                self._refuse(call, delta.name)
+                return
+            self._calls[call.number] = call
         status = call.status
         call.event = self._event
         name = None if delta.name is None else self._name(call, delta.name, delta)
-        text, fragments = _fed(call, delta) if call.open else (None, None)
-        changed = call.status != status
-        if new or name or text or fragments is not None or changed:
-            update = ToolCallUpdate(call, name, text, fragments, call.status if changed else None)
-            if new and call.encoding == "text":
+        text, fragments = (None, None)
+        if call.is_open:
+            text, fragments = call.take(delta)
+            if delta.end is not None:
+                text, fragments = joined((text, fragments), call.end(delta.end))
+        has_changed = call.status != status
+        if is_new or name or text or fragments is not None or has_changed:
+            shown = call.status if has_changed else None
+            update = ToolCallUpdate(call, name, text, fragments, shown)
+            if is_new and call.encoding == "text":
                 update.encoding = "text"
             self._updates.append(update)
-        if self._early and new:
+        if self._early and is_new:
             self._take_early(call)
 
-    def _add(self, call: LiveCall) -> None:
-        self._calls[call.number] = call
-        if len(self._calls) > (self._keep or 0) + _MOST and self._keep is not None:
-            oldest = next(iter(self._calls.values()))
-            if oldest.open:
-                oldest.abandon()
-                self._updates.append(ToolCallUpdate(oldest, status=oldest.status))
-            self._drop(oldest)
+    def _refuse(self, call: ToolCall, name: str | None) -> None:
+        """End a call that is one too many with an error, and keep nothing of it."""
+        call.name = name
+        message = f"more than {MOST_CALLS} calls have not ended (calls)"
+        call.refuse(LimitExceeded(message, limit="calls").to_dict())
+        self._updates.append(ToolCallUpdate(call, name, status="error"))
+        self._identity.drop(call)
 
-    def _name(self, call: LiveCall, name: str, delta: CallDelta) -> str | None:
-        """The name if it changes with this delta, else None. With it the schema is known.
+    def _name(self, call: ToolCall, name: str, delta: CallDelta) -> str | None:
+        """Return the name if it changes with this delta, else None. With it the schema is known.
 
         Before the arguments it may come in pieces, or again and longer. A schema of objects says
         nothing about free text.
         """
         if call.name is not None:
-            if call.begun or name == call.name or delta.end is not None or not call.open:
+            if call.has_text or name == call.name or delta.end is not None or not call.is_open:
                 return None
             if not (delta.received or name.startswith(call.name)):
                 name = call.name + name
@@ -323,68 +310,63 @@ class ToolCalls:
             call.validate_with(schema)
         return name
 
-    def _end(self, scope: Scope[LiveCall], finish: Finish | None) -> None:
+    def _end(self, scope: Scope[ToolCall], finish: Finish | None) -> None:
         """End the calls of a response; `finish` is None if the provider did not end it."""
         for call in scope.calls.values():
-            if call.open:
+            if call.is_open:
                 self._close(call, finish)
-            call.ended = True
+            call.has_ended = True
             self._done[call.number] = call
         self.ended.append(scope.message_id)
 
-    def _close(self, call: LiveCall, finish: Finish | None) -> None:
+    def _close(self, call: ToolCall, finish: Finish | None) -> None:
         status = call.status
         text, fragments = None, None
         if finish is None:
             # Some servers end a response with nothing but its token counts.
             call.abandon(counted=self._counted > call.event)
         else:
-            text, fragments = call.finish(
-                incomplete=finish.is_cut, error=finish.detail if finish.malformed else None
-            )
-        changed = call.status != status
-        if changed or text is not None:
-            shown = call.status if changed else None
+            error = finish.detail if finish.malformed else None
+            text, fragments = call.finish(is_cut=finish.is_cut, error=error)
+        has_changed = call.status != status
+        if has_changed or text is not None:
+            shown = call.status if has_changed else None
             self._updates.append(ToolCallUpdate(call, None, text, fragments, shown))
 
     def _result(self, result: Result) -> None:
         call = self._identity.known(result.id)
         if call is None:
-            self._keep_early(result)
+            # It comes before its call.
+            if result.id is not None:
+                self._early[result.id] = result
+            if len(self._early) > _MOST_EARLY:
+                del self._early[next(iter(self._early))]
             return
-        if call.open and call.status == "streaming":
+        if call.is_open and call.status == "streaming":
             # A tool that has answered was called: nothing more of its arguments will come.
             self._close(call, Finish())
         self._answer(call, result)
 
-    def _keep_early(self, result: Result) -> None:
-        """Keep a result that comes before its call."""
-        if result.id is not None:
-            self._early[result.id] = result
-        if len(self._early) > _MOST_EARLY:
-            del self._early[next(iter(self._early))]
-
-    def _take_early(self, call: LiveCall) -> None:
+    def _take_early(self, call: ToolCall) -> None:
         """Give a call the result that came before it. Its arguments may still grow."""
         for id in [call.id, *call.ids]:
             if (result := self._early.pop(id, None)) is not None:
                 self._answer(call, result)
 
-    def _answer(self, call: LiveCall, result: Result) -> None:
+    def _answer(self, call: ToolCall, result: Result) -> None:
         call.answered = True
         call.result, call.result_is_error = result.result, result.is_error
         self._updates.append(ToolCallUpdate(call, is_result=True))
 
     def _aggregate(self, message: str | None, deltas: list[CallDelta]) -> None:
         """Replace the calls of a message by their final state."""
-        told: set[int] = set()
+        stated: set[int] = set()
         for delta in deltas:
             call = self._identity.find(delta)
             if call is None:
                 continue
-            if call.number not in self._calls:
-                self._add(call)
-            told.add(call.number)
+            self._calls.setdefault(call.number, call)
+            stated.add(call.number)
             status = call.status
             name = None if delta.name is None else self._name(call, delta.name, delta)
             call.replace(delta)
@@ -393,7 +375,7 @@ class ToolCalls:
             if self._early:
                 self._take_early(call)
         for scope in self._identity.ended(message, 0):
-            for number in scope.calls.keys() - told:
+            for number in scope.calls.keys() - stated:
                 self._drop(scope.calls[number])
             self._end(scope, None)
 
@@ -401,36 +383,27 @@ class ToolCalls:
         while self._keep is not None and len(self._done) > self._keep:
             self._drop(next(iter(self._done.values())))
 
-    def _drop(self, call: LiveCall) -> None:
-        self._recent = None
+    def _drop(self, call: ToolCall) -> None:
         self._identity.drop(call)
         self._calls.pop(call.number, None)
         self._done.pop(call.number, None)
 
 
-def _fed(call: LiveCall, delta: CallDelta) -> News:
-    """The new text and fragments of a call."""
-    news = call.take(delta)
-    return news if delta.end is None else joined(news, call.end(delta.end))
-
-
-def _continues(delta: CallDelta, last: CallDelta | None) -> bool:
-    """True for a delta that names the same place as the last one, and nothing else."""
-    if last is None or not (delta.id is None and delta.name is None and delta.alias is None):
-        return False
-    return bool(
-        delta.index == last.index and delta.message == last.message and delta.choice == last.choice
-    )
-
-
-def _says_nothing(delta: CallDelta) -> bool:
-    """True for a delta without an id, an index, a name and content: noise."""
+def _is_empty(delta: CallDelta) -> bool:
+    """Return whether a delta has no id, index, name and content."""
     content = delta.text or delta.parts or delta.end or delta.fragments
     named = delta.id or delta.name or delta.alias or delta.index is not None
     return not (content or named) and delta.value is ABSENT
 
 
-def _compiled(schemas: Mapping[str, Any]) -> dict[str, Schema]:
+def _compiled(schemas: Mapping[str, Any] | None) -> dict[str, Schema]:
+    if not schemas:
+        return {}
+    if not isinstance(schemas, Mapping):
+        raise TypeError(f"schemas maps names of tools to schemas, not {schemas!r}")
     from ..schema import Schema
 
-    return {name: Schema(schema) for name, schema in schemas.items()}
+    return {
+        name: schema if isinstance(schema, Schema) else Schema(schema)
+        for name, schema in schemas.items()
+    }

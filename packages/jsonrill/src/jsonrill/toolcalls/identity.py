@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from ..providers.call_delta import CallDelta
+from ..providers.statements import CallDelta
 
 
 class Identified(Protocol):
@@ -44,15 +44,14 @@ class Identified(Protocol):
     index: int | None
     name: str | None
     message_id: str
+    is_open: bool  # more of it may come
 
     @property
-    def begun(self) -> bool: ...  # argument text has arrived
+    def has_text(self) -> bool: ...  # argument text has arrived
     @property
-    def args_ended(self) -> bool: ...  # the arguments are a complete JSON value, right or wrong
+    def has_all_args(self) -> bool: ...  # the arguments are a complete JSON value
     @property
-    def open(self) -> bool: ...  # more of it may come
-    @property
-    def settled(self) -> bool: ...  # complete or truncated, or its response has ended
+    def is_settled(self) -> bool: ...  # complete or truncated, or its response has ended
 
 
 C = TypeVar("C", bound=Identified)
@@ -64,7 +63,7 @@ class Scope(Generic[C]):
 
     message_id: str
     choice: int
-    ended: bool = False
+    has_ended: bool = False
     # True if an event has named a call by its id.
     has_ids: bool = False
     calls: dict[int, C] = field(default_factory=dict)
@@ -85,9 +84,9 @@ class Scope(Generic[C]):
 
     def open_call(self) -> C | None:
         """The call that is open now: the one an event was about last, if it has not ended."""
-        if self.last is not None and self.last.open:
+        if self.last is not None and self.last.is_open:
             return self.last
-        return next((call for call in reversed(self.calls.values()) if call.open), None)
+        return next((call for call in reversed(self.calls.values()) if call.is_open), None)
 
 
 class Identity(Generic[C]):
@@ -107,9 +106,6 @@ class Identity(Generic[C]):
         self.linked = False
         # The call without an id of its own whose index the last `find` gave to another call.
         self.displaced: C | None = None
-        # True if the next delta is about the same call if it names the same index, response and
-        # choice, and nothing else.
-        self.steady = False
 
     def begin(self, message: str | None) -> None:
         """A response begins: what names no response belongs to this one."""
@@ -117,18 +113,9 @@ class Identity(Generic[C]):
         self._named = message is not None
 
     def find(self, delta: CallDelta) -> C | None:
-        """The call that the delta is about, opened if need be; None if there is none."""
+        """Return the call that the delta is about, opened if need be; None if there is none."""
         self.displaced = None
-        call = self._find(delta)
-        self.steady = False
-        if call is not None and delta.index is not None:
-            # An id may have led to an earlier response, an alias to a call at another index.
-            here = call.message_id == _key(delta.message or self._response or "", delta.choice)
-            indices = self._scopes[call.message_id].indices
-            self.steady = here and indices.get(delta.index) is call
-        return call
-
-    def _find(self, delta: CallDelta) -> C | None:
+        self.linked = False
         if delta.message:
             self.begin(delta.message)
         scope = self._scope(delta)
@@ -165,8 +152,8 @@ class Identity(Generic[C]):
             key = _key(message or self._response or "", choice or 0)
             ending = [self._scopes[key]] if key in self._scopes else []
         for scope in ending:
-            if not scope.ended:
-                scope.ended = True
+            if not scope.has_ended:
+                scope.has_ended = True
                 yield scope
 
     def drop(self, call: C) -> None:
@@ -207,19 +194,19 @@ class Identity(Generic[C]):
         is_new = delta.id is not None and (scope is None or delta.id not in scope.ids)
         # An event that names its call but no response may be about an earlier response.
         other = self.known(delta.id) if scope is None or is_new else None
-        if other is not None and other.open:
+        if other is not None and other.is_open:
             home = self._scopes[other.message_id]
             if home.choice == delta.choice:
                 return home
         # A source that names no responses: a new id or a name belongs to the next turn.
         next_turn = delta.name is not None or is_new
-        if scope is not None and scope.ended and not self._named and next_turn:
+        if scope is not None and scope.has_ended and not self._named and next_turn:
             self._response = None
             return None
         return scope
 
     def _open(self, scope: Scope[C], id: str | None, index: int | None) -> C:
-        scope.ended = False
+        scope.has_ended = False
         scope.count += 1
         # At an index that is taken, a made id is all that tells two calls apart: it stays.
         id_stays = id is not None or index in scope.indices
@@ -265,7 +252,7 @@ class Identity(Generic[C]):
         if id is not None:
             scope.has_ids = True
             # Once it has ended, a receiver takes a new id for that of another call.
-            if not (call.own_id or call.settled):
+            if not (call.own_id or call.is_settled):
                 call.id, call.own_id = id, True
                 self.linked = True
             if id not in call.ids:
@@ -298,13 +285,13 @@ def _among(scope: Scope[C], delta: CallDelta) -> C | None:
         if name is None or call is None or call.name is None:
             return call
         # A sender has decided already, and names a call that is not the first at its index.
-        if delta.received or scope.ended:
+        if delta.received or scope.has_ended:
             return call
         return None if _is_another(call, scope, name) else call
     call = scope.open_call()
     if call is None or name is None or call.name is None:
         return call
-    return None if call.args_ended or call.name != name else call
+    return None if call.has_all_args or call.name != name else call
 
 
 def _shares_id(call: Identified, delta: CallDelta) -> bool:
@@ -313,26 +300,26 @@ def _shares_id(call: Identified, delta: CallDelta) -> bool:
         return False
     if delta.index is not None and call.index is not None and delta.index != call.index:
         return True
-    return call.args_ended and delta.name != call.name
+    return call.has_all_args and delta.name != call.name
 
 
 def _takes_id(call: Identified, scope: Scope[Any], delta: CallDelta) -> bool:
     """True if an id that is new belongs to this call, decided by what a receiver sees too."""
     name = delta.name
-    if call.settled or scope.ended or not call.open:
+    if call.is_settled or scope.has_ended or not call.is_open:
         return False
     if name is None:
         return not call.own_id or call.name is not None
     if call.own_id:
         return delta.end is not None and delta.alias is None and call.name == name
-    return call.name is None or (call.name == name and not call.args_ended)
+    return call.name is None or (call.name == name and not call.has_all_args)
 
 
 def _is_another(call: Identified, scope: Scope[Any], name: str) -> bool:
     """True if a name that comes at the index of this call is that of another call."""
-    if call.args_ended or not call.open:
+    if call.has_all_args or not call.is_open:
         return name != call.name or not scope.has_ids
-    return call.begun and name != call.name
+    return call.has_text and name != call.name
 
 
 def _key(message: str, choice: int) -> str:

@@ -1,7 +1,7 @@
 """Tool calls over the wire: provider events in, jsonrill's own events out, as dicts for JSON.
 
 `providers/jsonrill.py` reads these events: a `ToolCalls` that is fed them equals the sender's after
-every event. The fields of the events are known in these two files alone.
+every event.
 """
 
 from __future__ import annotations
@@ -10,39 +10,37 @@ from typing import Any
 
 from ..errors import refuse_copy
 from ..providers.statements import Finish
-from ..wire.compact import CompactEncoder
+from .call import ToolCall
 from .calls import ToolCalls, ToolCallUpdate
-from .lifecycle import LiveCall
 
 
 class ToolCallEvents:
     """Turns provider events into `tools_call_update`, `tool_result` and, when a response has ended,
-    `tools_aggregate` events. `compact=True` sends fragments in compact form.
+    `tools_aggregate` events.
     """
 
     # Copies would share what grows.
     __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
-    def __init__(self, calls: ToolCalls | None = None, *, compact: bool = False) -> None:
+    def __init__(self, calls: ToolCalls | None = None) -> None:
         self.calls = ToolCalls() if calls is None else calls
-        self._compact = compact
         # The error that the provider has reported.
         self.failure: str | None = None
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
-        """The wire events that one event of the provider makes."""
+        """Return the wire events that one event of the provider makes."""
         statements = self.calls.reader.feed(event)
-        for one in statements:
-            if isinstance(one, Finish) and one.reason == "error":
-                self.failure = self.failure or one.detail
+        for statement in statements:
+            if isinstance(statement, Finish) and statement.reason == "error":
+                self.failure = self.failure or statement.detail
         return self._events(self.calls.read(statements))
 
     def flush(self, *message_ids: str) -> list[dict[str, Any]]:
-        """The wire events at the end of the stream: how the open calls have ended."""
+        """Return the wire events at the end of the stream: how the open calls have ended."""
         return self._events(self.calls.flush(*message_ids))
 
     def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[dict[str, Any]]:
-        """The wire events of a tool's result that the provider's stream does not carry."""
+        """Return the wire events of a tool's result that the provider's stream does not carry."""
         return self._events(self.calls.answer(id, result, is_error=is_error))
 
     def _events(self, updates: list[ToolCallUpdate]) -> list[dict[str, Any]]:
@@ -51,30 +49,17 @@ class ToolCallEvents:
             if update.is_result:
                 events.append(_message("tool_result", update.message_id, **_result(update.call)))
                 continue
-            wire = update.to_wire(encoder_of(update.call) if self._compact else None)
             last = events[-1] if events else {}
             if "tool_call_updates" in last and last["messageId"] == update.message_id:
-                last["tool_call_updates"].append(wire)
+                last["tool_call_updates"].append(update.to_wire())
             else:
-                fields = {"tool_call_updates": [wire]}
+                fields = {"tool_call_updates": [update.to_wire()]}
                 events.append(_message("tools_call_update", update.message_id, **fields))
-        for update in updates:
-            if not update.call.open:
-                update.call.encoder = None
-        return events + [
-            _aggregate(message, self.calls.of(message)) for message in self.calls.ended
-        ]
+        return events + [_aggregate(id, self.calls.of(id)) for id in self.calls.ended]
 
 
-def encoder_of(call: LiveCall) -> CompactEncoder:
-    """The encoder that writes all fragments of this call in compact form."""
-    if call.encoder is None:
-        call.encoder = CompactEncoder()
-    return call.encoder
-
-
-def _aggregate(message_id: str, calls: list[LiveCall]) -> dict[str, Any]:
-    """The final state of a message's calls, which replaces what was streamed."""
+def _aggregate(message_id: str, calls: list[ToolCall]) -> dict[str, Any]:
+    """Return the final state of a message's calls, which replaces what was streamed."""
     results = [_result(call) for call in calls if call.answered]
     fields: dict[str, Any] = {"tool_calls": [_state(call) for call in calls]}
     return _message("tools_aggregate", message_id, **fields, tool_results=results)
@@ -84,8 +69,8 @@ def _message(kind: str, message_id: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, "messageId": message_id, **fields}
 
 
-def _state(call: LiveCall) -> dict[str, Any]:
-    """All fields of a call; `args` only where they do not follow from the text."""
+def _state(call: ToolCall) -> dict[str, Any]:
+    """Return all fields of a call; `args` only where they do not follow from the text."""
     wire: dict[str, Any] = {
         "tool_call_id": call.id,
         "index": call.index,
@@ -96,11 +81,11 @@ def _state(call: LiveCall) -> dict[str, Any]:
         "error": call.error,
     }
     wire = {name: value for name, value in wire.items() if value is not None}
-    if call.apart or call.repairs or (call.status != "complete" and call.encoding == "json"):
+    if call.sends_args or call.repairs or (call.status != "complete" and call.encoding == "json"):
         wire["args"] = call.args
     return wire
 
 
-def _result(call: LiveCall) -> dict[str, Any]:
+def _result(call: ToolCall) -> dict[str, Any]:
     wire: dict[str, Any] = {"tool_call_id": call.id, "result": call.result}
     return {**wire, "is_error": True} if call.result_is_error else wire

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from ..jsontext import dumps
-from ..toolcalls.lifecycle import LiveCall
-from .parts import Entry, plain
+from .answer_parts import Entry, plain
+from .jsontext import dumps
+from .toolcalls import ToolCall
 
 Message = dict[str, Any]
 
@@ -46,7 +46,7 @@ def chat(entries: Sequence[Entry]) -> list[Message]:
     ]
 
 
-def _chat_call(call: LiveCall) -> Message:
+def _chat_call(call: ToolCall) -> Message:
     if call.encoding == "text":
         return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.raw}}
     function = {"name": call.name, "arguments": arguments_text(call)}
@@ -80,7 +80,7 @@ def responses(entries: Sequence[Entry]) -> list[Message]:
     return items
 
 
-def _kind(call: LiveCall) -> str:
+def _kind(call: ToolCall) -> str:
     return "custom_tool_call" if call.encoding == "text" else "function_call"
 
 
@@ -168,17 +168,17 @@ def _gemini_part(entry: Entry) -> Message | None:
             return None
 
 
-def _function_response(call: LiveCall) -> Message:
+def _function_response(call: ToolCall) -> Message:
     response = {"error" if call.result_is_error else "output": plain(call.result)}
     return {"functionResponse": {"name": call.name, **_given_id(call), "response": response}}
 
 
-def _given_id(call: LiveCall) -> Message:
+def _given_id(call: ToolCall) -> Message:
     """The id of a call, if it is the provider's: one that was made here means nothing there."""
     return {"id": call.id} if call.own_id else {}
 
 
-def _answered(entries: Sequence[Entry]) -> list[LiveCall]:
+def _answered(entries: Sequence[Entry]) -> list[ToolCall]:
     """The calls that the user's tools have answered."""
     return [entry.call for entry in entries if entry.call is not None and _ran(entry)]
 
@@ -188,7 +188,7 @@ def _ran(entry: Entry) -> bool:
     return entry.kind == "call" and call is not None and call.answered and not call.hosted
 
 
-def arguments_text(call: LiveCall) -> str:
+def arguments_text(call: ToolCall) -> str:
     """The arguments as the next request sends them. Broken ones are not JSON, which providers
     refuse: they become an empty object, and the error that is their result quotes them."""
     if call.encoding == "text":
@@ -198,9 +198,9 @@ def arguments_text(call: LiveCall) -> str:
     return call.raw if _loaded(call.raw) is not None else dumps({})
 
 
-def _object(call: LiveCall) -> dict[str, Any]:
+def _object(call: ToolCall) -> dict[str, Any]:
     """The arguments as an object."""
-    if call.args_ended and isinstance(call.args, dict):
+    if call.has_all_args and isinstance(call.args, dict):
         return call.args
     return _loaded(call.raw) or {}
 

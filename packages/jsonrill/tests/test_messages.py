@@ -280,9 +280,14 @@ def test_openai_responses_leaves_reasoning_out_with_the_call_that_it_led_to() ->
         "item_id": "fc_1",
         "delta": '{"a":',
     }
-    for rest in ([], [added(1, called), delta], [added(1, search)]):
+    for rest in ([], [added(1, search)]):
         running = run_tools([added(0, thought), added(0, thought, "done"), *rest], {"f": dict})
         assert list(running) is not None and running.messages() == []
+    events = [added(0, thought), added(0, thought, "done"), added(1, called), delta]
+    running = run_tools(events, {"f": dict})
+    assert list(running)
+    kept, asked, told = running.messages()
+    assert kept == thought and asked["arguments"] == "{}" and '{"a":' in told["output"]
 
 
 def test_anthropic_leaves_blank_texts_out() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from jsonrill.providers.fields import ABSENT
-from jsonrill.providers.statements import Part
+from jsonrill.providers.statements import ValueAt
 from jsonrill.providers.writer import Writer, read_path
 
 END = object()
@@ -17,52 +17,67 @@ END = object()
     "parts, pieces",
     [
         pytest.param(
-            [Part("$.a", 1), Part("$.b", True), Part("$.c", None), END],
+            [ValueAt("$.a", 1), ValueAt("$.b", True), ValueAt("$.c", None), END],
             ['{"a":1', ',"b":true', ',"c":null', "}"],
             id="members",
         ),
         pytest.param(
-            [Part("$.a", "x", True), Part("$.a", 'y"\n', True), Part("$.a"), Part("$.b", 1), END],
+            [
+                ValueAt("$.a", "x", True),
+                ValueAt("$.a", 'y"\n', True),
+                ValueAt("$.a"),
+                ValueAt("$.b", 1),
+                END,
+            ],
             ['{"a":"x', 'y\\"\\n', '"', ',"b":1', "}"],
             id="a string in pieces, with an end of its own",
         ),
         pytest.param(
-            [Part("$.a", "x", True), Part("$.b", "y", True), END],
+            [ValueAt("$.a", "x", True), ValueAt("$.b", "y", True), END],
             ['{"a":"x', '","b":"y', '"}'],
             id="a string that ends because something follows",
         ),
         pytest.param(
-            [Part("$.a.b[0]", 1), Part("$.a.b[1].c", 2), Part("$.d", 3), END],
+            [ValueAt("$.a.b[0]", 1), ValueAt("$.a.b[1].c", 2), ValueAt("$.d", 3), END],
             ['{"a":{"b":[1', ',{"c":2', '}]},"d":3', "}"],
             id="containers open and close on the way",
         ),
         pytest.param(
-            [Part("$.a[0]", 1), Part("$.a[]"), Part("$.a[1]", 2), Part("$.a[]"), Part("$.a"), END],
+            [
+                ValueAt("$.a[0]", 1),
+                ValueAt("$.a[]"),
+                ValueAt("$.a[1]", 2),
+                ValueAt("$.a[]"),
+                ValueAt("$.a"),
+                END,
+            ],
             ['{"a":[1', "", ",2", "", "", "]}"],
             id="ends of what is there say nothing",
         ),
         pytest.param(
-            [Part("$.a[]"), Part("$.b"), Part("$.c[]"), Part("$.c[0]", 1), END],
+            [ValueAt("$.a[]"), ValueAt("$.b"), ValueAt("$.c[]"), ValueAt("$.c[0]", 1), END],
             ['{"a":[', '],"b":{', '},"c":[', "1", "]}"],
             id="empty containers, which may turn out not to be",
         ),
-        pytest.param([Part("$.a", ABSENT, True), END], ["", "{}"], id="nothing yet"),
-        pytest.param([Part("$"), END], ["{", "}"], id="an empty object at the root"),
-        pytest.param([Part("$", "x", True), Part("$", "y"), END], ['"x', 'y"', ""], id="a root"),
+        pytest.param([ValueAt("$.a", ABSENT, True), END], ["", "{}"], id="nothing yet"),
+        pytest.param([ValueAt("$"), END], ["{", "}"], id="an empty object at the root"),
+        pytest.param(
+            [ValueAt("$", "x", True), ValueAt("$", "y"), END], ['"x', 'y"', ""], id="a root"
+        ),
         pytest.param([END], ["{}"], id="no part at all"),
         pytest.param(
-            [Part("$.a", 3.0), Part("$.b", 0.5), Part("$.c", 1e300), END],
+            [ValueAt("$.a", 3.0), ValueAt("$.b", 0.5), ValueAt("$.c", 1e300), END],
             ['{"a":3', ',"b":0.5', ',"c":1e+300', "}"],
             id="doubles that are integers are written as such",
         ),
         pytest.param(
-            [Part("$.a", "\ud83d", True), Part("$.a", "\ude00", False), END],
+            [ValueAt("$.a", "\ud83d", True), ValueAt("$.a", "\ude00", False), END],
             ['{"a":"\\ud83d', '\\ude00"', "}"],
             id="half a pair in each piece",
         ),
     ],
 )
-def test_text_only_grows(parts: list[Part], pieces: list[str]) -> None:
+def test_text_only_grows(parts: list[ValueAt], pieces: list[str]) -> None:
     writer = Writer()
     written = [writer.close() if part is END else writer.write(part) for part in parts]
     assert written == pieces
@@ -72,26 +87,26 @@ def test_text_only_grows(parts: list[Part], pieces: list[str]) -> None:
 @pytest.mark.parametrize(
     "before, part",
     [
-        ([Part("$.a", 1)], Part("$.a", 1)),
-        ([Part("$.a", "x")], Part("$.a", "y", True)),
-        ([Part("$.a", "x", True)], Part("$.a", 1)),
-        ([Part("$.a", "x", True)], Part("$.b[1]", 1)),
-        ([Part("$.a.b", 1), Part("$.c", "x", True)], Part("$.a.d", 1)),
-        ([Part("$.a[0]", 1)], Part("$.a[0]", 1)),
-        ([Part("$.a[0]", 1)], Part("$.a[2]", 1)),
-        ([Part("$.a[0]", 1)], Part("$[0]", 1)),
-        ([Part("$.a", 1)], Part("$", 1)),
-        ([Part("$.a", 1)], Part("$.*", 1)),
+        ([ValueAt("$.a", 1)], ValueAt("$.a", 1)),
+        ([ValueAt("$.a", "x")], ValueAt("$.a", "y", True)),
+        ([ValueAt("$.a", "x", True)], ValueAt("$.a", 1)),
+        ([ValueAt("$.a", "x", True)], ValueAt("$.b[1]", 1)),
+        ([ValueAt("$.a.b", 1), ValueAt("$.c", "x", True)], ValueAt("$.a.d", 1)),
+        ([ValueAt("$.a[0]", 1)], ValueAt("$.a[0]", 1)),
+        ([ValueAt("$.a[0]", 1)], ValueAt("$.a[2]", 1)),
+        ([ValueAt("$.a[0]", 1)], ValueAt("$[0]", 1)),
+        ([ValueAt("$.a", 1)], ValueAt("$", 1)),
+        ([ValueAt("$.a", 1)], ValueAt("$.*", 1)),
     ],
 )
 def test_what_cannot_be_appended_is_refused_and_changes_nothing(
-    before: list[Part], part: Part
+    before: list[ValueAt], part: ValueAt
 ) -> None:
     writer = Writer()
     text = "".join([writer.write(one) for one in before])
     with pytest.raises(ValueError, match="root|JSONPath|string"):
         writer.write(part)
-    text += writer.write(Part("$.z", 9)) + writer.close()
+    text += writer.write(ValueAt("$.z", 9)) + writer.close()
     assert json.loads(text)["z"] == 9
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Parts, UnknownSource, content
+from jsonrill import Parts, content
+from jsonrill.errors import UnknownSource
 from support import ROOT
 
 CASES = json.loads((ROOT / "cases" / "parts.json").read_text("utf8"))["cases"]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import copy
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from jsonrill import Part, Parts, SourceFailed, parts
+from jsonrill import Part, Parts, parts
+from jsonrill.errors import SourceFailed
 from support.provider_streams import ANSWERS, BUILDERS, THREE, in_a_row, shuffled
 
 
@@ -44,7 +48,6 @@ def test_the_parts_come_in_order_as_they_grow() -> None:
         ("call", 1, '"Rome"}', True),
         ("text", 2, "One ", False),
         ("text", 2, "moment.", False),
-        ("call", 1, "", True),
         ("text", 2, "", True),
     ]
 
@@ -64,6 +67,46 @@ def test_a_call_has_its_arguments() -> None:
     assert all_parts[0].text == '{"city":"Ro' and all_parts[0].value == {"city": "Ro"}
     assert all_parts[-1].call is all_parts[0].call and all_parts[0].call.status == "truncated"
     assert not any(part.complete for part in all_parts)
+
+
+def test_a_part_shows_what_was_true_when_it_was_made() -> None:
+    events = [
+        chunk(tool_calls=[call(0, '{"city":"Ro', id="a", name="weather")]),
+        chunk(tool_calls=[call(0, 'me","n":[1,2')]),
+        chunk(tool_calls=[call(0, "]}")]),
+        chunk("tool_calls"),
+    ]
+    all_parts = list(parts(events))
+    assert [part.value for part in all_parts] == [
+        {"city": "Ro"},
+        {"city": "Rome", "n": [1]},
+        {"city": "Rome", "n": [1, 2]},
+    ]
+    assert [part.status for part in all_parts] == ["streaming"] * 3
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@given(data=st.data())
+@settings(max_examples=15)
+def test_each_part_is_complete_exactly_once_whatever_the_cutting(name: str, data: Any) -> None:
+    events = ANSWERS[name].events
+    stage = Parts()
+    all_parts: list[Part] = []
+    at = 0
+    while at < len(events):
+        # Several events may arrive in one piece, before the parts of the first one are read.
+        count = data.draw(st.integers(1, 5))
+        all_parts += [part for event in events[at : at + count] for part in stage.feed(event)]
+        at += count
+    all_parts += stage.flush()
+    done = Counter(part.index for part in all_parts if part.complete)
+    assert set(done.values()) <= {1}
+    calls = {part.index: part.call for part in all_parts if part.kind == "call"}
+    for index, made in calls.items():
+        assert made is not None
+        assert (index in done) == (made.status == "complete")
+        args = [part.value for part in all_parts if part.index == index and part.complete]
+        assert not args or args == [made.args]
 
 
 def test_blocks_are_parts_of_their_own() -> None:

@@ -26,7 +26,7 @@ class ThinkTags:
         self.is_answer = False
 
     def feed(self, text: str) -> list[tuple[bool, str]]:
-        """Return the pieces of this text, each with True if it is reasoning.
+        """Return the pieces of this text, each with whether it is reasoning.
 
         The beginning of what may be a tag is held back.
         """
@@ -34,23 +34,23 @@ class ThinkTags:
             return [(False, text)]
         text, self._held = self._held + text, ""
         if self._close is None:
-            begun = text.lstrip()
-            tag = next((tag for tag in TAGS if begun.startswith(tag)), None)
+            start = text.lstrip()
+            tag = next((tag for tag in TAGS if start.startswith(tag)), None)
             if tag is None:
-                if len(text) < _MOST_HELD and any(tag.startswith(begun) for tag in TAGS):
+                if len(text) < _MOST_HELD and any(tag.startswith(start) for tag in TAGS):
                     self._held = text
                     return []
                 self.is_answer = True
                 return [(False, text)]
             self._close = TAGS[tag]
-            text = begun[len(tag) :]
+            text = start[len(tag) :]
         thought, close, answer = text.partition(self._close)
         if close:
             self.is_answer = True
             return [piece for piece in ((True, thought), (False, answer)) if piece[1]]
-        kept = len(text) - _overlap(text, self._close)
-        self._held = text[kept:]
-        return [(True, text[:kept])] if kept else []
+        end = len(text) - _overlap(text, self._close)
+        self._held = text[end:]
+        return [(True, text[:end])] if end else []
 
     def flush(self) -> list[tuple[bool, str]]:
         """Return what was held back: the text has ended."""

@@ -1,0 +1,108 @@
+"""What other projects' clients are sent; the real clients read the same streams in the server's
+tests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from ag_ui.core import Event as AGUIEvent
+from pydantic import TypeAdapter
+
+from jsonrill import Parts, ToolCalls, parts, run_tools, sse, updates
+from jsonrill.dialects import to_ag_ui, to_ai_sdk
+from jsonrill.errors import SourceFailed
+from jsonrill.testing import Call, FakeAnswer
+from support.provider_streams import ANSWERS
+
+ANSWER = FakeAnswer("It rains.", reasoning="Hm.", calls=[Call("weather", {"city": "Rome"}, "a")])
+PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
+
+
+def weather(city: str) -> str:
+    return f"sun in {city}"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_provider_gives_the_same_stream(path: str) -> None:
+    events = [*to_ai_sdk(ANSWER.events(path))]
+    assert [*dict.fromkeys(event["type"] for event in events)] == [
+        *("start", "start-step", "reasoning-start", "reasoning-delta", "reasoning-end"),
+        *("text-start", "text-delta", "text-end"),
+        *("tool-input-start", "tool-input-delta", "tool-input-available"),
+        *("finish-step", "finish"),
+    ]
+    assert events[-1]["finishReason"] == "tool-calls"
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_complete_calls_can_be_read_back(name: str) -> None:
+    known = Parts()
+    for event in ANSWERS[name].events:
+        known.feed(event)
+    known.flush()
+    expected = [call.args for call in known.calls if call.status == "complete"]
+    for translate, provider in ((to_ai_sdk, "vercel"), (to_ag_ui, "ag_ui")):
+        calls = ToolCalls(provider)
+        try:
+            for event in translate(ANSWERS[name].events):
+                calls.feed(event)
+        except SourceFailed:  # the provider's error, which the stream has told before
+            pass
+        calls.flush()
+        if len(expected) == len(known.calls):
+            assert [call.args for call in calls.calls] == expected
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_ag_ui_events_are_valid(name: str) -> None:
+    adapter: TypeAdapter[Any] = TypeAdapter(AGUIEvent)
+    try:
+        for event in to_ag_ui(ANSWERS[name].events, thread="t", run="r"):
+            adapter.validate_python(event)
+    except SourceFailed:
+        assert event["type"] == "RUN_ERROR"
+
+
+def test_the_results_of_tools_are_sent() -> None:
+    running = run_tools(ANSWER.events(PATHS[0]), {"weather": weather})
+    [output] = [it for it in to_ai_sdk(running) if it["type"] == "tool-output-available"]
+    assert output["output"] == "sun in Rome" and output["toolCallId"] == "a"
+    running = run_tools(ANSWER.events(PATHS[0]), {"weather": weather})
+    kinds = [event["type"] for event in to_ag_ui(running)]
+    assert kinds[-3:] == ["TOOL_CALL_END", "TOOL_CALL_RESULT", "RUN_FINISHED"]
+
+
+def test_updates_are_data_or_the_state() -> None:
+    text = ['{"title": "To', ' Rome"}']
+    data = [it["data"] for it in to_ai_sdk(updates(text)) if it["type"] == "data-json"]
+    assert data[-1] == {"index": 0, "status": "COMPLETED", "data": {"title": "To Rome"}}
+    states = [it for it in to_ag_ui(updates(text)) if it["type"] == "STATE_SNAPSHOT"]
+    assert states[-1]["snapshot"] == {"title": "To Rome"}
+
+
+def test_arguments_predict_the_state() -> None:
+    answer = FakeAnswer(calls=[Call("write", {"text": "Hello you"})])
+    events = to_ag_ui(answer.events(PATHS[0]), predict={"document": "write.text"})
+    patches = [patch for it in events if it["type"] == "STATE_DELTA" for patch in it["delta"]]
+    assert patches[0] == {"op": "add", "path": "/document", "value": ""}
+    assert patches[-1] == {"op": "replace", "path": "/document", "value": "Hello you"}
+
+
+def test_an_answer_that_broke_off_is_an_error() -> None:
+    cut = FakeAnswer("It rains", ending="cut")
+    assert "error" in [event["type"] for event in to_ai_sdk(cut.events(PATHS[0]))]
+    assert [*to_ag_ui(cut.events(PATHS[0]))][-1]["type"] == "RUN_ERROR"
+
+
+def test_async_sources_and_the_last_event_on_the_wire() -> None:
+    async def source() -> AsyncIterator[Any]:
+        for part in parts(ANSWER.events(PATHS[2])):
+            yield part
+
+    async def main() -> bytes:
+        return b"".join([data async for data in sse(to_ai_sdk(source()))])
+
+    assert asyncio.run(main()).endswith(b"data: [DONE]\n\n")
