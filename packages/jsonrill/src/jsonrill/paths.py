@@ -16,7 +16,17 @@ from .jsontext import quoted
 Path = tuple[str | int, ...]
 
 # Marks that there is no value, where None could be one.
-ABSENT: Final[Any] = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
+class _Absent:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __reduce__(self) -> str:
+        return "ABSENT"  # there is one, also in copies
+
+
+ABSENT: Final[Any] = _Absent()
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # One step of a path or pattern: a name, an index, a quoted key, or a wildcard.

@@ -7,7 +7,7 @@ cdef class ValueBuilder(Sink):
     cdef public object root
     cdef bint _is_stale
     cdef readonly Py_ssize_t base
-    cdef object _copy
+    cdef object _copy, _cover
     cdef Frame _frame
     cdef str _text
     @cython.locals(value=dict, frame=Frame)

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from ..errors import refuse_copy
 from ..parse.sink import Frame, Sink, path_of
-from ..paths import Path, is_complete
+from ..paths import ABSENT, Path, is_complete
 
 
 class ValueBuilder(Sink):
@@ -15,7 +15,7 @@ class ValueBuilder(Sink):
     The open containers are in the machine's frames. Strings are there from their opening quote.
     """
 
-    __slots__ = ("_copy", "_frame", "_is_stale", "_text", "base", "changed", "done", "in_string",
+    __slots__ = ("_copy", "_cover", "_frame", "_is_stale", "_text", "base", "changed", "done", "in_string",
                  "root", "started")  # fmt: skip
 
     def __init__(self, base: int = 0) -> None:
@@ -31,6 +31,8 @@ class ValueBuilder(Sink):
         self._text = ""
         # The last copy that `value` made, until something changes.
         self._copy: Any = None
+        # What is shown in place of a value that a subclass hides.
+        self._cover: Any = ABSENT
         self._is_stale = True
 
     def start_object(self, offset: int) -> None:
@@ -124,17 +126,21 @@ class ValueBuilder(Sink):
             frame = self.frames[at]
             if frame.is_object:
                 members = frame.members.copy()
-                if inner is not None:
-                    members[frame.key] = inner
-                elif hidden >= 0:
+                if inner is None and hidden >= 0:
+                    inner = self._cover
+                if inner is ABSENT:
                     members.pop(frame.key, None)
+                elif inner is not None:
+                    members[frame.key] = inner
                 inner = members
             else:
                 elements = frame.elements[:]
-                if inner is not None:
-                    elements[-1] = inner
-                elif hidden >= 0:
+                if inner is None and hidden >= 0:
+                    inner = self._cover
+                if inner is ABSENT:
                     elements.pop()
+                elif inner is not None:
+                    elements[-1] = inner
                 inner = elements
         return inner
 

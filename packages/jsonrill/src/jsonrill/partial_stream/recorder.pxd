@@ -6,11 +6,11 @@ from ..parse.sink cimport Frame, path_of
 cdef Py_ssize_t _NOTHING_HIDDEN
 
 cdef class Recorder(ValueBuilder):
-    cdef public bint is_dirty, is_sent, waits
+    cdef public bint is_dirty, is_doubtful, is_sent, waits
     cdef public list completed
     cdef Py_ssize_t _depth, _hidden, _open_depth
     cdef bint _strings
-    cdef object _on_end, _provisional, _under
+    cdef object _last, _on_end, _provisional, _under
     cdef tuple _only_complete
     cdef list _operations, _open_set, _draft
     @cython.locals(frame=Frame)
@@ -20,6 +20,8 @@ cdef class Recorder(ValueBuilder):
     cdef bint _is_held(self) except -1
     @cython.locals(draft=list, is_new=bint)
     cdef _show(self, value)
+    @cython.locals(frame=Frame)
+    cdef _note_repetition(self)
     cdef _end_value(self, value)
     cdef tuple _next_path(self)
     @cython.locals(frame=Frame)

@@ -30,6 +30,14 @@ def is_same(old: Any, new: Any) -> bool:
     return bool(old == new) and (type(old) is bool) == (type(new) is bool)
 
 
+def _is_equal(old: Any, new: Any) -> bool:
+    """Return whether two values are equal as JSON, in which True and 1.0 are not 1."""
+    try:
+        return bool(old == new) and repr(old) == repr(new)
+    except RecursionError:
+        return False
+
+
 class Recorder(ValueBuilder):
     """Builds an entity and notes its changes.
 
@@ -37,9 +45,9 @@ class Recorder(ValueBuilder):
     are the paths of other values that are hidden until they are complete.
     """
 
-    __slots__ = ("_depth", "_draft", "_hidden", "_on_end", "_only_complete", "_open_set",
-                 "_open_depth", "_operations", "_provisional", "_strings", "_under", "completed",
-                 "is_dirty", "is_sent", "waits")  # fmt: skip
+    __slots__ = ("_depth", "_draft", "_hidden", "_last", "_on_end", "_only_complete",
+                 "_open_depth", "_open_set", "_operations", "_provisional", "_strings", "_under",
+                 "completed", "is_dirty", "is_doubtful", "is_sent", "waits")  # fmt: skip
 
     def __init__(
         self,
@@ -62,6 +70,9 @@ class Recorder(ValueBuilder):
         # The `set` of the open value that began since then, and how many containers are around it.
         self._open_set: Operation | None = None
         self._open_depth = 0
+        # Whether a key has come a second time since then, and the last value, if it was copied.
+        self.is_doubtful = False
+        self._last: Any = ABSENT
         # Whether a key has come whose value has not begun.
         self.waits = False
         # The provisional value, what it covers, and its `set` if that is not sent yet.
@@ -80,7 +91,7 @@ class Recorder(ValueBuilder):
         self._depth += 1
 
     def end_container(self, offset: int) -> None:
-        if self._provisional is not ABSENT:
+        if self._provisional is not ABSENT and self._cover is ABSENT:
             self._withdraw()
         frame = self.frames[-1]
         ValueBuilder.end_container(self, offset)
@@ -123,6 +134,9 @@ class Recorder(ValueBuilder):
         elif (type(value) is str and not self._strings) or self._is_held():
             self.waits = False
             self._hidden = self._depth
+            if self._provisional is not ABSENT:
+                self._uncover()
+                self._cover = self._provisional
             ValueBuilder._put(self, value)
         else:
             self._show(value)
@@ -146,8 +160,11 @@ class Recorder(ValueBuilder):
         self._provisional, self._draft = ABSENT, None
         is_new = self._depth > 0
         if provisional is not ABSENT:
-            self._uncover()
+            if self._cover is ABSENT:
+                self._uncover()
+            self._cover = ABSENT
             is_new = not is_same(provisional, value)
+        self._note_repetition()
         self.is_dirty = self.is_dirty or is_new
         if self._open_set is not None or not self.is_sent:
             return
@@ -158,6 +175,12 @@ class Recorder(ValueBuilder):
             draft = self._note("set", value)
         draft[2] = value
         self._open_set, self._open_depth = draft, self._depth
+
+    def _note_repetition(self) -> None:
+        """A key that comes again may bring the value that was there."""
+        frame = self._frame
+        if frame is not None and frame.is_object and frame.key in frame.members:
+            self.is_doubtful = True
 
     def _end_value(self, value: Any) -> None:
         """The value in the innermost container has ended."""
@@ -197,6 +220,7 @@ class Recorder(ValueBuilder):
             if is_same(provisional, value):
                 return
             self._uncover()
+        self._note_repetition()
         self._provisional, self.is_dirty = value, True
         frame = self._frame
         if frame is not None and frame.is_object:
@@ -256,13 +280,20 @@ class Recorder(ValueBuilder):
 
     def settle(self) -> None:
         """Before an error: drop what is provisional, and show the string that has begun."""
-        if self._provisional is not ABSENT:
+        if self._provisional is not ABSENT and self._cover is ABSENT:
             self._withdraw()
         elif self.in_string and not self._strings and self._hidden == self._depth:
             if not self._is_held():
                 self._hidden = _NOTHING_HIDDEN
                 self._is_stale = True
                 self._note_value(self._text)
+
+    def has_news(self) -> bool:
+        """Return whether something has changed since the last update."""
+        if self.is_dirty and self.is_doubtful and self._last is not ABSENT:
+            self.is_dirty = not _is_equal(self._last, self.value)
+            self.is_doubtful = False
+        return self.is_dirty
 
     def take(self) -> tuple[list[Operation], list[Path]]:
         """Return the changes since the last call, and the paths that became complete."""
@@ -273,7 +304,8 @@ class Recorder(ValueBuilder):
             self._open_set[2] = self._open_part()
         self._operations, self.completed = [], []
         self._open_set = self._draft = None
-        self.is_sent, self.is_dirty = True, False
+        self.is_sent, self.is_dirty, self.is_doubtful = True, False, False
+        self._last = ABSENT if self._is_stale else self._copy
         return operations, completed
 
     def _note(self, name: str, value: Any) -> Operation:

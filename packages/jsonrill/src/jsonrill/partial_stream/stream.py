@@ -23,6 +23,7 @@ from ..errors import (
 )
 from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
+from ..parse.rules import rule_names
 from ..parse.sink import Frame, Repair, Sink, path_of
 from ..paths import ABSENT
 from .entities import Declared, Entities, pattern_of
@@ -179,9 +180,19 @@ class PartialStream:
             raise ValueError(f"send is 'data', 'delta' or 'both', not {send!r}")
         self._entities = Entities(entity)
         self._modes = _modes(mode, self._entities)
-        self.mode = mode
+        self.mode = mode if isinstance(mode, Mapping) else self._modes[self._entities.names[0]]
+        _refuse_unused(
+            set(self._modes.values()),
+            partial_numbers=not partial_numbers,
+            early_literals=early_literals,
+            zero_values=zero_values,
+            only_complete=bool(only_complete),
+        )
         self._data, self._delta = send != "delta", send != "data"
-        self._numbers, self._literals = partial_numbers, early_literals
+        # A number that is cut off may be dropped by that repair: it is shown when it is complete.
+        rules = rule_names(options.get("repair") or False)
+        self._numbers = partial_numbers and "cut-off" not in rules
+        self._literals = early_literals
         held = [only_complete] if isinstance(only_complete, str) else only_complete
         self._only_complete = tuple(map(pattern_of, held))
         self._parse_float = options.get("parse_float", float)
@@ -240,7 +251,7 @@ class PartialStream:
         recorder = self._recorder()
         if recorder is not None and not recorder.in_string:
             self._offer(recorder)
-        if recorder is not None and recorder.is_dirty:
+        if recorder is not None and recorder.has_news():
             self._out.append(self._update("PARTIAL", recorder))
         return self._take()
 
@@ -352,7 +363,7 @@ class PartialStream:
             model = check.partial_of(good, update.open_path)
             update.model = None if model is ABSENT else model
         good = None if good is ABSENT else good
-        update._data = good if self._data else ABSENT
+        update._data = good
         update.delta = [["set", "", good]] if self._delta else None
         self._out.append(update)
         self.ended = self.ended or self._depth == 0
@@ -392,10 +403,9 @@ class PartialStream:
         """Make an update of the open entity."""
         declared = self._declared
         assert declared is not None
-        value = sink.value if self._data or isinstance(sink, Whole) else ABSENT
-        update: Update = Update(
-            self._counts[declared.name], status, value if self._data else ABSENT, declared.name
-        )
+        has_data = self._data or status != "PARTIAL"
+        value = sink.value if has_data else ABSENT
+        update: Update = Update(self._counts[declared.name], status, value, declared.name)
         update.path = path_of(self._machine.frames, 0, self._depth)
         if isinstance(sink, Recorder):
             operations, completed = sink.take()
@@ -406,8 +416,7 @@ class PartialStream:
                 update.model = None if partial is ABSENT else partial
         else:
             operations = [["set", "", value]]
-            if status == "COMPLETED":
-                update.completed_in(value)
+            update.completed_in(value)
         update.delta = operations if self._delta else None
         update.repairs = list(self._machine.repairs)
         return update
@@ -424,7 +433,7 @@ class PartialStream:
         if isinstance(self._sink, Recorder):
             self._sink.settle()
         if self._sink is None:
-            update: Update = Update(None, "ERROR", None if self._data else ABSENT)
+            update: Update = Update(None, "ERROR", None)
             update.delta = [] if self._delta else None
         else:
             update = self._update("ERROR", self._sink)
@@ -456,7 +465,7 @@ class PartialStream:
     def _batch(self, name: str | None) -> Update:
         """Make the update of all entities of one name."""
         data = self._data_of(name)
-        update: Update = Update(0, "COMPLETED", data if self._data else ABSENT, name)
+        update: Update = Update(0, "COMPLETED", data, name)
         update.delta = [["set", "", data]] if self._delta else None
         update.completed_in(data)
         if self._schema_of is not None:
@@ -465,12 +474,29 @@ class PartialStream:
         return update
 
 
+def _mode(name: Any) -> Mode:
+    """Return a mode by its name, in any case and with `-` or `_`."""
+    spelled = name.upper().replace("_", "-") if isinstance(name, str) else name
+    if spelled not in MODES:
+        raise ValueError(f"mode is one of {', '.join(MODES)}, not {name!r}")
+    return spelled  # type: ignore[no-any-return]
+
+
+def _refuse_unused(modes: set[Mode], **options: bool) -> None:
+    """Raise for an option that has no effect in any of these modes."""
+    names = " and ".join(mode for mode in MODES if mode in modes)
+    for option, is_given in options.items():
+        of_realtime = option in ("partial_numbers", "early_literals")
+        wanted = {"REALTIME"} if of_realtime else {"PROGRESSIVE", "REALTIME"}
+        if is_given and modes.isdisjoint(wanted):
+            of = "the mode REALTIME" if of_realtime else "the modes PROGRESSIVE and REALTIME"
+            raise ValueError(f"{option} is for {of}, not for {names}")
+
+
 def _modes(mode: Any, entities: Entities) -> dict[str | None, Mode]:
     """Return the mode of each declared entity; REALTIME for those that a mapping leaves out."""
-    given = mode if isinstance(mode, Mapping) else dict.fromkeys(entities.names, mode)
-    for one in given.values():
-        if one not in MODES:
-            raise ValueError(f"mode is one of {', '.join(MODES)}, not {one!r}")
+    modes = mode if isinstance(mode, Mapping) else dict.fromkeys(entities.names, mode)
+    given = {name: _mode(one) for name, one in modes.items()}
     unknown = given.keys() - set(entities.names)
     if unknown:
         raise ValueError(

@@ -67,12 +67,15 @@ class Update(Generic[T]):
     def completed(self) -> list[Path]:
         paths, value = self._completed
         if paths is None:
+            growing = self.open_path or ()
             paths = complete_paths(value)
+            if self.open_path is not None:
+                paths = [path for path in paths if path != growing[: len(path)]]
             self._completed = paths, None
         return paths
 
     def completed_in(self, value: Any) -> None:
-        """Complete all of a value. Its paths are found when they are read."""
+        """Complete all of a value but what grows. Its paths are found when they are read."""
         self._completed = None, value
 
     def is_complete(self, path: Path | str = ()) -> bool:
