@@ -20,7 +20,7 @@ from .errors import (
     stream_error,
 )
 from .eventstream import CLOSE, ClientStream, SSEEncoder, encode_event, event_data
-from .parse.create import PARSE_OPTIONS, ParseOptions, create_machine
+from .parse.create import PARSE_OPTIONS, create_machine
 from .parse.sink import Sink
 from .paths import Path
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _BAD_TEXT = (InvalidJSON, InvalidSchema, LimitExceeded)
 
 
-def create_document(schema: Any, missing: str, options: Mapping[str, Any]) -> Any:
+def create_document(schema: Any, missing: Any, options: Mapping[str, Any]) -> Any:
     """Return a `Document`, or with a schema a document of its type."""
     if missing not in ("none", "zero"):
         raise ValueError(f"missing is one of none, zero, not {missing!r}")
@@ -123,7 +123,7 @@ class FieldStage(Stage):
 class FragmentStage(Stage):
     """The fragments of a text."""
 
-    def __init__(self, options: ParseOptions) -> None:
+    def __init__(self, options: Mapping[str, Any]) -> None:
         from .fragment import Parser
 
         self._parser = Parser(**options)
@@ -145,7 +145,7 @@ class FragmentStage(Stage):
 class TextStage(Stage):
     """The pieces of the string at a path; it has ended when the string is complete."""
 
-    def __init__(self, field: str | Path, read_all: bool, options: ParseOptions) -> None:
+    def __init__(self, field: str | Path, read_all: bool, options: Mapping[str, Any]) -> None:
         from .selection import Field, TextSink
 
         self._sink = TextSink(Field(field))
@@ -300,7 +300,7 @@ class DocumentsStage(Stage):
         stage = self._stage = self._begin(self._options)
         known = PARSE_OPTIONS & self._options.keys() - {"on_repair"}
         self._end = _End()
-        parsing: Any = {name: self._options[name] for name in known}
+        parsing = {name: self._options[name] for name in known}
         self._probe = create_machine(self._end, parsing)
         self._options.pop("prefix", None)
         # The text from the piece on that completed the document, and where the piece began.

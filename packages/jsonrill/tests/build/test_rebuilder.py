@@ -22,7 +22,7 @@ REFUSED = [case for case in CASES if "refused" in case]
 
 
 def new(case: dict[str, Any]) -> Rebuilder:
-    return Rebuilder(dialect=case.get("dialect", "jsonrill"))
+    return Rebuilder()
 
 
 def fragments_of(text: str) -> list[Fragment]:
@@ -265,7 +265,7 @@ def test_the_dialect_is_read_whatever_its_paths_say(value: Any, early: bool, dat
     juf = Juf(early)
     juf.write(value, "root", "root")
     juf.add("JsonComplete", "root", json.dumps(value))
-    rebuilder = Rebuilder(dialect="juf")
+    rebuilder = Rebuilder()
     cuts = data.draw(st.lists(st.integers(0, len(juf.sent)), max_size=5))
     # `at` cuts texts; a string with a character for each fragment is cut just as well.
     start = 0
@@ -279,7 +279,7 @@ def test_the_dialect_is_read_whatever_its_paths_say(value: Any, early: bool, dat
 def test_our_own_form_is_refused_where_the_dialect_is_expected_and_the_reverse() -> None:
     ours = [fragment.to_dict() for fragment in fragments_of('{"a": "b"}')]
     with pytest.raises(FragmentError):
-        Rebuilder(dialect="juf").feed(ours)
+        Rebuilder().feed(ours)
     juf = Juf(early=False)
     juf.write({"a": {"b": 1, "c": "d"}}, "root", "root")
     with pytest.raises(FragmentError):

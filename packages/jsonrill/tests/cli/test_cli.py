@@ -68,13 +68,6 @@ def test_what_came_before_an_error_is_written_too() -> None:
     assert (done.returncode, done.stdout) == (1, b"")
 
 
-def test_an_event_stream_follows_the_value() -> None:
-    done = run("values", "--sse-out", "--tokens", "4", stdin='{"a": "xy"}')
-    assert done.stdout.count(b"data: {") > 1
-    done = run("values", "--sse-out", "--no-each", "--tokens", "4", stdin='{"a": "xy"}')
-    assert done.stdout.count(b"data: {") == 1
-
-
 def test_selected_values_are_written_one_a_line() -> None:
     document = '{"total": 2, "results": [{"id": 1}, {"id": 2}], "x": 1}'
     assert lines(run("select", "results", stdin=document)) == [{"id": 1}, {"id": 2}]
@@ -118,13 +111,6 @@ def test_empty_input_is_exit_1(args: list[str], stdin: str) -> None:
     done = run(*args, stdin=stdin)
     assert (done.returncode, done.stdout) == (1, b""), done
     assert done.stderr == b"jsonrill: the input is empty\n"
-
-
-def test_an_event_stream_without_events_is_exit_1() -> None:
-    for command in FILTERS:
-        done = run(command, stdin="data: [DONE]\n\n")
-        assert done.returncode == 1 and done.stderr.count(b"\n") == 1, command
-        assert (b'"status":"ERROR"' in done.stdout) == (command == "updates")
 
 
 def test_a_line_that_is_nested_too_deeply_is_one_line_of_error() -> None:
@@ -188,13 +174,6 @@ def test_a_provider_log_is_input_of_updates() -> None:
     ]
 
 
-def test_an_event_stream_is_written_with_its_end() -> None:
-    done = run("updates", "--sse-out", stdin='{"a": 1}')
-    assert done.stdout.decode() == (
-        'data: {"index":0,"status":"COMPLETED","data":{"a":1}}\n\nevent: CLOSE\ndata: [DONE]\n\n'
-    )
-
-
 def test_repairs_are_reported_on_standard_error() -> None:
     done = run("values", "--repair", "--report", stdin="Sure: {'a': True,}")
     assert lines(done) == [{"a": True}]
@@ -252,19 +231,6 @@ def test_errors_name_the_file_and_the_others_are_read(tmp_path: Path) -> None:
     assert [line.split(": ")[1] for line in errors] == [*files[1:4], "standard input"]
     assert "expected ',' or ']'" in errors[0] and errors[1].endswith("No such file or directory")
     assert errors[2].endswith("the input is empty")
-
-
-def test_an_event_stream_is_recognised_by_every_command(tmp_path: Path) -> None:
-    texts = ['{"title": "Sto', 'rm"}']
-    events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in texts]
-    log = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
-    (tmp_path / "answer.sse").write_text(log)
-    for begin in ("", "\ufeff", "\r\n: comment\n\n", "event: x\n", "retry: 10\n"):
-        for args in (["values"], ["repair"], ["values", "--repair"]):
-            assert lines(run(*args, stdin=begin + log)) == [{"title": "Storm"}]
-    assert lines(run("select", "title", str(tmp_path / "answer.sse"))) == ["Storm"]
-    assert run("values", "--no-sse-in", stdin=log).returncode == 1
-    assert run("values", stdin="d").returncode == 1
 
 
 def test_limits_are_flags() -> None:
@@ -395,39 +361,12 @@ def on_a_terminal(*args: str, stdin: bytes) -> bytes:
     return written
 
 
-def test_a_terminal_gets_colours_and_no_control_characters() -> None:
-    hostile = '{"a": "\\u001b[2J \u009b31m \u202e"}'.encode()
-    shown = on_a_terminal("values", stdin=hostile).decode()
-    assert "\x1b[36m" in shown
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
-    assert "\x1b" not in plain and "\x9b" not in plain and "\u202e" not in plain
-    assert json.loads(plain) == json.loads(hostile)
-
-
-def test_colours_can_be_refused_and_asked_for() -> None:
-    assert b"\x1b" not in on_a_terminal("values", "--no-color", stdin=b"[1]")
-    assert b"\x1b[33m1" in run("values", "--color", stdin="[1]").stdout
-
-
 def test_of_a_value_that_breaks_its_schema_what_was_allowed_is_written(tmp_path: Path) -> None:
     pytest.importorskip("jsonschema_rs")
     schema = tmp_path / "schema.json"
     schema.write_text('{"properties": {"b": {"type": "string"}}}')
     done = run("values", "--schema", str(schema), stdin='{"a": 1, "b": {"c": 2}}')
     assert (done.returncode, json.loads(done.stdout)) == (1, {"a": 1})
-
-
-@few(1)
-@pytest.mark.parametrize("schema", [None, '{"type": "object"}'])
-def test_watch_shows_the_document_growing(tmp_path: Path, schema: str | None) -> None:
-    pytest.importorskip("jsonschema_rs")
-    checked = [] if schema is None else ["--schema", str(tmp_path / "schema.json")]
-    (tmp_path / "schema.json").write_text(schema or "")
-    watch = ("values", "--watch", "--tokens", "4", *checked)
-    shown = on_a_terminal(*watch, stdin=b'{"a": "xyz", "b": [1]}')
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    assert "▌" in text
-    assert '"b": [' in text and text.rstrip().endswith("}")
 
 
 def test_the_demo_is_plain_in_a_pipe_and_ends() -> None:
@@ -568,13 +507,6 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("provider", ANSWERS)
-def test_calls_of_a_complete_answer_are_not_lost(provider: str) -> None:
-    """What `curl` gets without `"stream": true`."""
-    [*_, call] = lines(run("calls", stdin=ANSWERS[provider]))
-    assert (call["name"], call["status"], call["args"]) == ("f", "complete", {"a": 1})
-
-
 def test_errors_say_which_snapshot_and_which_line() -> None:
     done = run("chunks", stdin='{"a": "x"}\n\n{"a": "xy"}\n{"a": \n')
     assert done.returncode == 1
@@ -582,12 +514,6 @@ def test_errors_say_which_snapshot_and_which_line() -> None:
     assert complaint.startswith("jsonrill: item 3: the snapshot is not JSON: ")
     done = run("updates", stdin='{"a": 1,\n "b": x}')
     assert done.stderr.decode().endswith("(line 2, column 7)\n")
-
-
-def test_a_long_line_in_many_pieces_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jsonrill.cli.input.PIECE", 1000)
-    text = json.dumps({"a": "x" * 3_000_000})
-    assert lines(run("chunks", "--text", stdin=f"{text}\n{text}")) == [json.loads(text)]
 
 
 def test_the_demo_stops_quietly_when_its_reader_leaves() -> None:

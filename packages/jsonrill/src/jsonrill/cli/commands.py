@@ -59,9 +59,10 @@ def values(
     """
     rules = checked(load_json, schema)
     if output.is_terminal if each is None else each:
-        items = lambda source: streams.values(source, rules, many=many, **reading)  # noqa: E731
-        return _filter(items, inputs, output)
-    return _filter(lambda source: _last_values(source, rules, many, reading), inputs, output)
+        options = {**reading, "many": many}
+        _filter(lambda source: streams.values(source, rules, **options), inputs, output)
+        return
+    _filter(lambda source: _last_values(source, rules, many, reading), inputs, output)
 
 
 @command
@@ -254,7 +255,7 @@ def demo(
     process([Input()], lambda file: show(0.0 if fast else 1.0))
 
 
-def _filter(make: Callable[[Any], Iterable[Any]], inputs: list[Input], output: Output) -> None:
+def _filter(make: Callable[[Any], Any], inputs: list[Input], output: Output) -> None:
     """Write what `make` returns for each file; what was good before an error, too."""
     checked(make, [])  # wrong options come before all files
 

@@ -15,6 +15,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import TextIOWrapper
+from itertools import chain
 from typing import Any, Final
 
 import typer
@@ -59,7 +60,7 @@ class Input:
     def lines(self) -> Iterator[bytes]:
         """Return the lines that are not empty."""
         rest: list[bytes] = []
-        for block in (*self._blocks(), b"\n"):
+        for block in chain(self._blocks(), [b"\n"]):
             first, *others = block.split(b"\n")
             rest.append(first)
             if others:
@@ -72,8 +73,12 @@ class Input:
             file: Any = _stdin() if self.name == "-" else open(self.name, "rb")
             with file:
                 # read1 returns what a pipe holds now, instead of waiting for a full block.
+                is_empty = True
                 while block := file.read1(_BLOCK):
+                    is_empty = is_empty and not block.strip(b" \t\r\n\xef\xbb\xbf")
                     yield block
+            if is_empty:
+                raise BadInput("the input is empty")
         except OSError as error:
             raise BadInput(error.strerror) from error
 
