@@ -136,7 +136,7 @@ def updates(
 
     def work(file: Input) -> None:
         problem = None
-        modes = named(mode) or "REALTIME"
+        modes = named([one.replace("_", "-") for one in mode or []]) or "REALTIME"
         for update in checked(streams.updates, file.pieces(), modes, **options):
             output.write(update.to_dict())
             problem = problem or update.error
@@ -186,7 +186,8 @@ def chunks(
         write = output.write_text if text else output.write
         number = 0
         try:
-            for number, line in enumerate(_snapshots(file, sse), start=1):
+            for line in _snapshots(file, sse):
+                number += 1
                 if chunk := chunker.feed(line):
                     write(chunk)
         except JsonrillError as error:

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import time
-from codecs import getincrementaldecoder
+from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -66,7 +66,7 @@ class Input:
             if others:
                 complete = [b"".join(rest), *others]
                 rest = [complete.pop()]
-                yield from (line for line in complete if line.strip())
+                yield from (line.removeprefix(BOM_UTF8) for line in complete if line.strip())
 
     def _blocks(self) -> Iterator[bytes]:
         try:
@@ -104,10 +104,8 @@ class Output:
     """Writes one JSON value a line to standard output."""
 
     def __init__(self, pretty: bool) -> None:
-        if sys.stdout is None:
-            raise BadOutput("standard output is closed")
         self._pretty = pretty
-        self.is_terminal = sys.stdout.isatty()
+        self.is_terminal = sys.stdout is not None and sys.stdout.isatty()
 
     def write(self, value: Any) -> None:
         """Write a value: compact on its own line, or indented."""
@@ -115,6 +113,9 @@ class Output:
         self.write_text((safe(text) if self.is_terminal else text) + "\n")
 
     def write_text(self, text: str) -> None:
+        """Write text unchanged, at once."""
+        if sys.stdout is None:
+            raise BadOutput("it is closed")
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -138,7 +139,8 @@ def process(inputs: list[Input], work: Callable[[Input], None]) -> None:
                 work(one)
             except (JsonrillError, BadInput) as error:
                 is_good = False
-                place = "" if len(inputs) == 1 and one.name == "-" else f"{safe(one.name)}: "
+                name = "standard input" if one.name == "-" else safe(one.name)
+                place = "" if len(inputs) == 1 and one.name == "-" else f"{name}: "
                 report(f"{place}{_line(error)}")
     except BadOutput as error:
         # The interpreter would report the error again when it closes standard output.
