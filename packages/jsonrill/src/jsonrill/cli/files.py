@@ -13,6 +13,7 @@ import sys
 import time
 from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import chain
@@ -70,8 +71,8 @@ class Input:
 
     def _blocks(self) -> Iterator[bytes]:
         try:
-            file: Any = _stdin() if self.name == "-" else open(self.name, "rb")
-            with file:
+            opened: Any = _stdin() if self.name == "-" else open(self.name, "rb")
+            with opened as file:
                 # read1 returns what a pipe holds now, instead of waiting for a full block.
                 is_empty = True
                 while block := file.read1(_BLOCK):
@@ -97,7 +98,7 @@ class Input:
 def _stdin() -> Any:
     if sys.stdin is None:
         raise BadInput("standard input is closed")
-    return open(sys.stdin.fileno(), "rb", closefd=False)
+    return nullcontext(sys.stdin.buffer)
 
 
 class Output:
@@ -115,12 +116,12 @@ class Output:
     def write_text(self, text: str) -> None:
         """Write text unchanged, at once."""
         if sys.stdout is None:
-            raise BadOutput("it is closed")
+            raise BadOutput("standard output is closed")
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
         except OSError as error:
-            raise BadOutput(error.strerror) from error
+            raise BadOutput(f"standard output: {error.strerror}") from error
 
 
 def write_utf8() -> None:
@@ -148,7 +149,7 @@ def process(inputs: list[Input], work: Callable[[Input], None]) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error.__cause__, BrokenPipeError):
             return
-        report(f"standard output: {error}")
+        report(str(error))
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
