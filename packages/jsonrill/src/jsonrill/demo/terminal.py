@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from .. import Chunker, PartialStream, ToolCalls
-from ..cli.files import safe
+from ..cli.files import BadOutput, safe
 from ..jsontext import dumps
 from .recordings import recorded
 
@@ -24,15 +24,22 @@ from .recordings import recorded
 Step = tuple[str, str]
 
 
+class Screen(Console):
+    """A console whose reader may leave: rich itself would end the program."""
+
+    def on_broken_pipe(self) -> None:
+        raise BadOutput("the reader has left") from BrokenPipeError()
+
+
 def show(pace: float = 1.0, console: Console | None = None) -> None:
     """Show all parts, one after the other."""
-    console = console or Console(highlight=False)
+    console = console or Screen(highlight=False)
     _say(console, "jsonrill", "growing JSON, in both directions")
     parts = (
         ("text → values", "a model's tokens as valid updates", _updates(), 0.035),
         ("snapshots → text", "snapshots with shuffled keys as chunks again", _chunks(), 0.22),
         ("tool calls", "two interleaved calls of one answer", _calls(), 0.09),
-        ("a wrong answer", "a schema violation, found while it is written", _violation(), 0.03),
+        ("a doomed answer", "a schema violation, found while it is written", _violation(), 0.03),
     )
     for title, about, steps, seconds in parts:
         _say(console, title, about)
