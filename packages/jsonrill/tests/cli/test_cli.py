@@ -194,7 +194,7 @@ BAD = {
     "updates": ('{"a" 1}', "at character 5, in root.a"),
     "fragments": ('{"a": [1 2]}', "at character 9, in root.a"),
     "chunks": ('{"a": "x"}\n{"a": "y"}\n', "root.a"),
-    "calls": ("{oops\n", "item 1"),
+    "calls": ("{oops\n", "is not an event"),
 }
 
 

@@ -100,11 +100,15 @@ def _chunks() -> Iterator[Step]:
 
 def _calls() -> Iterator[Step]:
     calls = ToolCalls()
+    cards: list[str] = []
     for line in recorded("calls.jsonl").splitlines():
         changed = [update.call for update in calls.feed(json.loads(line)) if update.status]
         cards = [f"{call.name} {call.status}\n{_pretty(call.args)}" for call in calls.calls]
         lines = [f"{call.name} {call.status} {dumps(call.args)}" for call in changed]
         yield "\n\n".join(cards), "\n".join(lines)
+    done = sum(call.status == "complete" for call in calls.calls)
+    result = f"{done} of {len(calls.calls)} calls complete"
+    yield "\n\n".join([*cards, result]), result
 
 
 def _violation() -> Iterator[Step]:
