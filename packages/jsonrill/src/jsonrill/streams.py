@@ -247,10 +247,10 @@ def loads(source: Source, schema: Schema[T] = None, **options: Unpack[ReadOption
 def loads(source: Any, schema: Any = None, **options: Unpack[ReadOptions]) -> Any:
     """Return the final value of a source, validated by the schema; of an async one, to await.
 
-    A text that stops early is `Truncated`, even if `repair` could close it.
+    A text that stops early is `Truncated`, unless `repair` closes it.
     """
     reader, parsing = read_options(options, "schema", is_first_call=True)
-    document = create_document(schema, "none", _without(parsing, "cut-off"))
+    document = create_document(schema, "none", parsing)
     return last_item(drive(LastValueStage(document), source, reader))
 
 
