@@ -95,14 +95,12 @@ class JsonrillError(Exception):
 class InvalidJSON(JsonrillError, ValueError):
     """No continuation can make this text valid JSON; `expected` is what could have come here.
 
-    `fragments` are those that the failing call had found before the error. `readings` says what
-    the text may mean, where `repair` refused it because it could mean two things.
+    `fragments` are those that the failing call had found before the error.
     """
 
     code = "INVALID_JSON"
     expected = ""
     fragments: Sequence[Any] = ()
-    readings: tuple[str, ...] = ()
 
 
 # Why a provider did not complete an answer; `providers/finish.py` has the providers' words.

@@ -371,7 +371,7 @@ def test_the_demo_is_plain_in_a_pipe_and_ends() -> None:
         assert part in shown
     assert "joined, the chunks are the last snapshot" in shown
     assert "2 of 2 calls complete" in shown
-    assert "INVALID_SCHEMA" in shown and "saved" in shown
+    assert "INVALID_SCHEMA" in shown and "stopped after" in shown
 
 
 def readme_commands() -> list[str]:
