@@ -60,7 +60,7 @@ def test_an_error_says_what_it_knows_and_leaves_out_the_rest(
 def test_the_tree_is_tested_whole() -> None:
     raised = {
         value
-        for value in vars(jsonrill).values()
+        for value in vars(jsonrill.errors).values()
         if isinstance(value, type) and issubclass(value, JsonrillError)
     }
     assert raised == {type(error) for error, _ in TREE} | {JsonrillError}
