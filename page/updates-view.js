@@ -7,7 +7,7 @@ import { Tree } from "./tree.js";
 import { TreePane } from "./tree-pane.js";
 import { registerView } from "./views.js";
 import { lastPath } from "../js/src/build/lookup.js";
-import { applyDelta } from "../js/src/partial-stream/delta.js";
+import { applyDelta } from "../js/src/deltas.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./subscription.js").Subscription} Subscription */

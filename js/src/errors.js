@@ -8,6 +8,8 @@
  *     ├── InvalidSchema     the complete value is not what the schema asks for
  *     ├── FieldNotFound     a field that was asked for never came, or is no string
  *     ├── FragmentError     a fragment does not fit where it was applied
+ *     ├── InvalidMessage    a message of the wire is wrong or does not fit the value
+ *     ├── Gap               a message of the wire is missing
  *     ├── ServerError       the server that is read from reports an error
  *     ├── SourceFailed      the provider of a stream reports an error, or a response has an error status
  *     ├── UnknownSource     no event of a source was recognised, or it has not what was asked for
@@ -125,6 +127,26 @@ export class LimitExceeded extends JsonrillError {
     this.limit = limit;
     /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
     this.fragments = [];
+  }
+}
+
+/** A message or operation is wrong, or does not fit the value. It has changed nothing. */
+export class InvalidMessage extends JsonrillError {
+  /** @param {string} message */
+  constructor(message) {
+    super(message);
+    this.name = "InvalidMessage";
+    this.code = CODES.INVALID_MESSAGE;
+  }
+}
+
+/** A message is missing. The value stays as it was; ask the sender for a snapshot. */
+export class Gap extends JsonrillError {
+  /** @param {string} message */
+  constructor(message) {
+    super(message);
+    this.name = "Gap";
+    this.code = CODES.GAP;
   }
 }
 

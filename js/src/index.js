@@ -4,7 +4,7 @@
  * `values`, `states`, `fields`, `text`, `select` and `fragments` read text from any source, a provider's
  * stream among them; `content`, `parts` and `toolCalls` read such a stream as what it is. `Document`,
  * `Parser`, `Rebuilder`, `Parts` and `ToolCalls` are what they are made of; `open` reads
- * the events of a jsonrill server.
+ * the events of a jsonrill server. `send` and `receive` keep a remote copy of a growing value equal.
  */
 
 // Names are passed on as `export *`, and by files of their own where a module has more: esbuild loads all that
@@ -20,16 +20,21 @@ export * from "./answers/feedback.js";
 export * from "./build/document.js";
 export * from "./build/field-not-found.js";
 export * from "./client/server-error.js";
-export * from "./partial-stream/delta.js";
 export * from "./public/answers.js";
 export * from "./public/client.js";
 export * from "./public/errors.js";
 export * from "./public/paths.js";
 export * from "./public/wire.js";
+export * from "./receive.js";
 export * from "./schema/invalid-schema.js";
+export * from "./send.js";
 export * from "./sources/failures.js";
 export * from "./wire/parser.js";
 
+/** @typedef {import("./deltas.js").Operation} Operation */
+/** @typedef {import("./receive.js").Message} Message */
+/** @typedef {import("./receive.js").Snapshot} Snapshot */
+/** @typedef {import("./receive.js").WireError} WireError */
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./parse/machine.js").Limits} Limits */
 /** @typedef {import("./parse/machine.js").ParserOptions} ParserOptions */

@@ -2,7 +2,7 @@
 
 import { openEvents } from "../src/client/events.js";
 import { Rebuilder } from "../src/build/rebuilder.js";
-import { applyDelta } from "../src/partial-stream/delta.js";
+import { applyDelta } from "../src/deltas.js";
 
 const [address, format] = process.argv.slice(2);
 const rebuilder = new Rebuilder();

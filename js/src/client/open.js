@@ -1,6 +1,6 @@
 /** The events of a jsonrill server → the values they tell of, in one step. */
 
-import { applyDelta } from "../partial-stream/delta.js";
+import { applyDelta } from "../deltas.js";
 import { Document } from "../build/document.js";
 import { JsonrillError } from "../errors.js";
 import { ServerError } from "./server-error.js";

@@ -24,10 +24,13 @@ The modules are in the order in which data passes them. A module imports only th
     providers/       a provider's events → statements
     toolcalls/       statements → tool calls that grow
     sources/         any source → pieces of text, or events
+    deltas.py        operations: the difference of two values, and its effect
+    wire.py          the wire for growing JSON: `Sender`, `Receiver`, their stages
     driver.py        a stage over a source, sync or async
     selection.py     text → values and strings at a path
     stages.py        the stages of the public functions
     streams.py       the public functions
+    sending.py       `send` and `receive`
     eventstream.py   server-sent events
     starlette.py     a response that is an event stream
     cli/, demo/      the commands
@@ -42,6 +45,7 @@ if _typing.TYPE_CHECKING:
     from .answer_parts import Parts as Parts
     from .build.document import Document as Document
     from .chunker import Chunker as Chunker
+    from .deltas import apply_delta as apply_delta
     from .errors import InvalidJSON as InvalidJSON
     from .errors import InvalidSchema as InvalidSchema
     from .errors import JsonrillError as JsonrillError
@@ -52,8 +56,12 @@ if _typing.TYPE_CHECKING:
     from .fragment import Fragment as Fragment
     from .fragment import Parser as Parser
     from .fragment import Rebuilder as Rebuilder
+    from .wire import Receiver as Receiver
+    from .wire import Sender as Sender
     from .partial_stream import PartialStream as PartialStream
     from .partial_stream import Update as Update
+    from .sending import receive as receive
+    from .sending import send as send
     from .streams import chunks as chunks
     from .streams import content as content
     from .streams import fields as fields
@@ -84,9 +92,12 @@ _MODULES: _typing.Final = {
         "answer_parts": "Part Parts",
         "build.document": "Document",
         "chunker": "Chunker",
+        "deltas": "apply_delta",
         "errors": "InvalidJSON InvalidSchema JsonrillError LimitExceeded Limits Truncated feedback",
         "fragment": "Fragment Parser Rebuilder",
+        "wire": "Receiver Sender",
         "partial_stream": "PartialStream Update",
+        "sending": "receive send",
         "streams": "chunks content fields fragments loads partial parts select sse text"
         " tool_calls updates values",
         "toolcalls": "ToolCall ToolCalls",

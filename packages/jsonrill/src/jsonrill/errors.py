@@ -8,6 +8,8 @@
     ├── LimitExceeded                      a limit was passed; `limit` names it
     ├── FragmentError                      a fragment does not fit where it was applied
     ├── RevisionError                      a snapshot contradicts text already written
+    ├── InvalidMessage (also a ValueError) a message of the wire is wrong or does not fit the value
+    ├── Gap                                a message of the wire is missing
     ├── StreamClosed                       fed after the end, or after a fatal error
     ├── SourceFailed                       the provider or the server of a source reports an error
     └── UnknownSource (also a TypeError)   no event of a source was recognised
@@ -197,6 +199,18 @@ class RevisionError(JsonrillError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.written, self.now, str(self))
+
+
+class InvalidMessage(JsonrillError, ValueError):
+    """A message or operation is wrong, or does not fit the value. It has changed nothing."""
+
+    code = "INVALID_MESSAGE"
+
+
+class Gap(JsonrillError):
+    """A message is missing. The value stays as it was; ask the sender for a snapshot."""
+
+    code = "GAP"
 
 
 class StreamClosed(JsonrillError):

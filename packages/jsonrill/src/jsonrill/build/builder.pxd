@@ -24,7 +24,7 @@ cdef class ValueBuilder(Sink):
     cpdef _replace(self, value)
     cpdef Py_ssize_t _hidden_from(self)
     @cython.locals(at=Py_ssize_t, hidden=Py_ssize_t, frame=Frame, members=dict, elements=list)
-    cdef _copied(self)
+    cdef _copied(self, Py_ssize_t start)
 
 cdef class GrowingValue:
     cdef ValueBuilder _builder

@@ -110,7 +110,7 @@ class ValueBuilder(Sink):
         if self._frame is None:
             return self.root if self._hidden_from() < 0 else None
         if self._is_stale:
-            self._copy = self._copied()
+            self._copy = self._copied(self.base)
             self._is_stale = False
         return self._copy
 
@@ -118,11 +118,11 @@ class ValueBuilder(Sink):
         """Return how many frames are around a value that a subclass hides; -1 if none is."""
         return -1
 
-    def _copied(self) -> Any:
-        """Copy the open containers, from the innermost outward, without the hidden value."""
+    def _copied(self, start: int) -> Any:
+        """Copy the open containers from frame `start` on, without the hidden value."""
         hidden = self._hidden_from()
         inner = None
-        for at in range(len(self.frames) - 1 if hidden < 0 else hidden - 1, self.base - 1, -1):
+        for at in range(len(self.frames) - 1 if hidden < 0 else hidden - 1, start - 1, -1):
             frame = self.frames[at]
             if frame.is_object:
                 members = frame.members.copy()

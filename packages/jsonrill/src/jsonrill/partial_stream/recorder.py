@@ -314,7 +314,5 @@ class Recorder(ValueBuilder):
 
     def _open_part(self) -> Any:
         """Return a copy of the open value that began since the last update."""
-        value = self.value
-        for step in path_of(self.frames, self.base, self.base + self._open_depth):
-            value = value[step]
-        return value
+        start = self.base + self._open_depth
+        return self._text if start == len(self.frames) else self._copied(start)

@@ -1,0 +1,210 @@
+/**
+ * The receiving end of the wire for growing JSON (docs/wire.md): messages in, a value out.
+ */
+
+import { checkValue, contains, exists, isOperation, LIMITS, Patch, refuse, tokensOf } from "./deltas.js";
+import { Gap, InvalidMessage } from "./errors.js";
+import { isObject } from "./parse/values.js";
+import { SourceFailed } from "./sources/failures.js";
+
+export { applyDelta } from "./deltas.js";
+export { Gap, InvalidMessage, JsonrillError } from "./errors.js";
+export { SourceFailed } from "./sources/failures.js";
+
+/** @typedef {import("./deltas.js").Operation} Operation */
+/** @typedef {{code: string, message: string, [field: string]: any}} WireError */
+/**
+ * A snapshot: everything up to change `n`.
+ * @typedef {{n: number, value: any, last?: string, done?: string[], ordered?: boolean, end?: boolean,
+ *   error?: WireError}} Snapshot
+ */
+/** A part of a change; a string is a short append. @typedef {Operation | ["done", string] | ["end"] | ["error", WireError] | string} Step */
+/** A message of the wire. @typedef {Snapshot | [number, ...Step[]] | Step[] | string} Message */
+
+/**
+ * Follows one sender: feed each message, parsed, and read `value`. A value is never changed in place: the
+ * next one shares everything that is equal.
+ */
+export class Receiver {
+  /** The sender's value. @type {any} */
+  value = undefined;
+  /** The number of the last change in the value. */
+  n = 0;
+  /** True if the stream is over. */
+  ended = false;
+  /** The sender's error, if that is why. @type {WireError | null} */
+  error = null;
+  #limits;
+  #ordered = false;
+  /** @type {string | null} */
+  #last = null;
+  /** @type {string[]} */
+  #done = [];
+  // Whether a message was missed or rejected: a change without a number does not fit then.
+  #isLost = true;
+
+  /** @param {{limits?: Partial<typeof LIMITS>}} [options] */
+  constructor({ limits } = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /**
+   * Apply a message; true if the value changed. A repeated change is ignored. `Gap` if a message is missing,
+   * `InvalidMessage` if this one is wrong; both leave the value as it is, and a snapshot repairs both.
+   * @param {any} message
+   * @returns {boolean}
+   */
+  feed(message) {
+    try {
+      return isObject(message) ? this.#adopt(message) : this.#change(message);
+    } catch (error) {
+      this.#isLost = true;
+      throw error;
+    }
+  }
+
+  /**
+   * True if there is a value at this JSON Pointer, and it is final.
+   * @param {string} [pointer]
+   */
+  isComplete(pointer = "") {
+    if (this.n === 0 || !exists(this.value, pointer)) return false;
+    if (this.ended && this.error === null) return true;
+    if (this.#done.some((mark) => contains(mark, pointer))) return true;
+    const last = this.#last;
+    return this.#ordered && last !== null && !contains(pointer, last) && !contains(last, pointer);
+  }
+
+  /** @param {{[key: string]: any}} message */
+  #adopt(message) {
+    const { n, value, last = "", done = [], ordered = false, end = false, error = null, v = 1 } = message;
+    if (v !== 1) refuse(v, "is not a supported version of the wire");
+    const isValid = value !== undefined && Array.isArray(done) && typeof ordered === "boolean" && typeof end === "boolean";
+    if (!isNumber(n) || !isValid) refuse(message, "is not a snapshot");
+    if (message.error !== undefined && (end || !isError(error))) refuse(error, "is not an error");
+    checkValue(value, this.#limits.depth, this.#limits);
+    tokensOf(last, this.#limits.depth);
+    if (!done.every((/** @type {any} */ mark) => exists(value, mark))) refuse(done, "does not fit the value");
+    Object.assign(this, { n, value, error, ended: end || error !== null });
+    this.#last = message.last ?? null;
+    [this.#ordered, this.#done, this.#isLost] = [ordered, done, false];
+    return true;
+  }
+
+  /** @param {any} message */
+  #change(message) {
+    let steps = typeof message === "string" ? [message] : message;
+    if (!Array.isArray(steps) || steps.length === 0) refuse(message, "is not a message");
+    if (typeof steps[0] === "string" || Array.isArray(steps[0])) {
+      if (this.#isLost) throw new Gap("a change came without a snapshot: ask for one");
+    } else {
+      const n = steps[0];
+      if (!isNumber(n)) refuse(n, "is not the number of a message");
+      if (this.n > 0 && n <= this.n) return false;
+      if (this.n === 0 || n > this.n + 1) {
+        throw new Gap(`message ${n} came after message ${this.n}: ask for a snapshot`);
+      }
+      steps = steps.slice(1);
+      if (steps.length === 0) refuse(message, "has no operation");
+    }
+    return this.#apply(steps);
+  }
+
+  /** @param {any[]} steps */
+  #apply(steps) {
+    const patch = new Patch(this.value, this.#limits);
+    let [last, done, ended, changed] = [this.#last, this.#done, this.ended, false];
+    let error = null;
+    for (const item of steps) {
+      const step = typeof item === "string" ? ["append", last, item] : item;
+      if (ended) refuse(step, "came after the end");
+      if (isOperation(step)) {
+        patch.apply(step);
+        [last, changed] = [step[1], true];
+        if (this.#ordered) done = [];
+        continue;
+      }
+      const [name, argument] = Array.isArray(step) ? step : [];
+      if (name === "done" && step.length === 2 && exists(patch.value, argument)) {
+        done = [...done.filter((mark) => !contains(argument, mark)), argument];
+      } else if (name === "end" && step.length === 1) {
+        ended = true;
+      } else if (name === "error" && step.length === 2 && isError(argument)) {
+        [ended, error] = [true, argument];
+      } else {
+        refuse(step, "is not an operation");
+      }
+    }
+    Object.assign(this, { value: patch.value, n: this.n + 1, ended, error });
+    [this.#last, this.#done, this.#isLost] = [last, done, false];
+    return changed;
+  }
+}
+
+/** @param {any} n */
+function isNumber(n) {
+  return Number.isSafeInteger(n) && n >= 1;
+}
+
+/** @param {any} error */
+function isError(error) {
+  return isObject(error) && typeof error.code === "string" && typeof error.message === "string";
+}
+
+/**
+ * The value after each message that changed it. Messages are parsed; a `Response` or a stream of bytes is read
+ * as lines or server-sent events. `SourceFailed` has the sender's error; messages that stop before the end are a `Gap`.
+ * @param {AsyncIterable<any> | Iterable<any> | Response | ReadableStream<Uint8Array> | PromiseLike<Response>} messages
+ * @param {{limits?: Partial<typeof LIMITS>}} [options]
+ * @returns {AsyncGenerator<any, void, undefined>}
+ */
+export async function* receive(messages, options) {
+  const receiver = new Receiver(options);
+  for await (const message of decoded(await messages)) {
+    if (receiver.feed(message)) yield receiver.value;
+    if (receiver.ended) break;
+  }
+  const { ended, error } = receiver;
+  if (error !== null) throw new SourceFailed(`the sender reports ${error.code}: ${error.message}`);
+  if (!ended) throw new Gap("the messages stopped before the end");
+}
+
+/**
+ * The messages of a source. In bytes each is one line, in an event stream after `data:`.
+ * @param {any} source
+ */
+async function* decoded(source) {
+  const body = source.body ?? source;
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const item of body.getReader ? read(body.getReader()) : body) {
+    if (!(item instanceof Uint8Array)) {
+      yield item;
+      continue;
+    }
+    const lines = (rest + decoder.decode(item, { stream: true })).split("\n");
+    rest = /** @type {string} */ (lines.pop());
+    for (const line of lines) yield* parsed(line);
+  }
+  yield* parsed(rest);
+}
+
+/** @param {ReadableStreamDefaultReader<Uint8Array>} reader */
+async function* read(reader) {
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+  } finally {
+    await reader.cancel(); // which stops the response if the loop was left
+  }
+}
+
+/** @param {string} line */
+function* parsed(line) {
+  const text = line.replace(/^data:/, "").trim();
+  if (text === "" || text === "[DONE]" || /^(:|event:|id:|retry:)/.test(text)) return;
+  try {
+    yield JSON.parse(text);
+  } catch {
+    throw new InvalidMessage(`not JSON: ${text.slice(0, 80)}`);
+  }
+}

@@ -1,0 +1,267 @@
+"""`send` and `receive`: a growing value over any transport, and their stages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
+from typing import Any, Unpack, overload
+
+from .deltas import Operation
+from .driver import ElementReader, Pace, Stage, drive, guard
+from .errors import (
+    DEFAULT_LIMITS,
+    CutShort,
+    Gap,
+    InvalidJSON,
+    InvalidMessage,
+    JsonrillError,
+    LimitExceeded,
+    Limits,
+    SourceFailed,
+)
+from .wire import Message, MessageWriter, Receiver, Sender, problem_of
+from .parse.create import create_machine
+from .partial_stream.recorder import Recorder
+from .streams import ReadOptions, Source, read_options
+
+
+@overload
+def send(
+    source: AsyncIterable[Any],
+    *,
+    states: bool = False,
+    numbered: bool = True,
+    frozen: bool = False,
+    every: float | None = None,
+    **options: Unpack[ReadOptions],
+) -> AsyncGenerator[Message]: ...
+@overload
+def send(
+    source: Source,
+    *,
+    states: bool = False,
+    numbered: bool = True,
+    frozen: bool = False,
+    every: float | None = None,
+    **options: Unpack[ReadOptions],
+) -> Generator[Message]: ...
+def send(
+    source: Any,
+    *,
+    states: bool = False,
+    numbered: bool = True,
+    frozen: bool = False,
+    every: float | None = None,
+    **options: Unpack[ReadOptions],
+) -> Any:
+    """Yield the messages that keep a remote copy of a growing value equal (docs/wire.md).
+
+    The source is JSON text, or whatever else `values` reads. With `states` its elements are the
+    states of a value, as `Sender.feed` takes them. With `every`, there is at most one message in
+    that many seconds. Bad text ends in an error message; an exception of the source does, too, and
+    is raised after it.
+    """
+    stage: TextSender | StateSender
+    reader = None
+    if states:
+        stage = StateSender(numbered=numbered, frozen=frozen, **options)
+    else:
+        reader, parsing = read_options(options, is_first_call=True)
+        stage = TextSender(numbered=numbered, **parsing)
+
+    def fail(error: Exception) -> Generator[Message]:
+        if not stage.ended:
+            yield from stage.stop(error)
+        raise error
+
+    pace: Pace[Message] | None = None if every is None else Pace(every, stage.merge)
+    return guard(drive(stage, source, reader, pace), fail, "the source of a sender")
+
+
+@overload
+def receive(
+    messages: AsyncIterable[Any], *, limits: Limits = DEFAULT_LIMITS
+) -> AsyncGenerator[Any]: ...
+@overload
+def receive(messages: Iterable[Any], *, limits: Limits = DEFAULT_LIMITS) -> Generator[Any]: ...
+def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Any:
+    """Yield the value after each message that changed it.
+
+    A message is decoded from JSON. Bytes, and what gives bytes (a response, a file), are read as
+    lines or server-sent events. `Gap` if a message or the end is missing, `InvalidMessage` if one
+    is wrong, `SourceFailed` if the sender reports an error.
+    """
+    return drive(ValueReceiver(limits=limits), messages, ElementReader())
+
+
+# ---- stages ----
+
+
+class TextSender(Stage):
+    """Pieces of JSON text → messages, at constant cost per piece. A bad text ends in an error
+    message, and nothing is raised."""
+
+    def __init__(self, *, numbered: bool = True, **options: Any) -> None:
+        self._recorder = Recorder(0, _ignore_end)
+        self._machine = create_machine(self._recorder, options)
+        self._writer = MessageWriter(numbered=numbered, ordered=True)
+
+    def feed(self, text: str | bytes) -> list[Message]:
+        """Return the message for what this piece of text adds."""
+        if self.ended:
+            return []
+        try:
+            self._machine.feed(text)
+        except (InvalidJSON, LimitExceeded) as error:
+            return self.stop(error)
+        return self._messages([])
+
+    def flush(self, cut: CutShort | None = None) -> list[Message]:
+        """Return the last message."""
+        if self.ended:
+            return []
+        try:
+            self._machine.flush(cut)
+        except (InvalidJSON, LimitExceeded) as error:
+            return self.stop(error)
+        return self._messages([self._writer.end()])
+
+    def stop(self, error: Exception) -> list[Message]:
+        """Return the last message of a stream whose text or source is bad."""
+        return self._messages([self._writer.end(problem_of(error))])
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """Return the message for a receiver that joins now; None before the first message."""
+        return self._writer.snapshot(self._recorder.value) if self._writer.n else None
+
+    def merge(self, held: Message, message: Message) -> Message | None:
+        """Return one message for two, of which the first was not sent yet."""
+        return _merge(self, self._writer, held, message)
+
+    def _messages(self, ending: list[Operation]) -> list[Message]:
+        recorder, writer = self._recorder, self._writer
+        self.ended = bool(ending)
+        if writer.n:
+            operations = recorder.take()[0] if recorder.is_dirty else []
+            operations += ending
+            return [writer.change(operations)] if operations else []
+        if recorder.started or ending:
+            recorder.take()
+            return [writer.snapshot(recorder.value)]
+        return []
+
+
+def _ignore_end() -> None:
+    """Wait for `flush`: something may follow the value."""
+
+
+class StateSender(Stage):
+    """States → messages."""
+
+    def __init__(self, **options: Any) -> None:
+        self._sender = Sender(**options)
+
+    def feed(self, state: Any) -> list[Message]:
+        """Return the message for this state."""
+        message = self._sender.feed(state)
+        return [] if message is None else [message]
+
+    def flush(self, cut: CutShort | None = None) -> list[Message]:
+        """Return the last message."""
+        self.ended = True
+        return [self._sender.end()]
+
+    def stop(self, error: Exception) -> list[Message]:
+        """Return the last message of a stream whose source failed."""
+        self.ended = True
+        return [self._sender.end(error)]
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """Return the message for a receiver that joins now; None before the first state."""
+        return self._sender.snapshot()
+
+    def merge(self, held: Message, message: Message) -> Message | None:
+        """Return one message for two, of which the first was not sent yet."""
+        return _merge(self, self._sender._writer, held, message)
+
+
+def _merge(
+    stage: TextSender | StateSender, writer: MessageWriter, held: Message, message: Message
+) -> Message | None:
+    if isinstance(held, dict) or isinstance(message, dict):
+        return stage.snapshot()
+    return writer.merge(held, message)
+
+
+class ValueReceiver(Stage):
+    """Messages → the values after those that changed it.
+
+    A message is decoded; bytes are a stream of them in JSON, in lines or server-sent events. At the
+    end `error` is `SourceFailed` with the sender's error, or `Gap` if the end is missing.
+    """
+
+    def __init__(self, *, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._receiver = Receiver(limits=limits)
+        self._decoder = MessageDecoder(limits)
+
+    def feed(self, message: Any) -> list[Any]:
+        """Return the value after this message, or after each message in these bytes."""
+        values: list[Any] = []
+        try:
+            is_encoded = isinstance(message, bytes | bytearray)
+            for one in self._decoder.feed(message) if is_encoded else [message]:
+                if not self.ended and self._receiver.feed(one):
+                    values.append(self._receiver.value)
+                self.ended = self._receiver.ended
+        except JsonrillError as error:
+            self._fail(error)
+        if self._receiver.error is not None:
+            code, words = self._receiver.error["code"], self._receiver.error["message"]
+            self._fail(SourceFailed(f"the sender reports {code}: {words}"))
+        return values
+
+    def flush(self, cut: CutShort | None = None) -> list[Any]:
+        """Return the values of the rest."""
+        values = self.feed(b"\n")
+        if not self.ended:
+            self._fail(Gap("the messages stopped before the end"))
+        return values
+
+    def _fail(self, error: JsonrillError) -> None:
+        if self.error is None:
+            error.value = self._receiver.value
+            self.fail(error)
+
+
+class MessageDecoder:
+    """Bytes → messages. Each is one line, in an event stream after `data:`."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limit = limits.text
+        # The line that has not ended, in pieces, and its length.
+        self._rest: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[Any]:
+        """Return the messages that these bytes complete."""
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = b"".join((*self._rest, lines[0]))
+            self._rest, self._size = [], 0
+        self._rest.append(rest)
+        self._size += len(rest)
+        if self._size > self._limit:
+            raise InvalidMessage(f"a message has more than {self._limit} bytes")
+        return [_decode(text) for text in map(_text_of, lines) if text and text != b"[DONE]"]
+
+
+def _text_of(line: bytes) -> bytes:
+    is_other = line.startswith((b":", b"event:", b"id:", b"retry:"))
+    return b"" if is_other else line.removeprefix(b"data:").strip()
+
+
+def _decode(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidMessage(f"{text!r:.80} is not JSON") from error

@@ -1,0 +1,559 @@
+"""The wire for growing JSON: `Sender`, `Receiver`, and what travels between them."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from jsonrill import Limits, PartialStream, Receiver, Sender, apply_delta, receive, send, sse
+from jsonrill.deltas import difference
+from jsonrill.errors import Gap, InvalidMessage, SourceFailed, StreamClosed
+from jsonrill.paths import complete_paths, lookup, to_pointer
+from jsonrill.sending import StateSender, TextSender, ValueReceiver
+from support import cases, examples
+
+FILES = ("conversations", "depth", "surrogates")
+CONVERSATIONS = [case for name in FILES for case in cases(f"wire/{name}.json")]
+
+
+def as_json(value: Any) -> str:
+    """Return a text that is equal for values that are equal as JSON."""
+    return json.dumps(value, sort_keys=True).replace("-0.0", "0.0")
+
+
+def over_the_wire(message: Any) -> Any:
+    return json.loads(json.dumps(message))
+
+
+# ---- the cases that every language runs ----
+
+
+@pytest.mark.parametrize("case", CONVERSATIONS, ids=[case["name"] for case in CONVERSATIONS])
+def test_conversations(case: dict[str, Any]) -> None:
+    receiver = Receiver()
+    value = None
+    for step in case["steps"]:
+        before = receiver.n
+        assert run_step(receiver, step["message"], before) == step.get("result", "ok")
+        value = step.get("value", value)
+        assert as_json(receiver.value) == as_json(value)
+        if "result" in step:
+            assert receiver.n == before
+        for name in ("n", "ended", "error"):
+            assert getattr(receiver, name) == step.get(name, getattr(receiver, name))
+        assert all(map(receiver.is_complete, step.get("final", [])))
+        assert not any(map(receiver.is_complete, step.get("open", [])))
+
+
+def run_step(receiver: Receiver, message: Any, before: int) -> str:
+    try:
+        receiver.feed(message)
+    except Gap:
+        return "gap"
+    except InvalidMessage:
+        return "invalid"
+    return "ignored" if type(message) is list and receiver.n == before else "ok"
+
+
+@pytest.mark.parametrize("case", cases("wire/updates.json"), ids=lambda case: case["name"])
+def test_deltas_of_updates(case: dict[str, Any]) -> None:
+    stream = PartialStream("REALTIME", send="both")
+    updates = [update for piece in case["pieces"] for update in stream.feed(piece)]
+    assert [update.delta for update in updates] == case["deltas"]
+    value = None
+    for delta in case["deltas"]:
+        value = apply_delta(value, delta)
+    assert value == case["data"]
+
+
+# ---- P12 ----
+
+KEYS = st.sampled_from(["a", "b", "a/b", "~", "0", "", "__proto__", "\ud800", "é😀"])
+STRINGS = st.sampled_from(["", "x", "é😀", "\ud83d", "\ude00", "a long text that is edited"])
+SMALL = st.recursive(
+    STRINGS | st.integers(-2, 2) | st.sampled_from([0.5, 1.0, True, False, None]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=10,
+)
+
+TEXTS = st.builds(json.dumps, SMALL, ensure_ascii=st.booleans(), indent=st.sampled_from([None, 1]))
+
+
+@st.composite
+def edited(draw: st.DrawFn, value: Any) -> Any:
+    """Change something in a value, in place where that is possible."""
+    kind = draw(st.integers(0, 5))
+    if kind == 0 or not isinstance(value, (dict, list, str)):
+        return draw(SMALL)
+    if isinstance(value, str):
+        at = draw(st.integers(0, len(value))) if kind == 1 else len(value)
+        return value[:at] + draw(STRINGS) + value[at + draw(st.integers(0, 2)) :]
+    if isinstance(value, dict):
+        key = draw(st.sampled_from(sorted(value)) if value and kind > 2 else KEYS)
+        if kind == 1:
+            value.pop(key, None)
+        else:
+            value[key] = draw(edited(value[key])) if key in value else draw(SMALL)
+    else:
+        at = draw(st.integers(0, len(value)))
+        if kind == 1:
+            del value[at : at + 2]
+        elif kind == 2 or at == len(value):
+            value.insert(at, draw(SMALL))
+        else:
+            value[at] = draw(edited(value[at]))
+    return value
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Any]:
+    states = [draw(SMALL)]
+    for _ in range(draw(st.integers(0, 6))):
+        states.append(draw(edited(copy.deepcopy(states[-1]))))
+    return states
+
+
+def joined(value: Any) -> Any:
+    """Join surrogate halves, as a JSON reader does."""
+    return json.loads(json.dumps(value))
+
+
+@examples(300)
+@given(data=st.data(), frozen=st.booleans(), numbered=st.booleans())
+def test_p12_a_receiver_at_n_has_the_value_of_the_sender_at_n(
+    data: st.DataObject, frozen: bool, numbered: bool
+) -> None:
+    """Messages are lost, repeated, reordered and joined late; without numbers only joined late."""
+    sender = Sender(numbered=numbered, frozen=frozen)
+    receivers = [Receiver()]
+    sent: dict[int, str] = {}
+    messages: list[Any] = []
+    for state in data.draw(histories()):
+        message = sender.feed(state)
+        if message is not None:
+            messages.append(over_the_wire(message))
+        snapshot = sender.snapshot()
+        assert snapshot is not None
+        sent[snapshot["n"]] = as_json(joined(state))
+        if numbered:
+            arriving = data.draw(st.lists(st.sampled_from(messages), max_size=3))
+        else:
+            arriving = [] if message is None else messages[-1:]
+        for receiver in receivers:
+            for one in arriving:
+                try:
+                    receiver.feed(one)
+                except Gap:
+                    receiver.feed(over_the_wire(snapshot))
+                if receiver.n:
+                    assert as_json(receiver.value) == sent[receiver.n]
+        if data.draw(st.booleans()):
+            receivers.append(Receiver())
+            receivers[-1].feed(over_the_wire(snapshot))
+            assert as_json(receivers[-1].value) == sent[receivers[-1].n]
+
+
+@examples(150)
+@given(text=TEXTS, data=st.data(), numbered=st.booleans())
+def test_p12_for_text(text: str, data: st.DataObject, numbered: bool) -> None:
+    """However a text is cut, its value arrives, and what is complete does not change any more."""
+    sender, receivers = TextSender(numbered=numbered), [Receiver()]
+    final: dict[str, str] = {}
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
+        for message in sender.feed(text[start:end]):
+            for receiver in receivers:
+                receiver.feed(over_the_wire(message))
+            check_final(receivers[0], final)
+        if (snapshot := sender.snapshot()) is not None:
+            receivers.append(Receiver())
+            receivers[-1].feed(over_the_wire(snapshot))
+    [last] = sender.flush()
+    for receiver in receivers:
+        receiver.feed(over_the_wire(last))
+        assert as_json(receiver.value) == as_json(json.loads(text))
+        assert receiver.ended and receiver.error is None
+    check_final(receivers[0], final)
+
+
+def check_final(receiver: Receiver, final: dict[str, str]) -> None:
+    values = {to_pointer(path): path for path in complete_paths(receiver.value)}
+    for pointer, path in values.items():
+        if receiver.is_complete(pointer):
+            value = as_json(lookup(receiver.value, path)[1])
+            assert final.setdefault(pointer, value) == value
+    assert final.keys() <= values.keys()
+
+
+# ---- states ----
+
+
+@examples(300)
+@given(old=SMALL, new=SMALL)
+def test_the_difference_of_any_two_values(old: Any, new: Any) -> None:
+    before = copy.deepcopy(old)
+    delta = over_the_wire(difference(old, new))
+    assert as_json(apply_delta(joined(old), delta)) == as_json(joined(new))
+    assert as_json(old) == as_json(before)
+    assert difference(new, copy.deepcopy(new)) == []
+
+
+def test_growth_becomes_short_appends() -> None:
+    sender = Sender()
+    states = [{"steps": [{"title": title}]} for title in ("", "Book", "Book a", "Book a flight")]
+    assert [sender.feed(state) for state in [*states, states[-1]]] == [
+        {"n": 1, "value": {"steps": [{"title": ""}]}},
+        [2, ["append", "/steps/0/title", "Book"]],
+        [3, " a"],
+        [4, " flight"],
+        None,
+    ]
+    assert sender.end() == [5, ["end"]]
+    with pytest.raises(StreamClosed):
+        sender.feed({})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "delta"),
+    [
+        ([1, 2, 3], [1, 3], [["splice", "", 1, 1, []]]),
+        ([1, 2], [1, 2, 3], [["set", "/2", 3]]),
+        ([1], [1, 2, 3], [["splice", "", 1, 0, [2, 3]]]),
+        ([1, 2, 3, 4, 5], [0, 1, 2, 4, 5], [["splice", "", 0, 0, [0]], ["splice", "", 3, 1, []]]),
+        ([{"a": "x"}, 1], [{"a": "xy"}, 1], [["append", "/0/a", "y"]]),
+        ({"a": 1, "b": 2}, {"b": 2}, [["remove", "/a"]]),
+        ({"a": 1, "b": 2}, {"c": 3}, [["set", "", {"c": 3}]]),
+        ({"a": 1}, {"a": True}, [["set", "/a", True]]),
+        ({"a": "text"}, {"a": ["text"]}, [["set", "/a", ["text"]]]),
+        ("a short text", "a long text", [["set", "", "a long text"]]),
+        (20 * "ab" + "c" + "d" * 20, 20 * "ab" + "d" * 20, [["splice", "", 40, 1, ""]]),
+    ],
+)
+def test_operations_are_small(old: Any, new: Any, delta: list[Any]) -> None:
+    assert difference(old, new) == delta
+
+
+def test_a_state_may_be_changed_in_place_and_messages_share_nothing_with_it() -> None:
+    state: dict[str, Any] = {"list": [], "text": ""}
+    sender, receiver = Sender(), Receiver()
+    for number in range(5):
+        receiver.feed(sender.feed(state))
+        assert receiver.value == state
+        state["list"].append({"n": number})
+        state["text"] += "x"
+        assert receiver.value != state
+
+
+class Kind(IntEnum):
+    PLAN = 1
+
+
+class Model(BaseModel):
+    title: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass
+class Step:
+    kind: Kind
+    model: Model
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_dataclasses_and_models_are_objects(frozen: bool) -> None:
+    sender, receiver = Sender(frozen=frozen), Receiver()
+    for title in ("Os", "Oslo"):
+        receiver.feed(sender.feed([Step(Kind.PLAN, Model(title=title, tags=("a",)))]))
+        assert receiver.value == [{"kind": 1, "model": {"title": title, "tags": ["a"]}}]
+    assert receiver.n == 2
+    assert sender.feed([Step(Kind.PLAN, Model(title="Oslo", tags=("a",)))]) is None
+
+
+def test_frozen_states_are_compared_by_identity() -> None:
+    class Untouchable(dict[str, Any]):
+        def items(self) -> Any:
+            raise AssertionError("this part was compared")
+
+    shared, sender = Untouchable(), Sender(frozen=True)
+    sender.feed({"a": 1})
+    with pytest.raises(AssertionError):
+        sender.feed({"a": 1, "big": shared})
+    sender._value = {"a": 1, "big": shared}
+    assert sender.feed({"a": 2, "big": shared}) == [2, ["set", "/a", 2]]
+
+
+LOOP: list[Any] = []
+LOOP.append(LOOP)
+
+
+@pytest.mark.parametrize(
+    "state", [float("nan"), {1: 2}, {"a": {1, 2}}, [object()], LOOP, {"a": [float("inf")]}]
+)
+def test_a_state_that_is_not_json_is_refused_and_nothing_changes(state: Any) -> None:
+    sender = Sender()
+    with pytest.raises((TypeError, ValueError)):
+        sender.feed(state)
+    assert sender.snapshot() is None
+    sender.feed({"a": "x"})
+    with pytest.raises((TypeError, ValueError)):
+        sender.feed({"a": "xy", "b": state})
+    assert sender.feed({"a": "xyz"}) == [2, ["append", "/a", "yz"]]
+
+
+@pytest.mark.parametrize(
+    ("state", "done", "following"),
+    [
+        ({"a": [{"b": 1}]}, "/a/0", {"a": [{"b": 2}]}),
+        ({"a": [{"b": 1}]}, "/a/0", {"a": []}),
+        ({"a": [{"b": 1}]}, "/a/0", {"a": [0, {"b": 1}]}),
+        ({"a": "x"}, "/a", {"a": "xy"}),
+        ({"a": "x", "b": 1}, "/a", {"b": 1}),
+        ({"a": "x"}, "/a", []),
+        ([1], "", [1, 2]),
+    ],
+)
+def test_a_state_that_changes_or_moves_something_done_is_refused(
+    state: Any, done: str, following: Any
+) -> None:
+    sender, receiver = Sender(), Receiver()
+    receiver.feed(sender.feed(state, done=[done]))
+    assert receiver.is_complete(done)
+    with pytest.raises(ValueError, match="is done"):
+        sender.feed(following)
+    assert sender.feed(state) is None
+
+
+def test_what_is_beside_something_done_may_change() -> None:
+    sender, receiver = Sender(), Receiver()
+    receiver.feed(sender.feed({"steps": ["a", "b"], "n": 1}))
+    receiver.feed(sender.feed({"steps": ["a", "b"], "n": 1}, done=["/steps/0"]))
+    receiver.feed(sender.feed({"steps": ["a", "c", "d"], "n": 2}, done=["/steps/0", "/steps/1"]))
+    assert receiver.value == {"steps": ["a", "c", "d"], "n": 2}
+    assert [receiver.is_complete(f"/steps/{at}") for at in range(4)] == [True, True, False, False]
+    with pytest.raises(ValueError, match="no value"):
+        sender.feed({"steps": ["a", "c"], "n": 2}, done=["/steps/7"])
+
+
+def test_a_stream_may_end_with_an_error() -> None:
+    error = {"code": "TIMEOUT", "message": "no answer"}
+    assert Sender().end(error) == {"n": 1, "value": None, "error": error}
+    sender, receiver = Sender(), Receiver()
+    receiver.feed(sender.feed([1]))
+    receiver.feed(sender.end(InvalidMessage("what")))
+    assert receiver.error == {"code": "INVALID_MESSAGE", "message": "what"}
+    assert receiver.ended and not receiver.is_complete("")
+
+
+# ---- receiving ----
+
+
+def test_values_are_never_changed_in_place_and_share_what_is_equal() -> None:
+    receiver = Receiver()
+    receiver.feed({"n": 1, "value": {"a": {"t": "x"}, "b": [{}]}})
+    first = receiver.value
+    receiver.feed([2, ["append", "/a/t", "y"]])
+    receiver.feed([3, "z"])
+    second = receiver.value
+    assert (first["a"], second["a"]) == ({"t": "x"}, {"t": "xyz"})
+    assert first["b"] is second["b"]
+
+
+@examples(300)
+@given(message=SMALL | st.lists(SMALL, max_size=3).map(lambda items: [2, *items]), data=st.data())
+def test_hostile_messages_change_nothing_or_are_applied(message: Any, data: st.DataObject) -> None:
+    names = st.sampled_from(["set", "append", "splice", "remove", "done", "end", "error", "x"])
+    if data.draw(st.booleans()):
+        pointers = st.sampled_from(["", "/a", "/a/0", "/b", "/~2", "x"])
+        operation = st.tuples(names, pointers, SMALL, SMALL, SMALL)
+        sizes = st.integers(1, 5)
+        message = [2, *data.draw(st.lists(st.builds(cut, operation, sizes), max_size=3))]
+    receiver = Receiver()
+    receiver.feed({"n": 1, "value": {"a": ["x", {}], "b": "y"}})
+    try:
+        receiver.feed(message)
+    except (InvalidMessage, Gap):
+        assert (receiver.n, receiver.value) == (1, {"a": ["x", {}], "b": "y"})
+    as_json(receiver.value)
+
+
+def cut(items: tuple[Any, ...], size: int) -> list[Any]:
+    return list(items[:size])
+
+
+def test_limits() -> None:
+    receiver = Receiver(limits=Limits(depth=3, string=5))
+    for value in ([[[[]]]], "123456", {"a": ["123456"]}, float("nan")):
+        with pytest.raises(InvalidMessage):
+            receiver.feed({"n": 1, "value": value})
+    receiver.feed({"n": 1, "value": {"a": [["1"]]}})
+    for operation in (
+        ["set", "/a/0/0", []],
+        ["splice", "/a/0", 0, 0, [[]]],
+        ["set", "/a/0/0/0", 1],
+    ):
+        with pytest.raises(InvalidMessage):
+            receiver.feed([2, operation])
+    receiver.feed([2, ["append", "/a/0/0", "234"]])
+    receiver.feed([3, "5"])
+    with pytest.raises(InvalidMessage):
+        receiver.feed([4, "6"])
+    assert receiver.value == {"a": [["12345"]]}
+
+
+# ---- stages ----
+
+
+def test_text_that_is_not_json_ends_in_an_error_message() -> None:
+    sender = TextSender()
+    assert sender.feed('{"a": "x') == [{"n": 1, "value": {"a": "x"}, "ordered": True}]
+    [[n, append, [name, error]]] = sender.feed('y" 1')
+    assert (n, append, name) == (2, ["append", "/a", "y"], "error")
+    assert (error["code"], error["offset"]) == ("INVALID_JSON", 11)
+    assert sender.ended and sender.feed("more") == sender.flush() == []
+    [snapshot] = TextSender().flush()
+    assert snapshot["error"]["code"] == "TRUNCATED"
+
+
+@examples(100)
+@given(text=TEXTS, data=st.data(), numbered=st.booleans())
+def test_messages_may_be_merged(text: str, data: st.DataObject, numbered: bool) -> None:
+    sender, receiver = TextSender(numbered=numbered), ValueReceiver()
+    held: Any = None
+    values = []
+    for piece in [*(text[at : at + 3] for at in range(0, len(text), 3)), None]:
+        for message in sender.flush() if piece is None else sender.feed(piece):
+            held = message if held is None else sender.merge(held, message)
+        if held is not None and (piece is None or data.draw(st.booleans())):
+            values += receiver.feed(over_the_wire(held))
+            held = None
+    assert receiver.flush() == [] and receiver.error is None
+    assert as_json(values[-1]) == as_json(json.loads(text))
+
+
+def test_states_may_be_merged() -> None:
+    sender, receiver = StateSender(), Receiver()
+    [first] = sender.feed({"t": ""})
+    [second] = sender.feed({"t": "a"})
+    receiver.feed(sender.merge(first, second))
+    [third] = sender.feed({"t": "ab"})
+    [fourth] = sender.feed({"t": "abc", "u": 1})
+    assert (merged := sender.merge(third, fourth)) == [3, "bc", ["set", "/u", 1]]
+    receiver.feed(merged)
+    [last] = sender.stop(OSError("secret"))
+    assert last == [4, ["error", {"code": "SOURCE_FAILED", "message": "the source failed"}]]
+    receiver.feed(last)
+    assert receiver.value == {"t": "abc", "u": 1}
+
+
+LINES = b'{"n":1,"value":"a"}\n\n[2,["append","","b"]]\n[3,["end"]]'
+EVENTS = (
+    b': hb\n\nid: 1\ndata: {"n":1,"value":"a"}\n\ndata:[2,["append","","b"]]\r\n\r\n'
+    b'data: [3,["end"]]\n\nevent: CLOSE\ndata: [DONE]\n\n'
+)
+
+
+@pytest.mark.parametrize("data", [LINES, EVENTS], ids=["lines", "events"])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_bytes_are_lines_or_events(data: bytes, size: int) -> None:
+    receiver = ValueReceiver()
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    values = [value for piece in pieces for value in receiver.feed(piece)]
+    assert values + receiver.flush() == ["a", "ab"]
+    assert receiver.ended and receiver.error is None
+
+
+@pytest.mark.parametrize(
+    ("messages", "error", "value"),
+    [
+        ([{"n": 1, "value": 1}], "Gap", 1),
+        ([{"n": 1, "value": 1}, [3, ["end"]]], "Gap", 1),
+        ([{"n": 1, "value": 1}, ["x"]], "InvalidMessage", 1),
+        ([b"not JSON\n"], "InvalidMessage", None),
+        ([{"n": 1, "value": 1, "error": {"code": "X", "message": "y"}}], "SourceFailed", 1),
+    ],
+)
+def test_errors_of_the_receiving_stage(messages: list[Any], error: str, value: Any) -> None:
+    receiver = ValueReceiver()
+    for message in messages:
+        receiver.feed(message)
+    receiver.flush()
+    assert type(receiver.error).__name__ == error
+    assert receiver.error is not None and receiver.error.value == value
+
+
+# ---- send and receive ----
+
+PIECES = ['{"city": "Os', 'lo", "days": [', '"Harbour"]}']
+TRIP = {"city": "Oslo", "days": ["Harbour"]}
+
+
+async def in_turn(items: list[Any], *, error: Exception | None = None) -> AsyncIterator[Any]:
+    for item in items:
+        yield item
+    if error is not None:
+        raise error
+
+
+def test_a_text_is_sent_and_received() -> None:
+    messages = list(send(PIECES))
+    assert messages[0] == {"n": 1, "value": {"city": "Os"}, "ordered": True}
+    assert messages[1] == [2, ["append", "/city", "lo"], ["set", "/days", []]]
+    assert list(receive(messages))[-1] == TRIP
+    assert list(receive(send(PIECES, numbered=False)))[-1] == TRIP
+
+
+def test_async_sources_and_merged_messages() -> None:
+    async def main() -> None:
+        values = [value async for value in receive(send(in_turn(PIECES)))]
+        assert values[-1] == TRIP
+        few = [message async for message in send(in_turn(PIECES), every=60)]
+        assert len(few) == 2 and list(receive(few))[-1] == TRIP
+        states: Any = [{"n": 1}, {"n": 1}, {"n": 2}]
+        sent = [message async for message in send(in_turn(states), states=True)]
+        assert sent == [{"n": 1, "value": {"n": 1}}, [2, ["set", "/n", 2]], [3, ["end"]]]
+
+    asyncio.run(main())
+
+
+def test_a_source_that_fails_is_reported_to_both_ends() -> None:
+    async def main() -> list[Any]:
+        messages = []
+        with pytest.raises(OSError, match="secret"):
+            async for message in send(in_turn(PIECES[:1], error=OSError("secret"))):
+                messages.append(message)
+        return messages
+
+    messages = asyncio.run(main())
+    assert "secret" not in json.dumps(messages)
+    with pytest.raises(SourceFailed, match="SOURCE_FAILED"):
+        list(receive(messages))
+
+
+def test_leaving_the_loop_closes_the_source() -> None:
+    def source() -> Iterator[str]:
+        try:
+            yield from PIECES
+        finally:
+            closed.append(True)
+
+    closed: list[bool] = []
+    messages = send(source())
+    next(messages)
+    messages.close()
+    assert closed
+
+
+def test_events_carry_the_messages() -> None:
+    data = b"".join(sse(send(PIECES)))
+    assert data.startswith(b'data: {"n":1,"value":{"city":"Os"},"ordered":true}\n\ndata: [2,')
+    assert list(receive([data]))[-1] == TRIP

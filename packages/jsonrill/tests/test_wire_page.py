@@ -1,0 +1,114 @@
+"""docs/wire.md: its transports run as written, and its sizes hold."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import httpx
+import pytest
+
+from jsonrill import receive
+from support import ROOT, need_command
+from support.markdown import compiled, read
+from support.processes import free_port
+from support.wire_series import all_series
+
+PAGE = ROOT / "docs" / "wire.md"
+TRIP = {"city": "Oslo", "days": [{"title": "Harbour"}, {"title": "Hills"}]}
+
+
+BLOCKS = read(PAGE.read_text("utf8")).blocks
+
+
+def block(beginning: str) -> str:
+    """Return the block that begins so, or that is the file of this name."""
+    [text] = [it.text for it in BLOCKS if it.file == beginning or it.text.startswith(beginning)]
+    return text
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder, port = tmp_path_factory.mktemp("site"), free_port()
+    (folder / "app.py").write_text(block("app.py") + block("@app.websocket"), "utf8")
+    command = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "app:app",
+        "--port",
+        str(port),
+        "--log-level",
+        "error",
+    ]
+    with subprocess.Popen(command, cwd=folder) as server:
+        try:
+            wait_for(port)
+            yield f"127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
+def wait_for(port: int) -> None:
+    for _ in range(200):
+        try:
+            return socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionRefusedError:
+            sleep(0.05)
+    raise TimeoutError("the app did not start")
+
+
+def test_events_to_a_page(site: str, tmp_path: Path) -> None:
+    library = (ROOT / "js" / "src" / "receive.js").as_uri()
+    program = block("import { receive }").replace("jsonrill/receive", library)
+    (tmp_path / "page.mjs").write_text(program.replace('"/trip"', f'"http://{site}/trip"'), "utf8")
+    command = [need_command("node"), tmp_path / "page.mjs"]
+    lines = subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
+    assert json.loads(lines[-1]) == TRIP and json.loads(lines[0]) == {"city": "Os"}
+
+
+def test_events_to_python(site: str) -> None:
+    with httpx.stream("GET", f"http://{site}/trip") as response:
+        *_, last = receive(response)
+    assert last == TRIP
+
+
+def test_web_socket(site: str, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(compiled(block("import asyncio"), "docs/wire.md", 0), names)
+    asyncio.run(names["main"](f"ws://{site}/progress"))
+    assert capsys.readouterr().out.splitlines()[-1] == "{'done': 3, 'of': 3, 'log': 'xxx'}"
+
+
+def test_two_processes(tmp_path: Path) -> None:
+    for name in ("worker.py", "reader.py"):
+        (tmp_path / name).write_text(block(name), "utf8")
+    command = [sys.executable, "reader.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, text=True)
+    assert done.stdout.splitlines() == [str({"log": "line " * n}) for n in (1, 2, 3)]
+
+
+# The most bytes for each byte of the final value, numbered and not.
+BOUNDS = {
+    "prose, 4 characters": (5.1, 3.6),
+    "prose, 64 characters": (1.3, 1.3),
+    "structured answer, 64 characters": (1.7, 1.7),
+    "short values, 64 characters": (2.1, 2.1),
+    "document edited in the middle": (3.0, 3.0),
+}
+
+
+def test_sizes_hold_and_are_those_of_the_page() -> None:
+    page = PAGE.read_text("utf8")
+    for name, wire, _, size in all_series():
+        ratios = wire(True) / size, wire(False) / size
+        assert f"| {ratios[0]:.2f} | {ratios[1]:.2f} |" in page, (name, ratios)
+        if name in BOUNDS:
+            assert ratios < BOUNDS[name] and ratios[1] <= BOUNDS[name][1], name

@@ -1,0 +1,183 @@
+"""Series of growing values, and how many bytes the wire takes for them.
+
+`python -m support.wire_series` prints the table of docs/wire.md, except for the column of
+fast-json-patch; with `--save FILE` it writes the series for other programs.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from typing import Any
+
+from bench.texts import prose, report
+
+from jsonrill import Document
+from jsonrill.jsontext import dumps
+from jsonrill.sending import StateSender, TextSender
+
+
+def answers() -> dict[str, str]:
+    """Return three answers of a model."""
+    chance = random.Random(1)
+    rows = [{"id": n, "name": prose(chance, 1), "n": chance.randint(0, 99)} for n in range(90)]
+    return {
+        "prose": json.dumps({"answer": prose(chance, 700)}, ensure_ascii=False),
+        "structured answer": report(4_000),
+        "short values": json.dumps({"rows": rows}, ensure_ascii=False),
+    }
+
+
+def chat() -> Iterator[Any]:
+    chance = random.Random(2)
+    state: dict[str, Any] = {"status": "running", "messages": []}
+    for number in range(6):
+        role = ("user", "assistant")[number % 2]
+        state["messages"].append({"id": f"m{number}", "role": role, "content": ""})
+        text = prose(chance, 120)
+        for at in range(0, len(text), 4):
+            state["messages"][-1]["content"] += text[at : at + 4]
+            yield state
+    state["status"] = "done"
+    yield state
+
+
+def tool_progress() -> Iterator[Any]:
+    chance = random.Random(3)
+    state: dict[str, Any] = {
+        "tools": [{"id": f"t{n}", "status": "queued", "progress": 0, "log": []} for n in range(8)]
+    }
+    for tool in state["tools"]:
+        tool["status"] = "running"
+        for progress in range(5, 101, 5):
+            tool["progress"] = progress
+            if progress % 20 == 0:
+                tool["log"].append(prose(chance, 8))
+            yield state
+        tool["status"] = "done"
+        yield state
+
+
+def todo_list() -> Iterator[Any]:
+    """Yield a list whose items are inserted, moved, removed, and get a note that grows."""
+    chance = random.Random(4)
+    items: list[dict[str, Any]] = []
+    for number in range(16):
+        item = {"id": number, "text": prose(chance, 8), "status": "pending", "note": ""}
+        items.insert(chance.randint(0, len(items)), item)
+        yield {"items": items}
+    for number in range(16):
+        item = next((item for item in items if item["id"] == number), items[-1])
+        item["status"] = "running"
+        yield {"items": items}
+        for _ in range(12):
+            item["note"] += prose(chance, 2) + " "
+            yield {"items": items}
+        item["status"] = "done"
+        yield {"items": items}
+        items.append(items.pop(items.index(item)))
+        if number % 4 == 0:
+            del items[0]
+            items.insert(0, {"id": 100 + number, "text": prose(chance, 8), "status": "pending"})
+        yield {"items": items}
+
+
+def table() -> Iterator[Any]:
+    chance = random.Random(5)
+    rows: list[dict[str, Any]] = []
+    for number in range(400):
+        price = round(chance.uniform(1, 99), 2)
+        rows.append({"id": number, "name": prose(chance, 2), "price": price, "stock": None})
+        yield {"columns": ["id", "name", "price", "stock"], "rows": rows}
+        rows[-1]["stock"] = chance.randint(0, 500)
+        yield {"columns": ["id", "name", "price", "stock"], "rows": rows}
+
+
+def edited_document() -> Iterator[Any]:
+    chance = random.Random(6)
+    text = prose(chance, 1500)
+    for _ in range(400):
+        at = chance.randint(0, len(text))
+        text = text[:at] + prose(chance, 2) + " " + text[at + chance.choice((0, 0, 12)) :]
+        yield {"title": "Report", "text": text}
+
+
+STATES: dict[str, Callable[[], Iterator[Any]]] = {
+    "chat": chat,
+    "tool progress": tool_progress,
+    "todo list": todo_list,
+    "table": table,
+    "document edited in the middle": edited_document,
+}
+
+
+def values_of(text: str, size: int) -> Iterator[Any]:
+    document = Document()
+    for piece in pieces(text, size):
+        if document.feed(piece):
+            yield document.value
+
+
+def pieces(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def sse_bytes(messages: Iterable[Any]) -> int:
+    """Return the bytes of the messages as server-sent events."""
+    return sum(len(f"data: {dumps(message)}\n\n".encode()) for message in messages)
+
+
+def wire_bytes(sender: TextSender | StateSender, items: Iterable[Any]) -> int:
+    return sum(sse_bytes(sender.feed(item)) for item in items) + sse_bytes(sender.flush())
+
+
+def all_series() -> Iterator[tuple[str, Callable[[bool], int], Callable[[], Iterator[Any]], int]]:
+    """Yield name, bytes of the wire (numbered or not), states, and bytes of the last state."""
+    for name, text in answers().items():
+        for size in (4, 64):
+            yield (
+                f"{name}, {size} characters",
+                lambda numbered, text=text, size=size: wire_bytes(
+                    TextSender(numbered=numbered), pieces(text, size)
+                ),
+                lambda text=text, size=size: values_of(text, size),
+                len(text.encode()),
+            )
+    for name, states in STATES.items():
+        *_, last = states()
+        yield (
+            name,
+            lambda numbered, states=states: wire_bytes(StateSender(numbered=numbered), states()),
+            states,
+            len(dumps(last).encode()),
+        )
+
+
+def patches(states: Iterable[Any]) -> Iterator[Any]:
+    """Yield the first state and then an RFC 6902 patch for each."""
+    from jsonpatch import make_patch
+
+    before: Any = None
+    for state in states:
+        state = deepcopy(state)
+        yield state if before is None else make_patch(before, state).patch
+        before = state
+
+
+def main(save: str | None = None) -> None:
+    saved = {}
+    for name, wire, states, size in all_series():
+        full, patched = sse_bytes(states()), sse_bytes(patches(states()))
+        cells = [f"{count / size:.3g}" for count in (full, patched, wire(True), wire(False))]
+        print("|", " | ".join([name, *cells]), "|", flush=True)
+        saved[name] = {"size": size, "states": [deepcopy(state) for state in states()]}
+    if save is not None:
+        with open(save, "w", encoding="utf8") as file:
+            json.dump(saved, file)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[2:3])
