@@ -1,7 +1,6 @@
-"""The turn that the next request sends back: the answer and the results, in the provider's form.
+"""The messages of the next request: the answer and the results, in the provider's form.
 
-A call is sent only together with its result, because providers refuse one without the other: a call
-that was cut off or never ran is left out.
+A call is sent only together with its result, because providers refuse one without the other.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ Message = dict[str, Any]
 
 
 def as_text(result: Any) -> str:
-    """A tool's result as text: a text as it is, anything else as JSON."""
+    """Return a tool's result as text: a text unchanged, anything else as JSON."""
     return result if isinstance(result, str) else dumps(plain(result))
 
 
 def sendable(result: Any) -> Any:
-    """The result itself, of an iterator the list of what it yields; an error if it is no JSON."""
+    """Return the result, of an iterator the list of its items; raise if it is not JSON."""
     if isinstance(result, Iterator):
         result = list(result)
     as_text(result).encode()
@@ -32,7 +31,7 @@ def sendable(result: Any) -> Any:
 
 
 def chat(entries: Sequence[Entry]) -> list[Message]:
-    """OpenAI chat completions: an assistant message, and one message for each result."""
+    """Return the turn for OpenAI chat: an assistant message, and one for each result."""
     text = "".join([entry.text for entry in entries if entry.kind == "text"])
     calls = _answered(entries)
     if not text and not calls:
@@ -54,7 +53,7 @@ def _chat_call(call: ToolCall) -> Message:
 
 
 def responses(entries: Sequence[Entry]) -> list[Message]:
-    """OpenAI Responses: the items as they came, reasoning too, and one item for each result.
+    """Return the turn for OpenAI Responses: the items as they came, and one for each result.
 
     Reasoning is refused without the item that it led to, so it is left out with that one.
     """
@@ -89,8 +88,10 @@ _PARSED: Final = ("parsed", "parsed_arguments")
 
 
 def _response_item(entry: Entry) -> Message | None:
-    """The item of a part, also of one whose item never came. A thought cannot be sent without it,
-    nor can the call of a tool that the provider runs."""
+    """Return the item of a part, also if its item never came.
+
+    A thought cannot be sent without its item, nor can the call of a tool that the provider runs.
+    """
     call, kept = entry.call, entry.kept
     if call is not None and not call.hosted:
         item = kept or {"type": _kind(call), "call_id": call.id, "name": call.name}
@@ -104,7 +105,7 @@ def _response_item(entry: Entry) -> Message | None:
 
 
 def anthropic(entries: Sequence[Entry]) -> list[Message]:
-    """Anthropic Messages: the blocks in order, thoughts with their signatures, then the results."""
+    """Return the turn for Anthropic: the blocks, thoughts with signatures, then the results."""
     blocks = [block for entry in entries if (block := _block(entry)) is not None]
     if not blocks:
         return []
@@ -141,7 +142,7 @@ def _block(entry: Entry) -> Message | None:
 
 
 def gemini(entries: Sequence[Entry]) -> list[Message]:
-    """Gemini: the model's parts with their thought signatures, then the responses."""
+    """Return the turn for Gemini: the parts with their signatures, then the responses."""
     parts = [part for entry in entries if (part := _gemini_part(entry)) is not None]
     if not parts:
         return []
@@ -174,12 +175,12 @@ def _function_response(call: ToolCall) -> Message:
 
 
 def _given_id(call: ToolCall) -> Message:
-    """The id of a call, if it is the provider's: one that was made here means nothing there."""
+    """Return the id of a call, if it is the provider's own."""
     return {"id": call.id} if call.own_id else {}
 
 
 def _answered(entries: Sequence[Entry]) -> list[ToolCall]:
-    """The calls that the user's tools have answered."""
+    """Return the calls that the user's tools have answered."""
     return [entry.call for entry in entries if entry.call is not None and _ran(entry)]
 
 
@@ -189,8 +190,11 @@ def _ran(entry: Entry) -> bool:
 
 
 def arguments_text(call: ToolCall) -> str:
-    """The arguments as the next request sends them. Broken ones are not JSON, which providers
-    refuse: they become an empty object, and the error that is their result quotes them."""
+    """Return the arguments as the next request sends them.
+
+    Providers refuse arguments that are not JSON: these become an empty object, and the error that
+    is their result quotes them.
+    """
     if call.encoding == "text":
         return call.raw
     if call.repairs or not call.raw.strip():
@@ -199,14 +203,14 @@ def arguments_text(call: ToolCall) -> str:
 
 
 def _object(call: ToolCall) -> dict[str, Any]:
-    """The arguments as an object."""
+    """Return the arguments as an object."""
     if call.has_all_args and isinstance(call.args, dict):
         return call.args
     return _loaded(call.raw) or {}
 
 
 def _loaded(text: str) -> dict[str, Any] | None:
-    """The object that a text is; None if it is not one."""
+    """Return the object that a text is; None if it is not one."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -226,7 +230,7 @@ FORMS: Final[dict[str, Callable[[Sequence[Entry]], list[Message]]]] = {
 
 
 def messages(provider: str | None, entries: Sequence[Entry]) -> list[Any]:
-    """The messages of these turns in the form of this provider; of a text that has none, chat's."""
+    """Return the messages of these turns in the form of this provider, by default of chat."""
     form = FORMS.get(provider or "openai_chat")
     if form is None:
         known = ", ".join(FORMS)

@@ -37,7 +37,7 @@ def run(pieces: list[str], *, cut: bool = False, **options: Any) -> ToolCall:
 
 @pytest.mark.parametrize("case", CORPUS, ids=lambda case: case["name"])
 def test_arguments_are_read_as_they_were_meant(case: Any) -> None:
-    rules = [rule for rule, _ in case["repairs"]]
+    rules = [rule for rule, _ in case.get("repairs", ())]
     for pieces in cuttings(case["text"]):
         call = run(list(pieces), repair=True)
         assert call.raw == case["text"]
@@ -48,10 +48,9 @@ def test_arguments_are_read_as_they_were_meant(case: Any) -> None:
         assert [[repair.rule, repair.offset] for repair in call.repairs] == case["repairs"]
 
 
-@pytest.mark.parametrize("compact", [True, False])
-def test_a_receiver_sees_the_same(compact: bool) -> None:
+def test_a_receiver_sees_the_same() -> None:
     for case in CORPUS:
-        sender = ToolCallEvents(ToolCalls(by_hand, repair=True), compact=compact)
+        sender = ToolCallEvents(ToolCalls(by_hand, repair=True))
         receiver, late = ToolCalls(), ToolCalls()
         for event in events([case["text"][:7], case["text"][7:]]):
             for wire in sender.feed(event):
@@ -68,7 +67,7 @@ def test_a_call_that_was_cut_off_stays_truncated() -> None:
     for cut in (True, False):
         call = run(["{city: 'Os"], cut=cut, repair=True)
         assert (call.status, call.args) == ("truncated", {"city": "Os"})
-    call = run(["{city: 'Oslo'"], repair={"bare-keys", "single-quotes", "cut-off"})
+    call = run(["{city: 'Oslo'"], repair={"keys", "quotes", "cut-off"})
     assert (call.status, call.args) == ("truncated", {"city": "Oslo"})
 
 
@@ -78,7 +77,7 @@ def test_without_repair_it_is_an_error() -> None:
 
 
 def test_an_unknown_rule_is_named() -> None:
-    with pytest.raises(ValueError, match="no such repair: magic"):
+    with pytest.raises(ValueError, match="no repair rule is named 'magic'"):
         ToolCalls(repair=["magic"])
 
 
@@ -87,7 +86,7 @@ def test_an_unknown_rule_is_named() -> None:
     [
         ("12 things: {city: 'x'}", {"city": "x"}),
         ("so: {'city': 'x', 'days': -Infinity}", {"city": "x", "days": None}),
-        ("null and {'city': 'x'}", None),
+        ("null and {'city': 'x'}", {"city": "x"}),
         ("{'city': 'x', 'days': None}", {"city": "x", "days": None}),
         ('"so": {"city": "x"}', None),
     ],

@@ -92,12 +92,8 @@ def closes(source: AsyncIterator[str]) -> None:
 
 
 for part in jsonrill.parts(events()):
-    if part.kind == "call":
+    if part.call is not None:
         reveal_type(part.call)  # ToolCall
-    elif part.kind == "result":
-        reveal_type(part.call.name)  # str | None
-    else:
-        reveal_type(part.call)  # None
 
 for update in jsonrill.tool_calls(events()):
     if isinstance(args := update.call.args, dict):

@@ -16,8 +16,7 @@ The arguments come in one of four ways:
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ..build.builder import ValueBuilder
 from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, Problem
@@ -41,8 +40,7 @@ News = tuple[str | None, list[Fragment] | None]
 _SPACES: Final = " \t\n\r"
 
 
-@dataclass(frozen=True, slots=True)
-class CallOptions:
+class CallOptions(NamedTuple):
     """The options with which the arguments of calls are read."""
 
     limits: Limits = DEFAULT_LIMITS
@@ -77,7 +75,7 @@ class ToolCall:
         id: str,
         index: int | None = None,
         message_id: str = "",
-        options: CallOptions = CallOptions(),  # noqa: B008  # immutable
+        options: CallOptions = CallOptions(),  # noqa: B008
     ) -> None:
         self.id = id
         self.index = index

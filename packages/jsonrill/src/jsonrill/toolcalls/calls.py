@@ -227,22 +227,22 @@ class ToolCalls:
         return updates
 
     def _act(self, statement: Statement) -> None:
-        match statement:
-            case CallDelta():
-                self._call(statement)
-            case Usage():
-                self._counted = self._event
-            case Begin(message):
-                for scope in self._identity.ended(None, None, except_for=message):
-                    self._end(scope, None)
-                self._identity.begin(message)
-            case Finish():
-                for scope in self._identity.ended(statement.message, statement.choice):
-                    self._end(scope, statement)
-            case Result():
-                self._result(statement)
-            case Aggregate(message, calls):
-                self._aggregate(message, calls)
+        # No `match`: not every version of the compiler reads it.
+        if isinstance(statement, CallDelta):
+            self._call(statement)
+        elif isinstance(statement, Usage):
+            self._counted = self._event
+        elif isinstance(statement, Begin):
+            for scope in self._identity.ended(None, None, except_for=statement.message):
+                self._end(scope, None)
+            self._identity.begin(statement.message)
+        elif isinstance(statement, Finish):
+            for scope in self._identity.ended(statement.message, statement.choice):
+                self._end(scope, statement)
+        elif isinstance(statement, Result):
+            self._result(statement)
+        elif isinstance(statement, Aggregate):
+            self._aggregate(statement.message, statement.calls)
 
     def _call(self, delta: CallDelta) -> None:
         if _is_empty(delta):

@@ -78,12 +78,12 @@ class Scope(Generic[C]):
         call.ids.append(id)
 
     def at(self, index: int | None, id: str) -> C | None:
-        """The call that is known under this id; of several, the one at this index."""
+        """Return the call that is known under this id; of several, the one at this index."""
         there = None if index is None else self.indices.get(index)
         return there if there is not None and id in there.ids else self.ids.get(id)
 
     def open_call(self) -> C | None:
-        """The call that is open now: the one an event was about last, if it has not ended."""
+        """Return the open call: the one that an event was about last, if it has not ended."""
         if self.last is not None and self.last.is_open:
             return self.last
         return next((call for call in reversed(self.calls.values()) if call.is_open), None)
@@ -108,7 +108,7 @@ class Identity(Generic[C]):
         self.displaced: C | None = None
 
     def begin(self, message: str | None) -> None:
-        """A response begins: what names no response belongs to this one."""
+        """Begin a response: what names no response belongs to this one."""
         self._response = message
         self._named = message is not None
 
@@ -134,18 +134,18 @@ class Identity(Generic[C]):
         return call
 
     def known(self, id: str | None) -> C | None:
-        """The latest call of this id, in whatever response."""
+        """Return the latest call of this id, in any response."""
         return None if id is None else self._known.get(id)
 
     def calls_of(self, message_id: str) -> list[C]:
-        """The calls of one message, in the order of opening."""
+        """Return the calls of one message, in the order of opening."""
         scope = self._scopes.get(message_id)
         return [] if scope is None else list(scope.calls.values())
 
     def ended(
         self, message: str | None, choice: int | None, *, except_for: str | None = None
     ) -> Iterator[Scope[C]]:
-        """The scopes that end when this response ends; all open ones if none is named."""
+        """Yield the scopes that end with this response; all open ones if none is named."""
         if message is None and choice is None:
             ending = [scope for key, scope in self._scopes.items() if key != except_for]
         else:
@@ -175,7 +175,7 @@ class Identity(Generic[C]):
             del self._scopes[call.message_id]
 
     def forget(self, message_id: str) -> list[C]:
-        """Forget this message; returns the calls it had."""
+        """Forget this message; return the calls that it had."""
         calls = self.calls_of(message_id)
         for call in calls:
             self.drop(call)
@@ -184,7 +184,7 @@ class Identity(Generic[C]):
         return calls
 
     def _scope(self, delta: CallDelta) -> Scope[C] | None:
-        """The scope that the delta is about, if it is there already."""
+        """Return the scope that the delta is about, if it is there already."""
         response = delta.message or self._response
         if response is None:
             return None
@@ -267,7 +267,7 @@ class Identity(Generic[C]):
 
 
 def _among(scope: Scope[C], delta: CallDelta) -> C | None:
-    """The call of the scope that the delta is about, by rules 1 to 4."""
+    """Return the call of the scope that the delta is about, by rules 1 to 4."""
     id, index, name, alias = delta.id, delta.index, delta.name, delta.alias
     there = None if alias is None else scope.at(index, alias)
     if id is not None:
@@ -295,7 +295,7 @@ def _among(scope: Scope[C], delta: CallDelta) -> C | None:
 
 
 def _shares_id(call: Identified, delta: CallDelta) -> bool:
-    """True if a delta with the id of this call is about another one."""
+    """Return whether a delta with the id of this call is about another one."""
     if delta.name is None or call.name is None or delta.received or delta.alias in call.ids:
         return False
     if delta.index is not None and call.index is not None and delta.index != call.index:
@@ -304,7 +304,7 @@ def _shares_id(call: Identified, delta: CallDelta) -> bool:
 
 
 def _takes_id(call: Identified, scope: Scope[Any], delta: CallDelta) -> bool:
-    """True if an id that is new belongs to this call, decided by what a receiver sees too."""
+    """Return whether a new id belongs to this call, decided by what a receiver sees too."""
     name = delta.name
     if call.is_settled or scope.has_ended or not call.is_open:
         return False
@@ -316,7 +316,7 @@ def _takes_id(call: Identified, scope: Scope[Any], delta: CallDelta) -> bool:
 
 
 def _is_another(call: Identified, scope: Scope[Any], name: str) -> bool:
-    """True if a name that comes at the index of this call is that of another call."""
+    """Return whether a name at the index of this call belongs to another call."""
     if call.has_all_args or not call.is_open:
         return name != call.name or not scope.has_ids
     return call.has_text and name != call.name
