@@ -56,8 +56,6 @@ if _typing.TYPE_CHECKING:
     from .fragment import Fragment as Fragment
     from .fragment import Parser as Parser
     from .fragment import Rebuilder as Rebuilder
-    from .wire import Receiver as Receiver
-    from .wire import Sender as Sender
     from .partial_stream import PartialStream as PartialStream
     from .partial_stream import Update as Update
     from .sending import receive as receive
@@ -78,6 +76,8 @@ if _typing.TYPE_CHECKING:
     from .toolcalls import ToolCall as ToolCall
     from .toolcalls import ToolCalls as ToolCalls
     from .tools import run_tools as run_tools
+    from .wire import Receiver as Receiver
+    from .wire import Sender as Sender
 
     compiled: bool
 

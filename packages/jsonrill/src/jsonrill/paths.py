@@ -15,6 +15,7 @@ from .jsontext import quoted
 
 Path = tuple[str | int, ...]
 
+
 # Marks that there is no value, where None could be one.
 class _Absent:
     __slots__ = ()

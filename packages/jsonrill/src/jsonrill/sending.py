@@ -19,10 +19,10 @@ from .errors import (
     Limits,
     SourceFailed,
 )
-from .wire import Message, MessageWriter, Receiver, Sender, problem_of
 from .parse.create import create_machine
 from .partial_stream.recorder import Recorder
 from .streams import ReadOptions, Source, read_options
+from .wire import Message, MessageWriter, Receiver, Sender, problem_of
 
 
 @overload

@@ -15,8 +15,8 @@ class ValueBuilder(Sink):
     The open containers are in the machine's frames. Strings are there from their opening quote.
     """
 
-    __slots__ = ("_copy", "_cover", "_frame", "_is_stale", "_text", "base", "changed", "done", "in_string",
-                 "root", "started")  # fmt: skip
+    __slots__ = ("_copy", "_cover", "_frame", "_is_stale", "_text", "base", "changed", "done",
+                 "in_string", "root", "started")  # fmt: skip
 
     def __init__(self, base: int = 0) -> None:
         self.base = base
