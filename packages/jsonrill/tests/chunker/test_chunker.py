@@ -16,15 +16,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from jsonrill import (
-    Chunker,
-    Document,
-    InvalidJSON,
-    LimitExceeded,
-    RevisionError,
-    StreamClosed,
-    chunks,
-)
+from jsonrill import Chunker, Document, InvalidJSON, LimitExceeded, chunks
+from jsonrill.errors import RevisionError, StreamClosed
 from support import cases
 from support.costs import is_linear
 

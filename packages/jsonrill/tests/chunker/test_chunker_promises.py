@@ -19,7 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Chunker, Document, RevisionError
+from jsonrill import Chunker, Document
+from jsonrill.errors import RevisionError
 from jsonrill.paths import Path, lookup
 from support import examples
 

@@ -15,12 +15,12 @@ from jsonrill import (
     Limits,
     Parser,
     Rebuilder,
-    Repair,
     Truncated,
     loads,
     updates,
     values,
 )
+from jsonrill.parse.sink import Repair
 from jsonrill.errors import CutShort
 from jsonrill.parse.rules import RULES
 from support import HARDER, ROOT, by, cuttings

@@ -10,14 +10,18 @@ import pytest
 from jsonrill import PartialStream
 from jsonrill.partial_stream import Mode
 from support import cuttings
-from support.streams import run
+from support.streams import MODES, run
 
 COLORS = '{"title": "t", "colors": [{"hex": 1}, {"hex": [2, {"x": 3}]}], "n": [{"hex": 9}]}'
 
 
 def entities(text: str, entity: Any, mode: Mode = "ONE-BY-ONE") -> list[tuple[Any, ...]]:
     results = [
-        [(u.entity, u.index, u.path, u.data) for u in run(pieces, mode, entity=entity)]
+        [
+            (u.entity, u.index, u.path, u.data)
+            for u in run(pieces, mode, entity=entity)
+            if not u.error
+        ]
         for pieces in cuttings(text)
     ]
     assert all(result == results[0] for result in results)
@@ -40,6 +44,15 @@ def entities(text: str, entity: Any, mode: Mode = "ONE-BY-ONE") -> list[tuple[An
 def test_nothing_declared(text: str, expected: Any) -> None:
     assert entities(text, None) == expected
     assert entities(text, "root") == expected
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_entity_that_matches_nothing_is_an_error(mode: Mode) -> None:
+    [update] = run([COLORS], mode, entity="colours")
+    assert update.status == "ERROR" and update.error is not None
+    assert update.error["code"] == "FIELD_NOT_FOUND"
+    assert update.error["message"] == "the document has no entity at 'colours'"
+    assert not [u for u in run(['{"colours": []}'], mode, entity="colours") if u.error]
 
 
 def test_a_name_means_the_elements_of_the_array_at_that_key() -> None:

@@ -176,7 +176,7 @@ def test_fields_in_their_order_and_absent_ones_left_out() -> None:
     [update] = PartialStream("REALTIME", entity="a", send="both").feed('{"a": {"b": [1, "x')
     assert update.to_json() == (
         '{"index":0,"status":"PARTIAL","data":{"b":[1,"x"]},"entity":"a",'
-        '"delta":[{"op":"add","path":"","value":{"b":[1,"x"]}}]}'
+        '"delta":[["set","",{"b":[1,"x"]}]]}'
     )
     [error] = PartialStream("REALTIME").feed("?")
     assert list(error.to_dict()) == ["status", "data", "error"]
@@ -188,11 +188,11 @@ def test_fields_in_their_order_and_absent_ones_left_out() -> None:
 def test_a_delta_stands_for_the_data_until_the_end() -> None:
     stream = PartialStream("REALTIME", send="delta")
     [first], [second], [last] = (stream.feed(piece) for piece in ('{"a": "x', "yz", '"}'))
-    assert first.to_dict()["delta"] == [{"op": "add", "path": "", "value": {"a": "x"}}]
+    assert first.to_dict()["delta"] == [["set", "", {"a": "x"}]]
     assert second.to_dict() == {
         "index": 0,
         "status": "PARTIAL",
-        "delta": [{"op": "append", "path": "/a", "value": "yz"}],
+        "delta": [["append", "/a", "yz"]],
     }
     assert (second.data, second.open_path, second.is_complete("a")) == (None, ("a",), False)
     assert (last.data, last.delta) == ({"a": "xyz"}, [])
@@ -202,19 +202,18 @@ def test_what_else_an_update_knows() -> None:
     stream = PartialStream("REALTIME", entity="days[*].steps[*]")
     [update] = stream.feed('{"days": [{"steps": [{"n": 1, "done": [true], "note": "a')
     assert update.path == ("days", 0, "steps", 0)
-    assert (update.entity, update.document, update.repairs, update.model) == ("steps", 0, [], None)
+    assert (update.entity, update.repairs, update.model) == ("steps", [], None)
     assert update.open_path == ("note",)
     assert [update.is_complete(path) for path in ("n", "done", ("done", 0), "note", "x", ())] == [
         True, True, True, False, False, False,
     ]  # fmt: skip
-    assert update.to_dict("path", "open_path", "document", "repairs") == {
+    assert update.to_dict("path", "open_path", "repairs") == {
         "index": 0,
         "status": "PARTIAL",
         "data": {"n": 1, "done": [True], "note": "a"},
         "entity": "steps",
         "path": "root.days[0].steps[0]",
         "open_path": "root.note",
-        "document": 0,
         "repairs": [],
     }
     with pytest.raises(ValueError, match="no 'colour'"):

@@ -192,7 +192,7 @@ def test_each_mode_sends_the_delta_of_an_error() -> None:
         data = [] if mode == "BATCH" else {"a": "x"}
         assert update.data == data
         first = mode != "REALTIME"
-        assert update.delta == ([{"op": "add", "path": "", "value": data}] if first else [])
+        assert update.delta == ([["set", "", data]] if first else [])
     [update] = PartialStream("REALTIME", send="delta").feed("?")
     assert update.to_dict()["delta"] == [] and update.to_dict()["data"] is None
 

@@ -231,7 +231,7 @@ def test_nothing_is_ever_raised(mode: Mode, text: str | bytes, data: st.DataObje
     }
     updates = run(parts, mode, send="both", **options)
     for update in updates:
-        json.loads(update.to_json("path", "open_path", "document", "repairs"))
+        json.loads(update.to_json("path", "open_path", "repairs"))
 
 
 @pytest.mark.parametrize("mode", MODES)

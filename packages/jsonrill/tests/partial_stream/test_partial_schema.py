@@ -299,12 +299,12 @@ def test_zero_values() -> None:
     assert [u.data for u in stream.feed('{"s": "t", "a"')] == [{"s": "t", "a": []}]
     assert [u.data for u in stream.feed(":  [")] == []
     [update] = stream.feed('"u')
-    assert update.delta == [{"op": "add", "path": "/a/0", "value": "u"}]
+    assert update.delta == [["set", "/a/0", "u"]]
     [update] = stream.feed('"], "n": ')
     assert update.data == {"s": "t", "a": ["u"], "n": 0} and not update.is_complete("n")
     [update] = stream.feed("?")
     assert update.data == {"s": "t", "a": ["u"]}
-    assert update.delta == [{"op": "replace", "path": "", "value": update.data}]
+    assert update.delta == [["remove", "/n"]]
 
 
 def test_without_the_option_there_are_no_zero_values() -> None:

@@ -28,7 +28,8 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from jsonrill import InvalidSchema, Truncated, feedback, fields, is_partial, partial, select, values
+from jsonrill import InvalidSchema, Truncated, feedback, fields, partial, select, values
+from jsonrill.schema import is_partial
 
 T = TypeVar("T")
 

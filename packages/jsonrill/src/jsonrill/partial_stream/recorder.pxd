@@ -17,6 +17,8 @@ cdef class Recorder(ValueBuilder):
     cpdef end_container(self, Py_ssize_t offset)
     @cython.locals(text=str, last=list)
     cpdef text(self, str run)
+    @cython.locals(frame=Frame)
+    cdef _cover_hidden(self)
     cdef bint _is_held(self) except -1
     @cython.locals(draft=list, is_new=bint)
     cdef _show(self, value)

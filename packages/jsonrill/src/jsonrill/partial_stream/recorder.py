@@ -134,12 +134,19 @@ class Recorder(ValueBuilder):
         elif (type(value) is str and not self._strings) or self._is_held():
             self.waits = False
             self._hidden = self._depth
-            if self._provisional is not ABSENT:
-                self._uncover()
-                self._cover = self._provisional
+            self._cover_hidden()
             ValueBuilder._put(self, value)
         else:
             self._show(value)
+
+    def _cover_hidden(self) -> None:
+        """Keep showing what is where the hidden value begins: a zero, or the value of its key."""
+        frame = self._frame
+        if self._provisional is not ABSENT:
+            self._uncover()
+            self._cover = self._provisional
+        elif frame is not None and frame.is_object:
+            self._cover = frame.members.get(frame.key, ABSENT)
 
     def _is_held(self) -> bool:
         """Return whether the next value is shown only when it is complete."""
@@ -162,8 +169,8 @@ class Recorder(ValueBuilder):
         if provisional is not ABSENT:
             if self._cover is ABSENT:
                 self._uncover()
-            self._cover = ABSENT
             is_new = not is_same(provisional, value)
+        self._cover = ABSENT
         self._note_repetition()
         self.is_dirty = self.is_dirty or is_new
         if self._open_set is not None or not self.is_sent:
@@ -206,6 +213,20 @@ class Recorder(ValueBuilder):
 
     # ---- provisional values ----
 
+    def wants_zero(self) -> bool:
+        """Return whether nothing is shown of the next value, or of the string being read."""
+        if self._hidden == _NOTHING_HIDDEN:
+            return self.waits
+        return self._is_hidden_string() and self._cover is ABSENT
+
+    def _is_hidden_string(self) -> bool:
+        return self.in_string and self._hidden == self._depth
+
+    @property
+    def hidden_depth(self) -> int | None:
+        """How many containers of the entity are around the hidden value; None if none is."""
+        return None if self._hidden == _NOTHING_HIDDEN else self._hidden
+
     @property
     def next_path(self) -> Path:
         """The path, in the entity, of the value that comes next."""
@@ -213,7 +234,14 @@ class Recorder(ValueBuilder):
 
     def offer(self, value: Any) -> None:
         """Show a value where the next one will be: a number that grows, a zero."""
-        if self._hidden != _NOTHING_HIDDEN or self._is_held():
+        if self._is_held():
+            return
+        if self._hidden != _NOTHING_HIDDEN:
+            if self._is_hidden_string() and self._cover is ABSENT:
+                self._provisional = self._cover = value
+                self.is_dirty = self._is_stale = True
+                if self._open_set is None and self.is_sent:
+                    self._draft = self._note("set", value)
             return
         provisional = self._provisional
         if provisional is not ABSENT:
@@ -253,7 +281,9 @@ class Recorder(ValueBuilder):
             self._draft = None
         elif self._open_set is None and self.is_sent:
             pointer = to_pointer(self._next_path())
-            if self._under is ABSENT:
+            if self._depth == 0:
+                self._operations.append(["set", pointer, None])
+            elif self._under is ABSENT:
                 self._operations.append(["remove", pointer])
             else:
                 self._operations.append(["set", pointer, self._under])

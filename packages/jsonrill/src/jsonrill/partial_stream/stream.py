@@ -25,7 +25,7 @@ from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.rules import rule_names
 from ..parse.sink import Frame, Repair, Sink, path_of
-from ..paths import ABSENT
+from ..paths import ABSENT, Pattern
 from .entities import Declared, Entities, pattern_of
 from .recorder import Recorder
 from .update import Status, Update
@@ -158,7 +158,7 @@ class PartialStream:
     """
 
     __slots__ = ("_check", "_counts", "_data", "_declared", "_delta", "_depth", "_entities",
-                 "_finder", "_kept", "_literals", "_machine", "_modes", "_numbers",
+                 "_finder", "_is_skipping", "_kept", "_literals", "_machine", "_modes", "_numbers",
                  "_only_complete", "_options", "_out", "_parse_float", "_schema", "_schema_of",
                  "_sink", "_text", "_zeros", "ended", "mode")  # fmt: skip
 
@@ -194,8 +194,7 @@ class PartialStream:
         options["repair"] = rules
         self._numbers = partial_numbers and "cut-off" not in rules
         self._literals = early_literals
-        held = [only_complete] if isinstance(only_complete, str) else only_complete
-        self._only_complete = tuple(map(pattern_of, held))
+        self._only_complete = _patterns(only_complete)
         self._parse_float = options.get("parse_float", float)
         self._options = options
         if zero_values and schema is None:
@@ -221,6 +220,8 @@ class PartialStream:
         # Its schema, and the check of its value.
         self._schema: Schema | None = None
         self._check: Check | None = None
+        # Whether the rest of a refused entity is passed over.
+        self._is_skipping = False
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
@@ -245,12 +246,12 @@ class PartialStream:
             self._machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:
             return self._fail(error)
-        if self._sink is None and self._machine.pending_text is not None:
-            self._finder.find(len(self._machine.frames), self._machine.pending_offset)
+        if self._machine.pending_text is not None:
+            self._begin_pending()
         if self._check is not None:
             self._look()
         recorder = self._recorder()
-        if recorder is not None and not recorder.in_string:
+        if recorder is not None and (self._zeros or not recorder.in_string):
             self._offer(recorder)
         if recorder is not None and recorder.has_news():
             self._out.append(self._update("PARTIAL", recorder))
@@ -313,11 +314,16 @@ class PartialStream:
                 self._leave()
                 return
         update = self._update("COMPLETED", sink)
-        if self._schema is not None and self._schema.is_typed:
+        if self._is_typed():
             update.model = model
         is_kept = self._modes[declared.name] in ("BATCH", "ALL-TOGETHER")
         (self._kept if is_kept else self._out).append(update)
         self._leave()
+
+    def _begin_pending(self) -> None:
+        """Begin the entity of a number or literal that is being read, unless it was refused."""
+        if self._sink is None and not self._is_skipping:
+            self._finder.find(len(self._machine.frames), self._machine.pending_offset)
 
     def _leave(self, sink: Sink | None = None) -> None:
         """Leave the entity; emit to `sink`, or look for the next entity."""
@@ -327,6 +333,9 @@ class PartialStream:
         self._machine.redirect(sink or self._finder)
 
     # ---- schemas ----
+
+    def _is_typed(self) -> bool:
+        return self._schema is not None and self._schema.is_typed
 
     def _look(self) -> None:
         """Check what is new in the open entity; end it at the first violation."""
@@ -342,8 +351,10 @@ class PartialStream:
         except Refused as refused:
             self._refuse(refused.refusal)
             self._leave(Skipper(self._depth, self._resume))
+            self._is_skipping = True
 
     def _resume(self) -> None:
+        self._is_skipping = False
         self._machine.redirect(self._finder)
 
     def _refuse(self, refusal: Refusal) -> None:
@@ -360,7 +371,7 @@ class PartialStream:
         good, update.open_path = check.good_before(sink.root, refusal.path)
         update._completed = [], None
         update.model = None
-        if good is not ABSENT and self._schema is not None and self._schema.is_typed:
+        if good is not ABSENT and self._is_typed():
             model = check.partial_of(good, update.open_path)
             update.model = None if model is ABSENT else model
         good = None if good is ABSENT else good
@@ -376,7 +387,6 @@ class PartialStream:
 
     def _offer(self, recorder: Recorder) -> None:
         """Show the number or literal being read, or the zero of a value that has not come."""
-        is_typed = self._schema is not None and self._schema.is_typed
         text = self._machine.pending_text
         declared = self._declared
         assert declared is not None
@@ -385,9 +395,9 @@ class PartialStream:
                 if self._literals:
                     return recorder.offer(LITERALS[text[0]][1])
             # A model has a number when it is complete, and so does the data beside it.
-            elif self._numbers and not is_typed and (match := NUMBER.match(text)):
+            elif self._numbers and not self._is_typed() and (match := NUMBER.match(text)):
                 return self._offer_number(recorder, match.group())
-        if self._zeros and recorder.waits and self._schema is not None:
+        if self._zeros and recorder.wants_zero() and self._schema is not None:
             has_zero, zero = self._schema.zero(recorder.next_path)
             if has_zero:
                 recorder.offer(zero.copy() if isinstance(zero, (dict, list)) else zero)
@@ -412,8 +422,9 @@ class PartialStream:
             operations, completed = sink.take()
             update._completed = completed, None
             update.open_path = None if status == "COMPLETED" else sink.open_path
-            if self._schema is not None and self._schema.is_typed and self._check is not None:
-                partial = self._check.partial() if status == "PARTIAL" else ABSENT
+            if self._check is not None and self._is_typed():
+                is_partial = status == "PARTIAL"
+                partial = self._check.partial(sink.hidden_depth) if is_partial else ABSENT
                 update.model = None if partial is ABSENT else partial
         else:
             operations = [["set", "", value]]
@@ -424,8 +435,10 @@ class PartialStream:
 
     def _fail(self, error: JsonrillError) -> list[Update]:
         """End the stream, and the open entity, with an error; what is complete is emitted."""
-        if self._sink is None and self._begins_value(error):
-            self._finder.find(len(self._machine.frames), self._machine.pending_offset)
+        if self.ended:  # by a violation before it
+            return self._take()
+        if self._begins_value(error):
+            self._begin_pending()
         if self._check is not None:
             self._look()
             if self.ended:
@@ -439,11 +452,17 @@ class PartialStream:
         else:
             update = self._update("ERROR", self._sink)
             update.open_path = self._sink.open_path
+            if self._check is not None and self._is_typed():
+                model = self._check.partial_of(update.data, update.open_path)
+                update.model = None if model is ABSENT else model
         update.error = stream_error(error)
         batched = self._batched()
         if batched:
             lists = {name: self._data_of(name) for name in batched}
             update._data = lists if len(lists) > 1 else next(iter(lists.values()))
+            update.delta = [["set", "", update._data]] if self._delta else None
+            update.open_path = None
+            update.completed_in(update._data)
         self._out += [one for one in self._kept if one.entity not in batched]
         self._out.append(update)
         return self._take()
@@ -473,6 +492,14 @@ class PartialStream:
             update.model = [one.model for one in self._kept if one.entity == name]
         update.repairs = list(self._machine.repairs)
         return update
+
+
+def _patterns(only_complete: Any) -> tuple[Pattern, ...]:
+    texts = [only_complete] if isinstance(only_complete, str) else only_complete
+    is_list = isinstance(texts, (list, tuple, set, frozenset))
+    if not is_list or not all(isinstance(text, str) for text in texts):
+        raise TypeError(f"only_complete is a path, or a list of paths, not {only_complete!r}")
+    return tuple(map(pattern_of, texts))
 
 
 def _mode(name: Any) -> Mode:

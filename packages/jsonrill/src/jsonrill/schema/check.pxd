@@ -19,6 +19,6 @@ cdef class Check:
     @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, done=Py_ssize_t)
     cpdef look(self, value, open_path)
     @cython.locals(frame=Frame)
-    cpdef partial(self)
+    cpdef partial(self, depth=*)
     cdef _enter(self, Py_ssize_t level, node, container)
     cdef _grow(self, node, text)

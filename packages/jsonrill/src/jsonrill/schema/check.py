@@ -293,10 +293,15 @@ class Check:
             raise Refused(refusal)
         return result
 
-    def partial(self) -> Any:
-        """Return the partial value as it was at the last look; `ABSENT` if there is none."""
-        inner = ABSENT if self._shown is None else self._shown.grow(self._text)
-        for frame in reversed(self._frames):
+    def partial(self, depth: int | None = None) -> Any:
+        """Return the partial value as it was at the last look; `ABSENT` if there is none.
+
+        With a `depth`, what is open inside that many containers is left out.
+        """
+        inner = ABSENT
+        if depth is None and self._shown is not None:
+            inner = self._shown.grow(self._text)
+        for frame in reversed(self._frames[:depth]):
             inner = frame.show(inner)
         return inner
 
