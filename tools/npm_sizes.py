@@ -28,6 +28,7 @@ MOST: Final = {
     "open": 16_700,
     "content": 20_300,
     "toolCalls, parts": 32_000,
+    "receive: receive": 3_000,
     "observe: observeStream": 12_000,
     "react: useStream": 12_600,
     "react: useRun": 20_800,

@@ -61,8 +61,13 @@ function isEqual(old, fresh) {
     return Array.isArray(fresh) && old.length === fresh.length && old.every((item, at) => isEqual(item, fresh[at]));
   }
   if (!isObject(old) || !isObject(fresh)) return false;
-  const keys = keysOf(fresh);
-  return keys.length === keysOf(old).length && keys.every((key) => Object.hasOwn(old, key) && isEqual(old[key], fresh[key]));
+  let count = 0;
+  for (const key of Object.keys(fresh)) {
+    if (!isMember(fresh[key])) continue;
+    if (old[key] !== fresh[key] && !(Object.hasOwn(old, key) && isEqual(old[key], fresh[key]))) return false;
+    count += 1;
+  }
+  return count === Object.keys(old).length;
 }
 
 // ---- difference ----
@@ -123,16 +128,13 @@ class Comparison {
     if (front === old.length && front === fresh.length) return old;
     let back = 0;
     while (back < shorter - front && isEqual(old.at(-1 - back), fresh.at(-1 - back))) back += 1;
-    const ends = /** @type {[number, number]} */ ([old.length - back, fresh.length - back]);
+    const [oldEnd, freshEnd] = [old.length - back, fresh.length - back];
     const copy = old.slice(0, front);
-    let [i, j] = [front, front];
-    for (const [oldAt, freshAt] of [...matches(old, fresh, front, ...ends), ends]) {
-      for (; i < oldAt && j < freshAt; i += 1, j += 1) copy.push(this.#at(j, () => this.compare(old[i], fresh[j])));
-      if (i < oldAt || j < freshAt) copy.push(...this.#spliceList(j, oldAt - i, fresh.slice(j, freshAt), fresh.length));
-      if (oldAt < ends[0]) copy.push(old[oldAt]);
-      [i, j] = [oldAt + 1, freshAt + 1];
-    }
-    return copy.concat(old.slice(ends[0]));
+    let at = front;
+    for (; at < oldEnd && at < freshEnd; at += 1) copy.push(this.#at(at, () => this.compare(old[at], fresh[at])));
+    const isSpliced = at < oldEnd || at < freshEnd;
+    const added = isSpliced ? this.#spliceList(at, oldEnd - at, fresh.slice(at, freshEnd), fresh.length) : [];
+    return copy.concat(added, old.slice(oldEnd));
   }
 
   /**
@@ -212,49 +214,6 @@ export function difference(old, fresh) {
   const comparison = new Comparison();
   comparison.compare(old, fresh);
   return comparison.operations;
-}
-
-/**
- * Pairs of indices of equal elements between the ends, increasing in both lists.
- * @param {any[]} old
- * @param {any[]} fresh
- * @param {number} front
- * @param {number} oldEnd
- * @param {number} freshEnd
- * @returns {[number, number][]}
- */
-function matches(old, fresh, front, oldEnd, freshEnd) {
-  if (front === oldEnd || front === freshEnd || (front + 1 === oldEnd && oldEnd === freshEnd)) return [];
-  /** @type {[number, number][]} */
-  const inPlace = [];
-  for (let i = front; i < Math.min(oldEnd, freshEnd); i += 1) if (isEqual(old[i], fresh[i])) inPlace.push([i, i]);
-  if (2 * inPlace.length >= Math.max(oldEnd, freshEnd) - front) return inPlace;
-  // A patience diff: of the elements that both lists have, the longest run in the same order.
-  /** @type {Map<string, number[]>} */
-  const indices = new Map();
-  for (let i = oldEnd - 1; i >= front; i -= 1) {
-    const text = JSON.stringify(old[i]);
-    const found = indices.get(text);
-    if (found) found.push(i);
-    else indices.set(text, [i]);
-  }
-  /** For each pile the longest run that ends there, as a linked list. @type {{i: number, j: number, rest: any}[]} */
-  const runs = [];
-  for (let j = front; j < freshEnd; j += 1) {
-    const i = indices.get(JSON.stringify(fresh[j]))?.pop();
-    if (i === undefined) continue;
-    let [low, high] = [0, runs.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (runs[middle].i < i) low = middle + 1;
-      else high = middle;
-    }
-    runs[low] = { i, j, rest: runs[low - 1] };
-  }
-  /** @type {[number, number][]} */
-  const pairs = [];
-  for (let run = runs.at(-1); run; run = run.rest) pairs.push([run.i, run.j]);
-  return pairs.reverse();
 }
 
 /**
@@ -528,33 +487,25 @@ class TextSender {
     return this.#writer.ended;
   }
 
-  /** @param {any} piece */
-  feed(piece) {
-    return this.#read(() => this.#machine.feed(piece), []);
-  }
-
-  /** @param {import("./errors.js").Cut | null} cut */
-  flush(cut) {
-    return this.#read(() => this.#machine.flush(cut), [null]);
+  /**
+   * The message for a piece of text; undefined is the end.
+   * @param {any} piece
+   * @param {import("./errors.js").Cut | null} cut
+   */
+  feed(piece, cut) {
+    try {
+      if (piece === undefined) this.#machine.flush(cut);
+      else this.#machine.feed(piece);
+    } catch (error) {
+      if (error instanceof JsonrillError) return this.fail(error);
+      throw error;
+    }
+    return this.#messages(piece === undefined ? [null] : []);
   }
 
   /** The last message of a stream whose text or source is bad. @param {any} error */
   fail(error) {
     return this.#messages([problemOf(error)]);
-  }
-
-  /**
-   * @param {() => void} work
-   * @param {null[]} ending
-   */
-  #read(work, ending) {
-    try {
-      work();
-    } catch (error) {
-      if (error instanceof JsonrillError) return this.fail(error);
-      throw error;
-    }
-    return this.#messages(ending);
   }
 
   /**
@@ -610,7 +561,7 @@ async function* sendStates(source, sender) {
  */
 async function* sendText(source, sender, reading) {
   const stage = (/** @type {any} */ piece, /** @type {Message[]} */ out, /** @type {any} */ cut) => {
-    out.push(...(piece === undefined ? sender.flush(cut) : sender.feed(piece)));
+    out.push(...sender.feed(piece, cut));
     return sender.ended;
   };
   try {

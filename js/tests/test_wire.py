@@ -42,11 +42,11 @@ def conversation(chance: random.Random) -> list[tuple[Any, Any]]:
     if chance.random() < 0.3:
         text = json.dumps(value(chance))
         sender, receiver = TextSender(numbered=numbered), Receiver()
-        messages = [m for at in range(0, len(text), 5) for m in sender.feed(text[at : at + 5])]
+        messages = [one for at in range(0, len(text), 5) for one in sender.feed(text[at : at + 5])]
         found = []
-        for message in [*messages, *sender.flush()]:
-            receiver.feed(json.loads(json.dumps(message)))
-            found.append((message, receiver.value))
+        for one in [*messages, *sender.flush()]:
+            receiver.feed(json.loads(json.dumps(one)))
+            found.append((one, receiver.value))
         return found
     states = Sender(numbered=numbered)
     state, found = value(chance), []

@@ -1,23 +1,22 @@
 """Series of growing values, and how many bytes the wire takes for them.
 
-`python -m support.wire_series` prints the table of docs/wire.md, except for the column of
-fast-json-patch; with `--save FILE` it writes the series for other programs.
+`python -m support.wire_series` prints the table of docs/wire.md.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from bench.texts import prose, report
+from bench.texts import pieces, prose, report
 
 from jsonrill import Document
 from jsonrill.jsontext import dumps
-from jsonrill.sending import StateSender, TextSender
+from jsonrill.sending import MessageStage, StateSender, TextSender
 
 
 def answers() -> dict[str, str]:
@@ -66,7 +65,8 @@ def todo_list() -> Iterator[Any]:
     chance = random.Random(4)
     items: list[dict[str, Any]] = []
     for number in range(16):
-        item = {"id": number, "text": prose(chance, 8), "status": "pending", "note": ""}
+        item: dict[str, Any] = {"id": number, "text": prose(chance, 8), "status": "pending"}
+        item["note"] = ""
         items.insert(chance.randint(0, len(items)), item)
         yield {"items": items}
     for number in range(16):
@@ -114,46 +114,43 @@ STATES: dict[str, Callable[[], Iterator[Any]]] = {
 }
 
 
-def values_of(text: str, size: int) -> Iterator[Any]:
-    document = Document()
-    for piece in pieces(text, size):
-        if document.feed(piece):
-            yield document.value
+class Series(NamedTuple):
+    """Pieces of a text, or states of a value; `size` is the bytes of the last value."""
+
+    name: str
+    items: Callable[[], Iterable[Any]]
+    size: int
+    is_text: bool
+
+    def wire_bytes(self, numbered: bool) -> int:
+        make = TextSender if self.is_text else StateSender
+        sender: MessageStage = make(numbered=numbered)
+        sent = sum(sse_bytes(sender.feed(item)) for item in self.items())
+        return sent + sse_bytes(sender.flush())
+
+    def values(self) -> Iterator[Any]:
+        if not self.is_text:
+            yield from self.items()
+            return
+        document = Document()
+        for piece in self.items():
+            if document.feed(piece):
+                yield document.value
 
 
-def pieces(text: str, size: int) -> list[str]:
-    return [text[at : at + size] for at in range(0, len(text), size)]
+def all_series() -> Iterator[Series]:
+    for name, text in answers().items():
+        for size in (4, 64):
+            items = partial(pieces, text, size)
+            yield Series(f"{name}, {size} characters", items, len(text.encode()), is_text=True)
+    for name, states in STATES.items():
+        *_, last = states()
+        yield Series(name, states, len(dumps(last).encode()), is_text=False)
 
 
 def sse_bytes(messages: Iterable[Any]) -> int:
     """Return the bytes of the messages as server-sent events."""
     return sum(len(f"data: {dumps(message)}\n\n".encode()) for message in messages)
-
-
-def wire_bytes(sender: TextSender | StateSender, items: Iterable[Any]) -> int:
-    return sum(sse_bytes(sender.feed(item)) for item in items) + sse_bytes(sender.flush())
-
-
-def all_series() -> Iterator[tuple[str, Callable[[bool], int], Callable[[], Iterator[Any]], int]]:
-    """Yield name, bytes of the wire (numbered or not), states, and bytes of the last state."""
-    for name, text in answers().items():
-        for size in (4, 64):
-            yield (
-                f"{name}, {size} characters",
-                lambda numbered, text=text, size=size: wire_bytes(
-                    TextSender(numbered=numbered), pieces(text, size)
-                ),
-                lambda text=text, size=size: values_of(text, size),
-                len(text.encode()),
-            )
-    for name, states in STATES.items():
-        *_, last = states()
-        yield (
-            name,
-            lambda numbered, states=states: wire_bytes(StateSender(numbered=numbered), states()),
-            states,
-            len(dumps(last).encode()),
-        )
 
 
 def patches(states: Iterable[Any]) -> Iterator[Any]:
@@ -167,17 +164,13 @@ def patches(states: Iterable[Any]) -> Iterator[Any]:
         before = state
 
 
-def main(save: str | None = None) -> None:
-    saved = {}
-    for name, wire, states, size in all_series():
-        full, patched = sse_bytes(states()), sse_bytes(patches(states()))
-        cells = [f"{count / size:.3g}" for count in (full, patched, wire(True), wire(False))]
-        print("|", " | ".join([name, *cells]), "|", flush=True)
-        saved[name] = {"size": size, "states": [deepcopy(state) for state in states()]}
-    if save is not None:
-        with open(save, "w", encoding="utf8") as file:
-            json.dump(saved, file)
+def main() -> None:
+    for series in all_series():
+        counts = [sse_bytes(series.values()), sse_bytes(patches(series.values()))]
+        counts += [series.wire_bytes(True), series.wire_bytes(False)]
+        cells = [f"{count / series.size:.3g}" for count in counts]
+        print("|", " | ".join([series.name, *cells]), "|", flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[2:3])
+    main()

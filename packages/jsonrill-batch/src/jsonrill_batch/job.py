@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields
 from pkgutil import resolve_name
 from typing import Any, Final
 
-from jsonrill.errors import Limits
 from jsonrill.options import (
     BATCH_MODE,
     JOBS,
@@ -26,6 +25,8 @@ from jsonrill.options import (
     jobs_of,
     offered,
 )
+
+from jsonrill.errors import Limits
 from jsonrill.parse.rules import rule_names
 from jsonrill.paths import parse_path
 

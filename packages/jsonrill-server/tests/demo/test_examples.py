@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, Optional
 
 import pytest
 from pydantic import AnyUrl, BaseModel, Field, TypeAdapter
-from support.schemas import SchemaMaker
 
 from jsonrill_server.demo.examples import NoExample, example
 

@@ -182,7 +182,9 @@ class Comparison:
     def _compare_lists(self, old: list[Any], new: list[Any]) -> list[Any]:
         shorter = min(len(old), len(new))
         front = 0
-        while front < shorter and is_equal(old[front], new[front]):
+        for before, item in zip(old, new, strict=False):
+            if before is not item and not is_equal(before, item):
+                break
             front += 1
         if front == len(old) == len(new):
             return old
@@ -341,11 +343,13 @@ def apply_delta(previous: Any, delta: list[Operation], *, limits: Limits = DEFAU
 class Patch:
     """Applies operations to a value, after copying the containers that they change."""
 
-    __slots__ = ("_limits", "_own", "_root")
+    __slots__ = ("_limits", "_own", "_root", "length")
 
     def __init__(self, value: Any, limits: Limits) -> None:
         self._root = [value]
         self._limits = limits
+        # The length of the string that was appended to last.
+        self.length = 0
         # The containers that were copied here, by id.
         self._own: dict[int, Any] = {}
 
@@ -396,7 +400,8 @@ class Patch:
         text = parent[key]
         if type(text) is not str or type(new) is not str:
             raise InvalidMessage(f"text is appended to a string, not {new!r:.40} to {text!r:.40}")
-        check_length(len(text) + len(new), self._limits)
+        self.length = len(text) + len(new)
+        check_length(self.length, self._limits)
         # Without a second owner CPython extends a string in place.
         parent[key] = ""
         text += new

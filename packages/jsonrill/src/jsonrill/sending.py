@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterator
 from typing import Any, Unpack, overload
 
 from .deltas import Operation
@@ -25,26 +25,19 @@ from .streams import ReadOptions, Source, read_options
 from .wire import Message, MessageWriter, Receiver, Sender, problem_of
 
 
+class SendOptions(ReadOptions, total=False):
+    """The options of `send`: also those that say how to read text."""
+
+    states: bool
+    numbered: bool
+    frozen: bool
+    every: float | None
+
+
 @overload
-def send(
-    source: AsyncIterable[Any],
-    *,
-    states: bool = False,
-    numbered: bool = True,
-    frozen: bool = False,
-    every: float | None = None,
-    **options: Unpack[ReadOptions],
-) -> AsyncGenerator[Message]: ...
+def send(source: AsyncIterable[Any], **options: Unpack[SendOptions]) -> AsyncGenerator[Message]: ...
 @overload
-def send(
-    source: Source,
-    *,
-    states: bool = False,
-    numbered: bool = True,
-    frozen: bool = False,
-    every: float | None = None,
-    **options: Unpack[ReadOptions],
-) -> Generator[Message]: ...
+def send(source: Source, **options: Unpack[SendOptions]) -> Generator[Message]: ...
 def send(
     source: Any,
     *,
@@ -52,7 +45,7 @@ def send(
     numbered: bool = True,
     frozen: bool = False,
     every: float | None = None,
-    **options: Unpack[ReadOptions],
+    **options: Any,
 ) -> Any:
     """Yield the messages that keep a remote copy of a growing value equal (docs/wire.md).
 
@@ -61,7 +54,7 @@ def send(
     that many seconds. Bad text ends in an error message; an exception of the source does, too, and
     is raised after it.
     """
-    stage: TextSender | StateSender
+    stage: MessageStage
     reader = None
     if states:
         stage = StateSender(numbered=numbered, frozen=frozen, **options)
@@ -83,7 +76,7 @@ def receive(
     messages: AsyncIterable[Any], *, limits: Limits = DEFAULT_LIMITS
 ) -> AsyncGenerator[Any]: ...
 @overload
-def receive(messages: Iterable[Any], *, limits: Limits = DEFAULT_LIMITS) -> Generator[Any]: ...
+def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Generator[Any]: ...
 def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     """Yield the value after each message that changed it.
 
@@ -97,7 +90,27 @@ def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Any:
 # ---- stages ----
 
 
-class TextSender(Stage):
+class MessageStage(Stage):
+    """A stage that yields messages, two of which may be merged before the first is sent."""
+
+    _writer: MessageWriter
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """Return the message for a receiver that joins now; None before the first message."""
+        raise NotImplementedError
+
+    def stop(self, error: Exception) -> list[Message]:
+        """Return the last message of a stream whose source is bad."""
+        raise NotImplementedError
+
+    def merge(self, held: Message, message: Message) -> Message | None:
+        """Return one message for two, of which the first was not sent yet."""
+        if isinstance(held, dict) or isinstance(message, dict):
+            return self.snapshot()
+        return self._writer.merge(held, message)
+
+
+class TextSender(MessageStage):
     """Pieces of JSON text → messages, at constant cost per piece. A bad text ends in an error
     message, and nothing is raised."""
 
@@ -127,16 +140,10 @@ class TextSender(Stage):
         return self._messages([self._writer.end()])
 
     def stop(self, error: Exception) -> list[Message]:
-        """Return the last message of a stream whose text or source is bad."""
         return self._messages([self._writer.end(problem_of(error))])
 
     def snapshot(self) -> dict[str, Any] | None:
-        """Return the message for a receiver that joins now; None before the first message."""
         return self._writer.snapshot(self._recorder.value) if self._writer.n else None
-
-    def merge(self, held: Message, message: Message) -> Message | None:
-        """Return one message for two, of which the first was not sent yet."""
-        return _merge(self, self._writer, held, message)
 
     def _messages(self, ending: list[Operation]) -> list[Message]:
         recorder, writer = self._recorder, self._writer
@@ -155,11 +162,12 @@ def _ignore_end() -> None:
     """Wait for `flush`: something may follow the value."""
 
 
-class StateSender(Stage):
+class StateSender(MessageStage):
     """States → messages."""
 
     def __init__(self, **options: Any) -> None:
         self._sender = Sender(**options)
+        self._writer = self._sender.writer
 
     def feed(self, state: Any) -> list[Message]:
         """Return the message for this state."""
@@ -172,25 +180,11 @@ class StateSender(Stage):
         return [self._sender.end()]
 
     def stop(self, error: Exception) -> list[Message]:
-        """Return the last message of a stream whose source failed."""
         self.ended = True
         return [self._sender.end(error)]
 
     def snapshot(self) -> dict[str, Any] | None:
-        """Return the message for a receiver that joins now; None before the first state."""
         return self._sender.snapshot()
-
-    def merge(self, held: Message, message: Message) -> Message | None:
-        """Return one message for two, of which the first was not sent yet."""
-        return _merge(self, self._sender._writer, held, message)
-
-
-def _merge(
-    stage: TextSender | StateSender, writer: MessageWriter, held: Message, message: Message
-) -> Message | None:
-    if isinstance(held, dict) or isinstance(message, dict):
-        return stage.snapshot()
-    return writer.merge(held, message)
 
 
 class ValueReceiver(Stage):
@@ -242,8 +236,8 @@ class MessageDecoder:
         self._rest: list[bytes] = []
         self._size = 0
 
-    def feed(self, data: bytes) -> list[Any]:
-        """Return the messages that these bytes complete."""
+    def feed(self, data: bytes) -> Iterator[Any]:
+        """Yield the messages that these bytes complete."""
         *lines, rest = data.split(b"\n")
         if lines:
             lines[0] = b"".join((*self._rest, lines[0]))
@@ -252,7 +246,9 @@ class MessageDecoder:
         self._size += len(rest)
         if self._size > self._limit:
             raise InvalidMessage(f"a message has more than {self._limit} bytes")
-        return [_decode(text) for text in map(_text_of, lines) if text and text != b"[DONE]"]
+        for text in map(_text_of, lines):
+            if text and text != b"[DONE]":
+                yield _decode(text)
 
 
 def _text_of(line: bytes) -> bytes:

@@ -202,7 +202,7 @@ class Receiver:
         self.ended, self.error = ended, error
         self._appended = None
         if name == "append":
-            self._appended, self._length = [], len(resolve(self._value, last))
+            self._appended, self._length = [], patch.length
         self.n += 1
         self._is_lost = False
         return changed
@@ -308,19 +308,19 @@ class Sender:
     order (W10). `numbered=False` leaves the numbers out, for transports that lose nothing.
     """
 
-    __slots__ = ("_frozen", "_value", "_writer")
+    __slots__ = ("_frozen", "_value", "writer")
 
     def __init__(
         self, *, numbered: bool = True, ordered: bool = False, frozen: bool = False
     ) -> None:
-        self._writer = MessageWriter(numbered=numbered, ordered=ordered)
+        self.writer = MessageWriter(numbered=numbered, ordered=ordered)
         self._frozen = frozen
         # The last state: the caller's own if it is frozen, else a copy.
         self._value: Any = None
 
     @property
     def ended(self) -> bool:
-        return self._writer.ended
+        return self.writer.ended
 
     def feed(self, state: Any, done: Iterable[str] = ()) -> Message | None:
         """Return the message for this state, or None if nothing is new.
@@ -328,7 +328,7 @@ class Sender:
         `done` are JSON Pointers of values that are final from now on. A state that changes one of
         them is refused with a ValueError, as is one that is not JSON.
         """
-        writer = self._writer
+        writer = self.writer
         if writer.ended:
             raise StreamClosed("the stream has ended; nothing more can be sent")
         if writer.n == 0:
@@ -349,7 +349,7 @@ class Sender:
 
     def end(self, error: Exception | Mapping[str, Any] | None = None) -> Message:
         """Return the last message: everything is final, or `error` says why it is not."""
-        writer = self._writer
+        writer = self.writer
         if writer.ended:
             raise StreamClosed("the stream has ended already")
         operation = writer.end(problem_of(error))
@@ -357,12 +357,12 @@ class Sender:
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the message for a receiver that joins now; None before the first state."""
-        if self._writer.n == 0:
+        if self.writer.n == 0:
             return None
-        return self._writer.snapshot(plain(self._value) if self._frozen else self._value)
+        return self.writer.snapshot(plain(self._value) if self._frozen else self._value)
 
     def _new_marks(self, value: Any, done: Iterable[str]) -> set[str]:
-        marks = {mark for mark in done if not _is_inside(mark, self._writer.done)}
+        marks = {mark for mark in done if not _is_inside(mark, self.writer.done)}
         for mark in marks:
             if _is_absent(value, mark):
                 raise ValueError(f"there is no value at {mark!r} that could be done")
@@ -370,7 +370,7 @@ class Sender:
 
     def _check_done(self, operation: Operation) -> None:
         name, pointer = operation[0], operation[1]
-        marks = self._writer.done
+        marks = self.writer.done
         broken = [mark for mark in prefixes_of(pointer) if mark in marks] if marks else []
         if marks and name != "append":
             broken += [mark for mark in marks if _moves(operation, mark)]
@@ -395,9 +395,11 @@ def _moves(operation: Operation, mark: str) -> bool:
 
 
 def problem_of(error: Exception | Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return an error for the wire. The details of other exceptions are not for strangers."""
     if isinstance(error, Exception):
-        known = isinstance(error, JsonrillError)
-        error = (error if known else SourceFailed("the source failed")).to_dict()  # type: ignore[union-attr]
+        if not isinstance(error, JsonrillError):
+            error = SourceFailed("the source failed")
+        error = dict(error.to_dict())
     problem: dict[str, Any] | None = plain(error)
     if problem is not None and not _is_error(problem):
         raise ValueError(f"an error has a code and a message, not {problem!r:.80}")

@@ -20,9 +20,9 @@ from jsonrill import (
     updates,
     values,
 )
-from jsonrill.parse.sink import Repair
 from jsonrill.errors import CutShort
 from jsonrill.parse.rules import RULES
+from jsonrill.parse.sink import Repair
 from support import HARDER, ROOT, by, cuttings
 from support.costs import is_linear
 from support.documents import described, same

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonrill.partial_stream import Mode
 from pydantic import BaseModel
 
 from jsonrill import PartialStream, updates
+from jsonrill.partial_stream import Mode
 from jsonrill.paths import lookup, matches, parse_pattern
 from support import examples, pieces
 from support.documents import values

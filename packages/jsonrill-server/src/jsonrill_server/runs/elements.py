@@ -28,13 +28,13 @@ from enum import Enum
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from typing import Any, Final
 
+from jsonrill.answers.parts import AnyPart
 from jsonrill.opening import open_source
 from jsonrill.options import Input
 from jsonrill.sources.event_text import EventText
 from jsonrill.sources.failures import FailedResponse
 from jsonrill.streams.driving import END, drive
 
-from jsonrill.answers.parts import AnyPart
 from jsonrill.errors import JsonrillError, SourceFailed, stream_error
 from jsonrill.eventstream import event_data
 from jsonrill.jsontext import dumps, without_constants

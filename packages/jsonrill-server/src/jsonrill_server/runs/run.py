@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from jsonrill.answer import Answer
 from jsonrill.answers import Parts
 from jsonrill.answers.turns import messages
+
+from jsonrill.answer import Answer
 from jsonrill.providers import Reader
 from jsonrill.providers.finish import Reason
 from jsonrill.providers.statements import Watch
