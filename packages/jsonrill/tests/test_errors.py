@@ -22,7 +22,14 @@ from jsonrill import (
     Truncated,
     Update,
 )
-from jsonrill.errors import FieldNotFound, FragmentError, RevisionError, StreamClosed
+from jsonrill.errors import (
+    FieldNotFound,
+    FragmentError,
+    Gap,
+    InvalidMessage,
+    RevisionError,
+    StreamClosed,
+)
 from support import cuttings
 
 PLACE: dict[str, Any] = {"offset": 7, "line": 2, "column": 3, "path": ("a", 1)}
@@ -38,6 +45,8 @@ TREE: list[tuple[JsonrillError, dict[str, Any]]] = [
     (FieldNotFound("m", field="a[*]"), {"code": "FIELD_NOT_FOUND", "field": "a[*]"}),
     (FragmentError("m", path=("a",)), {"code": "INVALID_FRAGMENT", "path": "root.a"}),
     (RevisionError(("a",), 1, 2, "m"), {"code": "REVISION", "path": "root.a"}),
+    (Gap("m"), {"code": "GAP"}),
+    (InvalidMessage("m"), {"code": "INVALID_MESSAGE"}),
     (StreamClosed("m"), {"code": "CLOSED"}),
     (jsonrill.errors.SourceFailed("m"), {"code": "SOURCE_FAILED"}),
     (jsonrill.errors.UnknownSource("m"), {"code": "UNKNOWN_SOURCE"}),

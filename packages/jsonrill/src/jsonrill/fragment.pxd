@@ -1,6 +1,6 @@
 # Types for the compiler; the code is in fragment.py.
 from .build.builder cimport GrowingValue, ValueBuilder
-from .parse.machine cimport Machine
+from .parse.position cimport Position
 from .parse.sink cimport Frame, path_of
 
 cdef class Fragment:
@@ -20,7 +20,7 @@ cdef class FragmentBuilder(ValueBuilder):
 
 cdef class Parser:
     cdef FragmentBuilder _builder
-    cdef Machine _machine
+    cdef Position _machine
 
 cdef class Rebuilder(GrowingValue):
     cdef int _expects

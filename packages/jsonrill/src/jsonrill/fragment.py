@@ -378,8 +378,7 @@ class Rebuilder(GrowingValue):
             here, there = format_path(fragment.path), format_path(path)
             raise FragmentError(f"{kind} of {here} does not fit: {there} is next")
         if kind in STARTS and self._frames and not self._frames[-1].is_object:
-            elements = self._frames[-1].elements
-            self._frames[-1].count = len(elements or ())
+            self._frames[-1].count = len(self._frames[-1].elements)
         if kind == "PartialString":
             builder.text(fragment.text or "")
         elif kind == "StartString":
@@ -410,7 +409,7 @@ class Rebuilder(GrowingValue):
             if expects == _VALUE or expects == _ELEMENT:
                 path = path_of(self._frames, 0, depth)
                 if expects == _ELEMENT:
-                    path = (*path[:-1], len(self._frames[-1].elements or ()))
+                    path = (*path[:-1], len(self._frames[-1].elements))
                 return path
         elif kind == "PartialString" or kind == "CompleteString":
             if expects == _STRING:

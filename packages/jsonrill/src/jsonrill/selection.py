@@ -260,7 +260,7 @@ class Selection(Stage):
     @property
     def repairs(self) -> list[Repair]:
         """With `repair`: the repairs, in order."""
-        return self._machine.repairs  # type: ignore[no-any-return]
+        return self._machine.repairs
 
     def feed(self, piece: Any) -> list[Any]:
         """Return the values that this piece of text completes."""

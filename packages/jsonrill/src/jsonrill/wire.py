@@ -279,7 +279,8 @@ class MessageWriter:
     def merge(self, held: list[Any] | str, message: list[Any] | str) -> Message:
         """Return one change for a change that was not sent yet and the one after it."""
         self.n -= 1
-        merged, added = (item[:] if type(item) is list else [item] for item in (held, message))
+        merged: list[Any] = held[:] if isinstance(held, list) else [held]
+        added: list[Any] = message[:] if isinstance(message, list) else [message]
         if self._numbered:
             del added[0]
         if type(added[0]) is str:
@@ -391,7 +392,7 @@ def _moves(operation: Operation, mark: str) -> bool:
         return True
     start, count, new = operation[2:]
     index = int(mark[len(pointer) + 1 :].partition("/")[0])
-    return index >= start and (index < start + count or count != len(new))
+    return bool(index >= start and (index < start + count or count != len(new)))
 
 
 def problem_of(error: Exception | Mapping[str, Any] | None) -> dict[str, Any] | None:

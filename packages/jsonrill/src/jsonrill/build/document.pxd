@@ -1,7 +1,7 @@
 # Types for the compiler; the code is in document.py.
 from .builder cimport GrowingValue
-from ..parse.machine cimport Machine
+from ..parse.position cimport Position
 
 cdef class Document(GrowingValue):
-    cdef Machine _machine
+    cdef Position _machine
     cpdef bint feed(self, data) except -1

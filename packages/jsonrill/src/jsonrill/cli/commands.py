@@ -225,7 +225,10 @@ def calls(
     from ..toolcalls import ToolCallEvents, ToolCalls
 
     schemas = checked(load_named, schema)
-    make = lambda: ToolCalls(provider, schemas=schemas, repair=repair)  # noqa: E731
+
+    def make() -> ToolCalls:
+        return ToolCalls(provider, schemas=schemas, repair=repair)
+
     checked(make)
 
     def work(file: Input) -> None:

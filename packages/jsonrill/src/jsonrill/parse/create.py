@@ -7,6 +7,7 @@ from typing import Any, Final, TypedDict
 
 from ..errors import DEFAULT_LIMITS, Limits, check_names
 from .machine import Machine
+from .position import Position
 from .sink import Repair, Sink
 
 
@@ -27,7 +28,7 @@ class ParseOptions(TypedDict, total=False):
 PARSE_OPTIONS: Final = frozenset(ParseOptions.__annotations__)
 
 
-def create_machine(sink: Sink, options: Mapping[str, Any]) -> Any:
+def create_machine(sink: Sink, options: Mapping[str, Any]) -> Position:
     """Return a machine that emits to the sink; raise `TypeError` for an unknown option."""
     if not options:
         return Machine(sink)

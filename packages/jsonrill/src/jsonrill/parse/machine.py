@@ -24,6 +24,7 @@ Rule 3: `repair.py` is a machine of its own. Nothing here knows about it.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from typing import Any, Final
 
 from ..errors import DEFAULT_LIMITS, CutShort, InvalidJSON, Limits, Truncated
@@ -38,7 +39,7 @@ from .grammar import (
     STRING_RUN,
     unescape,
 )
-from .position import BOM_UTF8, Position
+from .position import Position
 from .scanner import is_plain, plain_end, scan, scanner
 from .sink import Sink
 from .states import (

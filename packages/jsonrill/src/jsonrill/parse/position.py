@@ -10,7 +10,15 @@ from codecs import BOM_UTF8, utf_8_decode
 from sys import get_int_max_str_digits, intern
 from typing import Any
 
-from ..errors import CutShort, InvalidJSON, LimitExceeded, Limits, StreamClosed, truncated
+from ..errors import (
+    UNLIMITED,
+    CutShort,
+    InvalidJSON,
+    LimitExceeded,
+    Limits,
+    StreamClosed,
+    truncated,
+)
 from ..paths import Path, short_path
 from .grammar import LITERALS
 from .sink import Frame, Repair, Sink, path_of
@@ -58,14 +66,15 @@ class Position:
         # Not __init__: calling that of a base class is slow when compiled.
         self.frames: list[Frame] = []
         # The last of them, None outside the root.
-        self._frame: Frame | None = None
+        self._frame: Frame = None  # type: ignore[assignment]
         self.redirect(sink)
         self._state = state
         self._closed = False
         self._limits = limits
         # The limits that are looked at most often, as numbers for the compiler.
-        self._text_limit, self._string_limit = limits.text, limits.string
-        self._number_limit = limits.number
+        self._text_limit = min(limits.text, UNLIMITED)
+        self._string_limit = min(limits.string, UNLIMITED)
+        self._number_limit = min(limits.number, UNLIMITED)
         self._parse_float = parse_float
         # The token being read: its offset, its text so far unless it is a string value, and the
         # offset at which the limit of a string, or of the text, is reached.
@@ -210,7 +219,7 @@ class Position:
         """Close the open container at the bracket at `pos`."""
         self._sink.end_container(self._offset + pos)
         self.frames.pop()
-        self._frame = self.frames[-1] if self.frames else None
+        self._frame = self.frames[-1] if self.frames else None  # type: ignore[assignment]
 
     def _add_key(self, text: str, pos: int) -> None:
         """Emit the key that was read, whose end is at `pos`."""

@@ -39,5 +39,5 @@ cdef class RepairMachine(Position):
     cdef Py_ssize_t _string(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
     cdef Py_ssize_t _quote(self, str text, Py_ssize_t pos) except -2
-    cdef bint _in_object(self)
+    cdef bint _in_object(self) except -1
     cdef str _bracket(self)

@@ -750,7 +750,7 @@ class RepairMachine(Position):
     # Decisions
 
     def _in_object(self) -> bool:
-        return self._frame is not None and self._frame.is_object
+        return bool(self.frames) and self._frame.is_object
 
     def _bracket(self) -> str:
         """Return the bracket that closes the open container."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 RULES: Final = {
     "around": "text, fences and <think> around one object or list",
@@ -22,7 +22,7 @@ RULES: Final = {
 }
 
 
-def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
+def rule_names(rules: Any) -> frozenset[str]:
     """Return the names of the rules that `repair=` selects; `ValueError` for an unknown name."""
     if isinstance(rules, bool):
         return frozenset(RULES if rules else ())

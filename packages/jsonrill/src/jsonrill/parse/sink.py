@@ -24,14 +24,14 @@ class Frame:
     """
 
     __slots__ = ("count", "elements", "is_object", "key", "members")
+    members: dict[str, Any]
+    elements: list[Any]
 
     def __init__(self, is_object: bool) -> None:
         self.is_object = is_object
         self.key = ""
         # The number of keys that the object has, or the index of the element being read.
         self.count = 0
-        self.members: dict[str, Any] | None = None
-        self.elements: list[Any] | None = None
 
 
 def path_of(frames: list[Frame], start: int, end: int) -> Path:

@@ -26,16 +26,12 @@ _NOTHING_HIDDEN: Final = -1
 
 
 def is_same(old: Any, new: Any) -> bool:
-    """Return whether two values are equal as JSON: True is not 1."""
+    """Return whether two values are equal as JSON: 1.0 is 1, and True is not."""
+    if type(old) is dict and type(new) is dict:
+        return old.keys() == new.keys() and all(is_same(old[key], new[key]) for key in old)
+    if type(old) is list and type(new) is list:
+        return len(old) == len(new) and all(map(is_same, old, new))
     return bool(old == new) and (type(old) is bool) == (type(new) is bool)
-
-
-def _is_equal(old: Any, new: Any) -> bool:
-    """Return whether two values are equal as JSON, in which True and 1.0 are not 1."""
-    try:
-        return bool(old == new) and repr(old) == repr(new)
-    except RecursionError:
-        return False
 
 
 class Recorder(ValueBuilder):
@@ -321,7 +317,7 @@ class Recorder(ValueBuilder):
     def has_news(self) -> bool:
         """Return whether something has changed since the last update."""
         if self.is_dirty and self.is_doubtful and self._last is not ABSENT:
-            self.is_dirty = not _is_equal(self._last, self.value)
+            self.is_dirty = not is_same(self._last, self.value)
             self.is_doubtful = False
         return self.is_dirty
 

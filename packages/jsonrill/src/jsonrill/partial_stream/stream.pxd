@@ -1,6 +1,6 @@
 # Types for the compiler; the code is in stream.py.
 from ..build.builder cimport ValueBuilder
-from ..parse.machine cimport Machine
+from ..parse.position cimport Position
 from ..parse.sink cimport Sink, path_of
 from .recorder cimport Recorder
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, cast
 
 from ..build.builder import ValueBuilder
 from ..errors import (
@@ -321,8 +321,11 @@ class PartialStream:
         self._leave()
 
     def _begin_pending(self) -> None:
-        """Begin the entity of a number or literal that is being read, unless it was refused."""
-        if self._sink is None and not self._is_skipping:
+        """Begin the entity of a number or literal that is being read, unless it was refused.
+
+        Not with `repair`, which may drop what is cut off.
+        """
+        if self._sink is None and not self._is_skipping and not self._options["repair"]:
             self._finder.find(len(self._machine.frames), self._machine.pending_offset)
 
     def _leave(self, sink: Sink | None = None) -> None:
@@ -507,7 +510,7 @@ def _mode(name: Any) -> Mode:
     spelled = name.upper().replace("_", "-") if isinstance(name, str) else name
     if spelled not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {name!r}")
-    return spelled  # type: ignore[no-any-return]
+    return cast(Mode, spelled)
 
 
 def _refuse_unused(modes: set[Mode], **options: bool) -> None:

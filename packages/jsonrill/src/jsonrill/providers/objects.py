@@ -38,7 +38,7 @@ def plain(event: Any) -> dict[str, Any] | None:
     data = event.get("data")
     if isinstance(data, dict) and not isinstance(event.get("type"), str) and "run_id" not in event:
         return data
-    return event  # type: ignore[no-any-return]
+    return event
 
 
 def as_data(value: Any, budget: list[int] | None = None) -> Any:
