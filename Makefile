@@ -47,8 +47,6 @@ quick: .venv/.stamp-dev  ## run the tests of the library that are not slow, with
 hard: .venv/.stamp-dev  ## run the long tests too, and all examples of every property; needs a quiet machine
 	@$(BIN)/python tools/system_parts.py
 	@TEST_HARDER=1 $(PYTEST) -m '' $(ARGS)
-	@$(if $(ARGS),,$(MAKE) --no-print-directory .venv/.stamp-frameworks)
-	@$(if $(ARGS),,.venv/frameworks/bin/python -m pytest -q -W default -o python_files='source_*.py' $(LIBRARY)/tests/frameworks)
 
 check: .venv/.stamp-dev  ## check formatting, lint, types, sizes and the documentation site
 	$(BIN)/ruff format --check .
@@ -155,14 +153,6 @@ SOURCES := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
 	@echo "installing the requirements of docs ..."
 	@$(BIN)/python -m venv --clear .venv/docs
 	@$(PIP) --python .venv/docs install -c constraints.txt --group docs
-	@touch $@
-
-# Frameworks in an environment of their own: they require other versions of shared dependencies.
-.venv/.stamp-frameworks: pyproject.toml $(LIBRARY)/tests/frameworks/constraints.txt | .venv/.stamp-pip
-	@echo "installing the frameworks ..."
-	@$(BIN)/python -m venv --clear .venv/frameworks
-	@JSONRILL_PURE=1 $(PIP) --python .venv/frameworks install \
-	  -c $(LIBRARY)/tests/frameworks/constraints.txt --group frameworks -e $(LIBRARY)
 	@touch $@
 
 # The rivals in an environment of their own: they pin other versions than the tests need.

@@ -42,9 +42,7 @@ GROUPS = {
 }
 # Tests of the library that start processes or threads, load client libraries, measure, or try very
 # many inputs.
-SLOW = re.compile(
-    r"/(cli|ext|frameworks|sources|testing)/|_(clients|composition|costs?|matrix|near_json|threads|typing)\.py$"
-)
+SLOW = re.compile(r"/(cli|sources|testing)/|_(clients|costs?|threads|typing)\.py$")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -24,7 +24,6 @@ from support.npm import TOOLS, installed
 LIBRARY, SERVER, BATCH = (ROOT / "packages" / name for name in PACKAGES)
 # Kinds of data that later parts of the library bring: each must find its way by itself.
 DATA = ("demo/recordings/x.jsonl", "demo/recordings/x.sse")
-FRAMEWORKS = "packages/jsonrill/tests/frameworks/constraints.txt"
 BUILT = {".c", ".so", ".pyd", ".pyc"}
 NOT_COPIED = shutil.ignore_patterns(*(f"*{suffix}" for suffix in BUILT), "*.egg-info")
 
@@ -161,24 +160,17 @@ def test_the_extras_are_these(metadata: Message) -> None:
     assert sorted(extras or []) == [*("all", "batch", "cli", "jsonschema", "pydantic", "server")]
 
 
-@pytest.mark.parametrize("sources", [False, True])
-def test_what_the_tools_and_extras_need_is_pinned(sources: bool) -> None:
-    file = ROOT / (
-        "packages/jsonrill/tests/frameworks/constraints.txt" if sources else "constraints.txt"
-    )
-    lines = file.read_text("utf8").splitlines()
+def test_what_the_tools_and_extras_need_is_pinned() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf8").splitlines()
     pins = dict(line.split("==") for line in lines)
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))
-    groups = project["dependency-groups"]
-    apart = groups.pop("frameworks")
-    own = [*groups.values()]
+    own = [*project["dependency-groups"].values()]
     for package in PACKAGES:
         file = ROOT / "packages" / package / "pyproject.toml"
         about = tomllib.loads(file.read_text("utf8"))["project"]
         own += about.get("optional-dependencies", {}).values()
-    lists = [apart] if sources else own
-    needed = {line for lines in lists for line in lines if isinstance(line, str)}
+    needed = {line for lines in own for line in lines if isinstance(line, str)}
     names = {re.split(r"[^\w-]", line)[0] for line in needed} - {*PACKAGES}
     assert names <= set(pins)
 

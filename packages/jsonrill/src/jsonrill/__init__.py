@@ -8,6 +8,7 @@ snapshots → text   `chunks`; without I/O: `Chunker`
 state → messages   `send`, `receive`; without I/O: `Sender`, `Receiver`
 provider events    `content`, `tool_calls`, `parts`, `run_tools`; `ToolCalls`, `Parts`, `Answer`
 events → bytes     `sse`
+speed              `compiled`: whether the core runs compiled; it is the same code either way
 errors             `JsonrillError` and its children; `feedback` tells the model
 
 The modules are in the order in which data passes them. A module imports only those above it.
@@ -106,7 +107,7 @@ _MODULES: _typing.Final = {
     for name in names.split()
 }
 
-__all__ = [*sorted(_MODULES), "compiled"]
+__all__ = sorted([*_MODULES, "compiled"])
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -12,20 +12,18 @@ from jsonrill import (
     InvalidJSON,
     JsonrillError,
     LimitExceeded,
-    Limits,
     Parser,
     Rebuilder,
     Truncated,
     loads,
     updates,
-    values,
 )
 from jsonrill.errors import CutShort
 from jsonrill.parse.rules import RULES
 from jsonrill.parse.sink import Repair
 from support import HARDER, ROOT, by, cuttings
 from support.costs import is_linear
-from support.documents import described, same
+from support.documents import same
 
 CASES = json.loads((ROOT / "cases/repair.json").read_text("utf8"))["cases"]
 

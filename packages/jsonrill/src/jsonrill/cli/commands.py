@@ -254,7 +254,7 @@ def demo(
 
     Example: jsonrill demo
     """
-    from ..demo.terminal import show
+    from .demo import show
 
     process([Input()], lambda file: show(0.0 if fast else 1.0))
 

@@ -16,9 +16,9 @@ from rich.panel import Panel
 from rich.text import Text
 
 from .. import Chunker, PartialStream, ToolCalls
-from ..cli.files import BadOutput, safe
+from ..demo.recordings import recorded
 from ..jsontext import dumps
-from .recordings import recorded
+from .files import BadOutput, safe
 
 # A picture for the terminal, and the line that replaces it elsewhere.
 Step = tuple[str, str]
