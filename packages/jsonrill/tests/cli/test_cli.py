@@ -367,7 +367,7 @@ def test_the_demo_is_plain_in_a_pipe_and_ends() -> None:
     assert done.returncode == 0 and done.stderr == b""
     shown = done.stdout.decode()
     assert "\x1b" not in shown
-    for part in ("text → values", "snapshots → text", "tool calls", "a doomed answer"):
+    for part in ("text → values", "snapshots → text", "tool calls", "a wire for growing JSON"):
         assert part in shown
     assert "joined, the chunks are the last snapshot" in shown
     assert "2 of 2 calls complete" in shown

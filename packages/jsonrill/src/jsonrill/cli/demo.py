@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
-from .. import Chunker, PartialStream, ToolCalls
+from .. import Chunker, PartialStream, Receiver, ToolCalls, send
 from ..demo.recordings import recorded
 from ..jsontext import dumps
 from .files import BadOutput, safe
@@ -39,6 +39,7 @@ def show(pace: float = 1.0, console: Console | None = None) -> None:
         ("text → values", "a model's tokens as valid updates", _updates(), 0.035),
         ("snapshots → text", "snapshots with shuffled keys as chunks again", _chunks(), 0.22),
         ("tool calls", "two interleaved calls of one answer", _calls(), 0.09),
+        ("a wire for growing JSON", "a state as small messages", _messages(), 0.04),
         ("a doomed answer", "a schema violation, found while it is written", _violation(), 0.03),
     )
     for title, about, steps, seconds in parts:
@@ -109,6 +110,18 @@ def _calls() -> Iterator[Step]:
     done = sum(call.status == "complete" for call in calls.calls)
     result = f"{done} of {len(calls.calls)} calls complete"
     yield "\n\n".join([*cards, result]), result
+
+
+def _messages() -> Iterator[Step]:
+    receiver = Receiver()
+    text, sent, whole = recorded("trip.txt"), 0, 0
+    for message in send(_tokens(text)):
+        receiver.feed(message)
+        sent += len(dumps(message))
+        whole += len(dumps(receiver.value))
+        yield f"{dumps(message)}\n\n{_pretty(receiver.value)}", ""
+    result = f"{sent} bytes of messages; whole states would be {whole} bytes"
+    yield f"{_pretty(receiver.value)}\n\n{result}", result
 
 
 def _violation() -> Iterator[Step]:
