@@ -362,21 +362,14 @@ class PartialStream:
 
     def _refuse(self, refusal: Refusal) -> None:
         """Emit the ERROR of a violation, with what was good before it."""
-        from ..schema.errors import violation
-
         sink, check, text = self._sink, self._check, self._text
         assert sink is not None and check is not None and text is not None
         update = self._update("ERROR", sink)
-        offset = text.offset_of(refusal, self._options)
-        error = violation(refusal, update.path, offset)
-        error.line, error.column = text.line_and_column(offset)
-        update.error = error.to_dict()
-        good, update.open_path = check.good_before(sink.root, refusal.path)
+        update.error = text.violation(refusal, self._options, update.path).to_dict()
+        good, model = check.before(sink.root, refusal.path)
+        update.open_path = None if good is ABSENT else refusal.path[:-1]
         update._completed = [], None
-        update.model = None
-        if good is not ABSENT and self._is_typed():
-            model = check.partial_of(good, update.open_path)
-            update.model = None if model is ABSENT else model
+        update.model = model if self._is_typed() and model is not ABSENT else None
         good = None if good is ABSENT else good
         update._data = good
         update.delta = [["set", "", good]] if self._delta else None

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ..paths import Path
 from .check import Check, Judge, Refused
-from .early import ARRAY, EVERY, NULL, OBJECT, STRING, Node
+from .early import ANY, ARRAY, EVERY, NULL, OBJECT, STRING, Node
 from .errors import Refusal, violation
 from .partials import is_partial
 
@@ -40,24 +40,21 @@ class Schema:
     __slots__ = ("_source", "_whole", "is_typed", "node")
 
     def __init__(self, source: Any, *, zeros: bool = False) -> None:
-        self._source = source
-        self.is_typed = False
+        is_other = isinstance(source, (str, bytes, int, float, list, tuple, set))
+        if is_other and not isinstance(source, bool):
+            kind = type(source).__name__
+            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
+        if hasattr(type(source), "model_dump") and not isinstance(source, type):
+            name = type(source).__name__
+            raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         self.node: Node
         self._whole: Judge | None
         if isinstance(source, Schema):
             self.node, self._whole = source.node, source._whole
             self.is_typed, self._source = source.is_typed, source._source
-        elif isinstance(source, (bool, Mapping)):
-            self.node, self._whole = _json_schema(source)
-        elif isinstance(source, (str, bytes, int, float, list, tuple, set)):
-            kind = type(source).__name__
-            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
-        elif hasattr(type(source), "model_dump") and not isinstance(source, type):
-            name = type(source).__name__
-            raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         else:
-            self.node, self._whole = _type(source, zeros)
-            self.is_typed = True
+            self.node, self._whole = _compile(source, zeros)
+            self.is_typed, self._source = not isinstance(source, (bool, Mapping)), source
 
     def __deepcopy__(self, memo: Any) -> Schema:
         return self
@@ -96,17 +93,27 @@ class Schema:
 
     def item(self, index: int) -> Schema:
         """Return the schema of one element of the array that this schema describes."""
-        node = self.node.open(ARRAY).child(index)
+        node = self.node.choose([], None).child(index)
         part = Schema.__new__(Schema)
-        part.node = Node() if isinstance(node, Refusal) else node
+        part.node = ANY if isinstance(node, Refusal) else node
         part.is_typed, part._source, part._whole = self.is_typed, None, None
         return part
+
+    def fields_of(self, value: Any, plain: Any) -> list[tuple[str, Any]]:
+        """Return the fields that a complete value was given, by name; `plain` is its JSON value."""
+        if isinstance(value, dict):
+            return list(value.items())
+        if not isinstance(plain, dict) or getattr(value, "__pydantic_root_model__", False):
+            return []
+        names = self.node.choose(plain, None).field_names(plain).values()
+        given = dict.fromkeys([*names, *sorted(getattr(value, "model_fields_set", ()))])
+        return [(name, getattr(value, name)) for name in given if hasattr(value, name)]
 
     def zero(self, path: Path) -> tuple[bool, Any]:
         """Return whether the value at this path has a zero, and the zero: "" 0 false [] {} null."""
         node = self.node
         for step in path:
-            below = node.open(ARRAY if isinstance(step, int) else OBJECT).child(step)
+            below = node.choose([] if isinstance(step, int) else {}, None).child(step)
             if isinstance(below, Refusal):
                 return False, None
             node = below
@@ -118,37 +125,35 @@ class Schema:
         return isinstance(zero, (str, int, float)), zero
 
 
-def _json_schema(source: bool | Mapping[str, Any]) -> Compiled:
-    """Compile a JSON Schema; equal ones once, since compiling takes long."""
-    from .json_schema import compile_json_schema
+def _compile(source: Any, zeros: bool) -> Compiled:
+    """Compile a type or JSON Schema; a class, and equal schemas, once."""
+    if isinstance(source, type):
+        return _compile_class(source, vars(source).get("__pydantic_validator__"), zeros)
+    if not isinstance(source, (bool, Mapping)):
+        from .typed import compile_type
 
+        return compile_type(source, zeros)
     try:
         text = json.dumps(source)
         if json.loads(text) == source:
-            return _json_schema_of(text)
+            return _compile_text(text)
     except (TypeError, RecursionError):
         pass  # it is not JSON: the compiler says why
+    from .json_schema import compile_json_schema
+
     return compile_json_schema(source)
 
 
 @lru_cache(maxsize=32)
-def _json_schema_of(text: str) -> Compiled:
+def _compile_text(text: str) -> Compiled:
     from .json_schema import compile_json_schema
 
     return compile_json_schema(json.loads(text))
 
 
-def _type(source: Any, zeros: bool) -> Compiled:
-    """Compile a type; a class once, as long as it has not been rebuilt."""
-    if isinstance(source, type):
-        return _class(source, vars(source).get("__pydantic_validator__"), zeros)
-    from .typed import compile_type
-
-    return compile_type(source, zeros)
-
-
 @lru_cache(maxsize=64)
-def _class(source: type, validator: object, zeros: bool) -> Compiled:
+def _compile_class(source: type, validator: object, zeros: bool) -> Compiled:
+    """Compile a class as long as its validator is the same: it may be rebuilt."""
     from .typed import compile_type
 
     return compile_type(source, zeros)

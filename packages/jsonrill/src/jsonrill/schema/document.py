@@ -6,21 +6,13 @@ from collections.abc import Callable
 from typing import Any, Literal, NoReturn, Unpack
 
 from ..build.builder import ValueBuilder
-from ..errors import (
-    CutShort,
-    InvalidJSON,
-    InvalidSchema,
-    LimitExceeded,
-    StreamClosed,
-    refuse_copy,
-)
+from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, StreamClosed, refuse_copy
 from ..parse.create import ParseOptions, create_machine
 from ..parse.sink import Repair
 from ..paths import ABSENT, Path
 from . import Schema
 from .check import Refused
-from .early import OBJECT, Node
-from .errors import Refusal, SourceText, violation
+from .errors import Refusal, SourceText
 
 
 class SchemaDocument:
@@ -45,27 +37,26 @@ class SchemaDocument:
     ) -> None:
         self.schema = Schema(schema, zeros=missing == "zero")
         self._options = options
-        self._is_plain = live or not self.schema.is_typed
         self._live = live
-        self._is_strict = not options.get("repair")
+        self._is_plain = live or not self.schema.is_typed
         self._builder = ValueBuilder()
         self._machine = create_machine(self._builder, options)
-        self._is_closed = False
-        self.changed = False
         self._check = self.schema.check()
         self._text = SourceText(options.get("prefix", ""))
         self._value: Any = ABSENT
+        # The names of the fields that were taken.
+        self._taken: set[str] = set()
+        self._is_closed = False
+        self.changed = False
         self.complete = False
-        # The top-level fields that were taken, with their values.
-        self._fields: dict[str, Any] = {}
 
     def feed(self, data: str | bytes) -> bool:
-        """Read one piece of text; returns whether the value changed."""
+        """Read one piece of text; return whether the value changed."""
         self._text.add(data)
         return self._read(self._machine.feed, data)
 
     def flush(self, cut: CutShort | None = None) -> bool:
-        """End the text; returns whether the value changed. `Truncated` if it stopped early."""
+        """End the text; return whether the value changed. `Truncated` if it stopped early."""
         return self._read(self._machine.flush, cut)
 
     @property
@@ -99,15 +90,12 @@ class SchemaDocument:
         return self._machine.repairs
 
     def take_fields(self) -> list[tuple[str, Any]]:
-        """Return the top-level fields that became complete since the last call.
-
-        At the end also those whose value is another one then, such as a validator may make it.
-        """
+        """Return the top-level fields that became complete since the last call."""
         fields = self._check.fields()
         if self.complete:
-            fields = _fields_of(self._value, self.schema.node, self._builder.root)
-        new = [(name, it) for name, it in fields if _differs(it, self._fields.get(name, ABSENT))]
-        self._fields.update(new)
+            fields = self.schema.fields_of(self._value, self._builder.root)
+        new = [(name, value) for name, value in fields if name not in self._taken]
+        self._taken.update(name for name, _ in new)
         return new
 
     def _read(self, read: Callable[[Any], None], data: Any) -> bool:
@@ -126,25 +114,22 @@ class SchemaDocument:
 
     def _look(self) -> None:
         """Check what the last piece brought, and show it."""
-        builder = self._builder
+        builder, check = self._builder, self._check
         if self.complete or self._is_closed:
             return
-        refusal = None
         try:
             if builder.done:
-                made = self._check.close(builder.root)
+                made = check.close(builder.root)
                 self.complete = self.changed = True
                 self._value = builder.root if self._is_plain else made
                 return
-            self._check.look(builder.root, builder.open_path)
-            if self._is_strict and not builder.in_string:
-                self._check.begin_at(self._machine)
+            check.look(builder.root, builder.open_path)
+            if not builder.in_string and not self._options.get("repair"):
+                check.begin_at(self._machine)
         except Refused as refused:
-            refusal = refused.refusal
-        if refusal is not None:
-            raise self._violation(refusal)
-        is_changed = builder.changed if self._is_plain else self._check.changed
-        builder.changed = self._check.changed = False
+            raise self._violation(refused.refusal) from None
+        is_changed = builder.changed if self._is_plain else check.changed
+        builder.changed = check.changed = False
         if is_changed and builder.started:
             self._value = self._shown()
             self.changed = self._value is not ABSENT
@@ -157,30 +142,8 @@ class SchemaDocument:
     def _violation(self, refusal: Refusal) -> InvalidSchema:
         """Close the document; return the error of its violation."""
         self._is_closed = True
-        offset = self._text.offset_of(refusal, self._options)
-        error = violation(refusal, (), offset)
-        error.line, error.column = self._text.line_and_column(offset)
-        good, open_path = self._check.good_before(self._builder.root, refusal.path)
-        is_typed = good is not ABSENT and not self._is_plain
-        self._value = self._check.partial_of(good, open_path) if is_typed else good
+        error = self._text.violation(refusal, self._options)
+        plain, partial = self._check.before(self._builder.root, refusal.path)
+        self._value = plain if self._is_plain else partial
         error.value = self.value
         return error
-
-
-def _fields_of(complete: Any, node: Node, value: Any) -> list[tuple[str, Any]]:
-    """Return the fields that a complete value was given, by name."""
-    if isinstance(complete, dict):
-        return list(complete.items())
-    if not isinstance(value, dict) or getattr(complete, "__pydantic_root_model__", False):
-        return []
-    names = node.open(OBJECT).field_names(value).values()
-    given = dict.fromkeys([*names, *sorted(getattr(complete, "model_fields_set", ()))])
-    return [(name, getattr(complete, name)) for name in given if hasattr(complete, name)]
-
-
-def _differs(value: Any, other: Any) -> bool:
-    """Return whether two values are not equal; False where their type does not tell."""
-    try:
-        return value is not other and (other is ABSENT or bool(value != other))
-    except Exception:
-        return False

@@ -1,5 +1,4 @@
-"""What the first characters of a value prove: nodes, and the checks that typed values and JSON
-Schema share.
+"""What the first characters of a value prove: the nodes that types and JSON Schemas share.
 
 A `Node` says what a schema requires of the value at one place. It refuses early only what its
 validator would refuse whatever follows: a value of the wrong kind at its first character, a key
@@ -25,23 +24,14 @@ ARRAY: Final = 16
 OBJECT: Final = 32
 EVERY: Final = 63
 
-NAMES: Final = {
-    NULL: "null",
-    BOOLEAN: "a boolean",
-    NUMBER: "a number",
-    STRING: "a string",
-    ARRAY: "an array",
-    OBJECT: "an object",
-}
-_KINDS: Final = {
-    type(None): NULL,
-    bool: BOOLEAN,
-    int: NUMBER,
-    float: NUMBER,
-    str: STRING,
-    list: ARRAY,
-    dict: OBJECT,
-}
+NAMES: Final = dict(
+    zip(
+        (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT),
+        ("null", "a boolean", "a number", "a string", "an array", "an object"),
+        strict=True,
+    )
+)
+_KINDS: Final = {type(None): NULL, bool: BOOLEAN, str: STRING, list: ARRAY, dict: OBJECT}
 _FIRST: Final = {"n": NULL, "t": BOOLEAN, "f": BOOLEAN, **dict.fromkeys("-0123456789", NUMBER)}
 _ZEROS: Final = {BOOLEAN: False, NUMBER: 0, STRING: ""}
 
@@ -60,61 +50,53 @@ class Node:
     """What a schema requires of the value at one place. The base class requires nothing.
 
     `kinds` are the kinds that may be valid, `texts` the allowed strings, sorted, if they are
-    listed. `is_judged` is true if `finish` decides about a complete value; otherwise the container
-    around it does.
+    listed. Without `is_certain`, code of the user sees the value first: nothing inside of it is
+    refused before its end.
     """
 
-    __slots__ = ("is_judged", "kinds", "text_rule", "texts")
+    __slots__ = ("is_certain", "kinds", "text_rule", "texts")
 
     def __init__(self, kinds: int = EVERY, texts: list[str] | None = None) -> None:
         self.kinds = kinds
         self.texts = texts
         self.text_rule = "enum"
-        self.is_judged = True
+        self.is_certain = True
 
     def refuse_kind(self, kind: int) -> Refusal:
         """Return why a value of this kind is refused."""
         return Refusal("type", f"{NAMES[kind]} is not allowed")
-
-    def refuse_text(self, text: str) -> Refusal | None:
-        """Return why no allowed string begins with `text`, or None if one does."""
-        texts = self.texts
-        if texts is None:
-            return None
-        at = bisect_left(texts, text)
-        if at < len(texts) and texts[at].startswith(text):
-            return None
-        # The shortest wrong prefix, so that the message does not depend on the pieces.
-        shared = max(
-            [len(commonprefix([text, it])) for it in texts[max(at - 1, 0) : at + 1]] or [0]
-        )
-        begin = quote(text[: shared + 1])
-        message = f"no allowed value begins with {begin}: {list_allowed(texts)}"
-        return Refusal(self.text_rule, message, allowed=tuple(texts))
 
     def refuse_start(self, value: Any) -> Refusal | None:
         """Return what the first characters of a value prove, complete or not."""
         kind = kind_of(value)
         if not self.kinds & kind:
             return self.refuse_kind(kind)
-        return self.refuse_text(value) if kind == STRING else None
+        return self._refuse_text(value) if kind == STRING and self.texts is not None else None
 
-    def open(self, kind: int) -> Node:
-        """Return the node for the inside of a container of this kind."""
+    def _refuse_text(self, text: str) -> Refusal | None:
+        texts = self.texts or []
+        at = bisect_left(texts, text)
+        if at < len(texts) and texts[at].startswith(text):
+            return None
+        # The shortest wrong prefix, so that the message does not depend on the pieces.
+        near = texts[max(at - 1, 0) : at + 1]
+        shared = max((len(commonprefix([text, other])) for other in near), default=0)
+        begin = quote(text[: shared + 1])
+        message = f"no allowed value begins with {begin}: {list_allowed(texts)}"
+        return Refusal(self.text_rule, message, allowed=tuple(texts))
+
+    def choose(self, container: Any, step: str | int | None) -> Node:
+        """Return the node for the inside of a container, in which the child at `step` is open."""
         return self
 
     def child(self, step: str | int) -> Node | Refusal:
         """Return the node of a member or element, or why its key is refused."""
         return ANY
 
-    def narrow(self, step: str | int, value: Any) -> Node:
-        """Return the node that is left of an alternative once this member is complete."""
-        return self
-
-    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
         """Return what a complete value becomes, or why it is refused.
 
-        `made` has what the children have become, if they have been finished one by one.
+        `made` has what the elements of a list have become, if they have been finished one by one.
         """
         return value, None
 
@@ -132,12 +114,14 @@ class Node:
         `base` is what was prepared, `inner` what the open child at `step` is shown as.
         """
         shown = base.copy()
-        if inner is ABSENT or step is None:
-            return shown
-        if type(shown) is list:
+        if inner is not ABSENT and type(shown) is list:
             shown.append(inner)
-        else:
+        elif inner is not ABSENT:
             shown[step] = inner
+        return shown
+
+    def wrap(self, shown: Any) -> Any:
+        """Return an open value as the type around it shows it."""
         return shown
 
     def field_names(self, keys: Iterable[str]) -> dict[str, str]:
@@ -158,9 +142,9 @@ class Unknown(Node):
     __slots__ = ()
 
     def child(self, step: str | int) -> Node | Refusal:
-        return self
+        return UNKNOWN
 
-    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
+    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
         return ABSENT, None
 
     def grow(self, text: str) -> Any:

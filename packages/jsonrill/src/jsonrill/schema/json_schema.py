@@ -241,7 +241,7 @@ class JsonNode(Judge):
         is_valid = self._is_simple and self.kinds & kind_of(value)
         return (value, None) if is_valid else Judge.finish(self, value)
 
-    def open(self, kind: int) -> Node:
+    def choose(self, container: Any, step: str | int | None) -> Node:
         """Follow references to the rules for the inside."""
         node: Node = self
         seen = set()

@@ -1,14 +1,14 @@
 """A pydantic type as nodes, read from its core schema, which is what pydantic executes.
 
-pydantic decides, in JSON mode, as `model_validate_json` does. A value is refused early only where
-lax mode refuses it whatever follows. Nothing is checked early where user code runs before the type
-(before, wrap and plain validators, an `__init__`).
+pydantic judges complete values, in JSON mode, as `model_validate_json` does. The nodes say only
+what may be shown before the end, and what lax mode refuses whatever follows. A type that is not
+in the tables is shown when it is complete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from copy import deepcopy
+from collections.abc import Callable, Iterable
+from copy import copy, deepcopy
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Final
@@ -35,12 +35,14 @@ from .partials import partial_dataclass, partial_model
 
 Core = dict[str, Any]
 
-# The kinds that lax mode may convert to each scalar type.
-_SCALARS: Final = {
+# The kinds that lax mode may convert to each type.
+_KINDS: Final = {
     "none": NULL,
     **dict.fromkeys(("bool", "int", "float"), STRING | NUMBER | BOOLEAN),
     **dict.fromkeys(("decimal", "date", "time", "datetime", "timedelta"), STRING | NUMBER),
     **dict.fromkeys(("str", "bytes", "uuid", "url", "multi-host-url", "json"), STRING),
+    **dict.fromkeys(("list", "set", "frozenset", "tuple"), ARRAY),
+    **dict.fromkeys(("dict", "model", "dataclass", "typed-dict"), OBJECT),
 }
 # The Python types that pydantic returns unchanged, and the zeros.
 _UNCHANGED: Final[dict[str, type]] = {"str": str, "int": int, "float": float, "bool": bool}
@@ -53,15 +55,13 @@ _COLLECTIONS: Final[dict[str, Callable[[list[Any]], Any]]] = {
 }
 # Keys of core schemas that add no rule to a type.
 _NO_RULES: Final = frozenset(
-    ("type", "ref", "metadata", "serialization", "strict", "items_schema", "keys_schema")
-    + ("values_schema", "fail_fast", "variadic_item_index")
+    ("type", "ref", "metadata", "serialization", "strict", "items_schema", "fail_fast")
+    + ("variadic_item_index",)
 )
 _CHANGES_TEXT: Final = ("strip_whitespace", "to_lower", "to_upper")
 _FIELDS: Final = frozenset(("model-fields", "dataclass-args", "typed-dict"))
 _FUNCTIONS: Final = frozenset(("function-before", "function-wrap", "function-after"))
 _SAMPLES: Final = {NULL: "null", NUMBER: "0", STRING: '""', ARRAY: "[]", OBJECT: "{}"}
-# The configuration of a TypeAdapter with its own, which it does not tell.
-_HIDDEN_CONFIG: Final[Core] = {"title": "hidden"}
 
 
 def compile_type(source: Any, zeros: bool) -> tuple[Node, Callable[[Any], Any]]:
@@ -70,14 +70,11 @@ def compile_type(source: Any, zeros: bool) -> tuple[Node, Callable[[Any], Any]]:
     `ValueError` if pydantic cannot validate the type.
     """
     pydantic = library("pydantic", "pydantic", "a pydantic type")
-    config: Core = {}
     try:
-        adapter = source
-        if isinstance(source, pydantic.TypeAdapter):
-            config = _HIDDEN_CONFIG if getattr(source, "_config", None) else {}
-        else:
-            adapter = pydantic.TypeAdapter(source)
-        adapter.validator  # noqa: B018  # an incomplete definition shows here
+        is_adapter = isinstance(source, pydantic.TypeAdapter)
+        adapter = source if is_adapter else pydantic.TypeAdapter(source)
+        # Only the pickled form of a validator has the configuration of an adapter.
+        config = adapter.validator.__reduce__()[1][1] or {}
         types = Types(adapter.core_schema, zeros)
     except (pydantic.PydanticUserError, NameError) as error:
         raise ValueError(f"pydantic takes no such type: {str(error).splitlines()[0]}") from error
@@ -93,7 +90,7 @@ class Types:
         # By identity, with what each was made of, so that identities stay unique.
         self._nodes: dict[tuple[int, int], tuple[Node, Core, Core]] = {}
         while core["type"] == "definitions":
-            self.definitions.update((one["ref"], one) for one in core["definitions"])
+            self.definitions.update((part["ref"], part) for part in core["definitions"])
             core = core["schema"]
         self.root = core
 
@@ -107,6 +104,8 @@ class Types:
         return self._nodes[key][0]
 
     def _make(self, core: Core, config: Core) -> Node:
+        if _needs_other_fields(core):
+            return UNKNOWN
         match core["type"]:
             case "any":
                 return ANY
@@ -114,59 +113,51 @@ class Types:
                 return self.node(self.definitions.get(core["schema_ref"]), config)
             case "custom-error":
                 return self.node(core["schema"], config)
+            case "json-or-python":
+                return self.node(core["json_schema"], config)
             case "default" if core.get("on_error", "raise") == "raise":
                 return self.node(core["schema"], config)
             case "literal" | "enum":
                 return Listed(self, core, config)
             case "dict":
                 return Members(self, core, config)
+            case "list" | "set" | "frozenset" | "tuple":
+                return Items(self, core, config)
             case "model" | "dataclass" | "typed-dict":
                 return self._class(core, core.get("config") or config)
-            case "nullable":
-                return Union(self, core, config, [Node(NULL), self.node(core["schema"], config)])
-            case "union":
-                choices = [it[0] if isinstance(it, tuple) else it for it in core["choices"]]
-                return Union(self, core, config, [self.node(it, config) for it in choices])
-            case "tagged-union":
-                return self._tagged_union(core, config)
-            case "function-after":
-                inner = self.node(core["schema"], config)
-                return Around(self, core, config, inner, is_shown=_is_class(inner))
-            case "json-or-python" | "chain":
-                first = core["json_schema"] if "json_schema" in core else core["steps"][0]
-                return Around(self, core, config, self.node(first, config), is_shown=False)
-            case "function-before" | "function-wrap":
-                inner = self.node(core["schema"], config)
-                if inner.kinds == OBJECT:
-                    return Around(self, core, config, inner, is_certain=False)
-            case name if name in _COLLECTIONS:
-                return Items(self, core, config)
-            case name if name in _SCALARS and config is not _HIDDEN_CONFIG:
-                return Scalar(self, core, config)
+            case "nullable" | "union" | "tagged-union":
+                return Union(self, core, config)
+            case "function-after" | "function-before" | "function-wrap":
+                return self._validated(core, config, core["schema"], core["type"] != "function-after")
         return TypedNode(self, core, config)
 
     def _class(self, core: Core, config: Core) -> Node:
         inner = core if core["type"] == "typed-dict" else core["schema"]
-        is_certain = not core.get("custom_init")
+        is_changed = bool(core.get("custom_init"))
         while inner["type"] in _FUNCTIONS:
-            is_certain = is_certain and inner["type"] == "function-after"
+            is_changed = is_changed or inner["type"] != "function-after"
             inner = inner["schema"]
         if core.get("root_model"):
-            node = self.node(inner, config)
-            return Around(self, core, config, node, is_certain=is_certain, root_of=core["cls"])
+            return self._validated(core, config, inner, is_changed)
         if inner["type"] not in _FIELDS:
             return TypedNode(self, core, config)
         fields = Fields(self, core, config, inner)
-        is_plain = is_certain and inner is core.get("schema", core)
-        return fields if is_plain else Around(self, core, config, fields, is_certain=is_certain)
+        return fields.around(core, is_changed=True) if is_changed else fields
 
-    def _tagged_union(self, core: Core, config: Core) -> Node:
-        choices = {tag: it for tag, it in core["choices"].items() if isinstance(it, dict)}
-        tags = {tag: self.node(it, config) for tag, it in choices.items()}
-        union = Union(self, core, config, list(dict.fromkeys(tags.values())))
-        if isinstance(core["discriminator"], str):
-            union.tag, union.tags = core["discriminator"], tags
-        return union
+    def _validated(self, core: Core, config: Core, inner: Core, is_changed: bool) -> Node:
+        """Return the node of a type with code of the user around, or of a root model.
+
+        With `is_changed`, the code sees the value before pydantic.
+        """
+        node = self.node(inner, config)
+        if not isinstance(node, TypedNode):
+            return TypedNode(self, core, config)
+        around = node.around(core, is_changed)
+        if core.get("root_model"):
+            around.root_of = core["cls"]
+        elif not isinstance(node, Fields) or node.cls is None:
+            around.is_hidden = True
+        return around
 
     def validator(self, core: Core, config: Core) -> Any:
         """Return pydantic's validator of a part of the type."""
@@ -182,15 +173,42 @@ class Types:
 
 
 class TypedNode(Node):
-    """A type; the class itself is one about which nothing is known before its end."""
+    """A type; the class itself is one whose parts are not known, as a number or a date."""
 
-    __slots__ = ("_validator", "config", "core", "types")
+    __slots__ = ("_grows", "_shape", "_unchanged", "_validator", "config", "core", "is_hidden",
+                 "root_of", "types")  # fmt: skip
 
-    def __init__(self, types: Types, core: Core, config: Core, kinds: int = EVERY) -> None:
-        Node.__init__(self, kinds)
+    def __init__(self, types: Types, core: Core, config: Core) -> None:
+        name = core["type"]
+        Node.__init__(self, _KINDS.get(name, EVERY))
+        # The kind of container whose inside this node knows.
+        self._shape = self.kinds
         self.types, self.core, self.config = types, core, config
+        # True if the value is shown when it is complete.
+        self.is_hidden = False
+        # The class of a root model.
+        self.root_of: Any = None
         self._validator: Any = None
-        self.is_judged = config is not _HIDDEN_CONFIG and not _needs_other_fields(core)
+        if self.kinds == STRING and config.get("coerce_numbers_to_str"):
+            self.kinds |= NUMBER
+        changes = any(core.get(rule, config.get(f"str_{rule}")) for rule in _CHANGES_TEXT)
+        self._grows = name == "str" and not changes
+        has_rules = any(key.startswith(("str_", "allow_inf")) for key in config)
+        # The Python type of values that pydantic neither changes nor refuses.
+        self._unchanged = (
+            None if has_rules or not _NO_RULES.issuperset(core) else _UNCHANGED.get(name)
+        )
+
+    def around(self, core: Core, is_changed: bool) -> TypedNode:
+        """Return this node as part of another core schema, which judges its complete values.
+
+        With `is_changed`, nothing is refused early, because other code may change the value first.
+        """
+        node = copy(self)
+        node.core, node._validator, node._unchanged = core, None, None
+        if is_changed:
+            node.is_certain, node.kinds, node.texts = False, EVERY, None
+        return node
 
     @property
     def validator(self) -> Any:
@@ -203,47 +221,31 @@ class TypedNode(Node):
         return self.types.node(core, self.config)
 
     def refuse_kind(self, kind: int) -> Refusal:
-        sample = _SAMPLES.get(kind, "true")
-        refusal = judge(self.validator, sample, is_text=True)[1] if self.is_judged else None
+        refusal = judge(self.validator, _SAMPLES.get(kind, "true"), is_text=True)[1]
         if refusal is None:
             return Node.refuse_kind(self, kind)
         return refusal._replace(message=f"{refusal.message}, not {NAMES[kind]}")
 
+    def choose(self, container: Any, step: str | int | None) -> Node:
+        return self if self._shape & kind_of(container) else UNKNOWN
+
     def child(self, step: str | int) -> Node | Refusal:
         return UNKNOWN
 
-    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
-        return judge(self.validator, value) if self.is_judged else (ABSENT, None)
+    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
+        return (value, None) if type(value) is self._unchanged else judge(self.validator, value)
 
     def grow(self, text: str) -> Any:
-        return ABSENT
+        return self.wrap(text) if self._grows else ABSENT
 
     def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
         return ABSENT
 
-
-class Scalar(TypedNode):
-    """A type of the table."""
-
-    __slots__ = ("_grows", "_unchanged")
-
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        name = core["type"]
-        TypedNode.__init__(self, types, core, config, _SCALARS[name])
-        is_text = name == "str"
-        if is_text and core.get("coerce_numbers_to_str", config.get("coerce_numbers_to_str")):
-            self.kinds |= NUMBER
-        changes = any(core.get(it, config.get(f"str_{it}")) for it in _CHANGES_TEXT)
-        self._grows = is_text and not changes
-        has_rules = not _NO_RULES.issuperset(core) or (is_text and "str_" in "".join(config))
-        has_rules |= name == "float" and not config.get("allow_inf_nan", True)
-        self._unchanged = None if has_rules else _UNCHANGED.get(name)
-
-    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
-        return (value, None) if type(value) is self._unchanged else TypedNode.finish(self, value)
-
-    def grow(self, text: str) -> Any:
-        return text if self._grows else ABSENT
+    def wrap(self, shown: Any) -> Any:
+        if self.is_hidden or shown is ABSENT:
+            return ABSENT
+        root_of = self.root_of
+        return shown if root_of is None else partial_model(root_of, {"root": shown}, {"root"})
 
     def zero(self, around: tuple[Any, ...] = ()) -> Any:
         make = _ZEROS.get(self.core["type"])
@@ -258,40 +260,36 @@ class Listed(TypedNode):
     def __init__(self, types: Types, core: Core, config: Core) -> None:
         TypedNode.__init__(self, types, core, config)
         values = core["expected"] if core["type"] == "literal" else core["members"]
-        self.values = [it.value if isinstance(it, Enum) else it for it in values]
-        is_simple = all(type(it) in (str, int, bool, type(None)) for it in self.values)
+        self.values = [value.value if isinstance(value, Enum) else value for value in values]
+        is_simple = all(type(value) in (str, int, bool, type(None)) for value in self.values)
         if not is_simple or core.get("missing") or core.get("sub_type") in ("int", "float"):
-            self.values = []
             return
-        coerces = core.get("sub_type") == "str" and config.get("coerce_numbers_to_str")
-        self.kinds = NUMBER if coerces else 0
-        for it in self.values:
-            # true equals 1, and 1.0 equals 1.
-            self.kinds |= NUMBER | BOOLEAN if isinstance(it, int) else kind_of(it)
-        self.texts = sorted(it for it in self.values if isinstance(it, str))
+        is_text = all(type(value) is str for value in self.values)
+        is_text = is_text and not config.get("coerce_numbers_to_str")
+        self.kinds = STRING if is_text else STRING | NUMBER | BOOLEAN | NULL
+        self.texts = sorted(value for value in self.values if isinstance(value, str))
         self.text_rule = "literal_error" if core["type"] == "literal" else "enum"
 
-    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
-        result, refusal = TypedNode.finish(self, value)
+    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
+        result, refusal = judge(self.validator, value)
         return result, refusal and refusal._replace(allowed=tuple(self.values))
 
 
 class Items(TypedNode):
     """A list, set, frozenset or tuple; a tuple of fixed length is shown when it is complete."""
 
-    __slots__ = ("_collect", "_first", "_grows", "_rest")
+    __slots__ = ("_collect", "_first", "_rest")
 
     def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config, ARRAY)
+        TypedNode.__init__(self, types, core, config)
         self._collect = _COLLECTIONS[core["type"]]
         self._rest: Core | None = core.get("items_schema")
         self._first: list[Core] = []
         self._grows = True
         if isinstance(self._rest, list):
             many = core.get("variadic_item_index")
-            self._first = self._rest if many is None else self._rest[:many]
             self._grows = many == len(self._rest) - 1
-            self._rest = self._rest[-1]
+            self._first, self._rest = self._rest[:many], self._rest[-1]
 
     def child(self, step: str | int) -> Node | Refusal:
         assert isinstance(step, int)
@@ -299,11 +297,15 @@ class Items(TypedNode):
             return self.part(self._first[step])
         return self.part(self._rest) if self._grows else UNKNOWN
 
-    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
-        is_plain = made is not None and self._grows and _NO_RULES.issuperset(self.core)
-        if is_plain and not any(it is ABSENT for it in made):
-            return self._collected(made), None
-        return TypedNode.finish(self, value)
+    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
+        if made is not None and self._grows and _NO_RULES.issuperset(self.core):
+            collected = ABSENT if any(item is ABSENT for item in made) else self._collected(made)
+            if collected is not ABSENT:
+                return collected, None
+        return judge(self.validator, value)
+
+    def grow(self, text: str) -> Any:
+        return ABSENT
 
     def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
         # An element of a set is shown when it is complete: the set would have another one then.
@@ -318,28 +320,29 @@ class Items(TypedNode):
             return ABSENT
 
     def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        zeros = [self.part(it).zero(around) for it in self._first]
+        zeros = [self.part(core).zero(around) for core in self._first]
         return None if None in zeros else self._collect(zeros)
 
 
 class Members(TypedNode):
     """A dict."""
 
-    __slots__ = ("_keys",)
+    __slots__ = ("_keys", "_values")
 
     def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config, OBJECT)
+        TypedNode.__init__(self, types, core, config)
+        self._values: Core | None = core.get("values_schema")
         keys = core.get("keys_schema") or {"type": "any"}
         is_plain = keys["type"] in ("any", "str") and _NO_RULES.issuperset(keys)
-        lone = {"type": "dict", "keys_schema": keys}
-        self._keys = None if is_plain else TypedNode(types, lone, config)
+        only_keys = {"type": "dict", "keys_schema": keys}
+        self._keys = None if is_plain else TypedNode(types, only_keys, config)
 
     def child(self, step: str | int) -> Node | Refusal:
-        return self.part(self.core.get("values_schema"))
+        return self.part(self._values)
 
     def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
         shown = Node.show(self, base, step, inner)
-        return shown if self._keys is None else {self._key(key): it for key, it in shown.items()}
+        return shown if self._keys is None else {self._key(key): shown[key] for key in shown}
 
     def _key(self, key: str) -> Any:
         """Return what pydantic makes of a key."""
@@ -353,78 +356,93 @@ class Members(TypedNode):
 class Fields(TypedNode):
     """A model, a dataclass or a TypedDict: named fields."""
 
-    __slots__ = ("_closed", "_extra", "_fields", "_keys", "_make", "_missing", "cls")
+    __slots__ = ("_children", "_closed", "_extra", "_fields", "_make", "_missing", "_names",
+                 "cls")  # fmt: skip
 
     def __init__(self, types: Types, core: Core, config: Core, inner: Core) -> None:
-        TypedNode.__init__(self, types, core, config, OBJECT)
+        TypedNode.__init__(self, types, core, config)
         # A TypedDict is shown as a dict with the keys that have come.
         self.cls = None if core["type"] == "typed-dict" else core["cls"]
         self._make = partial_model if hasattr(self.cls, "model_construct") else partial_dataclass
-        self._fields = dict(_each_field(inner))
-        self._missing: list[tuple[str, Callable[[tuple[Any, ...]], Any]]] | None = None
-        extra = inner.get("extra_behavior") or config.get("extra_fields_behavior")
         is_call = inner["type"] == "dataclass-args"
+        fields = inner["fields"]
+        self._fields: dict[str, Core] = {f["name"]: f for f in fields} if is_call else fields
+        extra = inner.get("extra_behavior") or config.get("extra_fields_behavior")
         rule = "unexpected_keyword_argument" if is_call else "extra_forbidden"
         self._closed = rule if extra == "forbid" else ""
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
         # The field of each key, and whether no other key comes before it; no field for keys of
         # which only pydantic knows what they are for.
-        self._keys: dict[Any, tuple[str | None, bool]] = {}
+        self._names: dict[Any, tuple[str | None, bool]] = {}
         for name, field in self._fields.items():
             for rank, path in enumerate(_paths(name, field, config)):
-                is_plain = len(path) == 1 and path[0] not in self._keys and field.get("init", True)
-                self._keys[path[0]] = (name if is_plain else None, rank == 0)
+                is_plain = len(path) == 1 and path[0] not in self._names and field.get("init", True)
+                self._names[path[0]] = (name if is_plain else None, rank == 0)
+        self._children: dict[Any, Node] = {}
+        self._missing: dict[str, Callable[[tuple[Any, ...]], Any]] = {}
 
     def child(self, step: str | int) -> Node | Refusal:
-        name, is_first = self._keys.get(step, (None, None))
-        if name is not None:
-            node = self.part(self._fields[name]["schema"])
-            return node if is_first else Around(self.types, None, self.config, node)
-        if is_first is not None or not self._closed:
-            return UNKNOWN if is_first is not None else self._extra
-        return refuse_key(self._closed, str(step), list(self._keys))
+        if step not in self._children:
+            if step not in self._names:
+                is_closed = self._closed and isinstance(step, str)
+                return refuse_key(self._closed, step, [*self._names]) if is_closed else self._extra
+            self._children[step] = self._child(*self._names[step])
+        return self._children[step]
 
-    def accepts(self, key: str, value: Any) -> bool:
-        """Return False if a Literal of this class says that the value belongs to another one."""
-        node = self.child(key)
-        return not isinstance(node, Listed) or not node.values or value in node.values
+    def _child(self, name: str | None, is_first: bool) -> Node:
+        if name is None:
+            return UNKNOWN
+        schema = self._fields[name]["schema"]
+        node = self.part(schema)
+        if is_first or not isinstance(node, TypedNode):
+            return node
+        # Another key may come that counts instead: an invalid value is no violation.
+        return node.around({"type": "default", "schema": schema, "on_error": "default",
+                            "default": None}, is_changed=True)  # fmt: skip
+
+    def may_be(self, container: Any, step: str | int | None) -> bool:
+        """Return False if a Literal of this class says that the object belongs to another one."""
+        for key in self._names:
+            node = self.child(key) if key in container and key != step else None
+            if isinstance(node, Listed) and node.texts is not None:
+                if container[key] not in node.values:
+                    return False
+        return True
 
     def prepare(self, made: Any) -> Any:
-        values = self.missing() if self.cls is not None else {}
+        values = {} if self.cls is None else self.missing()
         names: set[str] = set()
-        extra = {}
+        extra: dict[str, Any] = {}
         for key, value in made.items():
-            name, is_first = self._keys.get(key, (None, False))
-            if name is not None and (is_first or name not in names):
-                values[name] = value
-                names.add(name)
-            elif name is None and self._extra is not UNKNOWN:
-                extra[key] = value
+            self._put(key, value, values, names, extra)
         return values, names, extra
 
+    def _put(self, key: Any, value: Any, values: Any, names: set[str], extra: Any) -> None:
+        name, is_first = self._names.get(key, (None, False))
+        if name is None:
+            extra[key] = value
+        elif is_first or name not in names:
+            values[name] = value
+            names.add(name)
+
     def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
-        values, names, extra = base[0].copy(), base[1].copy(), base[2]
+        values, names, extra = base[0].copy(), base[1].copy(), base[2].copy()
         if inner is not ABSENT:
-            name, is_first = self._keys.get(step, (None, False))
-            if name is not None and (is_first or name not in names):
-                values[name] = inner
-                names.add(name)
-            elif name is None and self._extra is not UNKNOWN:
-                extra = {**extra, step: inner}
+            self._put(step, inner, values, names, extra)
         if self.cls is None:
             return {**values, **extra}
-        return self._make(self.cls, values, names, {**extra} or None)
+        return self._make(self.cls, values, names, extra or None)
 
     def field_names(self, keys: Iterable[str]) -> dict[str, str]:
-        names = {key: self._keys.get(key, (None, False))[0] for key in keys}
+        names = {key: self._names.get(key, (None, False))[0] for key in keys}
         return {key: name for key, name in names.items() if name is not None}
 
     def missing(self, around: tuple[Any, ...] = ()) -> dict[str, Any]:
         """Return the fields that have not come: their default, else None, or a zero."""
-        if self._missing is None:
-            fields = self._fields.items()
-            self._missing = [(name, self._before(field["schema"])) for name, field in fields]
-        return {name: make((*around, self.cls)) for name, make in self._missing}
+        if not self._missing:
+            for name, field in self._fields.items():
+                self._missing[name] = self._before(field["schema"])
+        return {name: make((*around, self.cls)) for name, make in self._missing.items()}
 
     def _before(self, schema: Core) -> Callable[[tuple[Any, ...]], Any]:
         """Return what makes the value of a field that has not come."""
@@ -436,148 +454,79 @@ class Fields(TypedNode):
         return lambda around: deepcopy(default) if schema.get("copy_default") else default
 
     def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        if self.cls is not None:
-            missing = None if self.cls in around else self.missing(around)
-            return None if missing is None else self._make(self.cls, missing, set())
-        required = {name: it for name, it in self._fields.items() if it.get("required", True)}
-        return {name: self.part(it["schema"]).zero(around) for name, it in required.items()}
+        if self.cls is None:
+            names = [name for name, field in self._fields.items() if field.get("required", True)]
+            return {name: self.part(self._fields[name]["schema"]).zero(around) for name in names}
+        is_inside = self.cls in around
+        return None if is_inside else self._make(self.cls, self.missing(around), set())
+
+
+class Tag(Unknown):
+    """The key that tells the types of a union apart."""
+
+    __slots__ = ()
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        Unknown.__init__(self, STRING, sorted(texts))
+        self.text_rule = "union_tag_invalid"
+
+    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
+        return ABSENT, self.refuse_start(value)
 
 
 class Union(TypedNode):
     """Several types, of which one is left sooner or later; until then nothing is shown."""
 
-    __slots__ = ("nodes", "tag", "tags")
+    __slots__ = ("_nodes", "_tag", "_tags")
 
-    def __init__(self, types: Types, core: Core, config: Core, nodes: list[Node]) -> None:
-        TypedNode.__init__(self, types, core, config, 0)
-        self.nodes = nodes
+    def __init__(self, types: Types, core: Core, config: Core) -> None:
+        TypedNode.__init__(self, types, core, config)
         # The key that tells the types apart, if there is one, and the type of each of its values.
-        self.tag: str | None = None
-        self.tags: dict[Any, Node] = {}
-        for node in nodes:
+        self._tag: str | None = None
+        self._tags: dict[Any, Node] = {}
+        if core["type"] == "nullable":
+            self._nodes = [Node(NULL), self.part(core["schema"])]
+        elif core["type"] == "union":
+            choices = [item[0] if isinstance(item, tuple) else item for item in core["choices"]]
+            self._nodes = [self.part(choice) for choice in choices]
+        else:
+            choices = core["choices"].items()
+            self._tags = {tag: self.part(part) for tag, part in choices if isinstance(part, dict)}
+            self._nodes = list(self._tags.values())
+            if isinstance(core["discriminator"], str):
+                self._tag = core["discriminator"]
+        self.kinds = 0
+        for node in self._nodes:
             self.kinds |= node.kinds
-        strings = [node for node in nodes if node.kinds & STRING]
+        strings = [node for node in self._nodes if node.kinds & STRING]
         if strings and all(node.texts is not None for node in strings):
             self.texts = sorted({text for node in strings for text in node.texts or ()})
             self.text_rule = strings[0].text_rule
 
-    def open(self, kind: int) -> Node:
-        return self._left([it for it in self.nodes if it.kinds & kind], kind)
-
-    def _left(self, nodes: list[Node], kind: int) -> Node:
-        if len(nodes) == 1:
-            return nodes[0].open(kind)
-        is_same = not nodes or len(nodes) == len(self.nodes)
-        return self if is_same else Union(self.types, self.core, self.config, nodes)
-
-    def child(self, step: str | int) -> Node | Refusal:
-        if step != self.tag or not all(isinstance(it, str) for it in self.tags):
-            return UNKNOWN
-        tag = Unknown(STRING, sorted(self.tags))
-        tag.is_judged = False
-        tag.text_rule = "union_tag_invalid"
-        return tag
-
-    def narrow(self, step: str | int, value: Any) -> Node:
-        if not isinstance(step, str):
+    def choose(self, container: Any, step: str | int | None) -> Node:
+        nodes = [node for node in self._nodes if node.kinds & kind_of(container)]
+        if self._tag is not None:
+            tag = container.get(self._tag) if isinstance(container, dict) else None
+            is_known = step != self._tag and isinstance(tag, (str, int)) and tag in self._tags
+            nodes = [self._tags[tag]] if is_known else []
+        elif len(nodes) > 1 and isinstance(container, dict):
+            nodes = [n for n in nodes if not isinstance(n, Fields) or n.may_be(container, step)]
+        if len(nodes) != 1:
             return self
-        if self.tag is not None:
-            is_tag = step == self.tag and isinstance(value, (str, int))
-            return self.tags[value].open(OBJECT) if is_tag and value in self.tags else self
-        fits = [it for it in self.nodes if not isinstance(it, Fields) or it.accepts(step, value)]
-        return self._left(fits, OBJECT)
-
-    def grow(self, text: str) -> Any:
-        nodes = [it for it in self.nodes if it.kinds & STRING]
-        return nodes[0].grow(text) if len(nodes) == 1 else ABSENT
-
-    def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        zeros = [it.zero(around) for it in self.nodes]
-        is_one = all(it is not None and it == zeros[0] for it in zeros)
-        return zeros[0] if is_one and not _is_class(self.nodes[0]) else None
-
-
-class Around(TypedNode):
-    """A type inside of another one: a root model, or what a validator function stands on.
-
-    With `is_certain` the inside is checked early, with `is_shown` it is shown before the end.
-    Without a core schema it is only shown, as far as it fits, and never refused.
-    """
-
-    __slots__ = ("inner", "is_certain", "is_judge", "is_shown", "root_of")
-
-    def __init__(
-        self,
-        types: Types,
-        core: Core | None,
-        config: Core,
-        inner: Node,
-        *,
-        is_certain: bool = True,
-        is_shown: bool = True,
-        root_of: Any = None,
-    ) -> None:
-        TypedNode.__init__(self, types, core or {"type": "any"}, config)
-        self.inner = inner
-        self.is_judge = core is not None
-        self.is_certain = is_certain and core is not None
-        self.is_shown = is_shown
-        self.root_of = root_of
-        if self.is_certain:
-            self.kinds, self.texts, self.text_rule = inner.kinds, inner.texts, inner.text_rule
-
-    def _with(self, inner: Node) -> Node:
-        """Return this node for the inside of a container."""
-        shown, root = self.is_shown, self.root_of
-        node = Around(self.types, None, self.config, inner, is_shown=shown, root_of=root)
-        node.is_certain = self.is_certain
-        return node
-
-    def open(self, kind: int) -> Node:
-        if not self.inner.kinds & kind:
-            return UNKNOWN
-        is_plain = self.is_certain and self.is_shown and self.root_of is None
-        return self.inner.open(kind) if is_plain else self._with(self.inner.open(kind))
+        left = nodes[0].choose(container, step)
+        # A union with a validator shows nothing of what is inside.
+        return left if left is nodes[0] or not getattr(nodes[0], "is_hidden", False) else self
 
     def child(self, step: str | int) -> Node | Refusal:
-        node = self.inner.child(step)
-        if self.is_certain:
-            return node
-        return UNKNOWN if isinstance(node, Refusal) else Around(self.types, None, self.config, node)
-
-    def narrow(self, step: str | int, value: Any) -> Node:
-        inner = self.inner.narrow(step, value)
-        return self if inner is self.inner else self._with(inner)
-
-    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
-        return (
-            TypedNode.finish(self, value) if self.is_judge else (self.inner.finish(value)[0], None)
-        )
+        is_tag = step == self._tag and all(isinstance(tag, str) for tag in self._tags)
+        return Tag(self._tags) if is_tag else UNKNOWN
 
     def grow(self, text: str) -> Any:
-        is_text = bool(self.inner.kinds & STRING) and (
-            not self.is_judge or self.root_of is not None
-        )
-        return self._wrap(self.inner.grow(text)) if is_text else ABSENT
-
-    def prepare(self, made: Any) -> Any:
-        return self.inner.prepare(made)
-
-    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
-        return self._wrap(self.inner.show(base, step, inner))
-
-    def _wrap(self, shown: Any) -> Any:
-        if shown is ABSENT or not self.is_shown:
-            return ABSENT
-        wrap = self.root_of is not None
-        return partial_model(self.root_of, {"root": shown}, {"root"}) if wrap else shown
-
-    def field_names(self, keys: Iterable[str]) -> dict[str, str]:
-        return self.inner.field_names(keys)
+        nodes = [node for node in self._nodes if node.kinds & STRING]
+        return self.wrap(nodes[0].grow(text)) if len(nodes) == 1 else ABSENT
 
     def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        zero = self.inner.zero(around)
-        return zero if self.root_of is None else partial_model(self.root_of, {"root": zero}, set())
+        return None
 
 
 def judge(
@@ -613,46 +562,23 @@ def _explain(error: Any, value: Any, is_text: bool) -> Refusal:
         message = f"{quote(first['loc'][-1])} is missing"
     elif not is_text and not isinstance(first["input"], (dict, list)):
         message += f", not {quote(first['input'])}" if first["type"] != "json_invalid" else ""
-    return Refusal(first["type"], message, () if is_text else _path(first["loc"], value))
-
-
-def _path(location: tuple[Any, ...], value: Any) -> Path:
-    """Return pydantic's location as a path in the value: without names of alternatives."""
-    path: list[str | int] = []
-    for step in location:
-        if isinstance(value, dict):
-            exists = isinstance(step, str) and step in value
-        else:
-            exists = isinstance(value, list) and type(step) is int and 0 <= step < len(value)
-        if exists:
-            path.append(step)
-            value = value[step]
-    return tuple(path)
-
-
-def _is_class(node: Node) -> bool:
-    inner = node.inner if isinstance(node, Around) else node
-    return isinstance(inner, Fields) and inner.cls is not None
+    path: Path = ()
+    # Only the steps that exist: a location also has the names of alternatives.
+    for step in () if is_text else first["loc"]:
+        is_step = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if is_step or isinstance(value, dict) and step in value:
+            path, value = (*path, step), value[step]
+    return Refusal(first["type"], message, path)
 
 
 def _needs_other_fields(core: Core) -> bool:
     """Return whether a validator of this field reads `info`, in which the other fields are."""
-    while True:
+    while isinstance(core.get("schema"), dict) and core["type"] not in ("model", "dataclass"):
         function = core.get("function")
-        inner = core.get("schema")
-        if not isinstance(inner, dict) or inner["type"] in ("model", "dataclass"):
-            return False
         if isinstance(function, dict) and function.get("type") == "with-info":
-            return True
-        core = inner
-
-
-def _each_field(core: Core) -> Iterator[tuple[str, Core]]:
-    if core["type"] == "dataclass-args":
-        yield from ((field["name"], field) for field in core["fields"])
-        return
-    for name, field in core["fields"].items():
-        yield name, {"required": core.get("total", True), **field}
+            return core["schema"]["type"] not in ("model", "dataclass")
+        core = core["schema"]
+    return False
 
 
 def _paths(name: str, field: Core, config: Core) -> list[list[Any]]:
