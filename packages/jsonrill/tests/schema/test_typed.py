@@ -184,9 +184,12 @@ def test_aliases_and_names() -> None:
         first: str = Field(alias="firstName")
         last: str = Field(validation_alias=AliasChoices("lastName", "surname"))
 
-    assert last(['{"firstName": "Ad'], Person).first == "Ad"
-    assert last(['{"first": "Ad'], Person).first == "Ad"
-    assert last(['{"surname": "Lo'], Person).last == "Lo"
+    person = last(['{"firstName": "Ad', 'a", "lastName": "Lo'], Person)
+    assert (person.first, person.last) == ("Ada", "Lo")
+    # An alias that counts before this one may still come.
+    assert last(['{"first": "Ada", "surname": "Lo'], Person).model_fields_set == set()
+    person = last(['{"first": "Ada", "surname": "Lo"}'], Person)
+    assert (person.first, person.last) == ("Ada", "Lo")
 
 
 def test_a_generic_model() -> None:
@@ -203,8 +206,17 @@ def test_root_models_lists_and_dicts() -> None:
 
     assert last(['["a", "b'], Names).root == ["a", "b"]
     assert last(['[{"title": "a'], list[Trip])[0].title == "a"
-    assert last(['{"1": {"title": "a'], dict[int, Trip])[1].title == "a"
-    assert last(["[1, 2, "], set[int]) == {1, 2}
+    assert last(['{"x": {"title": "a'], dict[str, Trip])["x"].title == "a"
+
+
+def test_sets_tuples_and_converted_keys_are_shown_when_they_are_complete() -> None:
+    class Numbers(BaseModel):
+        some: set[int] = set()
+        pair: tuple[int, str] = (0, "")
+        names: dict[int, str] = {}
+
+    numbers = last(['{"some": [1], "pair": [1, "a"], "names": {"1": "b'], Numbers)
+    assert (numbers.some, numbers.pair, numbers.names) == ({1}, (1, "a"), {})
 
 
 class Cat(BaseModel):

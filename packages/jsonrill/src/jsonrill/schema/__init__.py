@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ..paths import Path
 from .check import Check, Judge, Refused
-from .early import ANY, ARRAY, EVERY, NULL, OBJECT, STRING, Node
+from .early import ANY, Kind, Node
 from .errors import Refusal, violation
 from .partials import is_partial
 
@@ -76,18 +76,18 @@ class Schema:
     @property
     def takes_objects(self) -> bool:
         """True if an object may be valid."""
-        return bool(self.node.kinds & OBJECT)
+        return bool(self.node.kinds & Kind.OBJECT)
 
     @property
     def takes_text(self) -> bool:
         """True if a string may be valid."""
-        return bool(self.node.kinds & STRING)
+        return bool(self.node.kinds & Kind.STRING)
 
     @property
     def describes_arrays(self) -> bool:
         """True if this is the schema of an array rather than of each of its elements."""
-        if self.node.kinds != EVERY:
-            return bool(self.node.kinds & ARRAY) or not self.node.kinds
+        if self.node.kinds != Kind.EVERY:
+            return bool(self.node.kinds & Kind.ARRAY) or not self.node.kinds
         keywords = self._source if isinstance(self._source, Mapping) else ()
         return not _ARRAY_KEYWORDS.isdisjoint(keywords)
 
@@ -117,10 +117,10 @@ class Schema:
             if isinstance(below, Refusal):
                 return False, None
             node = below
-        if node.kinds & NULL and node.kinds != EVERY:
+        if node.kinds & Kind.NULL and node.kinds != Kind.EVERY:
             return True, None
-        if node.kinds == ARRAY or node.kinds == OBJECT:
-            return True, [] if node.kinds == ARRAY else {}
+        if node.kinds == Kind.ARRAY or node.kinds == Kind.OBJECT:
+            return True, [] if node.kinds == Kind.ARRAY else {}
         zero = node.zero()
         return isinstance(zero, (str, int, float)), zero
 
@@ -134,18 +134,13 @@ def _compile(source: Any, zeros: bool) -> Compiled:
 
         return compile_type(source, zeros)
     try:
-        text = json.dumps(source)
-        if json.loads(text) == source:
-            return _compile_text(text)
-    except (TypeError, RecursionError):
-        pass  # it is not JSON: the compiler says why
-    from .json_schema import compile_json_schema
-
-    return compile_json_schema(source)
+        return _compile_json_schema(json.dumps(source))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"not a JSON Schema: {error}") from None
 
 
 @lru_cache(maxsize=32)
-def _compile_text(text: str) -> Compiled:
+def _compile_json_schema(text: str) -> Compiled:
     from .json_schema import compile_json_schema
 
     return compile_json_schema(json.loads(text))

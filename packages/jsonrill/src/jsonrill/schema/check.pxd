@@ -4,7 +4,7 @@ cimport cython
 cdef class Frame:
     cdef readonly object below, container, made, node, step
     cdef readonly bint is_quiet
-    cdef object _again, _base, _outer
+    cdef object _base, _outer
     cdef Py_ssize_t _size
     cpdef look(self, step, Frame inner=*)
     cpdef show(self, inner)

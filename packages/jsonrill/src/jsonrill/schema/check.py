@@ -69,7 +69,7 @@ def first_refusal(node: Node, value: Any, open_path: Path | None = None) -> Refu
 class Frame:
     """An open container: its node, and what its complete children have become."""
 
-    __slots__ = ("_again", "_base", "_outer", "_size", "below", "container", "is_quiet", "made",
+    __slots__ = ("_base", "_outer", "_size", "below", "container", "is_quiet", "made",
                  "node", "step")  # fmt: skip
 
     def __init__(self, node: Node, container: Any, is_quiet: bool) -> None:
@@ -83,9 +83,7 @@ class Frame:
         self.step: str | int | None = None
         self.below: Node | None = None
         self._size = -1
-        # A key that comes again, while its new value is open.
-        self._again: str | int | None = None
-        # What the node has prepared of the complete children, until there is another one.
+        # The complete children that are shown, until there is another one.
         self._base: Any = None
 
     def look(self, step: str | int | None, inner: Frame | None = None) -> list[Any]:
@@ -99,7 +97,7 @@ class Frame:
         self.step, self._size = step, len(container)
         node = self._outer.choose(container, step)
         if node is not self.node:
-            self.node, self.made, self._again = node, type(container)(), None
+            self.node, self.made = node, type(container)()
         self.is_quiet = self.is_quiet or not (self._outer.is_certain and node.is_certain)
         self._base = None
         new = [self._finish(key, container[key], inner) for key in self._new_steps(step)]
@@ -111,16 +109,12 @@ class Frame:
         container, made = self.container, self.made
         if type(container) is list:
             return range(len(made), len(container) - (step is not None))
-        steps = []
-        if self._again is not None and self._again != step:
-            steps.append(self._again)
-            self._again = None
         if step in made:
-            del made[step]
-            self._again = step
-        missing = len(container) - len(made) - (self._again is not None) - len(steps)
+            made[step] = ABSENT  # a key that comes again counts when the object is complete
+            return ()
+        missing = len(container) - len(made)
         last = list(islice(reversed(container), missing))
-        return [*steps, *(key for key in reversed(last) if key != step)]
+        return (key for key in reversed(last) if key != step)
 
     def _finish(self, step: str | int, value: Any, inner: Frame | None) -> Any:
         made = None
@@ -147,16 +141,18 @@ class Frame:
 
     def show(self, inner: Any) -> Any:
         """Return what the container is shown as, with `inner` for the open child."""
-        node = self.node
-        if self._base is None:
-            made = self.made
-            if type(made) is dict:
-                made = {key: child for key, child in made.items() if child is not ABSENT}
-            else:
-                made = [child for child in made if child is not ABSENT]
-            self._base = node.prepare(made)
-        shown = node.wrap(node.show(self._base, self.step, inner))
-        return shown if node is self._outer else self._outer.wrap(shown)
+        is_dict = type(self.made) is dict
+        if self._base is None and is_dict:
+            self._base = {key: made for key, made in self.made.items() if made is not ABSENT}
+        elif self._base is None:
+            self._base = [made for made in self.made if made is not ABSENT]
+        children = self._base.copy()
+        if inner is not ABSENT and is_dict:
+            children[self.step] = inner
+        elif inner is not ABSENT:
+            children.append(inner)
+        shown = self.node.wrap(self.node.show(children))
+        return shown if self.node is self._outer else self._outer.wrap(shown)
 
 
 class Check:
@@ -209,7 +205,7 @@ class Check:
             step = open_path[level - 1] if level <= len(open_path) else None
             new = frame.look(step, inner)
             # The end of a string that was shown changes nothing.
-            if new and (len(new) > 1 or type(new[0]) is not str or new[0] != shown):
+            if len(new) > 1 or any(type(made) is not str or made != shown for made in new):
                 self.changed = True
             if step is None or frame.below is None:
                 break

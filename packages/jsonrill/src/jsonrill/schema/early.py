@@ -15,35 +15,47 @@ from typing import Any, Final
 from ..paths import ABSENT
 from .errors import Refusal, list_allowed, quote
 
-# The kinds of value that the first character tells apart.
-NULL: Final = 1
-BOOLEAN: Final = 2
-NUMBER: Final = 4
-STRING: Final = 8
-ARRAY: Final = 16
-OBJECT: Final = 32
-EVERY: Final = 63
 
-NAMES: Final = dict(
-    zip(
-        (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT),
-        ("null", "a boolean", "a number", "a string", "an array", "an object"),
-        strict=True,
-    )
-)
-_KINDS: Final = {type(None): NULL, bool: BOOLEAN, str: STRING, list: ARRAY, dict: OBJECT}
-_FIRST: Final = {"n": NULL, "t": BOOLEAN, "f": BOOLEAN, **dict.fromkeys("-0123456789", NUMBER)}
-_ZEROS: Final = {BOOLEAN: False, NUMBER: 0, STRING: ""}
+class Kind:
+    """The kinds of value that the first character tells apart, as bits."""
+
+    NULL = 1
+    BOOLEAN = 2
+    NUMBER = 4
+    STRING = 8
+    ARRAY = 16
+    OBJECT = 32
+    EVERY = 63
+
+
+NAMES: Final = {
+    Kind.NULL: "null",
+    Kind.BOOLEAN: "a boolean",
+    Kind.NUMBER: "a number",
+    Kind.STRING: "a string",
+    Kind.ARRAY: "an array",
+    Kind.OBJECT: "an object",
+}
+_KINDS: Final = {
+    type(None): Kind.NULL,
+    bool: Kind.BOOLEAN,
+    str: Kind.STRING,
+    list: Kind.ARRAY,
+    dict: Kind.OBJECT,
+}
+_FIRST: Final = {"n": Kind.NULL, "t": Kind.BOOLEAN, "f": Kind.BOOLEAN}
+_ZEROS: Final = {Kind.BOOLEAN: False, Kind.NUMBER: 0, Kind.STRING: ""}
 
 
 def kind_of(value: Any) -> int:
     """Return the kind of a JSON value; numbers of other types are read with `parse_float`."""
-    return _KINDS.get(type(value), NUMBER)
+    return _KINDS.get(type(value), Kind.NUMBER)
 
 
 def kind_of_text(text: str) -> int:
-    """Return the kind of a number or literal that begins so; EVERY if it is neither."""
-    return _FIRST.get(text[:1], EVERY)
+    """Return the kind of a number or literal that begins so; Kind.EVERY if it is neither."""
+    is_number = text[:1] == "-" or text[:1].isdigit()
+    return Kind.NUMBER if is_number else _FIRST.get(text[:1], Kind.EVERY)
 
 
 class Node:
@@ -56,7 +68,7 @@ class Node:
 
     __slots__ = ("is_certain", "kinds", "text_rule", "texts")
 
-    def __init__(self, kinds: int = EVERY, texts: list[str] | None = None) -> None:
+    def __init__(self, kinds: int = Kind.EVERY, texts: list[str] | None = None) -> None:
         self.kinds = kinds
         self.texts = texts
         self.text_rule = "enum"
@@ -71,7 +83,7 @@ class Node:
         kind = kind_of(value)
         if not self.kinds & kind:
             return self.refuse_kind(kind)
-        return self._refuse_text(value) if kind == STRING and self.texts is not None else None
+        return self._refuse_text(value) if kind == Kind.STRING and self.texts is not None else None
 
     def _refuse_text(self, text: str) -> Refusal | None:
         texts = self.texts or []
@@ -104,21 +116,9 @@ class Node:
         """Return what an open string is shown as; `ABSENT` until it is complete."""
         return text
 
-    def prepare(self, made: Any) -> Any:
-        """Return what `show` needs of the complete children of a container."""
-        return made
-
-    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
-        """Return what an open container is shown as; `ABSENT` if nothing.
-
-        `base` is what was prepared, `inner` what the open child at `step` is shown as.
-        """
-        shown = base.copy()
-        if inner is not ABSENT and type(shown) is list:
-            shown.append(inner)
-        elif inner is not ABSENT:
-            shown[step] = inner
-        return shown
+    def show(self, children: Any) -> Any:
+        """Return what an open container with these children is shown as; `ABSENT` if nothing."""
+        return children
 
     def wrap(self, shown: Any) -> Any:
         """Return an open value as the type around it shows it."""
@@ -150,7 +150,7 @@ class Unknown(Node):
     def grow(self, text: str) -> Any:
         return ABSENT
 
-    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
+    def show(self, children: Any) -> Any:
         return ABSENT
 
 

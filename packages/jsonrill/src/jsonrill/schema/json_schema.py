@@ -7,56 +7,35 @@ All other keywords, `anyOf` and `if` among them, wait for the end of the value t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable
+from functools import reduce
+from operator import or_
 from typing import Any, Final
 from urllib.parse import quote as percent
 from urllib.parse import unquote
 
 from ..paths import ABSENT
-from .early import (
-    ANY,
-    ARRAY,
-    BOOLEAN,
-    EVERY,
-    NAMES,
-    NULL,
-    NUMBER,
-    OBJECT,
-    STRING,
-    Node,
-    kind_of,
-)
+from .early import ANY, NAMES, Kind, Node, kind_of
 from .errors import Refusal, library, quote, refuse_key
 
 _HOME: Final = "jsonrill:///schema"
 # What jsonschema-rs calls the value in its messages, and how long a message may be.
 _MASK: Final = "the value"
 _LONGEST: Final = 300
-_TYPES: Final = {
-    "null": NULL,
-    "boolean": BOOLEAN,
-    "integer": NUMBER,
-    "number": NUMBER,
-    "string": STRING,
-    "array": ARRAY,
-    "object": OBJECT,
-}
+_TYPES: Final = {"integer": Kind.NUMBER, **{name.split()[-1]: kind for kind, name in NAMES.items()}}
 # Keywords that require nothing of a value of the right type.
-_ANNOTATIONS: Final = frozenset(
-    ("type", "title", "description", "default", "examples", "$schema", "$id", "$defs")
-    + ("definitions", "$comment", "deprecated", "readOnly", "writeOnly")
-)
+_ANNOTATIONS: Final = frozenset(("type", "title", "description", "default", "examples"))
+_SIMPLE: Final = _TYPES.keys() - {"integer"}
 # With these a part does not mean the same on its own.
 _ENTANGLED: Final = frozenset(
-    ("$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
+    ("$id", "id", "$schema", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor")
+    + ("$recursiveAnchor",)
 )
 # Keywords that lead to parts, and those whose values are not schemas.
-_INSIDE: Final = frozenset(
-    ("properties", "additionalProperties", "items", "prefixItems", "additionalItems")
-)
-_KIND_RULES: Final = ("const", "enum", "anyOf", "oneOf", "$ref")
+_INSIDE: Final = frozenset(("properties", "additionalProperties", "items", "prefixItems"))
 _DATA: Final = frozenset(("default", "examples", "enum", "const"))
-_LEGACY: Final = ("draft-04", "draft-06", "draft-07")
+_KIND_RULES: Final = ("const", "enum", "anyOf", "oneOf")
 
 
 def compile_json_schema(source: Any) -> tuple[Node, Callable[[Any], Any]]:
@@ -64,7 +43,7 @@ def compile_json_schema(source: Any) -> tuple[Node, Callable[[Any], Any]]:
 
     `ValueError` if it is not a JSON Schema.
     """
-    root = JsonSchemas(source).root
+    root = JsonSchemas(source).node("")
     return root, root.finish
 
 
@@ -73,52 +52,47 @@ class JsonSchemas:
 
     def __init__(self, source: Any) -> None:
         self._rs = library("jsonschema_rs", "jsonschema", "a JSON Schema")
-        self.source = source
-        validator = self._compile(source)
-        self._nodes: dict[str, Node] = {}
-        keywords = source if isinstance(source, Mapping) else {}
+        keywords = source if isinstance(source, dict) else {}
         dialect = str(keywords.get("$schema", "2020-12"))
-        self.is_legacy = any(it in dialect for it in _LEGACY)
-        self.has_const = "draft-04" not in dialect
         self.has_prefix = "2020-12" in dialect
-        is_known = self.is_legacy or self.has_prefix or "2019-09" in dialect
-        if not isinstance(source, Mapping) or not is_known or _is_entangled(source):
-            self.root: Node = Judge(lambda: validator)
-            self.root.kinds = 0 if source is False else EVERY
-            return
-        home = {key: value for key, value in source.items() if key not in ("$id", "id")}
+        # Old drafts ignore what is beside a reference.
+        self._is_old = "draft-06" in dialect or "draft-07" in dialect
+        self._nodes: dict[str, Node] = {}
+        self._source = source
+        whole = JsonNode(self, "", self._compile(source))
+        is_known = self.has_prefix or self._is_old or "2019-09" in dialect
+        if not is_known or _is_entangled(keywords):
+            whole.forget()
+        self._nodes[""] = whole
+        home = {key: value for key, value in keywords.items() if key not in ("$id", "id")}
         self._registry = self._rs.Registry([(_HOME, home)], retriever=_refuse_fetch)
-        self._dialect = {"$schema": source["$schema"]} if "$schema" in source else {}
-        self.root = self._nodes[""] = JsonNode(self, "", lambda: validator)
+        self._dialect = {"$schema": dialect} if "$schema" in keywords else {}
 
     def node(self, pointer: str) -> Node:
         """Return the node of the part at a JSON Pointer."""
         if pointer not in self._nodes:
             is_true = self.at(pointer) in (True, {})
-            make = ANY if is_true else JsonNode(self, pointer, lambda: self._validator(pointer))
-            self._nodes[pointer] = make
+            self._nodes[pointer] = ANY if is_true else JsonNode(self, pointer)
         return self._nodes[pointer]
 
     def at(self, pointer: str) -> Any:
         """Return the part at a JSON Pointer; `LookupError` or such if there is none."""
-        part = self.source
+        part = self._source
         for token in pointer.split("/")[1:]:
             step = unquote(token).replace("~1", "/").replace("~0", "~")
             part = part[int(step)] if isinstance(part, list) else part[step]
-        # Old drafts ignore what is beside a reference.
-        is_alone = self.is_legacy and isinstance(part, dict) and isinstance(part.get("$ref"), str)
+        is_alone = self._is_old and isinstance(part, dict) and isinstance(part.get("$ref"), str)
         return {"$ref": part["$ref"]} if is_alone else part
 
-    def target(self, part: Mapping[str, Any]) -> str | None:
+    def target(self, part: dict[str, Any]) -> str | None:
         """Return the pointer to which the reference of a part leads; None if it has none."""
         reference = part.get("$ref")
         if not isinstance(reference, str):
             return None
         try:
-            target = self.at(reference[1:])
+            return reference[1:] if isinstance(self.at(reference[1:]), (dict, bool)) else None
         except (LookupError, ValueError, TypeError):
             return None
-        return reference[1:] if isinstance(target, (dict, bool)) else None
 
     def starts(self, part: Any, around: tuple[str, ...] = ()) -> tuple[int, set[str] | None]:
         """Return the kinds, and the strings if they are listed, that a part may allow.
@@ -126,32 +100,29 @@ class JsonSchemas:
         `around` are the references that led here.
         """
         if not isinstance(part, dict):
-            return (0 if part is False else EVERY), None
-        kinds, texts = EVERY, None
+            return (0 if part is False else Kind.EVERY), None
+        kinds, texts = Kind.EVERY, None
         target = self.target(part)
         if target is not None and target not in around:
             kinds, texts = self.starts(self.at(target), (*around, target))
-        if self.is_legacy and isinstance(part.get("$ref"), str):
-            return kinds, texts
         if "type" in part:
             types = part["type"] if isinstance(part["type"], list) else [part["type"]]
-            kinds &= sum({_TYPES[it] for it in types})
-        listed = part.get("enum")
-        if "const" in part and self.has_const:
-            listed = [part["const"]]
+            kinds &= reduce(or_, (_TYPES[name] for name in types), 0)
+        listed = [part["const"]] if "const" in part else part.get("enum")
         if listed is not None:
-            kinds &= sum({kind_of(it) for it in listed})
-            texts = {it for it in listed if isinstance(it, str)}
+            kinds &= reduce(or_, map(kind_of, listed), 0)
+            texts = {value for value in listed if isinstance(value, str)}
         for keyword in ("anyOf", "oneOf"):
-            some = [self.starts(it, around) for it in part.get(keyword, ())]
-            if some:
-                kinds &= _union(it[0] for it in some)
-                strings = [it[1] for it in some if it[0] & STRING]
-                if texts is None and strings and all(it is not None for it in strings):
-                    texts = {text for it in strings for text in it or ()}
+            if keyword in part:
+                some = [self.starts(choice, around) for choice in part[keyword]]
+                kinds &= reduce(or_, (start[0] for start in some))
+                strings = [start[1] for start in some if start[0] & Kind.STRING]
+                if texts is None and None not in strings:
+                    texts = {text for listed in strings for text in listed or ()}
         return kinds, texts
 
-    def _validator(self, pointer: str) -> Any:
+    def validator(self, pointer: str) -> Any:
+        """Return the validator of the part at a JSON Pointer."""
         reference = {**self._dialect, "$ref": f"{_HOME}#{pointer}"}
         return self._rs.validator_for(reference, registry=self._registry, mask=_MASK)
 
@@ -167,79 +138,61 @@ class JsonSchemas:
             raise ValueError(f"not a JSON Schema: {reason}{where}") from None
 
 
-class Judge(Node):
-    """A schema about which nothing is known but the verdict on a complete value."""
+class JsonNode(Node):
+    """A part of a JSON Schema."""
 
-    __slots__ = ("_make", "_made")
+    __slots__ = ("_is_simple", "_part", "_pointer", "_schemas", "_validator")
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, schemas: JsonSchemas, pointer: str, validator: Any = None) -> None:
         Node.__init__(self)
-        self._make = make
-        self._made: Any = None
+        part = schemas.at(pointer)
+        self._schemas, self._pointer, self._validator = schemas, pointer, validator
+        self._part: dict[str, Any] = part if isinstance(part, dict) else {}
+        self.kinds, texts = schemas.starts(part)
+        self.texts = None if texts is None else sorted(texts)
+        self.text_rule = "const" if "const" in self._part else "enum"
+        # The kind alone decides: nothing is left to judge.
+        self._is_simple = _ANNOTATIONS.issuperset(self._part) and self._part.get("type") in _SIMPLE
+
+    def forget(self) -> None:
+        """Leave everything to the verdict on the complete value."""
+        self._part, self.kinds, self.texts = {}, Kind.EVERY, None
 
     def refuse_kind(self, kind: int) -> Refusal:
-        return Refusal("false", f"{NAMES[kind]} is not allowed")
+        types = self._part.get("type")
+        if types is None:
+            rule = "type" if "$ref" in self._part else "false"
+            rule = next((keyword for keyword in _KIND_RULES if keyword in self._part), rule)
+            return Refusal(rule, f"{NAMES[kind]} is not allowed")
+        names = " or ".join(types) if isinstance(types, list) else types
+        return Refusal("type", f"expected {names} but got {NAMES[kind]}")
 
-    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
-        if self._made is None:
-            self._made = self._make()
+    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
+        if self._is_simple and self.kinds & kind_of(value):
+            return value, None
+        if self._validator is None:
+            self._validator = self._schemas.validator(self._pointer)
         try:
-            if self._made.is_valid(value):
-                return value, None
-            return ABSENT, self._explain(value)
+            is_valid = self._validator.is_valid(value)
+            return (value, None) if is_valid else (ABSENT, self._explain(value))
         except UnicodeEncodeError:
             return value, self.finish(_without_surrogates(value))[1]
         except (ValueError, RecursionError) as error:
             return ABSENT, Refusal("depth", f"{_MASK} cannot be validated: {error}")
 
     def _explain(self, value: Any) -> Refusal:
-        for error in self._made.iter_errors(value):
-            rule = error.kind.name
-            if rule == "falseSchema":
-                is_key = "additionalProperties" in error.schema_path[-1:]
-                rule = "additionalProperties" if is_key else "false"
-            message = error.message
-            if not isinstance(error.instance, (dict, list)):
-                shown = quote(error.instance)
-                is_named = _MASK in message
-                message = (
-                    message.replace(_MASK, shown, 1) if is_named else f"{message}, not {shown}"
-                )
-            if len(message) > _LONGEST:
-                message = message[:_LONGEST] + "…"
-            return Refusal(rule, message, tuple(error.instance_path))
-        return Refusal("schema", "the schema does not allow this value")
-
-
-class JsonNode(Judge):
-    """A part of a JSON Schema."""
-
-    __slots__ = ("_is_simple", "_part", "_pointer", "_schemas")
-
-    def __init__(self, schemas: JsonSchemas, pointer: str, validator: Callable[[], Any]) -> None:
-        Judge.__init__(self, validator)
-        part = schemas.at(pointer)
-        self._schemas = schemas
-        self._pointer = pointer
-        self._part: dict[str, Any] = part if isinstance(part, dict) else {}
-        self.kinds, texts = schemas.starts(part)
-        self.texts = None if texts is None else sorted(texts)
-        self.text_rule = "const" if "const" in self._part else "enum"
-        # The kind alone decides: nothing is left to judge.
-        is_kind = isinstance(self._part.get("type"), str) and self._part["type"] != "integer"
-        self._is_simple = is_kind and self._part.keys() <= _ANNOTATIONS
-
-    def refuse_kind(self, kind: int) -> Refusal:
-        types = self._part.get("type")
-        if types is None:
-            rule = next((it for it in _KIND_RULES if it in self._part), "false")
-            return Refusal("type" if rule == "$ref" else rule, f"{NAMES[kind]} is not allowed")
-        names = " or ".join(types) if isinstance(types, list) else types
-        return Refusal("type", f"expected {names} but got {NAMES[kind]}")
-
-    def finish(self, value: Any, made: Any = None) -> tuple[Any, Refusal | None]:
-        is_valid = self._is_simple and self.kinds & kind_of(value)
-        return (value, None) if is_valid else Judge.finish(self, value)
+        """Return the first complaint of jsonschema-rs."""
+        error = next(iter(self._validator.iter_errors(value)))
+        rule, message = error.kind.name, error.message
+        if rule == "falseSchema":
+            is_key = "additionalProperties" in error.schema_path[-1:]
+            rule = "additionalProperties" if is_key else "false"
+        if not isinstance(error.instance, (dict, list)):
+            shown = quote(error.instance)
+            is_named = _MASK in message
+            message = message.replace(_MASK, shown, 1) if is_named else f"{message}, not {shown}"
+        message = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
+        return Refusal(rule, message, tuple(error.instance_path))
 
     def choose(self, container: Any, step: str | int | None) -> Node:
         """Follow references to the rules for the inside."""
@@ -252,56 +205,37 @@ class JsonNode(Judge):
         return node
 
     def child(self, step: str | int) -> Node | Refusal:
-        return self._element(step) if isinstance(step, int) else self._member(step)
-
-    def _member(self, key: str) -> Node | Refusal:
         part = self._part
-        properties = part.get("properties", {})
-        if key in properties:
-            return self._below("properties", key)
+        if isinstance(step, int):
+            first = part.get("prefixItems", ()) if self._schemas.has_prefix else ()
+            if step < len(first):
+                return self._below("prefixItems", str(step))
+            return self._below("items") if isinstance(part.get("items"), (dict, bool)) else ANY
+        if step in part.get("properties", ()):
+            return self._below("properties", step)
         if "patternProperties" in part or "additionalProperties" not in part:
             return ANY
         if part["additionalProperties"] is False:
-            return refuse_key("additionalProperties", key, list(properties))
+            return refuse_key("additionalProperties", step, list(part.get("properties", ())))
         return self._below("additionalProperties")
 
-    def _element(self, index: int) -> Node:
-        part = self._part
-        keyword = "prefixItems" if self._schemas.has_prefix else "items"
-        rest = "items" if self._schemas.has_prefix else "additionalItems"
-        first = part.get(keyword, ())
-        if isinstance(first, (dict, bool)):
-            return self._below(keyword)
-        if index < len(first):
-            return self._below(keyword, str(index))
-        return self._below(rest) if rest in part and (first or self._schemas.has_prefix) else ANY
-
     def _below(self, *steps: str) -> Node:
-        tokens = [percent(it.replace("~", "~0").replace("/", "~1"), safe="~") for it in steps]
+        tokens = [percent(step.replace("~", "~0").replace("/", "~1"), safe="~") for step in steps]
         return self._schemas.node("/".join((self._pointer, *tokens)))
 
 
-def _union(kinds: Iterable[int]) -> int:
-    union = 0
-    for kind in kinds:
-        union |= kind
-    return union
-
-
-def _is_entangled(schema: Any) -> bool:
+def _is_entangled(schema: dict[str, Any]) -> bool:
     """Return whether parts depend on more than their own text and local references."""
-    todo = [{key: it for key, it in schema.items() if key not in ("$id", "id", "$schema")}]
+    todo: list[Any] = [{key: schema[key] for key in schema.keys() - {"$id", "id", "$schema"}}]
     while todo:
         part = todo.pop()
         if isinstance(part, list):
             todo += part
         elif isinstance(part, dict):
+            # A property may have the name of a keyword: then its value is a schema.
+            names = [key for key in _ENTANGLED & part.keys() if not isinstance(part[key], dict)]
             reference = part.get("$ref", "#")
-            names = (part.get("$id"), part.get("id"), part.get("$schema"))
-            is_local = not isinstance(reference, str) or reference[:2] in ("#", "#/")
-            if not is_local or not _ENTANGLED.isdisjoint(part):
-                return True
-            if any(isinstance(it, str) for it in names):
+            if names or isinstance(reference, str) and reference[:2] not in ("#", "#/"):
                 return True
             todo += [value for key, value in part.items() if key not in _DATA]
     return False
@@ -313,10 +247,5 @@ def _refuse_fetch(uri: str) -> Any:
 
 def _without_surrogates(value: Any) -> Any:
     """Return the value with U+FFFD for lone surrogates, which have no UTF-8 form."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_without_surrogates(item) for item in value]
-    if isinstance(value, dict):
-        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
-    return value
+    text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+    return json.loads(text.decode("utf-16", "replace"))

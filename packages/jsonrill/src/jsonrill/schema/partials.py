@@ -6,8 +6,8 @@ code of the class: no `__init__`, no validator, no `__init_subclass__`.
 
 from __future__ import annotations
 
-import json
 from abc import ABCMeta
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 _CACHE: Final = "__jsonrill_partial__"
@@ -40,25 +40,19 @@ class PartialModel(PartialInstance):
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
         """Dump without warnings, and without computed fields if one fails."""
-        model: Any = super()
-        options = {"warnings": False, **options}
-        try:
-            return cast("dict[str, Any]", model.model_dump(**options))
-        except Exception:  # a computed field needs what has not come
-            computed = cast(Any, type(self)).model_computed_fields
-            options["exclude"] = {*(options.get("exclude") or ()), *computed}
-            return cast("dict[str, Any]", model.model_dump(**options))
+        return cast("dict[str, Any]", self._dump(cast(Any, super()).model_dump, options))
 
     def model_dump_json(self, **options: Any) -> str:
         """Dump without warnings, and without computed fields if one fails."""
-        model: Any = super()
+        return cast("str", self._dump(cast(Any, super()).model_dump_json, options))
+
+    def _dump(self, dump: Callable[..., Any], options: dict[str, Any]) -> Any:
+        options = {"warnings": False, **options}
         try:
-            return cast("str", model.model_dump_json(**{"warnings": False, **options}))
-        except Exception:
-            indent = options.pop("indent", None)
-            value = self.model_dump(**{**options, "mode": "json"})
-            separators = (",", ":") if indent is None else (",", ": ")
-            return json.dumps(value, indent=indent, ensure_ascii=False, separators=separators)
+            return dump(**options)
+        except Exception:  # a computed field needs what has not come
+            computed = cast(Any, type(self)).model_computed_fields
+            return dump(**{**options, "exclude": {*(options.get("exclude") or ()), *computed}})
 
     def __repr_args__(self) -> Any:
         """Leave out computed fields, which may need what has not come."""

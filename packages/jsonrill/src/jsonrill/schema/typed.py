@@ -11,25 +11,13 @@ from collections.abc import Callable, Iterable
 from copy import copy, deepcopy
 from decimal import Decimal
 from enum import Enum
+from functools import reduce
+from operator import or_
 from typing import Any, Final
 
 from ..jsontext import dumps
 from ..paths import ABSENT, Path
-from .early import (
-    ANY,
-    ARRAY,
-    BOOLEAN,
-    EVERY,
-    NAMES,
-    NULL,
-    NUMBER,
-    OBJECT,
-    STRING,
-    UNKNOWN,
-    Node,
-    Unknown,
-    kind_of,
-)
+from .early import ANY, NAMES, UNKNOWN, Kind, Node, Unknown, kind_of
 from .errors import Refusal, library, quote, refuse_key
 from .partials import partial_dataclass, partial_model
 
@@ -37,31 +25,33 @@ Core = dict[str, Any]
 
 # The kinds that lax mode may convert to each type.
 _KINDS: Final = {
-    "none": NULL,
-    **dict.fromkeys(("bool", "int", "float"), STRING | NUMBER | BOOLEAN),
-    **dict.fromkeys(("decimal", "date", "time", "datetime", "timedelta"), STRING | NUMBER),
-    **dict.fromkeys(("str", "bytes", "uuid", "url", "multi-host-url", "json"), STRING),
-    **dict.fromkeys(("list", "set", "frozenset", "tuple"), ARRAY),
-    **dict.fromkeys(("dict", "model", "dataclass", "typed-dict"), OBJECT),
+    "none": Kind.NULL,
+    **dict.fromkeys(("bool", "int", "float"), Kind.STRING | Kind.NUMBER | Kind.BOOLEAN),
+    **dict.fromkeys(("decimal", "date", "time", "datetime"), Kind.STRING | Kind.NUMBER),
+    **dict.fromkeys(("timedelta",), Kind.STRING | Kind.NUMBER),
+    **dict.fromkeys(("str", "bytes", "uuid", "url", "multi-host-url", "json"), Kind.STRING),
+    **dict.fromkeys(("list", "set", "frozenset", "tuple"), Kind.ARRAY),
+    **dict.fromkeys(("dict", "model", "dataclass", "typed-dict"), Kind.OBJECT),
 }
 # The Python types that pydantic returns unchanged, and the zeros.
 _UNCHANGED: Final[dict[str, type]] = {"str": str, "int": int, "float": float, "bool": bool}
-_ZEROS: Final[dict[str, type]] = {**_UNCHANGED, "bytes": bytes, "decimal": Decimal}
-_COLLECTIONS: Final[dict[str, Callable[[list[Any]], Any]]] = {
-    "list": list,
-    "set": set,
-    "frozenset": frozenset,
-    "tuple": tuple,
+_ZEROS: Final[dict[str, type]] = {
+    **{zero.__name__: zero for zero in (str, int, float, bool, bytes, list, set, frozenset, dict)},
+    "decimal": Decimal,
 }
 # Keys of core schemas that add no rule to a type.
 _NO_RULES: Final = frozenset(
     ("type", "ref", "metadata", "serialization", "strict", "items_schema", "fail_fast")
-    + ("variadic_item_index",)
 )
 _CHANGES_TEXT: Final = ("strip_whitespace", "to_lower", "to_upper")
 _FIELDS: Final = frozenset(("model-fields", "dataclass-args", "typed-dict"))
 _FUNCTIONS: Final = frozenset(("function-before", "function-wrap", "function-after"))
-_SAMPLES: Final = {NULL: "null", NUMBER: "0", STRING: '""', ARRAY: "[]", OBJECT: "{}"}
+# Types that are another one, in JSON mode.
+_SAME: Final = {"custom-error": "schema", "default": "schema", "json-or-python": "json_schema"}
+_UNUSUAL: Final = {"type": "unusual"}
+_SAMPLES: Final[dict[int, Any]] = {
+    kind_of(sample): sample for sample in (None, True, 0, "", [], {})
+}
 
 
 def compile_type(source: Any, zeros: bool) -> tuple[Node, Callable[[Any], Any]]:
@@ -104,32 +94,20 @@ class Types:
         return self._nodes[key][0]
 
     def _make(self, core: Core, config: Core) -> Node:
-        if _needs_other_fields(core):
+        if core is _UNUSUAL or _needs_other_fields(core):
             return UNKNOWN
-        match core["type"]:
-            case "any":
-                return ANY
-            case "definition-ref":
-                return self.node(self.definitions.get(core["schema_ref"]), config)
-            case "custom-error":
-                return self.node(core["schema"], config)
-            case "json-or-python":
-                return self.node(core["json_schema"], config)
-            case "default" if core.get("on_error", "raise") == "raise":
-                return self.node(core["schema"], config)
-            case "literal" | "enum":
-                return Listed(self, core, config)
-            case "dict":
-                return Members(self, core, config)
-            case "list" | "set" | "frozenset" | "tuple":
-                return Items(self, core, config)
-            case "model" | "dataclass" | "typed-dict":
-                return self._class(core, core.get("config") or config)
-            case "nullable" | "union" | "tagged-union":
-                return Union(self, core, config)
-            case "function-after" | "function-before" | "function-wrap":
-                return self._validated(core, config, core["schema"], core["type"] != "function-after")
-        return TypedNode(self, core, config)
+        name = core["type"]
+        if name == "any":
+            return ANY
+        if name == "definition-ref":
+            return self.node(self.definitions.get(core["schema_ref"]), config)
+        if name in _SAME and core.get("on_error", "raise") == "raise":
+            return self.node(core[_SAME[name]], config)
+        if name in _FUNCTIONS:
+            return self._validated(core, config, core["schema"], name != "function-after")
+        if name in ("model", "dataclass", "typed-dict"):
+            return self._class(core, core.get("config") or config)
+        return _NODES.get(name, TypedNode)(self, core, config)
 
     def _class(self, core: Core, config: Core) -> Node:
         inner = core if core["type"] == "typed-dict" else core["schema"]
@@ -180,7 +158,7 @@ class TypedNode(Node):
 
     def __init__(self, types: Types, core: Core, config: Core) -> None:
         name = core["type"]
-        Node.__init__(self, _KINDS.get(name, EVERY))
+        Node.__init__(self, _KINDS.get(name, Kind.EVERY))
         # The kind of container whose inside this node knows.
         self._shape = self.kinds
         self.types, self.core, self.config = types, core, config
@@ -189,8 +167,8 @@ class TypedNode(Node):
         # The class of a root model.
         self.root_of: Any = None
         self._validator: Any = None
-        if self.kinds == STRING and config.get("coerce_numbers_to_str"):
-            self.kinds |= NUMBER
+        if self.kinds == Kind.STRING and config.get("coerce_numbers_to_str"):
+            self.kinds |= Kind.NUMBER
         changes = any(core.get(rule, config.get(f"str_{rule}")) for rule in _CHANGES_TEXT)
         self._grows = name == "str" and not changes
         has_rules = any(key.startswith(("str_", "allow_inf")) for key in config)
@@ -207,7 +185,7 @@ class TypedNode(Node):
         node = copy(self)
         node.core, node._validator, node._unchanged = core, None, None
         if is_changed:
-            node.is_certain, node.kinds, node.texts = False, EVERY, None
+            node.is_certain, node.kinds, node.texts = False, Kind.EVERY, None
         return node
 
     @property
@@ -221,10 +199,8 @@ class TypedNode(Node):
         return self.types.node(core, self.config)
 
     def refuse_kind(self, kind: int) -> Refusal:
-        refusal = judge(self.validator, _SAMPLES.get(kind, "true"), is_text=True)[1]
-        if refusal is None:
-            return Node.refuse_kind(self, kind)
-        return refusal._replace(message=f"{refusal.message}, not {NAMES[kind]}")
+        refusal = judge(self.validator, _SAMPLES[kind], NAMES[kind])[1]
+        return Node.refuse_kind(self, kind) if refusal is None else refusal._replace(path=())
 
     def choose(self, container: Any, step: str | int | None) -> Node:
         return self if self._shape & kind_of(container) else UNKNOWN
@@ -238,7 +214,7 @@ class TypedNode(Node):
     def grow(self, text: str) -> Any:
         return self.wrap(text) if self._grows else ABSENT
 
-    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
+    def show(self, children: Any) -> Any:
         return ABSENT
 
     def wrap(self, shown: Any) -> Any:
@@ -266,7 +242,7 @@ class Listed(TypedNode):
             return
         is_text = all(type(value) is str for value in self.values)
         is_text = is_text and not config.get("coerce_numbers_to_str")
-        self.kinds = STRING if is_text else STRING | NUMBER | BOOLEAN | NULL
+        self.kinds = Kind.STRING if is_text else Kind.EVERY - Kind.ARRAY - Kind.OBJECT
         self.texts = sorted(value for value in self.values if isinstance(value, str))
         self.text_rule = "literal_error" if core["type"] == "literal" else "enum"
 
@@ -276,94 +252,61 @@ class Listed(TypedNode):
 
 
 class Items(TypedNode):
-    """A list, set, frozenset or tuple; a tuple of fixed length is shown when it is complete."""
+    """A list, set, frozenset or tuple; all but a list are shown when they are complete."""
 
-    __slots__ = ("_collect", "_first", "_rest")
+    __slots__ = ("_first", "_rest")
 
     def __init__(self, types: Types, core: Core, config: Core) -> None:
         TypedNode.__init__(self, types, core, config)
-        self._collect = _COLLECTIONS[core["type"]]
-        self._rest: Core | None = core.get("items_schema")
+        self.is_hidden = core["type"] != "list"
+        rest = core.get("items_schema")
         self._first: list[Core] = []
-        self._grows = True
-        if isinstance(self._rest, list):
-            many = core.get("variadic_item_index")
-            self._grows = many == len(self._rest) - 1
-            self._first, self._rest = self._rest[:many], self._rest[-1]
+        self._rest: Core | None = None if isinstance(rest, list) else rest
+        if isinstance(rest, list):
+            self._first = rest[: core.get("variadic_item_index")]
+            self._rest = rest[-1] if len(self._first) == len(rest) - 1 else _UNUSUAL
 
     def child(self, step: str | int) -> Node | Refusal:
         assert isinstance(step, int)
-        if step < len(self._first):
-            return self.part(self._first[step])
-        return self.part(self._rest) if self._grows else UNKNOWN
+        return self.part(self._first[step]) if step < len(self._first) else self.part(self._rest)
 
     def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
-        if made is not None and self._grows and _NO_RULES.issuperset(self.core):
-            collected = ABSENT if any(item is ABSENT for item in made) else self._collected(made)
-            if collected is not ABSENT:
-                return collected, None
+        is_plain = not self.is_hidden and _NO_RULES.issuperset(self.core)
+        if is_plain and made is not None and not any(item is ABSENT for item in made):
+            return made, None
         return judge(self.validator, value)
 
-    def grow(self, text: str) -> Any:
-        return ABSENT
-
-    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
-        # An element of a set is shown when it is complete: the set would have another one then.
-        is_ordered = self._collect is list or self._collect is tuple
-        shown = Node.show(self, base, step, inner if is_ordered else ABSENT)
-        return self._collected(shown) if self._grows else ABSENT
-
-    def _collected(self, made: list[Any]) -> Any:
-        try:
-            return made if self._collect is list else self._collect(made)
-        except TypeError:  # not hashable before it is complete
-            return ABSENT
-
-    def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        zeros = [self.part(core).zero(around) for core in self._first]
-        return None if None in zeros else self._collect(zeros)
+    def show(self, children: Any) -> Any:
+        return children
 
 
 class Members(TypedNode):
-    """A dict."""
+    """A dict; if its keys are not plain strings it is shown when it is complete."""
 
-    __slots__ = ("_keys", "_values")
+    __slots__ = ("_values",)
 
     def __init__(self, types: Types, core: Core, config: Core) -> None:
         TypedNode.__init__(self, types, core, config)
         self._values: Core | None = core.get("values_schema")
         keys = core.get("keys_schema") or {"type": "any"}
-        is_plain = keys["type"] in ("any", "str") and _NO_RULES.issuperset(keys)
-        only_keys = {"type": "dict", "keys_schema": keys}
-        self._keys = None if is_plain else TypedNode(types, only_keys, config)
+        self.is_hidden = keys["type"] not in ("any", "str") or not _NO_RULES.issuperset(keys)
 
     def child(self, step: str | int) -> Node | Refusal:
         return self.part(self._values)
 
-    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
-        shown = Node.show(self, base, step, inner)
-        return shown if self._keys is None else {self._key(key): shown[key] for key in shown}
-
-    def _key(self, key: str) -> Any:
-        """Return what pydantic makes of a key."""
-        made = ABSENT if self._keys is None else self._keys.finish({key: None})[0]
-        return key if made is ABSENT else next(iter(made))
-
-    def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        return {}
+    def show(self, children: Any) -> Any:
+        return children
 
 
 class Fields(TypedNode):
     """A model, a dataclass or a TypedDict: named fields."""
 
-    __slots__ = ("_children", "_closed", "_extra", "_fields", "_make", "_missing", "_names",
-                 "cls")  # fmt: skip
+    __slots__ = ("_closed", "_extra", "_fields", "_names", "cls")
 
     def __init__(self, types: Types, core: Core, config: Core, inner: Core) -> None:
         TypedNode.__init__(self, types, core, config)
         # A TypedDict is shown as a dict with the keys that have come.
         self.cls = None if core["type"] == "typed-dict" else core["cls"]
-        self._make = partial_model if hasattr(self.cls, "model_construct") else partial_dataclass
         is_call = inner["type"] == "dataclass-args"
         fields = inner["fields"]
         self._fields: dict[str, Core] = {f["name"]: f for f in fields} if is_call else fields
@@ -371,94 +314,70 @@ class Fields(TypedNode):
         rule = "unexpected_keyword_argument" if is_call else "extra_forbidden"
         self._closed = rule if extra == "forbid" else ""
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
-        # The field of each key, and whether no other key comes before it; no field for keys of
-        # which only pydantic knows what they are for.
-        self._names: dict[Any, tuple[str | None, bool]] = {}
+        # The field of each key. Of keys that may not count in the end, as a second alias, only
+        # pydantic knows what they are for.
+        self._names: dict[Any, str | None] = {}
         for name, field in self._fields.items():
             for rank, path in enumerate(_paths(name, field, config)):
-                is_plain = len(path) == 1 and path[0] not in self._names and field.get("init", True)
-                self._names[path[0]] = (name if is_plain else None, rank == 0)
-        self._children: dict[Any, Node] = {}
-        self._missing: dict[str, Callable[[tuple[Any, ...]], Any]] = {}
+                is_sure = rank == 0 and len(path) == 1 and path[0] not in self._names
+                self._names[path[0]] = name if is_sure and field.get("init", True) else None
 
     def child(self, step: str | int) -> Node | Refusal:
-        if step not in self._children:
-            if step not in self._names:
-                is_closed = self._closed and isinstance(step, str)
-                return refuse_key(self._closed, step, [*self._names]) if is_closed else self._extra
-            self._children[step] = self._child(*self._names[step])
-        return self._children[step]
-
-    def _child(self, name: str | None, is_first: bool) -> Node:
-        if name is None:
-            return UNKNOWN
-        schema = self._fields[name]["schema"]
-        node = self.part(schema)
-        if is_first or not isinstance(node, TypedNode):
-            return node
-        # Another key may come that counts instead: an invalid value is no violation.
-        return node.around({"type": "default", "schema": schema, "on_error": "default",
-                            "default": None}, is_changed=True)  # fmt: skip
+        name = self._names.get(step)
+        if name is not None:
+            return self.part(self._fields[name]["schema"])
+        if step in self._names or not self._closed:
+            return UNKNOWN if step in self._names else self._extra
+        return refuse_key(self._closed, str(step), [*self._names])
 
     def may_be(self, container: Any, step: str | int | None) -> bool:
         """Return False if a Literal of this class says that the object belongs to another one."""
-        for key in self._names:
-            node = self.child(key) if key in container and key != step else None
-            if isinstance(node, Listed) and node.texts is not None:
-                if container[key] not in node.values:
-                    return False
-        return True
+        keys = [key for key in container if key != step and key in self._names]
+        listed = [(container[key], self.child(key)) for key in keys]
+        return all(
+            not isinstance(node, Listed) or node.texts is None or value in node.values
+            for value, node in listed
+        )
 
-    def prepare(self, made: Any) -> Any:
-        values = {} if self.cls is None else self.missing()
-        names: set[str] = set()
+    def show(self, children: Any) -> Any:
+        values: dict[str, Any] = {}
         extra: dict[str, Any] = {}
-        for key, value in made.items():
-            self._put(key, value, values, names, extra)
-        return values, names, extra
+        for key, value in children.items():
+            name = self._names.get(key)
+            if name is None:
+                extra[key] = value
+            else:
+                values[name] = value
+        return {**values, **extra} if self.cls is None else self._instance(values, extra)
 
-    def _put(self, key: Any, value: Any, values: Any, names: set[str], extra: Any) -> None:
-        name, is_first = self._names.get(key, (None, False))
-        if name is None:
-            extra[key] = value
-        elif is_first or name not in names:
-            values[name] = value
-            names.add(name)
+    def _instance(self, values: dict[str, Any], extra: Any, around: tuple[Any, ...] = ()) -> Any:
+        """Return a partial instance, in which fields that have not come are as `_missing` says."""
+        shown = {
+            name: values[name] if name in values else self._missing(field["schema"], around)
+            for name, field in self._fields.items()
+        }
+        if hasattr(self.cls, "model_construct"):
+            return partial_model(self.cls, shown, set(values), extra or None)
+        return partial_dataclass(self.cls, shown)
 
-    def show(self, base: Any, step: str | int | None, inner: Any) -> Any:
-        values, names, extra = base[0].copy(), base[1].copy(), base[2].copy()
-        if inner is not ABSENT:
-            self._put(step, inner, values, names, extra)
-        if self.cls is None:
-            return {**values, **extra}
-        return self._make(self.cls, values, names, extra or None)
+    def _missing(self, schema: Core, around: tuple[Any, ...]) -> Any:
+        """Return the value of a field that has not come: its default, else None, or a zero."""
+        if schema["type"] == "default":
+            factory, default = schema.get("default_factory"), schema.get("default")
+            if factory is not None and not schema.get("default_factory_takes_data"):
+                return factory()
+            return deepcopy(default) if schema.get("copy_default") else default
+        while schema["type"] in _FUNCTIONS:
+            schema = schema["schema"]
+        return self.part(schema).zero((*around, self.cls)) if self.types.zeros else None
 
     def field_names(self, keys: Iterable[str]) -> dict[str, str]:
-        names = {key: self._names.get(key, (None, False))[0] for key in keys}
-        return {key: name for key, name in names.items() if name is not None}
-
-    def missing(self, around: tuple[Any, ...] = ()) -> dict[str, Any]:
-        """Return the fields that have not come: their default, else None, or a zero."""
-        if not self._missing:
-            for name, field in self._fields.items():
-                self._missing[name] = self._before(field["schema"])
-        return {name: make((*around, self.cls)) for name, make in self._missing.items()}
-
-    def _before(self, schema: Core) -> Callable[[tuple[Any, ...]], Any]:
-        """Return what makes the value of a field that has not come."""
-        if schema["type"] != "default":
-            return self.part(schema).zero if self.types.zeros else lambda around: None
-        factory, default = schema.get("default_factory"), schema.get("default")
-        if factory is not None and not schema.get("default_factory_takes_data"):
-            return lambda around: factory()
-        return lambda around: deepcopy(default) if schema.get("copy_default") else default
+        return {key: name for key in keys if (name := self._names.get(key)) is not None}
 
     def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        if self.cls is None:
-            names = [name for name, field in self._fields.items() if field.get("required", True)]
-            return {name: self.part(self._fields[name]["schema"]).zero(around) for name in names}
-        is_inside = self.cls in around
-        return None if is_inside else self._make(self.cls, self.missing(around), set())
+        if self.cls is None or self.cls in around:
+            return None
+        return self._instance({}, None, around)
 
 
 class Tag(Unknown):
@@ -467,7 +386,7 @@ class Tag(Unknown):
     __slots__ = ()
 
     def __init__(self, texts: Iterable[str]) -> None:
-        Unknown.__init__(self, STRING, sorted(texts))
+        Unknown.__init__(self, Kind.STRING, sorted(texts))
         self.text_rule = "union_tag_invalid"
 
     def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
@@ -485,7 +404,7 @@ class Union(TypedNode):
         self._tag: str | None = None
         self._tags: dict[Any, Node] = {}
         if core["type"] == "nullable":
-            self._nodes = [Node(NULL), self.part(core["schema"])]
+            self._nodes = [Node(Kind.NULL), self.part(core["schema"])]
         elif core["type"] == "union":
             choices = [item[0] if isinstance(item, tuple) else item for item in core["choices"]]
             self._nodes = [self.part(choice) for choice in choices]
@@ -495,10 +414,8 @@ class Union(TypedNode):
             self._nodes = list(self._tags.values())
             if isinstance(core["discriminator"], str):
                 self._tag = core["discriminator"]
-        self.kinds = 0
-        for node in self._nodes:
-            self.kinds |= node.kinds
-        strings = [node for node in self._nodes if node.kinds & STRING]
+        self.kinds = reduce(or_, (node.kinds for node in self._nodes))
+        strings = [node for node in self._nodes if node.kinds & Kind.STRING]
         if strings and all(node.texts is not None for node in strings):
             self.texts = sorted({text for node in strings for text in node.texts or ()})
             self.text_rule = strings[0].text_rule
@@ -522,31 +439,39 @@ class Union(TypedNode):
         return Tag(self._tags) if is_tag else UNKNOWN
 
     def grow(self, text: str) -> Any:
-        nodes = [node for node in self._nodes if node.kinds & STRING]
+        nodes = [node for node in self._nodes if node.kinds & Kind.STRING]
         return self.wrap(nodes[0].grow(text)) if len(nodes) == 1 else ABSENT
 
     def zero(self, around: tuple[Any, ...] = ()) -> Any:
         return None
 
 
+_NODES: Final[dict[str, type[TypedNode]]] = {
+    "dict": Members,
+    **dict.fromkeys(("literal", "enum"), Listed),
+    **dict.fromkeys(("list", "set", "frozenset", "tuple"), Items),
+    **dict.fromkeys(("nullable", "union", "tagged-union"), Union),
+}
+
+
 def judge(
-    validator: Any, value: Any, *, is_whole: bool = False, is_text: bool = False
+    validator: Any, value: Any, name: str = "", *, is_whole: bool = False
 ) -> tuple[Any, Refusal | None]:
     """Return what pydantic makes of a complete value, or why it refuses it.
 
-    If user code raises another exception, that is its verdict on the whole, and none on a part.
+    `name` is what a message calls the value. If user code raises another exception, that is its
+    verdict on the whole, and none on a part.
     """
     from pydantic_core import ValidationError
 
     try:
         try:
-            text = value if is_text else dumps(value, strict=True)
+            return validator.validate_json(dumps(value, strict=True)), None
         except TypeError:
             # Numbers that were read with another `parse_float` have no JSON form.
             return validator.validate_python(value), None
-        return validator.validate_json(text), None
     except ValidationError as error:
-        return ABSENT, _explain(error, value, is_text)
+        return ABSENT, _explain(error, value, name)
     except RecursionError as error:
         return ABSENT, Refusal("depth", f"the value cannot be validated: {error}")
     except Exception as error:
@@ -554,19 +479,19 @@ def judge(
         return ABSENT, failure if is_whole else None
 
 
-def _explain(error: Any, value: Any, is_text: bool) -> Refusal:
+def _explain(error: Any, value: Any, name: str) -> Refusal:
     """Return the first of pydantic's complaints."""
     first = error.errors(include_url=False, include_context=False)[0]
     message = first["msg"]
     if first["type"] == "missing":
         message = f"{quote(first['loc'][-1])} is missing"
-    elif not is_text and not isinstance(first["input"], (dict, list)):
-        message += f", not {quote(first['input'])}" if first["type"] != "json_invalid" else ""
+    elif name or not isinstance(first["input"], (dict, list)) and first["type"] != "json_invalid":
+        message += f", not {name or quote(first['input'])}"
     path: Path = ()
     # Only the steps that exist: a location also has the names of alternatives.
-    for step in () if is_text else first["loc"]:
-        is_step = isinstance(value, list) and isinstance(step, int) and step < len(value)
-        if is_step or isinstance(value, dict) and step in value:
+    for step in first["loc"]:
+        is_index = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if is_index or isinstance(value, dict) and step in value:
             path, value = (*path, step), value[step]
     return Refusal(first["type"], message, path)
 
