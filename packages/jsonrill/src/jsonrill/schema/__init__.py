@@ -47,6 +47,8 @@ class Schema:
         if hasattr(type(source), "model_dump") and not isinstance(source, type):
             name = type(source).__name__
             raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
+        self._source: Any = source
+        self.is_typed: bool = not isinstance(source, (bool, Mapping))
         self.node: Node
         self._whole: Judge | None
         if isinstance(source, Schema):
@@ -54,7 +56,6 @@ class Schema:
             self.is_typed, self._source = source.is_typed, source._source
         else:
             self.node, self._whole = _compile(source, zeros)
-            self.is_typed, self._source = not isinstance(source, (bool, Mapping)), source
 
     def __deepcopy__(self, memo: Any) -> Schema:
         return self

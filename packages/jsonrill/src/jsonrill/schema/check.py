@@ -188,7 +188,7 @@ class Check:
             first = first_refusal(self._node, value, open_path)
             raise Refused(first or refused.refusal) from None
 
-    def _look(self, value: Any, open_path: Path) -> None:
+    def _look(self, value: Any, open_path: tuple[Any, ...]) -> None:
         frames, node = self._frames, self._node
         shown, self._shown = self._shown, ABSENT
         self._path = open_path
@@ -291,10 +291,11 @@ def cut_before(value: Any, path: Path) -> Any:
     if not path:
         return value
     containers = [value]
-    for step in path[:-1]:
+    steps: list[Any] = list(path)
+    for step in steps[:-1]:
         containers.append(containers[-1][step])
     good: Any = ABSENT
-    for container, step in zip(reversed(containers), reversed(path), strict=True):
+    for container, step in zip(reversed(containers), reversed(steps), strict=True):
         if isinstance(container, list):
             cut: Any = container[:step] if good is ABSENT else [*container[:step], good]
         else:

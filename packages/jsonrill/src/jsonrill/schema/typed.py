@@ -49,9 +49,7 @@ _FUNCTIONS: Final = frozenset(("function-before", "function-wrap", "function-aft
 # Types that are another one, in JSON mode.
 _SAME: Final = {"custom-error": "schema", "default": "schema", "json-or-python": "json_schema"}
 _UNUSUAL: Final = {"type": "unusual"}
-_SAMPLES: Final[dict[int, Any]] = {
-    kind_of(sample): sample for sample in (None, True, 0, "", [], {})
-}
+_SAMPLES: Final[tuple[Any, ...]] = (None, True, 0, "", [], {})
 
 
 def compile_type(source: Any, zeros: bool) -> tuple[Node, Callable[[Any], Any]]:
@@ -199,7 +197,8 @@ class TypedNode(Node):
         return self.types.node(core, self.config)
 
     def refuse_kind(self, kind: int) -> Refusal:
-        refusal = judge(self.validator, _SAMPLES[kind], NAMES[kind])[1]
+        sample = next(sample for sample in _SAMPLES if kind_of(sample) == kind)
+        refusal = judge(self.validator, sample, NAMES[kind])[1]
         return Node.refuse_kind(self, kind) if refusal is None else refusal._replace(path=())
 
     def choose(self, container: Any, step: str | int | None) -> Node:
