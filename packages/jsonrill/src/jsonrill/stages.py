@@ -101,7 +101,8 @@ class FieldStage(Stage):
     """The top-level fields of a document with a schema, when they are complete."""
 
     def __init__(self, document: Any) -> None:
-        if not getattr(document, "has_fields", False):
+        schema = getattr(document, "schema", None)
+        if schema is None or not schema.takes_objects:
             raise TypeError("the schema has no fields: use values(…) for what is not an object")
         self._document = document
 

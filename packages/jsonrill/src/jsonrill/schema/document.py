@@ -70,11 +70,6 @@ class SchemaDocument:
         return self.value
 
     @property
-    def has_fields(self) -> bool:
-        """True if the value may be an object."""
-        return self.schema.takes_objects
-
-    @property
     def started(self) -> bool:
         """True once the value has begun."""
         return self._value is not ABSENT

@@ -36,14 +36,8 @@ NAMES: Final = {
     Kind.ARRAY: "an array",
     Kind.OBJECT: "an object",
 }
-_KINDS: Final = {
-    type(None): Kind.NULL,
-    bool: Kind.BOOLEAN,
-    str: Kind.STRING,
-    list: Kind.ARRAY,
-    dict: Kind.OBJECT,
-}
-_FIRST: Final = {"n": Kind.NULL, "t": Kind.BOOLEAN, "f": Kind.BOOLEAN}
+_KINDS: Final = dict(zip((type(None), bool, int, str, list, dict), NAMES, strict=True))
+_FIRST: Final = {"n": Kind.NULL, "t": Kind.BOOLEAN, "f": Kind.BOOLEAN, "-": Kind.NUMBER}
 _ZEROS: Final = {Kind.BOOLEAN: False, Kind.NUMBER: 0, Kind.STRING: ""}
 
 
@@ -54,8 +48,7 @@ def kind_of(value: Any) -> int:
 
 def kind_of_text(text: str) -> int:
     """Return the kind of a number or literal that begins so; Kind.EVERY if it is neither."""
-    is_number = text[:1] == "-" or text[:1].isdigit()
-    return Kind.NUMBER if is_number else _FIRST.get(text[:1], Kind.EVERY)
+    return Kind.NUMBER if text[:1].isdecimal() else _FIRST.get(text[:1], Kind.EVERY)
 
 
 class Node:

@@ -23,14 +23,15 @@ from .partials import partial_dataclass, partial_model
 
 Core = dict[str, Any]
 
+_TIMES: Final = ("date", "time", "datetime", "timedelta")
+_ARRAYS: Final = ("list", "set", "frozenset", "tuple")
 # The kinds that lax mode may convert to each type.
 _KINDS: Final = {
     "none": Kind.NULL,
     **dict.fromkeys(("bool", "int", "float"), Kind.STRING | Kind.NUMBER | Kind.BOOLEAN),
-    **dict.fromkeys(("decimal", "date", "time", "datetime"), Kind.STRING | Kind.NUMBER),
-    **dict.fromkeys(("timedelta",), Kind.STRING | Kind.NUMBER),
+    **dict.fromkeys(("decimal", *_TIMES), Kind.STRING | Kind.NUMBER),
     **dict.fromkeys(("str", "bytes", "uuid", "url", "multi-host-url", "json"), Kind.STRING),
-    **dict.fromkeys(("list", "set", "frozenset", "tuple"), Kind.ARRAY),
+    **dict.fromkeys(_ARRAYS, Kind.ARRAY),
     **dict.fromkeys(("dict", "model", "dataclass", "typed-dict"), Kind.OBJECT),
 }
 # The Python types that pydantic returns unchanged, and the zeros.
@@ -48,8 +49,8 @@ _FIELDS: Final = frozenset(("model-fields", "dataclass-args", "typed-dict"))
 _FUNCTIONS: Final = frozenset(("function-before", "function-wrap", "function-after"))
 # Types that are another one, in JSON mode.
 _SAME: Final = {"custom-error": "schema", "default": "schema", "json-or-python": "json_schema"}
-_UNUSUAL: Final = {"type": "unusual"}
-_SAMPLES: Final[tuple[Any, ...]] = (None, True, 0, "", [], {})
+# A value of each kind.
+_SAMPLES: Final[dict[int, Any]] = dict(zip(NAMES, (None, True, 0, "", [], {}), strict=True))
 
 
 def compile_type(source: Any, zeros: bool) -> tuple[Node, Callable[[Any], Any]]:
@@ -92,7 +93,7 @@ class Types:
         return self._nodes[key][0]
 
     def _make(self, core: Core, config: Core) -> Node:
-        if core is _UNUSUAL or _needs_other_fields(core):
+        if _needs_other_fields(core):
             return UNKNOWN
         name = core["type"]
         if name == "any":
@@ -197,8 +198,7 @@ class TypedNode(Node):
         return self.types.node(core, self.config)
 
     def refuse_kind(self, kind: int) -> Refusal:
-        sample = next(sample for sample in _SAMPLES if kind_of(sample) == kind)
-        refusal = judge(self.validator, sample, NAMES[kind])[1]
+        refusal = judge(self.validator, _SAMPLES[kind], NAMES[kind])[1]
         return Node.refuse_kind(self, kind) if refusal is None else refusal._replace(path=())
 
     def choose(self, container: Any, step: str | int | None) -> Node:
@@ -258,16 +258,19 @@ class Items(TypedNode):
     def __init__(self, types: Types, core: Core, config: Core) -> None:
         TypedNode.__init__(self, types, core, config)
         self.is_hidden = core["type"] != "list"
-        rest = core.get("items_schema")
+        # The types of the first elements, and of the others; None if it is not known.
         self._first: list[Core] = []
-        self._rest: Core | None = None if isinstance(rest, list) else rest
-        if isinstance(rest, list):
-            self._first = rest[: core.get("variadic_item_index")]
-            self._rest = rest[-1] if len(self._first) == len(rest) - 1 else _UNUSUAL
+        self._rest: Core | None = core.get("items_schema", {"type": "any"})
+        if isinstance(self._rest, list):
+            many = core.get("variadic_item_index")
+            is_last = many == len(self._rest) - 1
+            self._first, self._rest = self._rest[:many], self._rest[-1] if is_last else None
 
     def child(self, step: str | int) -> Node | Refusal:
         assert isinstance(step, int)
-        return self.part(self._first[step]) if step < len(self._first) else self.part(self._rest)
+        if step < len(self._first):
+            return self.part(self._first[step])
+        return UNKNOWN if self._rest is None else self.part(self._rest)
 
     def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
         is_plain = not self.is_hidden and _NO_RULES.issuperset(self.core)
@@ -448,7 +451,7 @@ class Union(TypedNode):
 _NODES: Final[dict[str, type[TypedNode]]] = {
     "dict": Members,
     **dict.fromkeys(("literal", "enum"), Listed),
-    **dict.fromkeys(("list", "set", "frozenset", "tuple"), Items),
+    **dict.fromkeys(_ARRAYS, Items),
     **dict.fromkeys(("nullable", "union", "tagged-union"), Union),
 }
 
