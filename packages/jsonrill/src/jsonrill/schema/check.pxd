@@ -18,4 +18,4 @@ cdef class Check:
     @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, new=list)
     cdef _look(self, value, open_path)
     @cython.locals(frame=Frame)
-    cpdef partial(self)
+    cpdef partial(self, depth=*)

@@ -249,10 +249,13 @@ class Check:
             raise Refused(first_refusal(self._node, value) or refusal)
         return result
 
-    def partial(self) -> Any:
-        """Return the partial value as it was at the last look; `ABSENT` if there is none."""
-        inner = self._shown
-        for frame in reversed(self._frames):
+    def partial(self, depth: int | None = None) -> Any:
+        """Return the partial value as it was at the last look; `ABSENT` if there is none.
+
+        With a `depth`, what is open inside that many containers is left out.
+        """
+        inner = self._shown if depth is None else ABSENT
+        for frame in reversed(self._frames[:depth]):
             inner = frame.show(inner)
         return inner
 
