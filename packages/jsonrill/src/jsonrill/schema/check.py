@@ -275,12 +275,16 @@ class Check:
         if not isinstance(value, (dict, list)) or self._node.refuse_start(value) is not None:
             return ABSENT, ABSENT
         good = cut_before(value, path)
+        return good, self.partial_of(good, path[:-1])
+
+    def partial_of(self, value: Any, open_path: Path | None) -> Any:
+        """Return the partial value of another state; `ABSENT` if there is none."""
         check = Check(self._node)
         try:
-            check.look(good, path[:-1])
+            check.look(value, open_path)
         except Refused:
-            return good, ABSENT
-        return good, check.partial()
+            return ABSENT
+        return check.partial()
 
 
 def _refuse_start(node: Node, value: Any, is_quiet: bool) -> None:
