@@ -26,7 +26,7 @@ _LONGEST: Final = 300
 _TYPES: Final = {"integer": Kind.NUMBER, **{name.split()[-1]: kind for kind, name in NAMES.items()}}
 # Keywords that require nothing of a value of the right type.
 _ANNOTATIONS: Final = frozenset(("type", "title", "description", "default", "examples"))
-_SIMPLE: Final = _TYPES.keys() - {"integer"}
+_SIMPLE: Final = [name for name in _TYPES if name != "integer"]
 # With these a part does not mean the same on its own.
 _ENTANGLED: Final = frozenset(
     ("$id", "id", "$schema", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor")

@@ -239,9 +239,11 @@ class Listed(TypedNode):
         is_simple = all(type(value) in (str, int, bool, type(None)) for value in self.values)
         if not is_simple or core.get("missing") or core.get("sub_type") in ("int", "float"):
             return
-        is_text = all(type(value) is str for value in self.values)
-        is_text = is_text and not config.get("coerce_numbers_to_str")
-        self.kinds = Kind.STRING if is_text else Kind.EVERY - Kind.ARRAY - Kind.OBJECT
+        # true equals 1, and 1.0 equals 1.
+        number = Kind.NUMBER | Kind.BOOLEAN
+        kinds = [number if isinstance(value, int) else kind_of(value) for value in self.values]
+        coerced = Kind.NUMBER if config.get("coerce_numbers_to_str") else 0
+        self.kinds = reduce(or_, kinds, coerced)
         self.texts = sorted(value for value in self.values if isinstance(value, str))
         self.text_rule = "literal_error" if core["type"] == "literal" else "enum"
 
