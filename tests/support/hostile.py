@@ -30,17 +30,18 @@ OWN_VIEWS: tuple[dict[str, Any], ...] = (
     {"format": "updates", "mode": "one-by-one"},
     {"format": "fragments"},
     {"format": "chunks"},
+    {"format": "deltas"},
     {"format": "raw"},
 )
 VIEWS: tuple[dict[str, Any], ...] = (
     *OWN_VIEWS,
     *({"format": name} for name in DIALECTS),
-    {"format": "ag-ui", "fragments": 1},
 )
 CALL_VIEWS: tuple[dict[str, Any], ...] = (
     {"format": "calls"},
     {"format": "raw"},
-    *({"format": name, "fragments": 1} for name in DIALECTS),
+    {"format": "parts"},
+    *({"format": name} for name in DIALECTS),
 )
 
 
@@ -50,7 +51,7 @@ WORST = (
     {"format": "fragments"},
     {"format": "ai-sdk"},
     {"format": "calls"},
-    {"format": "ai-sdk", "fragments": 1},
+    {"format": "parts"},
 )
 
 

@@ -1,6 +1,5 @@
 // argv: URL of an upstream, the library, what to do. Prints what jsonrill makes of the streams of unmodified SDKs.
 import Anthropic from "@anthropic-ai/sdk";
-import { GoogleGenAI } from "@google/genai";
 import { createOpenAI } from "@ai-sdk/openai";
 import { jsonSchema, streamText, tool } from "ai";
 import OpenAI from "openai";
@@ -56,7 +55,6 @@ async function all(make) {
 const messages = [{ role: "user", content: "hello" }];
 const openai = new OpenAI({ baseURL: `${base}/v1`, apiKey: "none", maxRetries: 0 });
 const anthropic = new Anthropic({ baseURL: base, apiKey: "none", maxRetries: 0 });
-const google = new GoogleGenAI({ apiKey: "none", httpOptions: { baseUrl: base } });
 const provider = createOpenAI({ baseURL: `${base}/v1`, apiKey: "none" });
 const any = jsonSchema({ type: "object" });
 const tools = Object.fromEntries(["weather", "search", "ping"].map((name) => [name, tool({ inputSchema: any })]));
@@ -73,7 +71,6 @@ const streams = {
   responsesHelper: () => openai.responses.stream({ model: "any", input: "hello" }),
   anthropic: () => anthropic.messages.create({ ...chat, max_tokens: 9, stream: true }),
   anthropicHelper: () => anthropic.messages.stream({ ...chat, max_tokens: 9 }),
-  gemini: () => google.models.generateContentStream({ model: "any", contents: "hello" }),
   aiSdk: ai,
   aiSdkFull: () => ai().fullStream,
   aiSdkUi: () => ai().toUIMessageStream(),

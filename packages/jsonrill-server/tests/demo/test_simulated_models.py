@@ -12,8 +12,6 @@ import anthropic
 import httpx2
 import openai
 import pytest
-from google import genai
-from mistralai.client import Mistral
 from pydantic import BaseModel
 
 import jsonrill
@@ -225,23 +223,14 @@ def test_an_agent_takes_two_turns_in_each_api(
 
 
 def test_a_limit_of_tokens_cuts_the_answer(oai: openai.OpenAI, claude: anthropic.Anthropic) -> None:
-    chat = oai.chat.completions.create(model="any", messages=ASK, n=2, max_tokens=3)
-    assert [choice.finish_reason for choice in chat.choices] == ["length", "length"]
+    chat = oai.chat.completions.create(model="any", messages=ASK, max_tokens=3)
+    assert [choice.finish_reason for choice in chat.choices] == ["length"]
     assert chat.choices[0].message.content == "You said: Pl"
     details = oai.responses.create(model="any", input="x", max_output_tokens=3).incomplete_details
     assert details is not None and details.reason == "max_output_tokens"
     assert claude.messages.create(model="any", max_tokens=3, messages=ASK).stop_reason == (
         "max_tokens"
     )
-
-
-def test_several_choices_are_streamed(oai: openai.OpenAI) -> None:
-    stream = oai.chat.completions.create(model="any", messages=ASK, n=2, stream=True)
-    texts = ["", ""]
-    for chunk in stream:
-        for choice in chunk.choices:
-            texts[choice.index] += choice.delta.content or ""
-    assert texts[0] == texts[1] != ""
 
 
 @pytest.mark.parametrize("name", [*models()])
@@ -285,27 +274,6 @@ def test_async_clients(url: str) -> None:
             assert "".join([piece async for piece in jsonrill.content(stream2)])
 
     asyncio.run(run())
-
-
-def test_gemini_and_mistral(url: str) -> None:
-    config: Any = {"response_mime_type": "application/json", "response_schema": Trip}
-    tools: Any = {"tools": [{"function_declarations": [{"name": "get_weather"}]}]}
-    with genai.Client(api_key="any", http_options={"base_url": url}) as gemini:
-        stream = gemini.models.generate_content_stream(
-            model="any", contents="Plan a trip to Rome.", config=config
-        )
-        *_, last = jsonrill.values(stream, Trip)
-        calls = gemini.models.generate_content(
-            model="any", contents=WEATHER[0]["content"], config=tools
-        ).function_calls
-    assert last == TRIP
-    assert calls is not None and [(it.name, it.args) for it in calls] == CALLED
-    with Mistral(api_key="any", server_url=url) as mistral:
-        updates = jsonrill.tool_calls(
-            mistral.chat.stream(model="any", messages=WEATHER, tools=CHAT_TOOLS),
-            provider="mistral",
-        )
-        assert [(it.call.name, it.call.args) for it in updates if it.status == "complete"] == CALLED
 
 
 BAD: list[tuple[str, Any, str]] = [
@@ -430,16 +398,6 @@ REQUESTS: dict[str, Any] = {
         "tools": [{"name": "f", "input_schema": PLACE}], "tool_choice": {"type": "any"},
         "output_config": {"format": {"type": "json_schema", "schema": PLACE}},
         "thinking": {"type": "enabled"},
-    },
-    "/v1/models/m:generateContent": {
-        "contents": [
-            {"role": "user", "parts": [{"text": "x"}]},
-            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
-            {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]},
-        ],
-        "tools": [{"functionDeclarations": [{"name": "f", "parameters": {"type": "OBJECT"}}]}],
-        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},
-        "generationConfig": {"responseSchema": {"type": "OBJECT"}, "maxOutputTokens": 5},
     },
 }  # fmt: skip
 JUNK: list[Any] = [None, True, 0, -1, 1.5, "", "x", [], {}, [None], [[]], {"type": 5}, 10**30]

@@ -46,12 +46,20 @@ def last(end: str, format: str) -> Any:
     return asyncio.run(read(ENDS[end], format))[0]
 
 
-@pytest.mark.parametrize("format", ["updates", "fragments", "chunks", "calls", "ag-ui"])
+@pytest.mark.parametrize("format", ["updates", "fragments", "chunks", "calls", "parts", "ag-ui"])
 @pytest.mark.parametrize("end", ["error", "error at once"])
 def test_an_error_of_the_provider_is_told_as_one(end: str, format: str) -> None:
     event = last(end, format)
     error = event if format == "ag-ui" else event["error"]
     assert (error["code"], error["message"]) == ("PROVIDER_ERROR", "too busy")
+
+
+@pytest.mark.parametrize("end", ["error", "error at once", "lost", "length"])
+def test_a_copy_by_deltas_is_told_that_it_is_not_complete(end: str) -> None:
+    message = last(end, "deltas")
+    # A stream that fails at once is a snapshot.
+    error = message["error"] if isinstance(message, dict) else message[-1][1]
+    assert error["code"] == ("PROVIDER_ERROR" if "error" in end else "TRUNCATED")
 
 
 @pytest.mark.parametrize("end, reason", [("error", "error"), ("lost", "error")])

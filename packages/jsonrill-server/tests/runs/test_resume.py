@@ -15,7 +15,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from jsonrill.options import Input
 
 from jsonrill.eventstream import SSEDecoder, SSEEvent
 from jsonrill_server.runs import hub as hub_module
@@ -23,7 +22,7 @@ from jsonrill_server.runs import view as view_module
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.options import FORMATS, StreamOptions, ViewOptions
 from jsonrill_server.runs.positions import START, Position, parse
-from jsonrill_server.runs.records import Record
+from jsonrill_server.runs.records import Input, Record
 from jsonrill_server.runs.settings import Settings
 from jsonrill_server.runs.value import read_log
 from jsonrill_server.store import LogLost, MemoryStore, Store, open_store
@@ -43,13 +42,13 @@ def _event(text: str) -> str:
 
 EVENTS = [_event(text) for text in TEXTS]
 TEXT_VIEWS = [
-    *(ViewOptions(format=format) for format in FORMATS if format != "calls"),
+    *(ViewOptions(format=format) for format in FORMATS if format not in ("calls", "parts")),
     ViewOptions(send="delta"),
 ]
 EVENT_VIEWS = [
     ViewOptions(format=format)
     for format in FORMATS
-    if format not in ("updates", "fragments", "chunks")
+    if format not in ("updates", "fragments", "chunks", "deltas")
 ]
 VIEWS = [("text", view) for view in TEXT_VIEWS] + [("events", view) for view in EVENT_VIEWS]
 

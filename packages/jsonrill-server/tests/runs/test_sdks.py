@@ -17,8 +17,6 @@ from support.provider_streams import STREAMS
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")
-genai = pytest.importorskip("google.genai")
-mistral = pytest.importorskip("mistralai.client")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession")
 ANSWER = FakeAnswer(
@@ -61,18 +59,8 @@ def messages_helper(url: str, stack: ExitStack) -> Any:
     return stack.enter_context(client.messages.stream(model="any", messages=ASK, max_tokens=99))
 
 
-def gemini(url: str, stack: ExitStack) -> Any:
-    client = stack.enter_context(genai.Client(api_key="none", http_options={"base_url": url}))
-    return client.models.generate_content_stream(model="any", contents="hello")
-
-
-def mistral_chat(url: str, stack: ExitStack) -> Any:
-    client = stack.enter_context(mistral.Mistral(server_url=url, api_key="none"))
-    return stack.enter_context(client.chat.stream(model="any", messages=ASK))
-
-
 STREAMED: list[Callable[[str, ExitStack], Any]] = [
-    *(chat, chat_helper, chat_async, responses, messages, messages_helper, gemini, mistral_chat)
+    *(chat, chat_helper, chat_async, responses, messages, messages_helper)
 ]
 
 

@@ -1,7 +1,4 @@
-"""A hostile record does not hold up the event loop; `tests/hard/hard_lag.py` has them full-sized.
-
-What is rendered in parts is what would be rendered at once.
-"""
+"""A hostile record does not hold up the event loop (full-sized: `tests/hard/hard_lag.py`)."""
 
 from __future__ import annotations
 
@@ -14,24 +11,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from jsonrill.jsontext import dumps, dumps_in_parts
-from jsonrill.partial_stream import PartialStream
 from jsonrill_server.runs import steps
 from jsonrill_server.runs.hub import Hub
-from jsonrill_server.runs.options import BadOption, StreamOptions
-from jsonrill_server.runs.records import CLOSED, Record
-from jsonrill_server.runs.render import rendering
+from jsonrill_server.runs.options import StreamOptions
+from jsonrill_server.runs.records import Record
 from jsonrill_server.runs.settings import Settings
 from jsonrill_server.runs.steps import Steps
 from jsonrill_server.runs.value import value_of
 from jsonrill_server.store import MemoryStore
-from support import SLACK, examples, few, hard
-from support.hostile import HOSTILE, LAG, lag_of, view_of
-from support.prefixes import texts
-from support.streams import MODES
+from support import SLACK, hard
+from support.hostile import HOSTILE, LAG, lag_of
 
 SIZE = 20_000
 
@@ -47,41 +38,6 @@ def test_no_record_holds_up_the_loop(name: str) -> None:
             assert (await lag_of(options, records, view)).busy < LAG * SLACK
 
     asyncio.run(main())
-
-
-@few(6)
-@pytest.mark.parametrize("name", HOSTILE)
-def test_parts_of_a_record_give_the_same_updates(name: str, monkeypatch: Any) -> None:
-    options, records = HOSTILE[name].make(200 if name == "any of" else 2000)
-    stream = StreamOptions(**options)
-    for view in HOSTILE[name].views:
-        outputs = []
-        for part in (7, 1 << 30):
-            monkeypatch.setattr("jsonrill_server.runs.render.PART", part)
-            monkeypatch.setattr("jsonrill.dialects.ai_sdk.AISDK.part", part)
-            monkeypatch.setattr("jsonrill_server.runs.render.LARGE", part)
-            try:
-                work = rendering(stream, view_of(view, stream))
-            except BadOption:
-                continue
-            events = [work.feed([Record(stream.input, record)]) for record in records]
-            outputs.append([*events, work.end(CLOSED)])
-        assert outputs[:1] == outputs[1:]
-
-
-@examples(60)
-@given(st.data())
-def test_a_piece_in_parts_gives_the_updates_of_the_piece(data: st.DataObject) -> None:
-    text = data.draw(texts())
-    mode = data.draw(st.sampled_from(MODES))
-    entity = data.draw(st.sampled_from([None, "[*]", "*"]))
-    whole, parts = (PartialStream(mode, entity=entity, send="both") for _ in range(2))
-    size = data.draw(st.integers(1, 10))
-    updates = []
-    for at in range(0, len(text), size):
-        updates += parts.feed(text[at : at + size], more=at + size < len(text))
-    assert updates == whole.feed(text)
-    assert parts.flush() == whole.flush()
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 500])

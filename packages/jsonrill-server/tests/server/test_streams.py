@@ -98,17 +98,18 @@ def test_every_mode(server: Server, client: httpx2.Client, mode: str) -> None:
 
 
 def test_formats_agree(server: Server, client: httpx2.Client) -> None:
-    from jsonrill.wire.reader import WireReader
-
-    from jsonrill import Rebuilder
+    from jsonrill import Rebuilder, Receiver
 
     stream = published(client)
     assert "".join(datas(read(server, stream, "format=chunks"))) == TEXT
     assert "".join(datas(read(server, stream, "format=raw"))) == TEXT
-    rebuilder, reader = Rebuilder(), WireReader()
+    rebuilder, receiver = Rebuilder(), Receiver()
     for batch in datas(read(server, stream, "format=fragments")):
-        rebuilder.feed([it for item in batch if (it := reader.read(item)) is not None])
-    assert rebuilder.value == json.loads(TEXT)
+        rebuilder.feed(batch)
+    for message in datas(read(server, stream, "format=deltas")):
+        receiver.feed(message)
+    assert rebuilder.value == receiver.value == json.loads(TEXT)
+    assert receiver.ended and receiver.error is None
     answer = client.get(f"/v1/streams/{stream}/value")
     assert answer.json()["value"] == json.loads(TEXT)
     assert answer.json()["complete"] is True

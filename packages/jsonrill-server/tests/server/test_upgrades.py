@@ -19,7 +19,7 @@ from jsonrill_server.store import Entry, MemoryStore
 LATER: list[dict[str, Any]] = [
     {"shade": "blue"},
     {"mode": "FOURTH_DIMENSION"},
-    {"entity": "items", "shade": {"deep": [1]}},
+    {"entity": "a", "shade": {"deep": [1]}},
     {"repair": ["around", "a-later-rule"]},
     {"entity": "$..x[?(@)]", "mode": "ONE-BY-ONE"},
     {"only_complete": ["$..x"], "zero_values": True},
@@ -76,7 +76,7 @@ def test_what_is_known_beside_such_an_option_is_kept() -> None:
 def test_a_client_that_asks_for_such_an_option_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown option"):
         StreamOptions.from_json({"shade": "blue"})
-    with pytest.raises(ValueError, match="no such repair"):
+    with pytest.raises(ValueError, match="no repair rule"):
         rendering(StreamOptions.from_json({"repair": ["a-later-rule"]}), ViewOptions())
 
 

@@ -12,11 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from jsonrill.options import Input
-
 from jsonrill.demo.recordings import recorded
 
-from ..runs.records import Record
+from ..runs.records import Input, Record
 
 PIECE = 4
 

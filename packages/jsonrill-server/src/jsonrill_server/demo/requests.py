@@ -1,6 +1,6 @@
 """What a request to a provider's API asks for: one reader for all of them.
 
-The APIs of OpenAI, Anthropic, Mistral and Google say the same with other names, which do not
+The APIs of OpenAI and Anthropic say the same with other names, which do not
 contradict each other: a part of a request is known by its shape, whichever API it is of. What no
 API takes (a call without its result, a role that is none) is an `InvalidRequest`.
 """
@@ -17,13 +17,11 @@ _NEEDED: Final = {
     "/chat/completions": ("messages", "model"),
     "/responses": ("input", "model"),
     "/messages": ("messages", "model", "max_tokens"),
-    ":generateContent": ("contents",),
-    ":streamGenerateContent": ("contents",),
 }
-_ROLES: Final = ("user", "assistant", "model", "system", "developer", "tool", "function")
-_LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens")
+_ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
+_LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 # Words of the APIs for whether tools are called.
-_CHOICES: Final = {"auto": "auto", "validated": "auto", "none": "none"} | dict.fromkeys(
+_CHOICES: Final = {"auto": "auto", "none": "none"} | dict.fromkeys(
     ("required", "any", "tool", "function"), "required"
 )
 
@@ -77,24 +75,22 @@ def read(path: str, body: Any) -> Asked | None:
 
 
 def _read(body: Json, history: Any) -> Asked:
-    config = {**body, **(body.get("generationConfig") or {})}
-    asked = Asked(_of_type(str, "model", body.get("model", "gemini")))
+    asked = Asked(_of_type(str, "model", body["model"]))
     _listen(asked, history, "the tool" if body.get("previous_response_id") else "")
     asked.tools = dict(_tools(body.get("tools") or ()))
     _choose(asked, body)
-    _note_form(asked, config)
+    _note_form(asked, body)
     for name in _LIMITS:
-        if (limit := config.get(name)) is not None:
+        if (limit := body.get(name)) is not None:
             asked.limit = _of_type(int, name, limit)
             if asked.limit < 1:
                 raise InvalidRequest(f"Invalid '{name}': the minimum is 1", name)
             break
     _of_type(dict, "stream_options", body.get("stream_options") or {})
-    if (count := body.get("n")) is not None and not 0 < _of_type(int, "n", count) <= 128:
-        raise InvalidRequest("Invalid 'n': from 1 to 128", "n")
+    if body.get("n") not in (None, 1):
+        raise InvalidRequest("Invalid 'n': the simulated models write one choice", "n")
     thinking = (body.get("thinking") or {}).get("type") in ("enabled", "adaptive")
-    thoughts = (config.get("thinkingConfig") or {}).get("includeThoughts")
-    asked.reasons = bool(thinking or thoughts or (body.get("reasoning") or {}).get("summary"))
+    asked.reasons = bool(thinking or (body.get("reasoning") or {}).get("summary"))
     return asked
 
 
@@ -132,12 +128,12 @@ def _listen(asked: Asked, history: Any, unknown: str) -> None:
 
 def _turns(message: Json) -> Iterator[tuple[str, str, str]]:
     """What a message says: by whom (call, result or user), the id of a call, its name or a text."""
-    # Google's messages may have no role, and OpenAI's items that are no messages.
-    role = message.get("role", "user" if "parts" in message else "")
+    # OpenAI's items that are no messages have no role.
+    role = message.get("role", "")
     if role and role not in _ROLES:
         raise InvalidRequest(f"messages: {role} is not a role", "messages")
     has_result = False
-    content = message.get("content") or message.get("parts")
+    content = message.get("content")
     blocks = [it for it in content if isinstance(it, dict)] if isinstance(content, list) else []
     for part in (message, *(message.get("tool_calls") or ()), *blocks):
         match part:
@@ -145,11 +141,6 @@ def _turns(message: Json) -> Iterator[tuple[str, str, str]]:
                 yield "call", part.get("call_id") or part["id"], name
             case {"id": id, "function": {"name": name}}:
                 yield "call", id, name
-            case {"functionCall": {"name": name}}:
-                yield "call", name, name
-            case {"functionResponse": {"name": name}}:
-                has_result = True
-                yield "result", name, str(part["functionResponse"].get("response", ""))
             case {"tool_call_id": id} | {"tool_use_id": id} | {"call_id": id}:
                 has_result = True
                 yield "result", id, _text(part.get("content") or part.get("output"))
@@ -168,36 +159,21 @@ def _text(content: Any) -> str:
 def _tools(tools: Any) -> Iterator[tuple[str, Any]]:
     """The functions among the tools: a name, and the schema of the arguments."""
     for tool in tools:
-        for it in (tool.get("function", tool), *(tool.get("functionDeclarations") or ())):
-            if "name" in it and tool.get("type", "custom") in ("function", "custom"):
-                schema = it.get("input_schema") or it.get("parametersJsonSchema")
-                schema = schema or _lowered(it.get("parameters")) or {}
-                yield _of_type(str, "name", it["name"]), _of_type(dict, "parameters", schema)
-
-
-def _lowered(schema: Any) -> Any:
-    """A schema; one of Gemini, whose types are in upper case, as a JSON Schema."""
-    if isinstance(schema, list):
-        return [_lowered(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    lowered = {name: _lowered(value) for name, value in schema.items()}
-    if isinstance(kind := schema.get("type"), str) and kind.isupper():
-        lowered["type"] = [kind.lower(), "null"] if schema.get("nullable") else kind.lower()
-    return lowered
+        it = tool.get("function", tool)
+        if "name" in it and tool.get("type", "custom") in ("function", "custom"):
+            schema = it.get("input_schema") or it.get("parameters") or {}
+            yield _of_type(str, "name", it["name"]), _of_type(dict, "parameters", schema)
 
 
 def _choose(asked: Asked, body: Json) -> None:
     """Note which tools may be called."""
-    calling = (body.get("toolConfig") or {}).get("functionCallingConfig")
-    choice: Any = calling or body.get("tool_choice") or "auto"
+    choice: Any = body.get("tool_choice") or "auto"
     if isinstance(choice, dict):
         choice = choice.get("allowed_tools") or choice
         if "tools" in choice:
             allowed = dict(_tools(choice["tools"]))
             asked.tools = {name: it for name, it in asked.tools.items() if name in allowed}
-        names = [(choice.get("function") or choice).get("name")]
-        asked.only = next(iter(choice.get("allowedFunctionNames") or names))
+        asked.only = (choice.get("function") or choice).get("name")
         asked.parallel = choice.get("disable_parallel_tool_use") is not True
         choice = choice.get("mode") or choice.get("type")
     asked.parallel = asked.parallel and body.get("parallel_tool_calls") is not False
@@ -211,14 +187,13 @@ def _choose(asked: Asked, body: Json) -> None:
         raise InvalidRequest("tool_choice needs tools", "tool_choice")
 
 
-def _note_form(asked: Asked, config: Json) -> None:
+def _note_form(asked: Asked, body: Json) -> None:
     """Note the format of the answer: text, JSON, or JSON by a schema."""
-    form = config.get("response_format") or config.get("output_format")
-    form = form or (config.get("text") or config.get("output_config") or {}).get("format") or {}
+    form = body.get("response_format") or body.get("output_format")
+    form = form or (body.get("text") or body.get("output_config") or {}).get("format") or {}
     kind = form.get("type", "text")
     if kind not in ("text", "json_object", "json_schema"):
         raise InvalidRequest(f"the format of the answer cannot be {kind}", "format")
-    asked.wants_json = kind != "text" or config.get("responseMimeType") == "application/json"
-    asked.schema = config.get("responseJsonSchema") or _lowered(config.get("responseSchema"))
+    asked.wants_json = kind != "text"
     if kind == "json_schema":
         asked.schema = _of_type(dict, "schema", (form.get("json_schema") or form).get("schema"))

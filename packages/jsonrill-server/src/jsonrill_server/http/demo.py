@@ -47,7 +47,6 @@ async def answer(request: Request) -> Response:
     body = await read_body(request, config_of(request).body_bytes)
     script = response_to(request.method, request.scope["path"], body, agent)
     if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
-        # Without comments, which Google's client does not read.
         return StreamingResponse(script_bytes(script), media_type=EVENT_STREAM["content-type"])
     content = b"".join([data async for data in script_bytes(script)])
     return Response(content, script.status, dict(script.headers))
@@ -60,9 +59,4 @@ ROUTES = (
     ("POST", "/v1/chat/completions", answer),
     ("POST", "/v1/responses", answer),
     ("POST", "/v1/messages", answer),
-    *(
-        ("POST", f"/{version}/models/{{model}}:{method}", answer)
-        for version in ("v1", "v1beta")
-        for method in ("generateContent", "streamGenerateContent")
-    ),
 )

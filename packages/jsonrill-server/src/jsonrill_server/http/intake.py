@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
 from typing import Any, Protocol
-
-from jsonrill.options import Input
-from jsonrill.sources.event_text import EventText
 
 from jsonrill.errors import LimitExceeded
 from jsonrill.eventstream import is_event_stream, is_lines
+from jsonrill.sources.events import EventText
 
 from ..problems import Problem
-from ..runs.records import Record
+from ..runs.records import Input, Record
 
 
 class BadBody(Problem):
@@ -103,7 +100,7 @@ class EventsIntake:
         return _records(self._text.flush())
 
 
-def _records(events: Iterator[str]) -> list[Record]:
+def _records(events: list[str]) -> list[Record]:
     return [one_record("events", data.encode(), "an event") for data in events if data.strip()]
 
 

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
+from jsonrill.partial_stream.stream import MODES
+
 from ..demo.generations import Order
-from ..runs.options import STREAM, VIEW
+from ..runs.options import FORMATS, STREAM
 from .publish import Failure
 
 Json = dict[str, Any]
@@ -70,11 +72,10 @@ _STATE: Final = _object(
 # Every parameter by its name: where it is, what it is, and its schema.
 _PARAMETERS: Final[dict[str, tuple[str, str, Json]]] = {
     "id": ("path", "The id that creating it gave.", _matching("^[A-Za-z0-9_-]{1,64}$")),
-    # The options of a view; in a query entity and mode are one text each.
-    **{
-        name: ("query", it.help, _TEXT if name in ("entity", "mode") else it.json_schema)
-        for name, it in VIEW.items()
-    },
+    "format": ("query", "What the events are.", {"type": "string", "enum": [*FORMATS]}),
+    "mode": ("query", "When updates are sent.", {"type": "string", "enum": [*MODES]}),
+    "entity": ("query", "What of the document is an entity: a key, or a pattern.", _TEXT),
+    "send": ("query", "What an update has.", {"type": "string", "enum": ["data", "delta", "both"]}),
     "after": ("query", "The id of the last event received.", _POSITION),
     "Last-Event-ID": ("header", "The same, as EventSource sends it.", _POSITION),
     "If-None-Match": ("header", "The ETag of the value you have.", _TEXT),
@@ -82,7 +83,8 @@ _PARAMETERS: Final[dict[str, tuple[str, str, Json]]] = {
     "Producer-Epoch": ("header", "Raised when the producer is restarted.", _COUNT),
     "Producer-Seq": ("header", "Number of the request in its epoch, from 0.", _COUNT),
 }
-_RESUMING: Final = "after Last-Event-ID"
+_VIEW: Final = "mode entity send"
+_READING: Final = f"format {_VIEW} after Last-Event-ID"
 _NUMBERED: Final = "Producer-Id Producer-Epoch Producer-Seq"
 
 
@@ -97,10 +99,6 @@ def _named(names: str) -> list[Json]:
 
 def _needed(place: str) -> Json:
     return {"required": True} if place == "path" else {}
-
-
-def _view(*left_out: str) -> str:
-    return " ".join(name for name in VIEW if name not in left_out)
 
 
 def _route(
@@ -125,12 +123,11 @@ def _route(
 
 def _routes() -> dict[str, Json]:
     """Every route by its method and path. Its length: it is a table, a row for each."""
-    options = {name: option.json_schema for name, option in STREAM.items()}
-    new = _object(options, additionalProperties=False)
+    new = STREAM.json_schema()
     state = {200: _content(_STATE)}
     to_read = {200: _EVENTS, 204: None}
     one = "/v1/streams/{id}"
-    dialect, sent = _view("format"), _body({}, required=False)
+    sent = _body({}, required=False)
     ready = {200: _ANY, 503: _ANY}
     return {
         "POST /v1/streams": _route("Create a stream", {201: _ANY}, body=_body(new, required=False)),
@@ -142,12 +139,12 @@ def _routes() -> dict[str, Json]:
         f"POST {one}/fail": _route(
             "Close with an error", state, body=_body(Failure.model_json_schema(), required=False)
         ),
-        f"GET {one}/events": _route("Read server-sent events", to_read, f"{_view()} {_RESUMING}"),
+        f"GET {one}/events": _route("Read server-sent events", to_read, _READING),
         f"GET {one}/value": _route("Get the value so far", {200: _ANY, 304: None}, "If-None-Match"),
-        f"GET {one}/ai-sdk": _route("Resume with the AI SDK", to_read, dialect),
-        f"POST {one}/ai-sdk": _route("Read with the AI SDK", to_read, dialect, sent),
-        f"GET {one}/ag-ui": _route("Read AG-UI events", to_read, dialect),
-        f"POST {one}/ag-ui": _route("Read with a client of AG-UI", to_read, dialect, sent),
+        f"GET {one}/ai-sdk": _route("Resume with the AI SDK", to_read, _VIEW),
+        f"POST {one}/ai-sdk": _route("Read with the AI SDK", to_read, _VIEW, sent),
+        f"GET {one}/ag-ui": _route("Read AG-UI events", to_read, _VIEW),
+        f"POST {one}/ag-ui": _route("Read with a client of AG-UI", to_read, _VIEW, sent),
         "GET /livez": _route("Check that the process answers", {200: _ANY}),
         "GET /readyz": _route("Check that requests may be sent here", ready),
         "GET /healthz": _route("Check that requests may be sent here", ready),

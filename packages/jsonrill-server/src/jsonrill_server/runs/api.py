@@ -17,11 +17,8 @@ from contextlib import AsyncExitStack, ExitStack, aclosing, suppress
 from types import TracebackType
 from typing import Any, Final, NamedTuple, TypedDict, Unpack
 
-from jsonrill.options import refuse_unknown
-from jsonrill.streams.driving import close_async_source
-
-from jsonrill.dialects import DIALECTS
-from jsonrill.errors import JsonrillError
+from jsonrill.driver import close_async_source
+from jsonrill.errors import JsonrillError, check_names
 from jsonrill.eventstream import SSEDecoder, ends_stream
 
 from ..store import (
@@ -113,7 +110,7 @@ class Runs:
         named = dict(resume) if isinstance(resume, Mapping) else {}
         again: Any = None if isinstance(resume, Mapping) else resume
         _functions(on_end=on_end, resume=again, **named)
-        refuse_unknown(values, RunSettings.__annotations__, "Runs has no setting")
+        check_names(values, RunSettings.__annotations__)
         total = Settings.__dataclass_fields__["total_streams"].default
         values["owner_streams"] = values.get("total_streams", total)
         limits = Settings(**values)
@@ -305,8 +302,7 @@ class Runs:
             kind = type(request).__qualname__
             raise TypeError(f"a request is one of Starlette, FastAPI or Django, not {kind}")
         if replay is None:
-            only_active = format in DIALECTS and DIALECTS[format].only_active
-            replay = not (only_active and request.method == "GET")
+            replay = not (format == "ai-sdk" and request.method == "GET")
 
         async def make() -> Reply:
             asked = request.headers.get("last-event-id"), query.get("after")

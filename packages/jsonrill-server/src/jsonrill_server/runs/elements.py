@@ -15,7 +15,7 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     Callable,
-    Iterator,
+    Iterable,
     Mapping,
     Sequence,
     Set,
@@ -28,22 +28,18 @@ from enum import Enum
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from typing import Any, Final
 
-from jsonrill.answers.parts import AnyPart
-from jsonrill.opening import open_source
-from jsonrill.options import Input
-from jsonrill.sources.event_text import EventText
-from jsonrill.sources.failures import FailedResponse
-from jsonrill.streams.driving import END, drive
-
-from jsonrill.errors import JsonrillError, SourceFailed, stream_error
-from jsonrill.eventstream import event_data
+from jsonrill.answer_parts import Part
+from jsonrill.driver import ElementReader, Stage, drive
+from jsonrill.errors import CutShort, JsonrillError, SourceFailed, stream_error
+from jsonrill.eventstream import event_data, is_event_stream, is_lines
 from jsonrill.jsontext import dumps, without_constants
 from jsonrill.providers import recognise
 from jsonrill.providers.objects import as_data
-from jsonrill.sources import EventReading, Opened
+from jsonrill.sources import Opened, open_source
+from jsonrill.sources.events import EventReader, EventText
 
 from .producer import Failed
-from .records import End, Record
+from .records import End, Input, Record
 from .threads import call_in_thread, in_thread
 
 _TEXT: Final = (str, bytes, bytearray, memoryview)
@@ -82,7 +78,7 @@ async def records_of(
 
 def records(source: Any, input: Input | None = None, *, sse: bool = False) -> Any:
     """Yield the records of a source, sync or async as it is."""
-    return drive(_Stage(input), source, reading=_Reading(sse))
+    return drive(_Stage(input), source, _Reader(sse))
 
 
 def check(source: Any) -> None:
@@ -114,34 +110,34 @@ async def called(source: Any) -> Any:
     return await source if isawaitable(source) else source
 
 
-class _Reading(EventReading):
+class _Reader(ElementReader):
     """Decodes text that is said to hold events; everything else goes on as it is."""
 
     def __init__(self, sse: bool) -> None:
-        super().__init__()
         self._sse = sse
+        self._text: EventText | None = None
+        # Reads the body of a response that is an error, and raises that.
+        self._failed: EventReader | None = None
 
-    def decoder(self, first: Any, source: Opened) -> Any:
+    def open(self, source: Opened) -> None:
         if source.failure is not None:
-            return FailedResponse(*source.failure)
-        if isinstance(first, _TEXT) and (self._sse or source.sse or source.lines):
-            return _Events(self._sse or source.sse)
-        return None
+            self._failed = EventReader()
+            self._failed.open(source)
+        sse = self._sse or is_event_stream(source.content_type)
+        if sse or is_lines(source.content_type):
+            self._text = EventText(sse=sse)
 
-
-class _Events:
-    """Text → the events that it holds, as JSON text."""
-
-    done = False
-
-    def __init__(self, sse: bool) -> None:
-        self._text = EventText(sse=sse)
-
-    def feed(self, element: Any) -> Iterator[Any]:
+    def feed(self, element: Any) -> Iterable[Any]:
+        if self._failed is not None:
+            return self._failed.feed(element)
+        if self._text is None or not isinstance(element, _TEXT):
+            return (element,)
         return map(_Json, self._text.feed(element if isinstance(element, str) else bytes(element)))
 
-    def flush(self) -> Iterator[Any]:
-        return map(_Json, self._text.flush())
+    def flush(self) -> Iterable[Any]:
+        if self._failed is not None:
+            return self._failed.flush()
+        return () if self._text is None else map(_Json, self._text.flush())
 
 
 class _Json(str):
@@ -150,7 +146,7 @@ class _Json(str):
     __slots__ = ()
 
 
-class _Stage:
+class _Stage(Stage):
     """Elements → records."""
 
     def __init__(self, input: Input | None) -> None:
@@ -159,24 +155,23 @@ class _Stage:
         # Packages whose objects are a provider's events.
         self._providers: set[str] = set()
 
-    def __call__(self, item: Any) -> Iterator[Record]:
-        if item is END:
-            if rest := self._utf8.decode(b"", True):
-                yield Record("text", rest)
-        elif isinstance(item, _Json):
-            yield Record(self._input or "events", without_constants(item))
-        elif isinstance(item, _TEXT):
-            text = item if isinstance(item, str) else self._utf8.decode(bytes(item))
-            if text:
-                yield Record(self._input or "text", text)
-        else:
-            input: Input = "snapshots" if self._input == "snapshots" else "events"
-            yield Record(input, self._json(item))
+    def feed(self, piece: Any) -> list[Record]:
+        if isinstance(piece, _Json):
+            return [Record(self._input or "events", without_constants(piece))]
+        if isinstance(piece, _TEXT):
+            text = piece if isinstance(piece, str) else self._utf8.decode(bytes(piece))
+            return [Record(self._input or "text", text)] if text else []
+        input: Input = "snapshots" if self._input == "snapshots" else "events"
+        return [Record(input, self._json(piece))]
+
+    def flush(self, cut: CutShort | None = None) -> list[Record]:
+        rest = self._utf8.decode(b"", True)
+        return [Record("text", rest)] if rest else []
 
     def _json(self, item: Any) -> str:
         if isinstance(item, _PLAIN):
             return _dumps(item)
-        if isinstance(item, AnyPart):
+        if isinstance(item, Part):
             return _dumps(item.to_dict())
         package = type(item).__module__.partition(".")[0]
         if package not in self._providers and recognise(item) is None:

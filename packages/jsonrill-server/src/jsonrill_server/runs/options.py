@@ -11,64 +11,85 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Final, TypedDict
+from typing import Annotated, Any, Final, Literal
 from weakref import WeakValueDictionary
 
-from jsonrill.options import (
-    Entity,
-    Input,
-    Mode,
-    Modes,
-    Null,
-    Numbers,
-    OnRevision,
-    Option,
-    Patterns,
-    Rules,
-    Schemas,
-    Send,
-    Stage,
-    allow,
-    modes_of,
-    of_stage,
-    offered,
-    refuse_unknown,
-    taken_by,
-)
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
 
 from jsonrill.dialects import DIALECTS
+from jsonrill.errors import check_names
+from jsonrill.partial_stream import Mode
+
+from .records import Input
 
 log = logging.getLogger("jsonrill_server.runs")
-FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", *DIALECTS)
-allow("format", FORMATS)
-
-STREAM: Final = {option.name: option for option in (*offered("server"), *taken_by("stream"))}
-VIEW: Final = {option.name: option for option in taken_by("view")}
+FORMATS: Final = ("updates", "fragments", "chunks", "deltas", "calls", "parts", "raw", *DIALECTS)
+# The options that each stage takes.
+STAGES: Final = {
+    "document": ("repair", "prefix"),
+    "updates": (
+        *("mode", "entity", "schema", "send", "repair", "prefix"),
+        *("partial_numbers", "early_literals", "zero_values", "only_complete"),
+    ),
+    "chunks": ("eager", "null", "on_revision", "numbers"),
+    "calls": ("provider", "schemas", "repair"),
+}
 
 # Up to this length, options are read and schemas are weighed at once.
 SHORT: Final = 1 << 14
+
+
+def _spelled(mode: Any) -> Any:
+    """Return a mode as it is spelled, which a client may write in lower case and with `_`."""
+    return mode.upper().replace("_", "-") if isinstance(mode, str) else mode
+
+
+_Mode = Annotated[Mode, BeforeValidator(_spelled)]
+Modes = _Mode | dict[str, _Mode]
+Send = Literal["data", "delta", "both"]
+
+
+_STRICT: Final = ConfigDict(extra="forbid", strict=True)
 
 
 class RunOptions(TypedDict, total=False):
     """Options of a run: how what it logs is read. They are those of a stream of the server."""
 
     mode: Modes
-    entity: Entity
+    entity: str | list[str] | dict[str, str] | None
     schema: Any
     send: Send
     partial_numbers: bool
     early_literals: bool
     zero_values: bool
-    only_complete: Patterns
-    repair: Rules
+    only_complete: str | list[str]
+    repair: bool | str | list[str]
     prefix: str
     eager: bool
-    null: Null
-    on_revision: OnRevision
-    numbers: Numbers
+    null: Literal["value", "placeholder"]
+    on_revision: Literal["raise", "keep"]
+    numbers: Literal["growing", "final"]
     provider: str
-    schemas: Schemas
+    schemas: dict[str, Any] | None
     input: Input
+
+
+@with_config(_STRICT)
+class CreateOptions(RunOptions, total=False):
+    """Options of a stream of the server; `lease`: a producer silent for so long is lost."""
+
+    lease: Annotated[float, Field(ge=1, le=86_400)] | None
+
+
+@with_config(_STRICT)
+class ReaderOptions(TypedDict, total=False):
+    """What a reader may choose."""
+
+    format: str
+    mode: Modes
+    entity: str | None
+    send: Send
 
 
 class EventOptions(TypedDict, total=False):
@@ -79,6 +100,10 @@ class EventOptions(TypedDict, total=False):
     send: Send
     thread: str
     run: str
+
+
+STREAM: Final = TypeAdapter[CreateOptions](CreateOptions)
+VIEW: Final = TypeAdapter[ReaderOptions](ReaderOptions)
 
 
 class BadOption(ValueError):
@@ -93,7 +118,7 @@ class StreamOptions:
     """The given options, stored with the stream; `of` returns those that a stage takes."""
 
     def __init__(self, /, **options: Any) -> None:
-        self.given = checked(STREAM, options, "option")
+        self.given = checked(STREAM, options)
         self.input: Input = options.get("input", "text")
         self.lease: float | None = options.get("lease")
         self.provider: str = options.get("provider", "auto")
@@ -110,8 +135,8 @@ class StreamOptions:
             raise BadOption("the options are a JSON object")
         return cls(**options)
 
-    def of(self, stage: Stage) -> dict[str, Any]:
-        return of_stage(stage, self.given)
+    def of(self, stage: str) -> dict[str, Any]:
+        return {name: self.given[name] for name in STAGES[stage] if name in self.given}
 
     @cached_property
     def schemas(self) -> tuple[list[Any], str]:
@@ -195,31 +220,31 @@ class ViewOptions:
 
     @classmethod
     def from_query(cls, query: Mapping[str, str], stream: StreamOptions) -> ViewOptions:
-        asked = {name: _read(name, text) for name, text in query.items() if name != "after"}
+        asked: dict[str, Any] = {name: text for name, text in query.items() if name != "after"}
         format = "calls" if stream.input == "events" else "updates"
-        parameters = {"format": format, **_kept(stream, asked), **asked}
-        return cls._of(parameters, "parameter")
+        return cls._of({"format": format, **_kept(stream, asked), **asked})
 
     @classmethod
     def of_run(
         cls, format: str, parameters: Mapping[str, Any], stream: StreamOptions
     ) -> ViewOptions:
         """The view that a reader of a run asks for; the run's own options are the defaults."""
-        if not isinstance(format, str):
-            raise BadOption(f"format is {VIEW['format'].allowed}, not {format!r}")
         asked = {name: value for name, value in parameters.items() if name not in ("thread", "run")}
-        view = cls._of({**_kept(stream, asked), **asked, "format": format}, "option")
+        view = cls._of({**_kept(stream, asked), **asked, "format": format})
         return replace(view, thread=parameters.get("thread", ""), run=parameters.get("run", ""))
 
     @classmethod
-    def _of(cls, parameters: dict[str, Any], what: str) -> ViewOptions:
-        options = checked(VIEW, parameters, what)
+    def _of(cls, parameters: dict[str, Any]) -> ViewOptions:
+        format = parameters["format"]
+        if format not in FORMATS:
+            raise BadOption(f"format is one of {', '.join(FORMATS)}, not {format!r}")
+        options = checked(VIEW, parameters)
         if isinstance(options.get("mode"), Mapping):
             options["mode"] = tuple(options["mode"].items())
         return cls(**options)
 
     @property
-    def modes(self) -> Modes:
+    def modes(self) -> Mode | dict[str, Mode]:
         """The mode of all entities, or of each by name."""
         return self.mode if isinstance(self.mode, str) else dict(self.mode)
 
@@ -235,20 +260,16 @@ def _kept(stream: StreamOptions, asked: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _read(name: str, text: str) -> Any:
-    """Return the value of a parameter: modes by name if the text has them."""
-    if name != "mode":
-        return text
-    try:
-        return modes_of(text)
-    except ValueError as error:
-        raise BadOption(str(error)) from error
-
-
-def checked(table: dict[str, Option], options: dict[str, Any], what: str) -> dict[str, Any]:
+def checked(kind: TypeAdapter[Any], options: dict[str, Any]) -> dict[str, Any]:
     """The options as stages take them; BadOption for one that is unknown or not allowed."""
     try:
-        refuse_unknown(options, table, f"unknown {what}")
-        return {name: table[name].check(value) for name, value in options.items()}
-    except (TypeError, ValueError) as error:
-        raise BadOption(str(error)) from error
+        return dict(kind.validate_python(options))
+    except ValidationError as error:
+        try:
+            check_names(options, kind.json_schema()["properties"])
+        except TypeError as unknown:
+            raise BadOption(str(unknown)) from error
+        first = error.errors(include_url=False, include_context=False)[0]
+        name = str(first["loc"][0])
+        message = first["msg"].replace("Input should be", "expected")
+        raise BadOption(f"{name} cannot be {options[name]!r:.80}: {message}") from error

@@ -10,10 +10,9 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Literal, NamedTuple
 
-from jsonrill.options import Input
-
 from ..store import Entry
 
+Input = Literal["text", "snapshots", "events"]
 Reason = Literal["closed", "cancelled", "error"]
 
 _MARKS: Final[dict[Input, bytes]] = {"text": b"t", "snapshots": b"s", "events": b"e"}

@@ -14,17 +14,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
-from jsonrill.options import TABLE, UpdateOptions, is_used
-from jsonrill.partial_stream.settings import StreamSettings
-from jsonrill.wire.fragment import Fragment
-from jsonrill.wire.full import to_wire
-from jsonrill.wire.parser import Parser
-
+from jsonrill.answer_parts import Parts
 from jsonrill.build.document import Document
 from jsonrill.chunker import Chunker
-from jsonrill.dialects import DIALECTS, Event, Settings
+from jsonrill.dialects import DIALECTS
 from jsonrill.errors import (
     CutShort,
     InvalidJSON,
@@ -34,8 +29,11 @@ from jsonrill.errors import (
     UnknownSource,
     stream_error,
 )
+from jsonrill.fragment import Fragment, Parser
 from jsonrill.jsontext import dumps, dumps_in_parts
 from jsonrill.partial_stream import PartialStream, Update
+from jsonrill.providers import Reader
+from jsonrill.sending import TextSender
 from jsonrill.sources.answer import AnswerText
 from jsonrill.toolcalls import ToolCallEvents, ToolCalls
 
@@ -44,11 +42,9 @@ from .positions import Position
 from .records import End, Record
 
 T = TypeVar("T")
-# Characters that are read in one part, where that does not show: the costliest schemas take a
-# third of a millisecond for each.
-PART: Final = 256
-# The same where each part is an event of its own.
+# Characters that are read in one part. An update has all the data, so there are few of those.
 EVENT: Final = 4096
+UPDATE: Final = 1 << 15
 # Events of one part.
 EVENTS: Final = 64
 # What came says nothing in the format that was asked for: that is not an empty answer.
@@ -254,8 +250,8 @@ class Updates(TextRendering):
         self._stream = PartialStream(**update_options(stream, view))
 
     def _piece(self, text: str) -> Iterator[list[str]]:
-        for part, more in parts(text, PART):
-            yield [self._json(update) for update in self._stream.feed(part, more=more)]
+        for part in parts(text, UPDATE):
+            yield [self._json(update) for update in self._stream.feed(part)]
 
     def _last(self) -> Iterator[list[str]]:
         return in_parts(self._stream.flush(self._source.cut), self._json)
@@ -269,10 +265,10 @@ class Fragments(TextRendering):
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream, view)
-        self._parser = Parser(**stream.of("fragments"))
+        self._parser = Parser(**stream.of("document"))
 
     def _piece(self, text: str) -> Iterator[list[str]]:
-        for part, _ in parts(text, EVENT):
+        for part in parts(text, EVENT):
             yield self._events(self._parser.feed, part)
 
     def _last(self) -> Iterator[list[str]]:
@@ -288,8 +284,8 @@ class Fragments(TextRendering):
             self._over = True
             return [*self._event(error.fragments), _error_of(error)]
 
-    def _event(self, fragments: list[Fragment]) -> list[str]:
-        return [dumps(list(map(to_wire, fragments)))] if fragments else []
+    def _event(self, fragments: Sequence[Fragment]) -> list[str]:
+        return [dumps([fragment.to_dict() for fragment in fragments])] if fragments else []
 
 
 class Chunks(TextRendering):
@@ -302,28 +298,77 @@ class Chunks(TextRendering):
         return iter(())
 
 
+class Deltas(TextRendering):
+    """The messages of the wire for growing JSON, which keep a copy of the document equal."""
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        super().__init__(stream, view)
+        self._sender = TextSender(**stream.of("document"))
+
+    def _piece(self, text: str) -> Iterator[list[str]]:
+        for part in parts(text, EVENT):
+            yield [self._dumps(message) for message in self._sender.feed(part)]
+
+    def _last(self) -> Iterator[list[str]]:
+        yield [self._dumps(message) for message in self._sender.flush(self._source.cut)]
+
+    def _error(self, error: Mapping[str, Any]) -> list[str]:
+        if self._sender.ended:
+            return []
+        failed = JsonrillError(error["message"])
+        failed.code = error["code"]
+        return [self._dumps(message) for message in self._sender.stop(failed)]
+
+
 class Calls(Rendering):
     """Tool calls of a provider's events, as jsonrill's own events."""
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        calls = ToolCalls(**stream.of("calls"))
-        self._events = ToolCallEvents(calls)
+        self._events = ToolCallEvents(ToolCalls(**stream.of("calls")))
         self._has_events = False
 
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
         for record in records:
             if record.input == "events":
                 self._has_events = True
-                yield from in_parts(self._events.feed(record.body), _writer(record))
+                yield from in_parts(self._feed(record.body), _writer(record))
 
     def end_in_parts(self, end: End) -> Iterator[list[str]]:
-        yield from in_parts(self._events.flush(), dumps_in_parts)
+        yield from in_parts(self._flush(), dumps_in_parts)
+        failure, provider = self._state()
         if end.reason != "closed":
             yield [error_data(end.error())]
-        elif (failure := self._events.failure) is not None:
+        elif failure is not None:
             yield [error_data(provider_error(failure))]
-        elif self._has_events and self._events.calls.reader.provider is None:
+        elif self._has_events and provider is None:
             yield [error_data(UNKNOWN)]
+
+    def _feed(self, event: str) -> list[dict[str, Any]]:
+        return self._events.feed(event)
+
+    def _flush(self) -> list[dict[str, Any]]:
+        return self._events.flush()
+
+    def _state(self) -> tuple[str | None, str | None]:
+        """The error that the provider has reported, and who the provider is."""
+        return self._events.failure, self._events.calls.reader.provider
+
+
+class AnswerParts(Calls):
+    """The parts of the answer in a provider's events."""
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        self._parts = Parts(**stream.of("calls"))
+        self._has_events = False
+
+    def _feed(self, event: str) -> list[dict[str, Any]]:
+        return [part.to_dict() for part in self._parts.feed(event)]
+
+    def _flush(self) -> list[dict[str, Any]]:
+        return [part.to_dict() for part in self._parts.flush()]
+
+    def _state(self) -> tuple[str | None, str | None]:
+        return self._parts.error, self._parts.reader.provider
 
 
 class Raw(Rendering):
@@ -351,15 +396,11 @@ class Dialect(TextRendering):
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream, view)
         self._has_events = False
-        self._stage = DIALECTS[view.format](
-            Settings(
-                calls=stream.of("calls"),
-                parser=stream.of("fragments"),
-                updates=update_options(stream, view),
-                thread=view.thread,
-                run=view.run,
-            )
-        )
+        # Reads events until it has understood one.
+        self._reader: Reader | None = Reader(stream.provider)
+        named = {"thread": view.thread, "run": view.run} if view.format == "ag-ui" else {}
+        self._stage = DIALECTS[view.format](**stream.of("calls"), **named)
+        self._updates = PartialStream(**update_options(stream, view))
 
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
         for events, group in groupby(records, lambda record: record.input == "events"):
@@ -369,28 +410,37 @@ class Dialect(TextRendering):
             self._has_events = True
             for record in group:
                 self._seen += len(record.body)
-                yield from in_parts(self._stage.feed(record.body), self._data)
+                if self._reader is not None and self._reader.feed(record.body):
+                    self._reader = None
+                yield from in_parts(self._stage.feed(record.body), self._dumps)
 
     @property
     def _recognised(self) -> bool:
-        return self._stage.recognised or not self._has_events
+        return not self._has_events or self._reader is None or self._reader.provider is not None
 
     def _piece(self, text: str) -> Iterator[list[str]]:
-        for part, more in parts(text, self._stage.part):
-            yield [self._data(event) for event in self._stage.feed_json(part, more=more)]
+        for part in parts(text, UPDATE):
+            yield self._show(self._updates.feed(part))
+
+    def _show(self, updates: list[Update]) -> list[str]:
+        return [self._dumps(event) for update in updates for event in self._stage.feed(update)]
 
     def _last(self) -> Iterator[list[str]]:
-        return in_parts(self._stage.flush(), self._data)
+        if not self._has_events:
+            yield self._show(self._updates.flush())
+        yield from in_parts(self._stage.flush(), self._dumps)
+        yield self._done()
 
     def _error(self, error: Mapping[str, Any]) -> list[str]:
-        return [self._data(event) for event in self._stage.flush(error)]
+        return [*map(self._dumps, self._stage.flush(error)), *self._done()]
 
-    def _data(self, event: Event) -> str:
-        """The data of an event; what is text already is sent as it came."""
-        return one_line(event) if isinstance(event, str) else self._dumps(event)
+    def _done(self) -> list[str]:
+        return [] if self._stage.done is None else [self._stage.done]
 
     def failure(self, end: End) -> list[str]:
-        return [self._data(event) for event in self._stage.interrupt(end.error())]
+        errors = ("error", "abort", "RUN_ERROR")
+        events = [event for event in self._stage.flush(end.error()) if event["type"] in errors]
+        return [*map(dumps, events), *self._done()]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
@@ -430,11 +480,10 @@ def check_options(stream: StreamOptions) -> None:
     Each of them was checked when it was read. What is left is what they mean together, and
     schemas.
     """
-    updates = stream.of("updates")
-    mode, schema = updates.pop("mode", TABLE["mode"].default), updates.pop("schema", None)
     try:
-        StreamSettings(mode, schema, cast(UpdateOptions, updates))
-        Document(**stream.of("values"))
+        PartialStream(**stream.of("updates"))
+        Document(**stream.of("document"))
+        Chunker(**stream.of("chunks"))
         ToolCalls(**stream.of("calls"))
     except (ValueError, TypeError, JsonrillError) as error:
         raise BadOption(str(error)) from error
@@ -446,7 +495,9 @@ def kind_of(view: ViewOptions) -> type[Rendering]:
         "updates": Updates,
         "fragments": Fragments,
         "chunks": Chunks,
+        "deltas": Deltas,
         "calls": Calls,
+        "parts": AnswerParts,
         "raw": Raw,
     }
     return kinds.get(view.format, Dialect)
@@ -465,10 +516,13 @@ def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
     """The options of the stream, and those that the reader chose."""
     chosen = {} if view.entity is None else {"entity": view.entity}
     options = {**stream.of("updates"), "mode": view.modes, "send": view.send, **chosen}
-    if view.modes != stream.given.get("mode", TABLE["mode"].default):
-        # What the publisher wishes for his mode is no concern of a reader who chose another.
-        modes = [view.modes] if isinstance(view.modes, str) else view.modes.values()
-        options = {name: it for name, it in options.items() if is_used(TABLE[name], modes)}
+    modes = {view.modes} if isinstance(view.modes, str) else {*view.modes.values(), "REALTIME"}
+    # What the publisher wishes for his mode is no concern of a reader who chose another.
+    if "REALTIME" not in modes:
+        unused = {"partial_numbers", "early_literals"}
+        if "PROGRESSIVE" not in modes:
+            unused |= {"zero_values", "only_complete"}
+        options = {name: value for name, value in options.items() if name not in unused}
     return options
 
 
@@ -480,10 +534,10 @@ def _error_of(error: InvalidJSON | LimitExceeded) -> str:
     return error_data(stream_error(error))
 
 
-def parts(text: str, size: int) -> Iterator[tuple[str, bool]]:
-    """A piece of text in parts, and whether more of it follows."""
+def parts(text: str, size: int) -> Iterator[str]:
+    """A piece of text in parts."""
     for at in range(0, len(text), size):
-        yield text[at : at + size], at + size < len(text)
+        yield text[at : at + size]
 
 
 def in_parts(items: Iterable[T], write: Callable[[T], str]) -> Iterator[list[str]]:
@@ -494,7 +548,7 @@ def in_parts(items: Iterable[T], write: Callable[[T], str]) -> Iterator[list[str
 
 
 def _writer(record: Record) -> Callable[[Any], str]:
-    return dumps if len(record.body) < PART * EVENTS else dumps_in_parts
+    return dumps if len(record.body) < LARGE else dumps_in_parts
 
 
 def provider_error(message: str) -> dict[str, str]:

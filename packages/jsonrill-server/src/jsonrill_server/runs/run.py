@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from jsonrill.answers import Parts
-from jsonrill.answers.turns import messages
-
 from jsonrill.answer import Answer
+from jsonrill.answer_parts import Parts
+from jsonrill.messages import messages
 from jsonrill.providers import Reader
+from jsonrill.providers.ending import Watch
 from jsonrill.providers.finish import Reason
-from jsonrill.providers.statements import Watch
 from jsonrill.toolcalls import ToolCall
 
 from .options import StreamOptions

@@ -7,7 +7,8 @@ from typing import Any
 from jsonrill.build.document import Document
 from jsonrill.errors import InvalidJSON, LimitExceeded, Problem
 from jsonrill.jsontext import dumps_in_parts
-from jsonrill.providers.statements import Ending, text_in
+from jsonrill.providers.ending import Ending
+from jsonrill.providers.statements import text_in
 from jsonrill.toolcalls import ToolCall, ToolCalls
 
 from ..store import Entry, LogLost, Status, Store
@@ -75,11 +76,11 @@ def _body(options: StreamOptions, entries: list[Entry]) -> bytes:
 
 
 def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
-    source, document = TextSource(options), Document(**options.of("values"))
+    source, document = TextSource(options), Document(**options.of("document"))
     error: Problem | None = None
     try:
         for record in records:
-            for part, _ in parts(source.feed([record]), EVENT):
+            for part in parts(source.feed([record]), EVENT):
                 document.feed(part)
         if end is not None and end.reason == "closed":
             document.feed(source.flush())
