@@ -45,16 +45,16 @@ const FORMATS = {
     { index: 0, status: "COMPLETED", data: FINAL },
   ],
   deltas: [
-    { index: 0, status: "PARTIAL", delta: [{ op: "add", path: "", value: { title: "T" } }] },
+    { index: 0, status: "PARTIAL", delta: [["set", "", { title: "T" }]] },
     {
       index: 0,
       status: "PARTIAL",
       delta: [
-        { op: "append", path: "/title", value: "ea" },
-        { op: "add", path: "/items", value: [1] },
+        ["append", "/title", "ea"],
+        ["set", "/items", [1]],
       ],
     },
-    { index: 0, status: "COMPLETED", data: FINAL, delta: [{ op: "add", path: "/items/1", value: 2.5 }] },
+    { index: 0, status: "COMPLETED", data: FINAL, delta: [["set", "/items/1", 2.5]] },
   ],
 };
 
@@ -95,11 +95,11 @@ test("many documents in fragments are values one after the other", async () => {
 });
 
 test("updates of several entities do not mix", async () => {
-  const add = (value) => [{ op: "add", path: "", value }];
+  const set = (value) => [["set", "", value]];
   const events = [
-    { index: 0, entity: "a", status: "PARTIAL", delta: add("x") },
-    { index: 1, entity: "a", status: "PARTIAL", delta: add("y") },
-    { index: 0, entity: "a", status: "PARTIAL", delta: [{ op: "append", path: "", value: "z" }] },
+    { index: 0, entity: "a", status: "PARTIAL", delta: set("x") },
+    { index: 1, entity: "a", status: "PARTIAL", delta: set("y") },
+    { index: 0, entity: "a", status: "PARTIAL", delta: [["append", "", "z"]] },
   ];
   const { items } = await all(open("http://server/events", served(events).options));
   assert.deepEqual(

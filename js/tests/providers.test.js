@@ -519,10 +519,11 @@ test("parts tell an answer in order, and each is safe to keep", async () => {
       ["call", 1, '{"city":', false],
       ["call", 1, '"Rome"}', true],
       ["text", 2, "One moment.", false],
-      ["call", 1, "", true],
+      ["call", 1, "", false],
       ["text", 2, "", true],
     ],
   );
+  assert.deepEqual([items[3].text, items[3].value, items[6].status], ['{"city":', {}, "complete"]);
   assert.deepEqual(items.map(({ text: words }) => words).slice(0, 2), ["Let me", "Let me look."]);
   assert.equal(items.at(-1).value, "One moment.");
   assert.deepEqual(JSON.parse(JSON.stringify(items[4])).call, {
@@ -531,6 +532,16 @@ test("parts tell an answer in order, and each is safe to keep", async () => {
     status: "streaming",
     args: { city: "Rome" },
   });
+});
+
+test("a part is complete at most once, a call exactly once if it is complete", () => {
+  for (const { events } of Object.values(RECORDED)) {
+    const reading = new Parts();
+    const ends = [...events.flatMap((event) => reading.add(event)), ...reading.flush()].filter(({ complete }) => complete);
+    assert.equal(new Set(ends.map(({ index }) => index)).size, ends.length);
+    const called = ends.filter(({ kind }) => kind === "call").map(({ call }) => call);
+    for (const call of reading.calls) if (call.status === "complete") assert.ok(called.includes(call));
+  }
 });
 
 test("dangerous keys in events and arguments pollute nothing", async () => {

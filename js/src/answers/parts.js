@@ -11,6 +11,7 @@
  */
 
 import { Calls } from "../toolcalls/calls.js";
+import { readText } from "../toolcalls/arguments.js";
 import { Reader } from "../providers/index.js";
 import { Ending, ofChoice, Watch } from "../providers/statements.js";
 
@@ -33,17 +34,18 @@ import { Ending, ofChoice, Watch } from "../providers/statements.js";
  */
 
 /**
- * A change of one part of an answer, or its end.
+ * A change of one part of an answer, or its end. It shows what was true when it was made.
  *
  * `index` numbers the parts, `turn` the answers of a conversation; `delta` is the text that is new.
- * `complete`: nothing of a text follows, the arguments of a call are a complete value. A text that was
- * cut ends with an `error`, and as a call that was cut it has the `reason`. `call` is the call, also of
- * a result, whose `result` or `error` says what the tool returned.
+ * `complete`: a text has ended, or the arguments of a call are a complete value; it is true once for
+ * each part. A text that was cut ends with an `error`, and like a call that was cut it has the
+ * `reason`. `call` is the call, also of a result, and `status` its status; of a result, `result` or
+ * `error` is what the tool returned.
  */
 export class Part {
   #text;
-  // That of the call when the part was made: parts may be kept, and read later.
-  #status;
+  // The length of the argument text: the call grows on.
+  #length;
   /** @type {any} */
   result = undefined;
   /** @type {string | null} */
@@ -66,18 +68,21 @@ export class Part {
     this.complete = complete;
     this.call = call;
     this.turn = 0;
-    this.#status = call?.status ?? null;
+    this.status = call?.status ?? null;
     this.#text = text;
+    this.#length = call?.raw.length ?? 0;
   }
 
   /** The text of the part up to here; of a call, the argument text so far. */
   get text() {
-    return this.call === null ? this.#text : this.call.raw;
+    return this.call === null ? this.#text : this.call.raw.slice(0, this.#length);
   }
 
   /** The arguments of the call, as far as they are known; else the text. It is safe to keep. */
   get value() {
-    return this.call === null ? this.#text : this.call.args;
+    const { call, text } = this;
+    if (call === null || call.encoding === "text") return text;
+    return text.length === call.raw.length ? call.args : readText(text).value;
   }
 
   /** The part as JSON wants it: its delta, and of a call its arguments once complete. */
@@ -90,15 +95,15 @@ export class Part {
   }
 
   /** @param {ToolCall} call */
-  #callFields({ id, name, args, encoding, hosted, error }) {
-    const fields = { id, name, status: this.#status };
+  #callFields({ id, name, encoding, hosted, error }) {
+    const fields = { id, name, status: this.status };
     if (this.kind !== "call") return fields;
     return {
       ...fields,
-      ...(this.complete && { args }),
+      ...(this.complete && { args: this.value }),
       ...(encoding === "text" && { encoding }),
       ...(hosted && { hosted }),
-      ...(error && { error }),
+      ...(this.status === "error" && { error }),
     };
   }
 }
@@ -112,6 +117,8 @@ export class Parts {
   #open = null;
   /** @type {Map<ToolCall, number>} */
   #indices = new Map();
+  /** The calls of which a part was complete. @type {Set<ToolCall>} */
+  #completed = new Set();
   #count = 0;
   /** The number of the response at hand, and the index of its first part. */
   #turn = 0;
@@ -288,7 +295,9 @@ export class Parts {
         index = this.#begin();
         this.#indices.set(call, index);
       }
-      const part = new Part("call", index, text ?? "", call.completeArgs, call, "");
+      const isComplete = call.completeArgs && !this.#completed.has(call);
+      if (isComplete) this.#completed.add(call);
+      const part = new Part("call", index, text ?? "", isComplete, call, "");
       if (call.status === "truncated") this.#blame(part, cut);
       return [...parts, part];
     });

@@ -2,8 +2,8 @@
  * The arguments of one call: text in, a growing value out.
  *
  * `JsonArguments` parses text, for `FreeText` the text is the value, `Received` applies fragments from
- * the wire and falls back to the text. After the end `Ended` keeps the result. None of them throws on
- * data: what is wrong is in `error`.
+ * the wire. After the end `Ended` keeps the result. None of them throws on data: what is wrong is in
+ * `error`.
  */
 
 import { Document } from "../build/document.js";
@@ -84,10 +84,16 @@ export class JsonArguments {
   /** @type {Problem | null} */
   error = null;
 
-  /** @param {ParserOptions} options */
-  constructor(options) {
+  /**
+   * @param {ParserOptions} options
+   * @param {string} [text] the text so far, which is not a placeholder
+   */
+  constructor(options, text = "") {
     this.#document = new Document(options);
     this.#most = options.limits?.text ?? MOST_TEXT;
+    if (text === "") return;
+    this.#isNew = false;
+    this.#parse(text);
   }
 
   get value() {
@@ -124,9 +130,14 @@ export class JsonArguments {
     } else if (this.#document.complete && (text === this.raw || isEmptyObject(text))) {
       return false; // a repetition
     }
+    this.#parse(text);
+    return true;
+  }
+
+  /** @param {string} text */
+  #parse(text) {
     this.raw += text;
     this.error = problemOf(() => this.#document.feed(text));
-    return true;
   }
 
   /** @returns {Outcome} */
@@ -179,67 +190,51 @@ export class FreeText {
 
 /**
  * Arguments that another jsonrill has parsed: its fragments are applied, its text is kept.
- *
- * Text that came without fragments, or with fragments that do not fit, takes their place: from then on
- * the value is that of the text, once it is complete. What is wrong with it is the sender's to say.
  * @implements {Arguments}
  */
 export class Received {
   /** Made for the dialect of the first fragments. @type {Rebuilder | null} */
   #rebuilder = null;
-  /** @type {Document | null} */
-  #fallback = null;
   raw = "";
   isPlaceholder = false;
   error = null;
-
-  /** @param {boolean} free the text is no JSON but the value itself */
-  constructor(free) {
-    this.free = free;
-  }
+  /** False after text without fragments, or fragments that do not fit: the text must be parsed. */
+  fits = true;
 
   get value() {
-    if (this.free) return this.raw;
-    if (this.isPlaceholder) return {};
-    return this.#fallback?.complete ? this.#fallback.value : this.#rebuilder?.value;
+    return this.isPlaceholder ? {} : this.#rebuilder?.value;
   }
 
   /** @returns {Path | null} */
   get openPath() {
-    if (this.free) return [];
-    if (this.isPlaceholder || this.#fallback?.complete) return null;
     return this.#rebuilder?.openPath ?? null;
   }
 
   get complete() {
-    if (this.free) return false;
-    return this.isPlaceholder || (this.#fallback?.complete ?? false) || (this.#rebuilder?.complete ?? false);
+    return this.isPlaceholder || (this.#rebuilder?.complete ?? false);
   }
 
   /**
    * Add the text and fragments of one event (null: none were sent); true if anything is new.
-   * @param {string | null} text
+   * @param {string} text
    * @param {unknown[] | null} fragments
    */
   receive(text, fragments) {
     if (this.raw.length > MOST_TEXT) return false;
     if (this.isPlaceholder) {
-      if (text && saysNothing(text)) return false;
-      if (!text) {
-        // Fragments say that it was the value.
-        this.isPlaceholder = !fragments?.length;
-        if (fragments !== null) this.#applied(fragments);
-        return fragments !== null;
-      }
-      this.raw = "";
+      if (text === "" ? !fragments?.length : saysNothing(text)) return false;
+      // Fragments alone mean that it was the value.
+      if (text !== "") this.raw = "";
       this.isPlaceholder = false;
-    } else if (fragments?.length === 0 && text && this.raw === "" && isEmptyObject(text)) {
-      this.raw += text;
-      this.isPlaceholder = !this.free;
+    } else if (fragments?.length === 0 && this.raw === "" && isEmptyObject(text)) {
+      this.raw = text;
+      this.isPlaceholder = true;
       return true;
     }
-    if (text) this.raw += text;
-    return this.#read(text ?? "", fragments) || Boolean(text);
+    if (text === "" && fragments === null) return false;
+    this.raw += text;
+    this.fits = fragments !== null && this.#apply(text, fragments);
+    return this.fits || text !== "";
   }
 
   /** @param {string} text */
@@ -250,32 +245,23 @@ export class Received {
   /** @returns {Outcome} */
   end() {
     this.isPlaceholder = false;
-    if (this.free || this.complete) return "complete";
-    if (isBlank(this.raw)) return this.#rebuilder?.started ? "truncated" : "empty";
-    this.#fallBack("");
-    problemOf(() => this.#fallback?.flush());
-    return this.complete ? "complete" : "truncated";
+    if (this.complete) return "complete";
+    return isBlank(this.raw) && !this.#rebuilder?.started ? "empty" : "truncated";
   }
 
   /**
-   * Apply the fragments, or read the text in their place; true if the fragments are used.
+   * Apply the fragments; false if they do not fit.
    * @param {string} text
-   * @param {unknown[] | null} fragments
+   * @param {unknown[]} fragments
    */
-  #read(text, fragments) {
-    if (fragments !== null && this.#fallback === null) {
-      if (this.#applied(fragments) || this.free) return true;
-    } else if (text === "" || this.free) {
-      return false;
-    }
-    this.#fallBack(text);
-    return false;
-  }
-
-  /** @param {unknown[]} fragments */
-  #applied(fragments) {
+  #apply(text, fragments) {
     if (fragments.length === 0) return true;
-    this.#rebuilder ??= new Rebuilder({ dialect: isJuf(fragments) ? "juf" : "jsonrill" });
+    if (this.#rebuilder === null) {
+      const dialect = isJuf(fragments) ? "juf" : "jsonrill";
+      // The fragments of the public generator lose escapes.
+      if (dialect === "juf" && text !== "") return false;
+      this.#rebuilder = new Rebuilder({ dialect });
+    }
     try {
       this.#rebuilder.feed(fragments);
       return true;
@@ -284,15 +270,19 @@ export class Received {
       throw error;
     }
   }
+}
 
-  /** @param {string} text */
-  #fallBack(text) {
-    if (this.#fallback === null) {
-      this.#fallback = new Document();
-      text = this.raw;
-    }
-    problemOf(() => this.#fallback?.feed(text));
-  }
+/**
+ * The value of a text that has ended, and what is wrong with it.
+ * @param {string} text
+ */
+export function readText(text) {
+  const document = new Document();
+  const error = problemOf(() => {
+    document.feed(text);
+    document.flush();
+  });
+  return { value: document.value, error };
 }
 
 /**

@@ -6,8 +6,7 @@
  * it is decided in `identity.js`.
  */
 
-import { Ended, FreeText, isBlank, JsonArguments, Received } from "./arguments.js";
-import { isJuf } from "../wire/fragments.js";
+import { Ended, FreeText, isBlank, JsonArguments, readText, Received } from "./arguments.js";
 import { isComplete } from "../build/lookup.js";
 import { Writer, WriterError } from "../providers/writer.js";
 import { isObject } from "../parse/values.js";
@@ -104,11 +103,12 @@ export class ToolCall {
   }
 
   /**
-   * True if the arguments are a complete JSON value; `status` is the provider's word. `{}` may be a
-   * placeholder: if the arguments follow, they replace it.
+   * True once the arguments are a complete JSON value. It never becomes true twice: a placeholder, which
+   * the arguments may replace, does not count.
    */
   get completeArgs() {
-    return this.status === "streaming" ? this.#arguments.complete : this.status === "complete";
+    if (this.status !== "streaming") return this.status === "complete";
+    return this.#arguments.complete && !this.isPlaceholder;
   }
 
   /** For identity: true if argument text has arrived. */
@@ -144,8 +144,7 @@ export class ToolCall {
     if (delta.unread) this.#unread = true;
     if (free && this.#arguments instanceof Ended) {
       this.encoding = "text";
-      const reader = delta.received ? new Received(true) : new FreeText(this.#options);
-      this.#arguments = reader;
+      this.#arguments = new FreeText(this.#options);
     }
     if (delta.received) return this.#receive(delta);
     if (text != null) return this.#append(text);
@@ -200,14 +199,20 @@ export class ToolCall {
   _replace(delta) {
     const raw = delta.text ?? "";
     let value = delta.value;
+    let error = /** @type {Problem | null} */ (null);
     if (value === undefined) {
       if (delta.free) value = raw;
       else if (raw === this.raw && this.status !== "streaming") value = this.args;
-      else value = isBlank(raw) ? {} : loaded(raw);
+      else if (isBlank(raw)) value = {};
+      else ({ value, error } = readText(raw));
     }
     this.encoding = delta.free ? "text" : "json";
     this.status = /** @type {Status} */ (delta.status ?? "complete");
     this.error = /** @type {Problem | null} */ (delta.error ?? null);
+    if (error !== null && this.status === "complete") {
+      this.status = "error";
+      this.error = error;
+    }
     this.#arguments = new Ended(raw, value);
     this.open = false;
   }
@@ -253,27 +258,21 @@ export class ToolCall {
   }
 
   /**
-   * Follow what another jsonrill has found: its fragments, and its verdict. Of the public generator
-   * the text is read: its fragments lose escapes.
+   * Apply the fragments of a sender, or parse the text, and follow the sender's verdict.
    * @param {CallDelta} delta
    * @returns {News}
    */
   #receive({ text = null, fragments = null, status, error }) {
     this.#isReceived = true;
-    if (text && !this.begun && this.encoding === "json" && isJuf(fragments)) {
-      this.#arguments = new Ended();
-    } else if (this.#arguments instanceof Ended) {
-      this.#arguments = new Received(false);
+    if (status === "error") {
+      const isKnown = Object.keys(error ?? {}).length > 0;
+      const unknown = problem("PROVIDER_ERROR", "the sender gave no reason");
+      this.#fail(isKnown ? /** @type {Problem} */ (error) : unknown);
     }
-    let isNew = false;
-    if (this.#arguments instanceof Received) isNew = this.#arguments.receive(text, fragments);
-    else if (text) isNew = this.#append(text) !== null;
+    if (this.#arguments instanceof Ended) this.#arguments = new Received();
+    const isNew = this.#received(text ?? "", fragments);
     if (this.status === "streaming") {
-      if (status === "error") {
-        const unknown = problem("PROVIDER_ERROR", "the sender gave no reason");
-        const isKnown = Object.keys(error ?? {}).length > 0;
-        this.#fail(isKnown ? /** @type {Problem} */ (error) : unknown);
-      } else if (status === "complete") {
+      if (status === "complete") {
         this.#close({});
       } else if (status === "truncated") {
         this.status = "truncated";
@@ -281,6 +280,24 @@ export class ToolCall {
       }
     }
     return isNew ? (text ?? "") : null;
+  }
+
+  /**
+   * @param {string} text
+   * @param {unknown[] | null} fragments
+   */
+  #received(text, fragments) {
+    const received = this.#arguments;
+    if (!(received instanceof Received)) return text !== "" && this.#append(text) !== null;
+    const isNew = received.receive(text, fragments);
+    if (!received.fits && this.raw !== "") this.#parseText();
+    return isNew;
+  }
+
+  /** Parse the text from its start, in place of fragments. */
+  #parseText() {
+    this.#arguments = new JsonArguments(this.#options, this.raw);
+    if (this.#arguments.error !== null) this.#fail(this.#arguments.error);
   }
 
   // ---- the full arguments, said by the provider ----
@@ -343,6 +360,9 @@ export class ToolCall {
     const [known, openPath] = [this.args, this.openPath];
     if (this.status === "streaming") {
       const wasPlaceholder = this.isPlaceholder;
+      // A number at the root is complete only now.
+      const isOpen = this.#arguments instanceof Received && !this.#arguments.complete;
+      if (isOpen && !isBlank(this.raw)) this.#parseText();
       const outcome = this.#arguments.end();
       const isFine = !incomplete && error === null;
       if (outcome === "empty" && isFine && !this.#unread) {
@@ -355,7 +375,7 @@ export class ToolCall {
         return wasPlaceholder ? "" : null;
       }
       if (error !== null) this.#fail(problem("PROVIDER_ERROR", error));
-      else this.status = "truncated";
+      else if (this.#arguments.error === null) this.status = "truncated";
     }
     this.#freeze(known, openPath);
     return null;

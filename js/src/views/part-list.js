@@ -65,7 +65,10 @@ export class PartList {
  * @returns {PartState}
  */
 function shown({ kind, index, turn, text, complete, call, result, error }) {
-  return /** @type {any} */ ({ kind, index, turn, text, complete, call: call && stateOf(call), result, error });
+  // One change of a call is complete, which need not be its last one.
+  const isComplete = kind === "call" && call ? call.completeArgs : complete;
+  const state = { kind, index, turn, text, complete: isComplete, call: call && stateOf(call), result, error };
+  return /** @type {any} */ (state);
 }
 
 /**
