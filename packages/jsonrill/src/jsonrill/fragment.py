@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from math import inf, isfinite
-from typing import Any, Final, Literal, NoReturn, get_args
+from typing import Any, Final, Literal, NoReturn, Unpack, get_args
 
 from .build.builder import GrowingValue, ValueBuilder
 from .errors import CutShort, FragmentError, InvalidJSON, LimitExceeded, refuse_copy
-from .parse.create import create_machine
+from .parse.create import ParseOptions, create_machine
 from .parse.sink import Frame, Repair, path_of
 from .paths import Path, format_path, parse_path
 
@@ -282,7 +282,7 @@ class Parser:
 
     __slots__ = ("_builder", "_machine")
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[ParseOptions]) -> None:
         self._builder = FragmentBuilder()
         self._machine = create_machine(self._builder, options)
 

@@ -158,37 +158,6 @@ def test_p8_white_space_and_empty_pieces_are_linear(make: Any) -> None:
     is_flat(drips(make, "[", " \n", [" \n", ""]), large=50_000)
 
 
-@few(1)
-@pytest.mark.parametrize("make", CONSUMERS)
-def test_p8_opening_and_closing_cost_the_same_at_any_depth(make: Any) -> None:
-    def opened(depth: int) -> Any:
-        stage = make(limits=ROOMY)
-        stage.feed('[{"a":' * depth)
-        return stage
-
-    def closing(depth: int) -> Callable[[], object]:
-        stage = opened(depth + 300)
-        stage.feed("1")
-        return lambda: stage.feed("}]")
-
-    def opening(depth: int) -> Callable[[], object]:
-        stage = opened(depth)
-        return lambda: stage.feed('[{"a":')
-
-    for work in (opening, closing):
-        is_flat(work, small=100, large=5_000)
-
-
-@pytest.mark.parametrize("make", CONSUMERS)
-def test_p8_deep_nesting_in_one_piece_is_linear(make: Any) -> None:
-    def work(depth: int) -> Callable[[], object]:
-        text = '[{"a":' * depth + "1" + "}]" * depth
-        return lambda: consume(make, [text], limits=ROOMY)
-
-    # What is less deep is read by the standard library, as deep as the version of Python allows.
-    is_linear(work, 1000)
-
-
 def test_p8_a_limit_far_inside_is_not_sought_at_every_level() -> None:
     """Levels around a text that passes a limit: each must not read all of it again."""
 
@@ -227,15 +196,6 @@ def test_p8_twenty_thousand_levels_can_be_walked_and_dropped() -> None:
     fragments = parser.feed(text)
     assert fragments[19_999].path == (0,) * 19_999
     assert len(fragments) == 40_001
-
-
-def test_p8_a_fragment_costs_the_same_at_any_depth() -> None:
-    def work(depth: int) -> Callable[[], object]:
-        stage = Parser(limits=ROOMY)
-        stage.feed("[" * depth)
-        return lambda: stage.feed("1,")
-
-    is_flat(work, small=10, large=10_000)
 
 
 @contextmanager

@@ -233,12 +233,11 @@ def read(client: Any, url: str, use: Callable[[Any], Any]) -> tuple[list[Any], A
 
 
 @every_client
-@pytest.mark.parametrize("framing", ["chunked", "length", "close"])
-def test_a_body_is_read_as_it_arrives(client: Any, framing: Any) -> None:
+def test_a_body_is_read_as_it_arrives(client: Any) -> None:
     """The server sends the next piece only after the value of the one before was seen."""
     seen = [threading.Event() for _ in range(2)]
     steps: Any = [b'{"a": "x', seen[0], b'y"', seen[1], b', "b": 1}']
-    with Upstream(Script(steps, headers=JSON, framing=framing)) as upstream:
+    with Upstream(Script(steps, headers=JSON)) as upstream:
 
         def use(response: Any) -> Any:
             def told(value: Any) -> Any:
@@ -300,10 +299,8 @@ def test_a_status_that_is_an_error_is_raised_with_the_body(client: Any) -> None:
 
 
 @every_client
-@pytest.mark.parametrize("framing", ["chunked", "length"])
-def test_a_body_that_is_cut_off_is_the_clients_error(client: Any, framing: Any) -> None:
-    headers = {**JSON, "content-length": "50"} if framing == "length" else JSON
-    script = Script([b'{"a": "x"}', Cut.CLOSE], headers=headers, framing=framing)
+def test_a_body_that_is_cut_off_is_the_clients_error(client: Any) -> None:
+    script = Script([b'{"a": "x"}', Cut.CLOSE], headers=JSON)
     with Upstream(script) as upstream:
         values, error = read(client, upstream.url, jsonrill.values)
     assert values == [{"a": "x"}]
@@ -339,7 +336,7 @@ def test_a_response_that_has_been_read() -> None:
         for response in (requests.get(upstream.url), httpx.get(upstream.url)):
             assert list(jsonrill.values(response))[-1] == VALUE
         bodies = gzip.compress(TEXT.encode())
-    packed = Script([bodies], headers={**JSON, "content-encoding": "gzip"}, framing="length")
+    packed = Script([bodies], headers={**JSON, "content-encoding": "gzip"})
     with Upstream(packed) as upstream:
         with requests.get(upstream.url, stream=True) as response:
             assert list(jsonrill.values(response))[-1] == VALUE

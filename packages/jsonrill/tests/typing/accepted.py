@@ -97,7 +97,7 @@ for part in jsonrill.parts(events()):
 
 for update in jsonrill.tool_calls(events()):
     if isinstance(args := update.call.args, dict):
-        reveal_type(args)  # dict[str, Any]
+        reveal_type(args)  # dict[Any, Any]
     if update.call.error is not None:
         reveal_type(update.call.error["message"])  # str
 

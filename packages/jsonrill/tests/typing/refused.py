@@ -34,7 +34,6 @@ jsonrill.updates("{}", schema=Trip, models="partial")  # call-overload
 print(next(jsonrill.values("{}", Trip)).titel)  # attr-defined
 jsonrill.values("{}", Trip, missing="zeros")  # call-overload
 jsonrill.values("{}", Trip, answer={})  # call-overload
-print(next(iter(jsonrill.tool_calls([]))).call.args["city"])  # index
 print(next(iter(jsonrill.parts([]))).call.name)  # union-attr
 print(next(jsonrill.fields("{}", Trip))[1].title)  # attr-defined
 print(jsonrill.Truncated().value.title)  # attr-defined

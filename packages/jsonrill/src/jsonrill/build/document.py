@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from ..errors import CutShort
-from ..parse.create import create_machine
+from ..parse.create import ParseOptions, create_machine
 from ..parse.sink import Repair
 from ..paths import Path
 from .builder import GrowingValue, ValueBuilder
@@ -20,7 +20,7 @@ class Document(GrowingValue):
 
     __slots__ = ("_machine",)
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[ParseOptions]) -> None:
         self._builder = ValueBuilder()
         self._machine = create_machine(self._builder, options)
 

@@ -9,7 +9,6 @@ cdef Py_ssize_t WORTH_SCANNING
 
 cdef class Machine(Position):
     cdef Py_ssize_t _budget
-    cdef object _scanner
     cpdef feed(self, data)
     cdef _feed_text(self, str text)
     @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, state=int, frame=Frame)
@@ -30,6 +29,7 @@ cdef class Machine(Position):
     @cython.locals(end=Py_ssize_t, stop=Py_ssize_t, run=str)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _bad_escape(self, str text, Py_ssize_t pos) except -2
+    @cython.locals(key=str)
     cdef _take(self, str run)
     cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
     cdef _unexpected(self, str text, Py_ssize_t pos, str expected=*)

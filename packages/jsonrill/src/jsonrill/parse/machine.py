@@ -34,6 +34,7 @@ from .grammar import (
     LITERALS,
     LONE_HIGH,
     NUMBER,
+    NUMBER_RUN,
     NUMBER_START,
     SPACE,
     STRING_RUN,
@@ -62,7 +63,7 @@ WORTH_SCANNING: Final = 64
 class Machine(Position):
     """The strict machine: RFC 8259, events emitted to the sink before `feed` returns."""
 
-    __slots__ = ("_budget", "_scanner")
+    __slots__ = ("_budget",)
 
     def __init__(
         self,
@@ -72,7 +73,6 @@ class Machine(Position):
         prefix: str = "",
     ) -> None:
         self._start(sink, VALUE, limits, parse_float, prefix)
-        self._scanner = scanner(parse_float)
         # How many characters of this piece the scanner may still read unsuccessfully.
         self._budget = 0
 
@@ -216,7 +216,7 @@ class Machine(Position):
         if left > self._budget:
             return pos
         self._budget -= left
-        found = scan(text, pos, self._scanner, self._limits, len(self.frames))
+        found = scan(text, pos, scanner(self._parse_float), self._limits, len(self.frames))
         if found is None:
             return pos
         self._budget += left
@@ -262,15 +262,21 @@ class Machine(Position):
     # ---- numbers ----
 
     def _number(self, text: str, pos: int, end: int) -> int:
-        """Read the digits of a number up to its end or that of the piece."""
-        before = len(self._token_text)
-        number = self._token_text + text[pos : pos + self._number_limit + 1]
-        size = NUMBER_START.match(number).end()  # type: ignore[union-attr]  # may be empty
+        """Read the characters of a number up to its end or that of the piece."""
+        stop = NUMBER_RUN.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        number = self._token_text
+        self._token_text = ""  # without another owner it is extended in place
+        before = len(number)
+        number += text[pos:stop]
+        size = len(number)
+        # After three characters, digits only follow digits: no need to look at all of it again.
+        if before < 3 or not number[before - 1].isdigit() or not text[pos:stop].isdigit():
+            size = NUMBER_START.match(number).end()  # type: ignore[union-attr]  # may be empty
         stop = pos + size - before
-        self._token_text = number[: min(size, self._number_limit)]
         if size > self._number_limit:
-            stop -= size - self._number_limit
-            raise self._over("number", self._limits.number, text, stop)
+            self._token_text = number[: self._number_limit]
+            raise self._over("number", self._number_limit, text, pos + self._number_limit - before)
+        self._token_text = number if size == len(number) else number[:size]
         if stop == end:
             return end
         if text[stop] not in ",]} \t\n\r" or not NUMBER.fullmatch(self._token_text):
@@ -333,7 +339,10 @@ class Machine(Position):
 
     def _take(self, run: str) -> None:
         if self._state == KEY:
-            self._token_text += run
+            key = self._token_text
+            self._token_text = ""  # without another owner it is extended in place
+            key += run
+            self._token_text = key
         else:
             self._sink.text(run)
 

@@ -15,7 +15,7 @@ cdef class RepairMachine(Position):
     cdef Py_ssize_t _brackets, _budget, _quotes
     cdef str _closer, _previous, _text_tail, _thoughts
     cdef list _repairs
-    cdef object _on_repair, _rules, _scanner
+    cdef object _on_repair, _rules
     cpdef feed(self, data)
     cdef _feed_text(self, str text)
     @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, after=Py_ssize_t, state=int, char=Py_UCS4)

@@ -96,8 +96,8 @@ class RepairMachine(Position):
 
     __slots__ = ("_brackets", "_budget", "_closer", "_cut", "_gap", "_has_backslash",
                  "_has_escape", "_has_newline", "_last", "_noted", "_on_repair", "_previous",
-                 "_quotes", "_repairs", "_resume", "_root_scalar", "_rules", "_scanner",
-                 "_text_tail", "_thoughts")  # fmt: skip
+                 "_quotes", "_repairs", "_resume", "_root_scalar", "_rules", "_text_tail",
+                 "_thoughts")  # fmt: skip
 
     def __init__(
         self,
@@ -114,7 +114,6 @@ class RepairMachine(Position):
         self._repairs: list[Repair] = []
         # The text has ended; and a provider says that the answer has not.
         self._last = self._cut = False
-        self._scanner = scanner(parse_float)
         # How many characters of this piece the C scanner may still read unsuccessfully.
         self._budget = 0
         # Around the value: the last character, "\n" if only white space came in this line; the tag
@@ -529,7 +528,7 @@ class RepairMachine(Position):
         if left < _WORTH_SCANNING or left > self._budget or not self._sink.takes_values():
             return pos
         self._budget -= left
-        found = scan(text, pos, self._scanner, self._limits, len(self.frames))
+        found = scan(text, pos, scanner(self._parse_float), self._limits, len(self.frames))
         if found is None:
             return pos
         self._budget += left
