@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the version, which is the library's."""
+"""The version and the requirements, which depend on the version of the library."""
 
 import re
 from pathlib import Path
@@ -9,10 +9,7 @@ HERE = Path(__file__).parent
 
 
 def version() -> str:
-    """The version of the library, which is the only place where it is written.
-
-    A source distribution has no library beside it: there it stands in PKG-INFO.
-    """
+    """Return the version of the library; in a source distribution it is in PKG-INFO."""
     for file, pattern in (
         (HERE.parent / "jsonrill/src/jsonrill/__init__.py", r'^__version__ = "(.+)"$'),
         (HERE / "PKG-INFO", r"^Version: (.+)$"),

@@ -1,46 +1,22 @@
-"""Converts, validates or checks millions of recorded streams, on one machine or on Dask.
+"""Logs of recorded streams → rows: one function, and Dask to run it on many files.
 
-`run` does a `Job` on files and writes rows, a quarantine and a `Report` into a folder; `resume`
-continues a run that was stopped. `process_shard` is the work alone, for an engine of your own:
-lines in, rows out, a `Summary` at the end.
+`rows` is the work alone: lines in, dicts out. `run` does it for files and writes a folder.
 
-A part imports only from parts above it.
-
-    job.py         what is to be done with each stream
-    errors.py      what stops a run, and what is wrong with a line
-    files.py       files of this machine and of others
-    input/         files → lines → streams
-    output/        the folder, the formats of rows, the summary and the report
-    whole.py       streams that are valid as a whole, in one go
-    operations.py  a stream → rows: one function for each kind of job
-    plan.py        inputs → files → shards
-    shard.py       lines → rows, quarantine and summary; no files
-    engines/       who does the shards, and what happens when workers die
-    manifest.py    what was planned and what is done
-    runner.py      run and resume
-    cli.py         the command `jsonrill batch`
+    errors.py     what stops a run, and what is wrong with a line
+    job.py        what to do with each stream
+    record.py     a line of a log → a stream
+    reader.py     a stream → a row: `rows`
+    partition.py  files → partitions → lines
+    summary.py    the counts of a run
+    output.py     the rows of a partition → a file
+    runner.py     partitions on Dask: `run`
+    cli.py        the command `jsonrill batch`
 """
 
-from .errors import BatchError, InputError, Interrupted, OutputError
-from .input.line import Line
+from .errors import BatchError
 from .job import Job
-from .output.report import Report
-from .output.summary import Spread, Summary
-from .runner import Progress, resume, run
-from .shard import process_shard
+from .reader import rows
+from .runner import run
+from .summary import Summary
 
-__all__ = [
-    "BatchError",
-    "InputError",
-    "Interrupted",
-    "Job",
-    "Line",
-    "OutputError",
-    "Progress",
-    "Report",
-    "Spread",
-    "Summary",
-    "process_shard",
-    "resume",
-    "run",
-]
+__all__ = ["BatchError", "Job", "Summary", "rows", "run"]

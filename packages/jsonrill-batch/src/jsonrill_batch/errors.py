@@ -1,41 +1,39 @@
-"""Errors of a run; errors in a stream are part of its rows.
-
-BatchError                the run cannot start or continue; the message says why and what to do
-├── InputError            an input cannot be read: its shard is tried again, then it fails
-├── OutputError           the output cannot be written: the run stops, shards that are done stay
-└── Interrupted           the run was stopped
-BadRecord                 a line is no stream; it goes to quarantine
-Skipped                   a line of an export is about something else; it is counted
-"""
+"""What stops a run, and what is wrong with a line beyond the errors of the library."""
 
 from __future__ import annotations
 
-from jsonrill.errors import JsonrillError
+from jsonrill import JsonrillError
 
 
-class BatchError(JsonrillError):
-    """The run cannot start or continue."""
+class BatchError(Exception):
+    """The run cannot start or cannot be finished."""
 
 
-class InputError(BatchError):
-    """An input cannot be read."""
+class BadLine(JsonrillError):
+    """The line does not have the form of a stream."""
+
+    code = "BAD_LINE"
 
 
-class OutputError(BatchError):
-    """The output cannot be written."""
+class RequestFailed(JsonrillError):
+    """The line is about a request that has no answer."""
+
+    code = "REQUEST_FAILED"
 
 
-class Interrupted(BatchError):
-    """The run was stopped; `resume` continues it."""
+class ReaderFailed(JsonrillError):
+    """Reading the line raised an unexpected exception."""
+
+    code = "READER_FAILED"
 
 
-class BadRecord(JsonrillError):
-    """A line cannot be read as a stream. The report counts these by `code`."""
+class DamagedFile(JsonrillError):
+    """The file cannot be read beyond this point."""
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+    code = "DAMAGED_FILE"
 
 
-class Skipped(Exception):
-    """A line of a log that is about something else, such as a span; it is counted by this name."""
+class WorkerKilled(JsonrillError):
+    """Each worker that read the line died."""
+
+    code = "WORKER_KILLED"

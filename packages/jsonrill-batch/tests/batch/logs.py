@@ -1,127 +1,134 @@
-"""Logs to work on, runs as processes of their own, and what they leave."""
+"""Logs to read, clusters to read them on, and what kills their workers."""
 
 from __future__ import annotations
 
 import json
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
-from support import ROOT, SLACK
-from support.commands import BASE, ENV, call
-
-sys.path.insert(0, str(ROOT / "tools"))
-
+import dask
+import psutil
 from sample_streams import lines
 
-COMMAND = [*BASE, "batch"]
+from jsonrill_batch import Job, rows
+
+SCHEMA = {
+    "type": "object",
+    "required": ["title", "days"],
+    "properties": {
+        "title": {"type": "string"},
+        "days": {"type": "array", "items": {"properties": {"km": {"type": "number"}}}},
+    },
+}
+DEADLY = '{"id": "deadly", "text": "{}"}'
+# Loaded by workers: the line above kills them.
+PRELOAD = f"""
+import os, signal
+from jsonrill_batch import reader, record
+
+def read(line, job):
+    if line.strip() == {DEADLY.encode()!r}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return record.read_record(line, job)
+
+reader.read_record = read
+"""
 
 
-def sample(path: Path, count: int, seed: int = 0) -> Path:
-    """A log of so many streams."""
-    with open(path, "w", encoding="utf8") as file:
-        file.writelines(lines(count, seed))
+def write_log(path: Path, count: int, seed: int = 0) -> Path:
+    path.write_text("".join(lines(count, seed)), "utf8")
     return path
 
 
-def log(path: Path, *records: Any) -> Path:
-    """A log of these, one a line; text and bytes as they are."""
-    with open(path, "wb") as file:
-        for record in records:
-            raw = record if isinstance(record, bytes) else str(record).encode()
-            line = raw if isinstance(record, (str, bytes)) else json.dumps(record).encode()
-            file.write(line + b"\n")
-    return path
+def expected_rows(files: list[Path], job: Job) -> list[Any]:
+    """Return the rows of a plain loop, in the order of the outputs."""
+    texts = [line for file in files for line in file.read_text("utf8").splitlines()]
+    return [json.loads(json.dumps(row)) for row in rows(texts, job)]
 
 
-def results(out: Path) -> dict[str, bytes]:
-    """What must be the same however a run went: rows and quarantine."""
-    names = [*out.glob("rows/part-*"), *out.glob("quarantine.jsonl")]
-    return {file.name: file.read_bytes() for file in names}
+def written_rows(out: Path) -> list[Any]:
+    files = sorted(out.glob("*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text("utf8").splitlines()]
 
 
-def rows(out: Path) -> list[Any]:
-    parts = sorted(out.glob("rows/part-*.jsonl"))
-    return [json.loads(line) for part in parts for line in part.read_bytes().splitlines()]
+@contextmanager
+def deadly_lines(folder: Path) -> Iterator[None]:
+    """Let the deadly line kill local workers, and let Dask give up after two deaths."""
+    preload = folder / "preload.py"
+    preload.write_text(PRELOAD, "utf8")
+    names = {"worker.preload": [str(preload)], "scheduler.allowed-failures": 1}
+    with dask.config.set({f"distributed.{name}": value for name, value in names.items()}):
+        yield
 
 
-def quarantine(out: Path) -> list[Any]:
-    file = out / "quarantine.jsonl"
-    return [json.loads(line) for line in file.read_bytes().splitlines()] if file.exists() else []
+@contextmanager
+def random_kills(process: int, every: float) -> Iterator[list[int]]:
+    """Kill a random worker below a process now and then; return the ids of the dead ones."""
+    stopped, killed = Event(), []
 
+    def kill() -> None:
+        while not stopped.wait(random.uniform(0, 2 * every)):
+            children = psutil.Process(process).children(recursive=True)
+            workers = [it for it in children if "spawn_main" in " ".join(_command(it))]
+            if workers:
+                worker = random.choice(workers)
+                worker.send_signal(signal.SIGKILL)
+                killed.append(worker.pid)
 
-def batch(*args: object) -> subprocess.CompletedProcess[str]:
-    """The command, to its end; with workers it is a process of its own."""
-    words = [*map(str, args)]
-    if "--workers" in words and "0" not in words:
-        return subprocess.run(
-            [*COMMAND, *words], capture_output=True, text=True, env=ENV, timeout=120
-        )
-    ran = call("batch", *words)
-    return subprocess.CompletedProcess(
-        words, ran.returncode, ran.stdout.decode(), ran.stderr.decode()
-    )
-
-
-def start(*args: object) -> subprocess.Popen[str]:
-    """The command, going on."""
-    return subprocess.Popen(
-        [*COMMAND, *map(str, args)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=ENV,
-    )
-
-
-def done(out: Path) -> int:
-    """How many shards are."""
-    return len(list((out / "done").glob("*.json")))
-
-
-def wait_for(true: Callable[[], Any], seconds: float = 60) -> Any:
-    """What it gives when it gives something."""
-    end = time.monotonic() + seconds * SLACK
-    while time.monotonic() < end:
-        if value := true():
-            return value
-        time.sleep(0.01)
-    raise AssertionError("it took too long")
-
-
-def children(parent: int) -> list[int]:
-    """The processes that this one started."""
+    thread = Thread(target=kill)
+    thread.start()
     try:
-        tasks = Path(f"/proc/{parent}/task").iterdir()
-        return [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
-    except OSError:
+        yield killed
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
         return []
 
 
-def descendants(parent: int) -> Iterator[int]:
-    for child in children(parent):
-        yield child
-        yield from descendants(child)
-
-
-def name_of(pid: int) -> str:
+@contextmanager
+def loopback_cluster(workers: int) -> Iterator[tuple[str, int]]:
+    """Start a scheduler and workers; return its address and the id of the workers' parent."""
+    scheduler = _start(
+        "scheduler", "--host", "127.0.0.1", "--port", "0", "--dashboard-address", "127.0.0.1:0"
+    )
+    processes = [scheduler]
     try:
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    except OSError:
-        return ""
+        assert scheduler.stderr is not None
+        address = ""
+        while not address:
+            if found := re.search(r"tcp://127\.0\.0\.1:\d+", scheduler.stderr.readline()):
+                address = found[0]
+        Thread(target=scheduler.stderr.read, daemon=True).start()
+        options = ("--nworkers", str(workers), "--nthreads", "1", "--no-dashboard")
+        processes.append(_start("worker", address, *options))
+        assert processes[1].stderr is not None
+        Thread(target=processes[1].stderr.read, daemon=True).start()
+        yield address, processes[1].pid
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.communicate()
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-
-
-def kill(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
+def _start(*command: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]],
+        env=os.environ,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

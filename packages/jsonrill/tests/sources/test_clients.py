@@ -17,7 +17,6 @@ from support.streams import collect
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")
 genai = pytest.importorskip("google.genai")
-mistral = pytest.importorskip("mistralai.client")
 
 # google-genai's own, when it is first used with aiohttp.
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession")
@@ -42,10 +41,6 @@ def _anthropic(url: str) -> Any:
 
 def _genai(url: str) -> Any:
     return genai.Client(api_key="none", http_options={"base_url": url})
-
-
-def _mistral(url: str) -> Any:
-    return mistral.Mistral(server_url=url, api_key="none")
 
 
 # Each opens a stream at an upstream; leaving the context closes the client.
@@ -105,12 +100,6 @@ def gemini(url: str) -> Iterator[Any]:
         yield client.models.generate_content_stream(**CONTENTS)
 
 
-@contextmanager
-def mistral_chat(url: str) -> Iterator[Any]:
-    with _mistral(url) as client, client.chat.stream(**CHAT) as stream:
-        yield stream
-
-
 @asynccontextmanager
 async def async_chat(url: str) -> AsyncIterator[Any]:
     async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
@@ -156,18 +145,11 @@ async def async_gemini(url: str) -> AsyncIterator[Any]:
         yield await client.models.generate_content_stream(**CONTENTS)
 
 
-@asynccontextmanager
-async def async_mistral_chat(url: str) -> AsyncIterator[Any]:
-    async with _mistral(url) as client:
-        async with await client.chat.stream_async(**CHAT) as stream:
-            yield stream
-
-
 CLIENTS: list[Any] = [
     *(chat, chat_helper, chat_raw_response, chat_legacy_response, responses, responses_helper),
-    *(messages, messages_helper, gemini, mistral_chat),
+    *(messages, messages_helper, gemini),
     *(async_chat, async_chat_helper, async_responses, async_responses_helper),
-    *(async_messages, async_messages_helper, async_gemini, async_mistral_chat),
+    *(async_messages, async_messages_helper, async_gemini),
 ]
 every_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda it: it.__name__)
 

@@ -1,1 +1,0 @@
-"""Engines do the shards: in this process, in worker processes, or on Dask."""

@@ -1,1 +1,0 @@
-"""The output of a run: its folder, rows, summary and report."""
