@@ -91,12 +91,12 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "a fence",
         lambda: read('```json\n{"a": 1}\n```'),
-        "InvalidJSON: the JSON is in a fence, which repair=True reads: '```json {\"a\": 1} ```'",
+        "InvalidJSON: the JSON is in a fence: '```json {\"a\": 1} ```' (repair=True reads it)",
     ),
     (
         "a model that thinks aloud",
         lambda: read('<think>Hm.</think>{"a": 1}'),
-        "InvalidJSON: the model thinks aloud before the JSON, which repair=True skips: '<think>Hm.</think>{\"a\": 1}'",
+        "InvalidJSON: the model thinks aloud before the JSON: '<think>Hm.</think>{\"a\": 1}' (repair=True skips it)",
     ),
     (
         "an HTML page with status 200",
@@ -406,7 +406,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "fields without fields",
         lambda: list(rill.fields("[]", list[int])),
-        "TypeError: the schema has no fields: use values(…) for what is no object",
+        "TypeError: the schema has no fields: use values(…) for what is not an object",
     ),
     (
         "chunks of text",
@@ -431,7 +431,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "a provider that is misspelt",
         lambda: read(answer("{}"), provider="opnai"),
-        "ValueError: provider is one of auto, openai_chat, anthropic, openai_responses, jsonrill, parts, gemini…",
+        "ValueError: provider is not 'opnai': did you mean 'openai_chat'?…",
     ),
     (
         "loads: cut",
@@ -441,12 +441,12 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "loads: many",
         lambda: rill.loads("{}{}", many=True),
-        "TypeError: unknown option: many; there are schema, repair, on_repair, prefix, parse_float, limits",
+        "TypeError: unknown option: many; there are answer, choice, limits, on_repair, parse_float, prefix, provider, repair, schema, sse, tool",
     ),
     (
-        "loads: not text",
+        "loads: a dict",
         lambda: rill.loads({"a": 1}),
-        "TypeError: feed() takes str or bytes, not dict",
+        "UnknownSource: the only element is not an event of a known provider: dict with a. A source is text…",
     ),
     (
         "partial: wrong",
