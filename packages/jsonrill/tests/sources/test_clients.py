@@ -94,12 +94,6 @@ def messages_helper(url: str) -> Iterator[Any]:
         yield stream
 
 
-@contextmanager
-def gemini(url: str) -> Iterator[Any]:
-    with _genai(url) as client:
-        yield client.models.generate_content_stream(**CONTENTS)
-
-
 @asynccontextmanager
 async def async_chat(url: str) -> AsyncIterator[Any]:
     async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
@@ -139,17 +133,11 @@ async def async_messages_helper(url: str) -> AsyncIterator[Any]:
             yield stream
 
 
-@asynccontextmanager
-async def async_gemini(url: str) -> AsyncIterator[Any]:
-    async with _genai(url).aio as client:
-        yield await client.models.generate_content_stream(**CONTENTS)
-
-
 CLIENTS: list[Any] = [
     *(chat, chat_helper, chat_raw_response, chat_legacy_response, responses, responses_helper),
-    *(messages, messages_helper, gemini),
+    *(messages, messages_helper),
     *(async_chat, async_chat_helper, async_responses, async_responses_helper),
-    *(async_messages, async_messages_helper, async_gemini),
+    *(async_messages, async_messages_helper),
 ]
 every_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda it: it.__name__)
 
