@@ -205,7 +205,7 @@ def outcome(pieces: Iterable[str | bytes], **options: Any) -> Outcome:
             fragments += parser.feed(piece)
         fragments += parser.flush()
     except (InvalidJSON, LimitExceeded) as error:
-        return Outcome(merged(fragments + error.fragments), described(error))
+        return Outcome(merged(fragments + error.fragments), described(error))  # type: ignore[operator]
     return Outcome(merged(fragments), None)
 
 

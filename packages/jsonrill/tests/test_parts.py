@@ -147,7 +147,7 @@ def test_a_provider_that_runs_a_tool_itself_tells_its_result() -> None:
             {"type": "content_block_start", "index": 1, "content_block": block},
         ]
         last = [part for part in parts(copy.deepcopy(events)) if part.kind == "result"][-1]
-        assert last.call.name == "web_search" and last.call.hosted
+        assert last.call.name == "web_search" and last.call.hosted  # type: ignore[union-attr]
         assert last.result == wanted[0]
         assert (last.error is None) if wanted[1] is None else wanted[1] in (last.error or "")
 
@@ -200,8 +200,8 @@ def test_interleaved_calls_keep_their_index(provider: str, seed: int) -> None:
     events = BUILDERS[provider](THREE, shuffled(THREE, seed) if seed else in_a_row(THREE))
     of_call: dict[str, set[int]] = {}
     for part in parts(events):
-        if part.kind == "call" and part.call.name:
-            of_call.setdefault(part.call.id, set()).add(part.index)
+        if part.kind == "call" and part.call.name:  # type: ignore[union-attr]
+            of_call.setdefault(part.call.id, set()).add(part.index)  # type: ignore[union-attr]
     assert len(of_call) == 3 and all(len(indices) == 1 for indices in of_call.values())
 
 

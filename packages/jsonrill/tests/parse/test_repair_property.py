@@ -193,7 +193,7 @@ def comment(tokens: list[Token], random: Random) -> list[Token]:
 
 
 def quotes(tokens: list[Token], random: Random) -> list[Token]:
-    opener, closer = random.choice(["''", "“”", "‘’"])
+    opener, closer = random.choice(["''", "“”", "‘’"])  # type: ignore[str-unpack]
     every = random.random() < 0.7
     chosen = pick(tokens, random, "string", "key")
     for at, (kind, text) in enumerate(tokens):

@@ -257,7 +257,7 @@ def agrees(partial: Any, final: Any) -> bool:
         names = partial.model_fields_set
         return all(agrees(getattr(partial, it), getattr(final, it)) for it in names)
     if dataclasses.is_dataclass(partial):
-        return type(final) in type(partial).__mro__
+        return type(final) in type(partial).__mro__  # type: ignore[operator]
     if isinstance(partial, dict):
         return all(key in final and agrees(it, final[key]) for key, it in partial.items())
     if isinstance(partial, (list, tuple)):

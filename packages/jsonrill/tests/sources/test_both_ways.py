@@ -130,6 +130,6 @@ def test_if_nothing_tells_it_is_async() -> None:
 
 def test_leaving_the_loop_closes_what_is_inside() -> None:
     inside = Sync()
-    for _ in jsonrill.values(Both(Both(inside, "streaming_response"))):
+    for _ in jsonrill.values(Both(Both(inside, "streaming_response"))):  # type: ignore[attr-defined]
         break
     assert (inside.read, inside.closed) == (1, True)

@@ -447,7 +447,7 @@ def test_calls_beyond_the_limit_end_with_an_error_that_names_it() -> None:
     for text in ("{", "}"):
         for number in range(100_000):
             named = {"id": f"c{number}", "name": "f"} if text == "{" else {}
-            updates = calls.read([CallDelta(index=number, text=text, message="m", **named)])
+            updates = calls.read([CallDelta(index=number, text=text, message="m", **named)])  # type: ignore[arg-type]
             errors += [update.error for update in updates if update.error]
     calls.read([Finish("m")])
     assert len(calls.calls) == MOST_CALLS

@@ -129,6 +129,8 @@ class FakeAnswer:
             if is_token and self.pace:
                 yield self.pace
             yield (Token if is_token else bytes)(framed(event))
+        if self.ending == "cut":
+            return  # the stream just ends
         if self.ending in BREAKS:
             yield BREAKS[self.ending]
         elif protocol.has_done and self.ending != "error":
