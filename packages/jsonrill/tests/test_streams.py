@@ -472,7 +472,7 @@ def test_partial_takes_options_and_keeps_to_limits() -> None:
     with pytest.raises(LimitExceeded):
         partial("[[[", limits=Limits(depth=2))
     with pytest.raises(TypeError):
-        partial(["[1"])  # type: ignore[call-overload]  # type: ignore[arg-type]
+        partial(["[1"])  # type: ignore[arg-type]
 
 
 def test_a_stream_of_fragments_is_of_fragments() -> None:
