@@ -78,6 +78,6 @@ def test_a_prefix_is_before_the_first_document() -> None:
 def test_other_functions_read_one_document() -> None:
     for read in (jsonrill.fragments, jsonrill.loads, jsonrill.partial):
         with pytest.raises(TypeError, match="unknown option: many"):
-            read("{}", many=True)  # type: ignore[call-arg]
+            read("{}", many=True)  # type: ignore[call-arg, call-overload]
     with pytest.raises(ValueError, match="many is true or false"):
         values("{}", many="yes")  # type: ignore[call-overload]
