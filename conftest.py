@@ -79,10 +79,10 @@ def store_servers() -> Iterator[StoreServers]:
 
 
 def _fail_if_skipped_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """Turn a skip into a failure in CI, which has everything but Ray and Spark."""
+    """Turn a skip into a failure in CI, which has everything but the tools of the batch recipes."""
     if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
         reason = str(report.longrepr)
-        if not re.search(r"needs (ray|pyspark),", reason):
+        if not re.search(r"needs (ray|pyspark|duckdb|polars)\b", reason):
             report.outcome = "failed"
             report.longrepr = f"skipped in CI: {reason}"
 
