@@ -136,18 +136,6 @@ def test_the_commands_of_the_first_steps_with_the_server_run(demo: str) -> None:
     assert shown.strip() == blocks[at + 1].text.strip()
 
 
-WITH_KEYS = [
-    block
-    for block in read((ROOT / "docs" / "tool-calls.md").read_text("utf8")).blocks
-    if block.skip and any(name in block.text for name in ("OpenAI()", "Anthropic()", "genai.Cl"))
-]
-
-
-@pytest.mark.parametrize("block", WITH_KEYS, ids=lambda block: f"line {block.line}")
-def test_recipes_for_tool_calls_run_with_the_demo(block: Block, as_providers: Any) -> None:
-    assert "Lima" in run_script(block, "docs/tool-calls.md", {"__name__": "__main__"})
-
-
 @pytest.mark.parametrize("file", LINKED, ids=name_of)
 def test_links_resolve(file: Path) -> None:
     page = read(file.read_text("utf8"))
