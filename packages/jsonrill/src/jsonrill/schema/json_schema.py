@@ -58,6 +58,8 @@ class JsonSchemas:
         # Old drafts ignore what is beside a reference.
         self._is_old = "draft-06" in dialect or "draft-07" in dialect
         self._nodes: dict[str, Node] = {}
+        # What `starts` returns for the targets of references.
+        self._starts: dict[str, tuple[int, set[str] | None]] = {}
         self._source = source
         whole = JsonNode(self, "", self._compile(source))
         is_known = self.has_prefix or self._is_old or "2019-09" in dialect
@@ -94,17 +96,18 @@ class JsonSchemas:
         except (LookupError, ValueError, TypeError):
             return None
 
-    def starts(self, part: Any, around: tuple[str, ...] = ()) -> tuple[int, set[str] | None]:
-        """Return the kinds, and the strings if they are listed, that a part may allow.
-
-        `around` are the references that led here.
-        """
+    def starts(self, part: Any) -> tuple[int, set[str] | None]:
+        """Return the kinds, and the strings if they are listed, that a part may allow."""
         if not isinstance(part, dict):
             return (0 if part is False else Kind.EVERY), None
         kinds, texts = Kind.EVERY, None
         target = self.target(part)
-        if target is not None and target not in around:
-            kinds, texts = self.starts(self.at(target), (*around, target))
+        if target is not None:
+            if target not in self._starts:
+                # For references in a circle: until more is known, everything is allowed.
+                self._starts[target] = Kind.EVERY, None
+                self._starts[target] = self.starts(self.at(target))
+            kinds, texts = self._starts[target]
         if "type" in part:
             types = part["type"] if isinstance(part["type"], list) else [part["type"]]
             kinds &= reduce(or_, (_TYPES[name] for name in types), 0)
@@ -114,7 +117,7 @@ class JsonSchemas:
             texts = {value for value in listed if isinstance(value, str)}
         for keyword in ("anyOf", "oneOf"):
             if keyword in part:
-                some = [self.starts(choice, around) for choice in part[keyword]]
+                some = [self.starts(choice) for choice in part[keyword]]
                 kinds &= reduce(or_, (start[0] for start in some))
                 strings = [start[1] for start in some if start[0] & Kind.STRING]
                 if texts is None and None not in strings:
