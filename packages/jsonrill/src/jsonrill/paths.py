@@ -2,7 +2,6 @@
 
 Three spellings: text (`root.users[1]["a.b"]`, one-to-one with the tuple), JSON Pointer
 (RFC 6901, read against a value), and patterns with `[*]` and `.*`.
-`Place` is a path that is built when it is first read.
 """
 
 from __future__ import annotations
@@ -39,46 +38,6 @@ _STEP: Final = re.compile(
 _IJSON: Final = re.compile(r"([A-Za-z_]\w*s)\.item(?=\.|$)")
 # How many steps at either end of a long path a message shows.
 _STEPS_SHOWN: Final = 6
-
-
-class Place:
-    """A path as one step below its parent: making one costs the same at any depth."""
-
-    __slots__ = ("_path", "key", "parent")
-
-    def __init__(self, parent: Place | None, key: str | int) -> None:
-        self.parent = parent
-        self.key = key
-        self._path: Path | None = None
-
-    @property
-    def path(self) -> Path:
-        if self._path is None:
-            steps: list[str | int] = []
-            known: Path = ()
-            place: Place | None = self
-            while place is not None:
-                if place._path is not None:
-                    known = place._path
-                    break
-                steps.append(place.key)
-                place = place.parent
-            steps.reverse()
-            self._path = known + tuple(steps)
-        return self._path
-
-
-def place_of(path: Path) -> Place | None:
-    """The place of a path; the root has none."""
-    place = None
-    for step in path:
-        place = Place(place, step)
-    return place
-
-
-def path_of(place: Place | None) -> Path:
-    """The path of a place."""
-    return () if place is None else place.path
 
 
 class Wildcard:
@@ -186,19 +145,6 @@ def matches(pattern: Pattern, path: Path) -> bool:
     return len(pattern) == len(path) and all(map(fits, pattern, path))
 
 
-def inside(pattern: Pattern, path: Path) -> Path | None:
-    """The steps of a path from a value at a pattern on; None if the path is not in such a value.
-
-    A pattern that ends in `[*]` means those elements. Any other one means the value there or, if
-    that is an array, its elements.
-    """
-    size = len(pattern)
-    if len(path) < size or not all(map(fits, pattern, path)):
-        return None
-    is_element = len(path) > size and type(path[size]) is int and pattern[-1:] != (ANY_INDEX,)
-    return path[size + 1 :] if is_element else path[size:]
-
-
 def fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
     """True if a path with `step` fits a pattern with `want` there; `step` may be a wildcard too."""
     if isinstance(want, Wildcard):
@@ -247,20 +193,6 @@ def from_pointer(pointer: str, value: Any) -> Path:
         elif number < len(tokens):
             raise ValueError(f"there is no {format_path(tuple(path))}")
     return tuple(path)
-
-
-def without(value: Any, path: Path) -> Any:
-    """`value` without what is at `path`; itself it can only be left out if it is a scalar."""
-    if not path:
-        return value if isinstance(value, (dict, list)) else None
-    if not lookup(value, path)[0]:
-        return value
-    top = value = value.copy()
-    for step in path[:-1]:
-        top[step] = top[step].copy()
-        top = top[step]
-    del top[path[-1]]
-    return value
 
 
 def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
