@@ -113,6 +113,12 @@ def test_empty_input_is_exit_1(args: list[str], stdin: str) -> None:
     assert done.stderr == b"jsonrill: the input is empty\n"
 
 
+def test_an_event_stream_without_its_flag_is_an_error_that_names_the_flag() -> None:
+    done = run("values", stdin='data: {"a": 1}\n\n')
+    assert done.returncode == 1
+    assert b"--sse" in done.stderr
+
+
 def test_updates_in_a_mode_of_declared_entities() -> None:
     done = run(
         "updates", "--mode", "ONE-BY-ONE", "--entity", "c", stdin='{"c": [{"x": 1}, {"x": 2}]}'

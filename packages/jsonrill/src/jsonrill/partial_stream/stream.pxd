@@ -11,3 +11,15 @@ cdef class Finder(Sink):
     cdef object _begin, _entities
     cdef bint _takes_whole
     cdef public bint has_found
+
+cdef class PartialStream:
+    cdef public bint ended
+    cdef public object mode
+    cdef bint _data, _delta, _numbers, _literals, _zeros, _is_skipping
+    cdef object _check, _declared, _entities, _parse_float, _schema, _schema_of, _sink, _text
+    cdef dict _counts, _modes, _options
+    cdef Py_ssize_t _depth
+    cdef Finder _finder
+    cdef Position _machine
+    cdef list _kept, _out
+    cdef tuple _only_complete, _path

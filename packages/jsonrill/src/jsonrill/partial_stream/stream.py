@@ -25,7 +25,7 @@ from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.rules import rule_names
 from ..parse.sink import Frame, Repair, Sink, path_of
-from ..paths import ABSENT, Pattern
+from ..paths import ABSENT, Path, Pattern
 from .entities import Declared, Entities, pattern_of
 from .recorder import Recorder
 from .update import Status, Update
@@ -159,8 +159,8 @@ class PartialStream:
 
     __slots__ = ("_check", "_counts", "_data", "_declared", "_delta", "_depth", "_entities",
                  "_finder", "_is_skipping", "_kept", "_literals", "_machine", "_modes", "_numbers",
-                 "_only_complete", "_options", "_out", "_parse_float", "_schema", "_schema_of",
-                 "_sink", "_text", "_zeros", "ended", "mode")  # fmt: skip
+                 "_only_complete", "_options", "_out", "_parse_float", "_path", "_schema",
+                 "_schema_of", "_sink", "_text", "_zeros", "ended", "mode")  # fmt: skip
 
     def __init__(
         self,
@@ -213,9 +213,10 @@ class PartialStream:
         self.ended = False
         # The number of entities so far, by name.
         self._counts: dict[str | None, int] = dict.fromkeys(self._entities.names, 0)
-        # The entity being read: what it is, how many containers are around it, and its sink.
+        # The entity being read: what it is, how many containers are around it, its path and sink.
         self._declared: Declared | None = None
         self._depth = 0
+        self._path: Path = ()
         self._sink: Recorder | Whole | None = None
         # Its schema, and the check of its value.
         self._schema: Schema | None = None
@@ -286,6 +287,7 @@ class PartialStream:
     def _begin(self, declared: Declared, depth: int, offset: int) -> Sink:
         """Begin an entity inside `depth` containers; return the sink for its events."""
         self._declared, self._depth = declared, depth
+        self._path = path_of(self._machine.frames, 0, depth)
         if self._schema_of is not None and self._text is not None:
             self._schema = self._schema_of(declared, self._machine.frames[:depth])
             self._check = None if self._schema is None else self._schema.check()
@@ -413,7 +415,7 @@ class PartialStream:
         has_data = self._data or status != "PARTIAL"
         value = sink.value if has_data else ABSENT
         update: Update = Update(self._counts[declared.name], status, value, declared.name)
-        update.path = path_of(self._machine.frames, 0, self._depth)
+        update.path = self._path
         if isinstance(sink, Recorder):
             operations, completed = sink.take()
             update._completed = completed, None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..errors import InvalidJSON, JsonrillError, SourceFailed, Truncated
+from ..eventstream import looks_like_events
 
 ACCEPTED: Final = (
     "text, a provider's stream or its events, an open file, a pipe or an HTTP response"
@@ -118,6 +119,8 @@ def _beginning(text: str, is_strict: bool) -> tuple[str, str]:
     shown = quote(text)
     if _PAGE.match(text):
         return f"this is an HTML page, not JSON: {shown}", ""
+    if looks_like_events(text[:20].encode("utf-8", "replace")):
+        return f"this is an event stream, which sse=True or --sse reads, not JSON: {shown}", ""
     if _FILE.fullmatch(text) and is_strict:
         return f"{shown} is not JSON", f": if a file is meant, pass open({text!r})"
     if is_strict and text.startswith("```"):
