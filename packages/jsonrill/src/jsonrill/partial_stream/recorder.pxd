@@ -10,7 +10,7 @@ cdef class Recorder(ValueBuilder):
     cdef public list completed
     cdef Py_ssize_t _depth, _hidden, _open_depth
     cdef bint _strings
-    cdef object _last, _on_end, _provisional, _under
+    cdef object _last, _on_end, _pointer, _provisional, _under
     cdef tuple _only_complete
     cdef list _operations, _open_set, _draft
     @cython.locals(frame=Frame)

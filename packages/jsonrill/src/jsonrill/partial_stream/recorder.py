@@ -42,8 +42,8 @@ class Recorder(ValueBuilder):
     """
 
     __slots__ = ("_depth", "_draft", "_hidden", "_last", "_on_end", "_only_complete",
-                 "_open_depth", "_open_set", "_operations", "_provisional", "_strings", "_under",
-                 "completed", "is_dirty", "is_doubtful", "is_sent", "waits")  # fmt: skip
+                 "_open_depth", "_open_set", "_operations", "_pointer", "_provisional", "_strings",
+                 "_under", "completed", "is_dirty", "is_doubtful", "is_sent", "waits")  # fmt: skip
 
     def __init__(
         self,
@@ -60,6 +60,8 @@ class Recorder(ValueBuilder):
         self.is_dirty = self.is_sent = False
         self._operations: list[Operation] = []
         self.completed: list[Path] = []
+        # The pointer to the open string, once text was appended to it.
+        self._pointer: str | None = None
         # The number of open containers; that of those around the hidden value.
         self._depth = 0
         self._hidden = _NOTHING_HIDDEN
@@ -107,10 +109,13 @@ class Recorder(ValueBuilder):
             if last is not None and last[0] == "append":  # one string is open at a time
                 last[2] += run
             else:
-                self._note("append", run)
+                if self._pointer is None:
+                    self._pointer = to_pointer(self._next_path())
+                self._operations.append(["append", self._pointer, run])
 
     def end_string(self) -> None:
         self.in_string = False
+        self._pointer = None
         self._end_value(self._text)
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
