@@ -10,7 +10,7 @@
  *     views, tabs                   the views: document-view, calls-view, updates-view
  *     tree, tree-*                  a document as a tree, its lines, search, mouse and keyboard
  *     raw-pane, raw-text, lexer     what came, beside the views; event-log: each piece with its time
- *     tools/                        what is around a stream: figures, pasted texts, copying, address
+ *     tools/                        what is around a stream: pasted texts, copying, address
  *     dom, frames, escaping,        for all of them
  *     autoscroll, theme, early,
  *     drop, token, recent
@@ -132,7 +132,7 @@ class Page {
     const isTold = location.hash.length > 1 || history.state !== null;
     const plays = isDemo || this._data.server === "off";
     if (!wantsMotion || !plays || this._starts > 0 || isTold || models.length === 0) return models;
-    byId("lead-text").textContent = "This is JSON as a model writes it: the text as it comes, and the value it already is.";
+    byId("lead-text").textContent = "JSON as a model writes it: the text on the left, the value it already is on the right.";
     void this._openModel(models[0], true);
     return models;
   }
@@ -343,7 +343,7 @@ class Page {
     this.raw.begin(null);
     this.log.begin(null);
     this.tabs.begin(null, "");
-    for (const id of ["panes", "player", "strip", "figures"]) byId(id).hidden = true;
+    for (const id of ["panes", "player", "strip"]) byId(id).hidden = true;
     byId("lead").hidden = false;
     document.title = "jsonrill";
   }
@@ -352,7 +352,7 @@ class Page {
     this.live?.close();
     this.player?.close();
     this.live = this.player = this.recording = null;
-    byId("figures").hidden = byId("pane-figures").hidden = true;
+    byId("pane-figures").hidden = true;
     this.showProblem("");
     byId("again").hidden = true;
     byId("findings").replaceChildren();
@@ -444,7 +444,7 @@ class Page {
     const now = performance.now();
     let left = this.raw.draw(position, now + (until - now) / 2);
     left = this.tabs.draw(position, until) || left;
-    left = this.tools.draw(position) || left;
+    this.tools.draw();
     this.scrubber.draw(recording, position, player.playing || player.following);
     this.log.show(position);
     this._showFigures();
@@ -463,7 +463,11 @@ class Page {
     if (recording === null) return;
     /** @type {[string, string][]} */
     const figures = [["events", formatNumber(recording.length)]];
-    if (live !== null) figures.push(["last id", live.counters.lastId || "–"]);
+    if (live !== null) {
+      const { lastId, ...counts } = live.counters;
+      figures.push(["last id", lastId || "–"]);
+      for (const [name, count] of Object.entries(counts)) if (count > 0) figures.push([name, formatNumber(count)]);
+    }
     byId("pane-figures").hidden = false;
     showFigures(byId("pane-figures"), figures);
   }
@@ -594,10 +598,6 @@ class Page {
 
   get selectedPath() {
     return this._tree?.pane.selection.selected?.node.path ?? null;
-  }
-
-  get transport() {
-    return this.live?.counters ?? null;
   }
 
   /** @param {number} offset */

@@ -1,5 +1,5 @@
 /**
- * The tools around a stream: figures, the reading of pasted texts, what is copied, the address. The page calls
+ * The tools around a stream: the reading of pasted texts, what is copied, the address. The page calls
  * `opened`, `draw` and `moved`.
  */
 
@@ -9,7 +9,6 @@ import { pathOf } from "../errors.js";
 import { escapeText, shorten } from "../escaping.js";
 import { formatPath } from "../../js/src/paths.js";
 import { Address } from "./address.js";
-import { Figures } from "./figures.js";
 import { CopyButtons } from "./copy.js";
 import { PasteTool } from "./paste.js";
 
@@ -24,7 +23,6 @@ import { PasteTool } from "./paste.js";
  *   readonly pieceSize: number,
  *   readonly currentView: string,
  *   readonly selectedPath: import("../../js/src/paths.js").Path | null,
- *   readonly transport: import("./figures.js").Transport | null,
  *   openModel: (name: string) => Promise<void>,
  *   openStream: (state: PageState, known?: boolean) => Promise<void>,
  *   leave: () => void,
@@ -47,7 +45,6 @@ export class Tools {
   /** @param {ToolsPage} page */
   constructor(page) {
     this._page = page;
-    this._figures = new Figures(byId("figures"));
     this._address = new Address(
       () => this._state(),
       (state) => this._restore(state),
@@ -108,11 +105,8 @@ export class Tools {
     this._isFirst = true;
   }
 
-  /**
-   * Draws the figures. True if something is left.
-   * @param {number} position
-   */
-  draw(position) {
+  /** Shows what is known of the end, and remembers the moment in the address. */
+  draw() {
     const { recording } = this._page;
     // An error that the server found may come after the end.
     const count = recording?.errors.length ?? 0;
@@ -122,7 +116,6 @@ export class Tools {
       if (this._origin.text === undefined && endOf(recording).state === "failed") this._paste.check(recording);
     }
     this.moved();
-    return this._figures.draw(this._page.recording, position, this._page.transport);
   }
 
   /** Another moment, view or value is shown. */

@@ -133,8 +133,8 @@ class Shown:
         self.until(lambda: self.raw() == text)
 
     def figure(self, label: str) -> str:
-        """A figure of the strip or below the views; "0" if it is not there, because it is zero."""
-        figures = self.page.locator("#pane-figures > span, #figures .figures > div")
+        """A figure below the views; "0" if it is not there, because it is zero."""
+        figures = self.page.locator("#pane-figures > span")
         texts = [text.replace("\n", " ") for text in figures.all_inner_texts()]
         by_label = {text.rpartition(" ")[0].lower(): text.rpartition(" ")[2] for text in texts}
         return by_label.get(label, "0")

@@ -43,6 +43,8 @@ def test_the_first_example_plays_by_itself_under_a_sentence(arrived: Shown) -> N
     expect(page.locator("#invite")).to_contain_text("Paste or drop your own stream")
     expect(page.locator("[data-model=recipe]")).to_have_attribute("aria-pressed", "true")
     arrived.line("serves").wait_for()
+    panes = page.locator("#panes").bounding_box()
+    assert panes is not None and panes["height"] >= 0.6 * 800
     assert page.locator("#version").inner_text()
     assert page.request.get(f"{arrived.url}/{page.locator('#api-link').get_attribute('href')}").ok
     # What the user chooses is all that is left.

@@ -1,4 +1,4 @@
-"""The tools of the page: pasted texts, figures, the address and links."""
+"""The tools of the page: pasted texts, the address and links."""
 
 from __future__ import annotations
 
@@ -70,18 +70,6 @@ def test_a_pasted_text_does_not_leave_the_browser(shown: Shown) -> None:
     asked = [url for url in shown.requests if "/web/" not in url]
     assert [url for url in asked if not re.search(r"/v1/streams/[^/]+/events", url)] == []
     assert not any("swordfish" in url for url in shown.requests)
-
-
-# ---- figures ----
-
-
-@hard
-def test_a_live_stream_has_figures(shown: Shown) -> None:
-    shown.speed(5)
-    shown.page.locator("#model-list button").first.click()
-    expect(shown.page.locator("#figures")).to_contain_text(re.compile(r"First token\d+ ms"))
-    shown.done()
-    expect(shown.page.locator("#figures")).to_contain_text("Speed")
 
 
 # ---- what is kept and shared ----
