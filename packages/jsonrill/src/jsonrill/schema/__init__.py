@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..paths import Path
-from .check import Check, Judge, Refused
+from .check import Check, Refused
 from .early import ANY, Kind, Node
 from .errors import Refusal, violation
 from .partials import is_partial
@@ -26,10 +26,6 @@ _ARRAY_KEYWORDS: Final = frozenset(
 __all__ = ["Check", "Refusal", "Refused", "Schema", "is_partial"]
 
 
-# The node of a schema, and what judges a complete value.
-Compiled = tuple[Node, Judge]
-
-
 class Schema:
     """A pydantic model, a TypeAdapter, any type it takes (`list[T]`), or a JSON Schema.
 
@@ -37,9 +33,17 @@ class Schema:
     invalid schema raises `ValueError`, another object `TypeError`.
     """
 
-    __slots__ = ("_source", "_whole", "is_typed", "node")
+    __slots__ = ("describes_arrays", "is_typed", "node")
+    node: Node
+    is_typed: bool
+    # True if this is the schema of an array rather than of each of its elements.
+    describes_arrays: bool
 
     def __init__(self, source: Any, *, zeros: bool = False) -> None:
+        if isinstance(source, Schema):
+            self.node, self.is_typed = source.node, source.is_typed
+            self.describes_arrays = source.describes_arrays
+            return
         is_other = isinstance(source, (str, bytes, int, float, list, tuple, set))
         if is_other and not isinstance(source, bool):
             kind = type(source).__name__
@@ -47,22 +51,19 @@ class Schema:
         if hasattr(type(source), "model_dump") and not isinstance(source, type):
             name = type(source).__name__
             raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
-        self._source: Any = source
-        self.is_typed: bool = not isinstance(source, (bool, Mapping))
-        self.node: Node
-        self._whole: Judge | None
-        if isinstance(source, Schema):
-            self.node, self._whole = source.node, source._whole
-            self.is_typed, self._source = source.is_typed, source._source
-        else:
-            self.node, self._whole = _compile(source, zeros)
+        self.is_typed = not isinstance(source, (bool, Mapping))
+        self.node = _compile(source, zeros)
+        self.describes_arrays = bool(self.node.kinds & Kind.ARRAY) or not self.node.kinds
+        if self.node.kinds == Kind.EVERY:
+            keywords = source if isinstance(source, Mapping) else ()
+            self.describes_arrays = not _ARRAY_KEYWORDS.isdisjoint(keywords)
 
     def __deepcopy__(self, memo: Any) -> Schema:
         return self
 
     def check(self) -> Check:
         """Return the check of one new value."""
-        return Check(self.node, self._whole)
+        return Check(self.node)
 
     def validate(self, value: Any, path: Path = (), offset: int | None = None) -> Any:
         """Return a complete value as the schema's type, or raise `InvalidSchema`.
@@ -84,20 +85,12 @@ class Schema:
         """True if a string may be valid."""
         return bool(self.node.kinds & Kind.STRING)
 
-    @property
-    def describes_arrays(self) -> bool:
-        """True if this is the schema of an array rather than of each of its elements."""
-        if self.node.kinds != Kind.EVERY:
-            return bool(self.node.kinds & Kind.ARRAY) or not self.node.kinds
-        keywords = self._source if isinstance(self._source, Mapping) else ()
-        return not _ARRAY_KEYWORDS.isdisjoint(keywords)
-
     def item(self, index: int) -> Schema:
         """Return the schema of one element of the array that this schema describes."""
         node = self.node.choose([], None).child(index)
         part = Schema.__new__(Schema)
         part.node = ANY if isinstance(node, Refusal) else node
-        part.is_typed, part._source, part._whole = self.is_typed, None, None
+        part.is_typed, part.describes_arrays = self.is_typed, False
         return part
 
     def fields_of(self, value: Any, plain: Any) -> list[tuple[str, Any]]:
@@ -126,7 +119,7 @@ class Schema:
         return isinstance(zero, (str, int, float)), zero
 
 
-def _compile(source: Any, zeros: bool) -> Compiled:
+def _compile(source: Any, zeros: bool) -> Node:
     """Compile a type or JSON Schema; a class, and equal schemas, once."""
     if isinstance(source, type):
         return _compile_class(source, vars(source).get("__pydantic_validator__"), zeros)
@@ -141,14 +134,14 @@ def _compile(source: Any, zeros: bool) -> Compiled:
 
 
 @lru_cache(maxsize=32)
-def _compile_json_schema(text: str) -> Compiled:
-    from .json_schema import compile_json_schema
+def _compile_json_schema(text: str) -> Node:
+    from .json_schema import JsonSchemas
 
-    return compile_json_schema(json.loads(text))
+    return JsonSchemas(json.loads(text)).node("")
 
 
 @lru_cache(maxsize=64)
-def _compile_class(source: type, validator: object, zeros: bool) -> Compiled:
+def _compile_class(source: type, validator: object, zeros: bool) -> Node:
     """Compile a class as long as its validator is the same: it may be rebuilt."""
     from .typed import compile_type
 

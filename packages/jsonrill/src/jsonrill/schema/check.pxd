@@ -3,7 +3,6 @@ cimport cython
 
 cdef class Frame:
     cdef readonly object below, container, made, node, step
-    cdef readonly bint is_quiet
     cdef object _base, _outer
     cdef Py_ssize_t _size
     cpdef look(self, step, Frame inner=*)
@@ -14,7 +13,7 @@ cdef class Frame:
 cdef class Check:
     cdef public bint changed
     cdef list _frames
-    cdef object _node, _path, _shown, _whole
+    cdef object _node, _path, _shown
     @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, new=list)
     cdef _look(self, value, open_path)
     @cython.locals(frame=Frame)

@@ -9,21 +9,20 @@ become, so that a look costs what is new and the depth of what is open:
     frame of the list    made [Stop(name="Rome")]
     frame of its last    made {}, with the open string "Os"
 
-When something is refused, `first_refusal` reads the value once more in the order of the text, so
-the first violation is the same however the text was cut.
+A complete value that is refused is read once more in the order of the text, so the first violation
+is the same however the text was cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import islice, takewhile
+from collections.abc import Iterable
+from itertools import accumulate, islice, takewhile
+from operator import getitem
 from typing import Any
 
 from ..paths import ABSENT, Path
-from .early import UNKNOWN, Node, kind_of_text
+from .early import Node, kind_of_text
 from .errors import Refusal
-
-Judge = Callable[[Any], tuple[Any, Refusal | None]]
 
 
 class Refused(Exception):
@@ -34,50 +33,39 @@ class Refused(Exception):
         self.refusal = refusal
 
 
-def first_refusal(node: Node, value: Any, open_path: Path | None = None) -> Refusal | None:
-    """Return the refusal that a reader of single characters meets first."""
+def first_refusal(node: Node, value: Any, refusal: Refusal) -> Refusal:
+    """Return the refusal that a reader of single characters meets first in a refused value."""
     path: Path = ()
-    found: Refusal | None = None
     while True:
-        refusal = node.refuse_start(value)
-        if refusal is not None:
+        start = node.refuse_start(value)
+        if start is not None or not isinstance(value, (dict, list)):
+            return (start or refusal).below(path)
+        inside = node.choose(value, None)
+        if node.is_quiet or inside.is_quiet:
             return refusal.below(path)
-        if not isinstance(value, (dict, list)) or not node.is_certain:
-            return found
-        level = len(path)
-        step = open_path[level] if open_path is not None and level < len(open_path) else None
-        inside = node.choose(value, step)
-        if not inside.is_certain:
-            return found
-        steps: Iterable[Any] = range(len(value)) if isinstance(value, list) else value
-        for key in steps:
-            child = inside.child(key)
+        found: Refusal | None = None
+        for step in range(len(value)) if isinstance(value, list) else value:
+            child = inside.child(step)
             if isinstance(child, Refusal):
-                return child.below((*path, key))
-            refusal = None if key == step else child.finish(value[key])[1]
-            if key == step or refusal is not None:
-                # The first violation is in this child, or, of a complete one, the child itself.
-                path = (*path, key)
-                found = None if refusal is None else refusal.below(path)
-                open_path = open_path if key == step else None
-                node, value = child, value[key]
+                return child.below((*path, step))
+            found = child.finish(value[step])[1]
+            if found is not None:
+                path = (*path, step)
+                node, value, refusal = child, value[step], found
                 break
-        else:
-            return found
+        if found is None:
+            return refusal.below(path)
 
 
 class Frame:
     """An open container: its node, and what its complete children have become."""
 
-    __slots__ = ("_base", "_outer", "_size", "below", "container", "is_quiet", "made",
-                 "node", "step")  # fmt: skip
+    __slots__ = ("_base", "_outer", "_size", "below", "container", "made", "node", "step")
 
-    def __init__(self, node: Node, container: Any, is_quiet: bool) -> None:
+    def __init__(self, node: Node, container: Any) -> None:
         self.container = container
         # Of a union the outer node is the union, the other one the type that is left of it.
         self._outer = self.node = node
-        # True if nothing inside is refused.
-        self.is_quiet = is_quiet
         self.made: Any = type(container)()
         # At the last look: where the open child was, its node, and how many children there were.
         self.step: str | int | None = None
@@ -98,7 +86,6 @@ class Frame:
         node = self._outer.choose(container, step)
         if node is not self.node:
             self.node, self.made = node, type(container)()
-        self.is_quiet = self.is_quiet or not (self._outer.is_certain and node.is_certain)
         self._base = None
         new = [self._finish(key, container[key], inner) for key in self._new_steps(step)]
         self.below = None if step is None else self.child(step)
@@ -119,25 +106,31 @@ class Frame:
     def _finish(self, step: str | int, value: Any, inner: Frame | None) -> Any:
         made = None
         if inner is not None and inner.container is value and type(value) is list:
-            inner.look(None)
-            made = inner.made
-        result, refusal = self.child(step).finish(value, made)
-        if refusal is not None and not self.is_quiet:
-            raise Refused(refusal)
+            made = self._close(step, inner)
+        node = self.child(step)
+        result, refusal = node.finish(value, made)
+        if refusal is not None and not (self.node.is_quiet or self._outer.is_quiet):
+            raise Refused(first_refusal(node, value, refusal).below((step,)))
         if type(self.made) is list:
             self.made.append(result)
         else:
             self.made[step] = result
         return result
 
+    def _close(self, step: str | int, inner: Frame) -> Any:
+        """Finish the last children of a list that has ended, and return all of them."""
+        try:
+            inner.look(None)
+        except Refused as refused:
+            raise Refused(refused.refusal.below((step,))) from None
+        return inner.made
+
     def child(self, step: str | int) -> Node:
         """Return the node of a child; a key that is forbidden raises `Refused`."""
         node = self.node.child(step)
-        if not isinstance(node, Refusal):
-            return node
-        if self.is_quiet:
-            return UNKNOWN
-        raise Refused(node.below((step,)))
+        if isinstance(node, Refusal):
+            raise Refused(node.below((step,)))
+        return node
 
     def show(self, inner: Any) -> Any:
         """Return what the container is shown as, with `inner` for the open child."""
@@ -151,8 +144,7 @@ class Frame:
             children[self.step] = inner
         elif inner is not ABSENT:
             children.append(inner)
-        shown = self.node.wrap(self.node.show(children))
-        return shown if self.node is self._outer else self._outer.wrap(shown)
+        return self.node.show(children)
 
 
 class Check:
@@ -162,12 +154,10 @@ class Check:
     read, and `close` when the value is complete. Each raises `Refused` at the first violation.
     """
 
-    __slots__ = ("_frames", "_node", "_path", "_shown", "_whole", "changed")
+    __slots__ = ("_frames", "_node", "_path", "_shown", "changed")
 
-    def __init__(self, node: Node, whole: Judge | None = None) -> None:
+    def __init__(self, node: Node) -> None:
         self._node = node
-        # Judges the complete value; without it the node does.
-        self._whole = whole
         self._frames: list[Frame] = []
         self._path: Path = ()
         # What the open string is shown as.
@@ -180,41 +170,38 @@ class Check:
 
         Containers must be the same objects from look to look as long as they are open.
         """
-        if open_path is None:
-            return
-        try:
+        if open_path is not None:
             self._look(value, open_path)
-        except Refused as refused:
-            first = first_refusal(self._node, value, open_path)
-            raise Refused(first or refused.refusal) from None
 
     def _look(self, value: Any, open_path: tuple[Any, ...]) -> None:
         frames, node = self._frames, self._node
         shown, self._shown = self._shown, ABSENT
         self._path = open_path
-        is_quiet = False
         level = 0
-        while isinstance(value, (dict, list)):
-            if level >= len(frames) or frames[level].container is not value:
-                _refuse_start(node, value, is_quiet)
-                frames[level:] = [Frame(node, value, is_quiet)]
-                self.changed = True
-            frame = frames[level]
-            inner = frames[level + 1] if level + 1 < len(frames) else None
-            level += 1
-            step = open_path[level - 1] if level <= len(open_path) else None
-            new = frame.look(step, inner)
-            # The end of a string that was shown changes nothing.
-            if len(new) > 1 or any(type(made) is not str or made != shown for made in new):
-                self.changed = True
-            if step is None or frame.below is None:
-                break
-            node, value, is_quiet = frame.below, value[step], frame.is_quiet
-        del frames[level:]
-        if type(value) is str:
-            _refuse_start(node, value, is_quiet)
-            self._shown = node.grow(value)
-            self.changed = self.changed or self._shown is not ABSENT
+        try:
+            while isinstance(value, (dict, list)):
+                if level >= len(frames) or frames[level].container is not value:
+                    _refuse_start(node, value)
+                    frames[level:] = [Frame(node, value)]
+                    self.changed = True
+                frame = frames[level]
+                inner = frames[level + 1] if level + 1 < len(frames) else None
+                step = open_path[level] if level < len(open_path) else None
+                new = frame.look(step, inner)
+                level += 1
+                # The end of a string that was shown changes nothing.
+                if len(new) > 1 or any(type(made) is not str or made != shown for made in new):
+                    self.changed = True
+                if step is None or frame.below is None:
+                    break
+                node, value = frame.below, value[step]
+            del frames[level:]
+            if type(value) is str:
+                _refuse_start(node, value)
+                self._shown = node.show(value)
+                self.changed = self.changed or self._shown is not ABSENT
+        except Refused as refused:
+            raise Refused(refused.refusal.below(open_path[:level])) from None
 
     def begin_at(self, machine: Any, base: int = 0) -> None:
         """Check the number or literal that a machine is reading, or the last key, after a look.
@@ -228,25 +215,23 @@ class Check:
             step = (frame.key if frame.count else None) if frame.is_object else frame.count
         if text is None and not isinstance(step, str):
             return
-        node, path, is_quiet = self._node, self._path[: len(self._frames) - 1], False
+        node, path = self._node, self._path[: len(self._frames) - 1]
         try:
             if step is not None and self._frames:
-                node, is_quiet = self._frames[-1].child(step), self._frames[-1].is_quiet
-                path = (*path, step)
+                node, path = self._frames[-1].child(step), (*path, step)
+            if text is not None:
+                _refuse_start(node, None, kind_of_text(text))
         except Refused as refused:
             raise Refused(refused.refusal.below(path)) from None
-        kind = None if text is None or is_quiet else kind_of_text(text)
-        if kind is not None and not node.kinds & kind:
-            raise Refused(node.refuse_kind(kind).below(path))
 
     def close(self, value: Any) -> Any:
         """Return what the complete value becomes."""
         self._frames = []
         self._shown = ABSENT
         self.changed = True
-        result, refusal = (self._whole or self._node.finish)(value)
+        result, refusal = self._node.close(value)
         if refusal is not None:
-            raise Refused(first_refusal(self._node, value) or refusal)
+            raise Refused(first_refusal(self._node, value, refusal))
         return result
 
     def partial(self, depth: int | None = None) -> Any:
@@ -287,27 +272,24 @@ class Check:
         return check.partial()
 
 
-def _refuse_start(node: Node, value: Any, is_quiet: bool) -> None:
-    refusal = None if is_quiet else node.refuse_start(value)
+def _refuse_start(node: Node, value: Any, kind: int = 0) -> None:
+    refusal = node.refuse_start(value, kind)
     if refusal is not None:
         raise Refused(refusal)
 
 
 def cut_before(value: Any, path: Path) -> Any:
     """Return the part of a container that comes before `path`, in the order of the text."""
-    if not path:
-        return value
-    containers = [value]
     steps: list[Any] = list(path)
-    for step in steps[:-1]:
-        containers.append(containers[-1][step])
+    containers: list[Any] = list(accumulate(steps[:-1], getitem, initial=value))
     good: Any = ABSENT
-    for container, step in zip(reversed(containers), reversed(steps), strict=True):
+    for container, step in zip(reversed(containers), reversed(steps), strict=False):
         if isinstance(container, list):
             cut: Any = container[:step] if good is ABSENT else [*container[:step], good]
         else:
-            cut = {key: container[key] for key in takewhile(lambda key: key != step, container)}  # noqa: B023
+            before = takewhile(lambda key: key != step, container)  # noqa: B023
+            cut = {key: container[key] for key in before}
             if good is not ABSENT:
                 cut[step] = good
         good = cut
-    return good
+    return value if good is ABSENT else good

@@ -20,8 +20,7 @@ class SchemaDocument:
 
     `value` is a partial instance of the type (of a JSON Schema the plain value) and, once the
     document is complete, the validated one. `feed` and `flush` raise `InvalidSchema`; this error
-    and the errors of the text have the last good value as `value`. With `live` the value is plain,
-    and changes with the next piece.
+    and the errors of the text have the last good value as `value`.
     """
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
@@ -31,14 +30,12 @@ class SchemaDocument:
         self,
         schema: Any,
         *,
-        live: bool = False,
         missing: Literal["none", "zero"] = "none",
         **options: Unpack[ParseOptions],
     ) -> None:
         self.schema = Schema(schema, zeros=missing == "zero")
         self._options = options
-        self._live = live
-        self._is_plain = live or not self.schema.is_typed
+        self._is_plain = not self.schema.is_typed
         self._builder = ValueBuilder()
         self._machine = create_machine(self._builder, options)
         self._check = self.schema.check()
@@ -66,7 +63,7 @@ class SchemaDocument:
 
     @property
     def live(self) -> Any:
-        """The value so far; with the option `live` it changes with the next piece."""
+        """The same: a value with a schema is safe to keep."""
         return self.value
 
     @property
@@ -126,13 +123,8 @@ class SchemaDocument:
         is_changed = builder.changed if self._is_plain else check.changed
         builder.changed = check.changed = False
         if is_changed and builder.started:
-            self._value = self._shown()
+            self._value = builder.value if self._is_plain else check.partial()
             self.changed = self._value is not ABSENT
-
-    def _shown(self) -> Any:
-        if self._live:
-            return self._builder.root
-        return self._builder.value if self._is_plain else self._check.partial()
 
     def _violation(self, refusal: Refusal) -> InvalidSchema:
         """Close the document; return the error of its violation."""

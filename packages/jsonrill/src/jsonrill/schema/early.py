@@ -15,6 +15,9 @@ from typing import Any, Final
 from ..paths import ABSENT
 from .errors import Refusal, list_allowed, quote
 
+# What a complete value becomes, or why it is refused.
+Result = tuple[Any, Refusal | None]
+
 
 class Kind:
     """The kinds of value that the first character tells apart, as bits."""
@@ -55,25 +58,30 @@ class Node:
     """What a schema requires of the value at one place. The base class requires nothing.
 
     `kinds` are the kinds that may be valid, `texts` the allowed strings, sorted, if they are
-    listed. Without `is_certain`, code of the user sees the value first: nothing inside of it is
+    listed. If a node `is_quiet`, code of the user sees the value first: nothing inside of it is
     refused before its end.
     """
 
-    __slots__ = ("is_certain", "kinds", "text_rule", "texts")
+    __slots__ = ("is_quiet", "kinds", "text_rule", "texts")
 
-    def __init__(self, kinds: int = Kind.EVERY, texts: list[str] | None = None) -> None:
+    def __init__(
+        self, kinds: int = Kind.EVERY, texts: list[str] | None = None, text_rule: str = "enum"
+    ) -> None:
         self.kinds = kinds
         self.texts = texts
-        self.text_rule = "enum"
-        self.is_certain = True
+        self.text_rule = text_rule
+        self.is_quiet = False
 
     def refuse_kind(self, kind: int) -> Refusal:
         """Return why a value of this kind is refused."""
         return Refusal("type", f"{NAMES[kind]} is not allowed")
 
-    def refuse_start(self, value: Any) -> Refusal | None:
-        """Return what the first characters of a value prove, complete or not."""
-        kind = kind_of(value)
+    def refuse_start(self, value: Any, kind: int = 0) -> Refusal | None:
+        """Return what the first characters of a value prove, complete or not.
+
+        `kind` is the kind of a number or literal that is not read yet.
+        """
+        kind = kind or kind_of(value)
         if not self.kinds & kind:
             return self.refuse_kind(kind)
         return self._refuse_text(value) if kind == Kind.STRING and self.texts is not None else None
@@ -98,34 +106,27 @@ class Node:
         """Return the node of a member or element, or why its key is refused."""
         return ANY
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
+    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
         """Return what a complete value becomes, or why it is refused.
 
         `made` has what the elements of a list have become, if they have been finished one by one.
         """
-        return value, None
+        return value, self.refuse_start(value)
 
-    def grow(self, text: str) -> Any:
-        """Return what an open string is shown as; `ABSENT` until it is complete."""
-        return text
+    def close(self, value: Any) -> Result:
+        """Return what a complete value becomes that is not part of another one."""
+        return self.finish(value)
 
-    def show(self, children: Any) -> Any:
-        """Return what an open container with these children is shown as; `ABSENT` if nothing."""
-        return children
-
-    def wrap(self, shown: Any) -> Any:
-        """Return an open value as the type around it shows it."""
-        return shown
+    def show(self, content: Any) -> Any:
+        """Return what is shown of an open string, or container with these children, or `ABSENT`."""
+        return content
 
     def field_names(self, keys: Iterable[str]) -> dict[str, str]:
         """Return the name of the field for each of these keys that has one."""
         return {key: key for key in keys}
 
-    def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        """Return the zero value of the type, for a field that has not come; None if it has none.
-
-        `around` are the classes around it: one that contains itself ends there.
-        """
+    def zero(self) -> Any:
+        """Return the zero value of the type, for a field that has not come; None if it has none."""
         return _ZEROS.get(self.kinds)
 
 
@@ -137,13 +138,10 @@ class Unknown(Node):
     def child(self, step: str | int) -> Node | Refusal:
         return UNKNOWN
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
+    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
         return ABSENT, None
 
-    def grow(self, text: str) -> Any:
-        return ABSENT
-
-    def show(self, children: Any) -> Any:
+    def show(self, content: Any) -> Any:
         return ABSENT
 
 

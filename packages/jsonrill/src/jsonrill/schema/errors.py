@@ -121,19 +121,18 @@ def offset_of(text: str, refusal: Refusal, options: Mapping[str, Any]) -> int:
         fragments += parser.flush()
     except (InvalidJSON, LimitExceeded) as error:
         fragments += error.fragments
-    pending = parser.pending
     # Without the value itself: the last one that begins around it.
-    offset = pending[2] if pending is not None and pending[0] == path else 0
+    offset = 0
     for fragment in fragments:
-        if fragment.kind == "Key":
-            if refusal.is_key and (*fragment.path, fragment.value) == path:
-                return int(fragment.offset)
-        elif fragment.kind.startswith(("Start", "Complete")) and not refusal.is_key:
+        if refusal.is_key and fragment.kind == "Key" and (*fragment.path, fragment.value) == path:
+            return int(fragment.offset)
+        is_start = not refusal.is_key and fragment.kind.startswith(("Start", "Complete"))
+        if is_start and fragment.path == path[: len(fragment.path)]:
+            offset = int(fragment.offset)
             if fragment.path == path:
-                return int(fragment.offset)
-            if fragment.path == path[: len(fragment.path)]:
-                offset = max(offset, fragment.offset)
-    return offset
+                return offset
+    pending = parser.pending
+    return int(pending[2] if pending is not None and pending[0] == path else offset)
 
 
 def violation(refusal: Refusal, path: Path, offset: int | None) -> InvalidSchema:

@@ -8,7 +8,6 @@ All other keywords, `anyOf` and `if` among them, wait for the end of the value t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import Any, Final
@@ -16,7 +15,7 @@ from urllib.parse import quote as percent
 from urllib.parse import unquote
 
 from ..paths import ABSENT
-from .early import ANY, NAMES, Kind, Node, kind_of
+from .early import ANY, NAMES, Kind, Node, Result, kind_of
 from .errors import Refusal, library, quote, refuse_key
 
 _HOME: Final = "jsonrill:///schema"
@@ -38,17 +37,11 @@ _DATA: Final = frozenset(("default", "examples", "enum", "const"))
 _KIND_RULES: Final = ("const", "enum", "anyOf", "oneOf")
 
 
-def compile_json_schema(source: Any) -> tuple[Node, Callable[[Any], Any]]:
-    """Return the node of a JSON Schema, and what judges a complete value.
+class JsonSchemas:
+    """One schema document: makes the node of each part when it is first needed.
 
     `ValueError` if it is not a JSON Schema.
     """
-    root = JsonSchemas(source).node("")
-    return root, root.finish
-
-
-class JsonSchemas:
-    """One schema document: makes the node of each part when it is first needed."""
 
     def __init__(self, source: Any) -> None:
         self._rs = library("jsonschema_rs", "jsonschema", "a JSON Schema")
@@ -61,11 +54,11 @@ class JsonSchemas:
         # What `starts` returns for the targets of references.
         self._starts: dict[str, tuple[int, set[str] | None]] = {}
         self._source = source
-        whole = JsonNode(self, "", self._compile(source))
+        root = self._nodes[""] = JsonNode(self, "", self._compile(source))
         is_known = self.has_prefix or self._is_old or "2019-09" in dialect
         if not is_known or _is_entangled(keywords):
-            whole.forget()
-        self._nodes[""] = whole
+            # Leave everything to the verdict on the complete value.
+            root.inside, root.kinds, root.texts = {}, Kind.EVERY, None
         home = {key: value for key, value in keywords.items() if key not in ("$id", "id")}
         self._registry = self._rs.Registry([(_HOME, home)], retriever=_refuse_fetch)
         self._dialect = {"$schema": dialect} if "$schema" in keywords else {}
@@ -144,7 +137,15 @@ class JsonSchemas:
 class JsonNode(Node):
     """A part of a JSON Schema."""
 
-    __slots__ = ("_is_simple", "_part", "_pointer", "_schemas", "_validator")
+    __slots__ = (
+        "_inside_at",
+        "_is_simple",
+        "_part",
+        "_pointer",
+        "_schemas",
+        "_validator",
+        "inside",
+    )
 
     def __init__(self, schemas: JsonSchemas, pointer: str, validator: Any = None) -> None:
         Node.__init__(self)
@@ -154,12 +155,17 @@ class JsonNode(Node):
         self.kinds, texts = schemas.starts(part)
         self.texts = None if texts is None else sorted(texts)
         self.text_rule = "const" if "const" in self._part else "enum"
+        # The part, after references, with the rules for the inside, and where it is.
+        self.inside, self._inside_at = self._part, pointer
+        seen: set[str] = set()
+        while _INSIDE.isdisjoint(self.inside) and self._inside_at not in seen:
+            seen.add(self._inside_at)
+            target = schemas.target(self.inside)
+            if target is not None:
+                part = schemas.at(target)
+                self.inside, self._inside_at = part if isinstance(part, dict) else {}, target
         # The kind alone decides: nothing is left to judge.
         self._is_simple = _ANNOTATIONS.issuperset(self._part) and self._part.get("type") in _SIMPLE
-
-    def forget(self) -> None:
-        """Leave everything to the verdict on the complete value."""
-        self._part, self.kinds, self.texts = {}, Kind.EVERY, None
 
     def refuse_kind(self, kind: int) -> Refusal:
         types = self._part.get("type")
@@ -170,7 +176,7 @@ class JsonNode(Node):
         names = " or ".join(types) if isinstance(types, list) else types
         return Refusal("type", f"expected {names} but got {NAMES[kind]}")
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
+    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
         if self._is_simple and self.kinds & kind_of(value):
             return value, None
         if self._validator is None:
@@ -197,18 +203,8 @@ class JsonNode(Node):
         message = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
         return Refusal(rule, message, tuple(error.instance_path))
 
-    def choose(self, container: Any, step: str | int | None) -> Node:
-        """Follow references to the rules for the inside."""
-        node: Node = self
-        seen = set()
-        while isinstance(node, JsonNode) and node not in seen and _INSIDE.isdisjoint(node._part):
-            seen.add(node)
-            target = self._schemas.target(node._part)
-            node = node if target is None else self._schemas.node(target)
-        return node
-
     def child(self, step: str | int) -> Node | Refusal:
-        part = self._part
+        part = self.inside
         if isinstance(step, int):
             first = part.get("prefixItems", ()) if self._schemas.has_prefix else ()
             if step < len(first):
@@ -224,7 +220,7 @@ class JsonNode(Node):
 
     def _below(self, *steps: str) -> Node:
         tokens = [percent(step.replace("~", "~0").replace("/", "~1"), safe="~") for step in steps]
-        return self._schemas.node("/".join((self._pointer, *tokens)))
+        return self._schemas.node("/".join((self._inside_at, *tokens)))
 
 
 def _is_entangled(schema: dict[str, Any]) -> bool:

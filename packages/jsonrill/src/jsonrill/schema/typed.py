@@ -7,17 +7,17 @@ in the tables is shown when it is complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from copy import copy, deepcopy
+from collections.abc import Iterable
+from copy import deepcopy
 from decimal import Decimal
 from enum import Enum
 from functools import reduce
 from operator import or_
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..jsontext import dumps
 from ..paths import ABSENT, Path
-from .early import ANY, NAMES, UNKNOWN, Kind, Node, Unknown, kind_of
+from .early import ANY, NAMES, UNKNOWN, Kind, Node, Result, kind_of
 from .errors import Refusal, library, quote, refuse_key
 from .partials import partial_dataclass, partial_model
 
@@ -25,6 +25,7 @@ Core = dict[str, Any]
 
 _TIMES: Final = ("date", "time", "datetime", "timedelta")
 _ARRAYS: Final = ("list", "set", "frozenset", "tuple")
+_FIELDS: Final = ("model-fields", "dataclass-args", "typed-dict")
 # The kinds that lax mode may convert to each type.
 _KINDS: Final = {
     "none": Kind.NULL,
@@ -32,7 +33,7 @@ _KINDS: Final = {
     **dict.fromkeys(("decimal", *_TIMES), Kind.STRING | Kind.NUMBER),
     **dict.fromkeys(("str", "bytes", "uuid", "url", "multi-host-url", "json"), Kind.STRING),
     **dict.fromkeys(_ARRAYS, Kind.ARRAY),
-    **dict.fromkeys(("dict", "model", "dataclass", "typed-dict"), Kind.OBJECT),
+    **dict.fromkeys(("dict", *_FIELDS), Kind.OBJECT),
 }
 # The Python types that pydantic returns unchanged, and the zeros.
 _UNCHANGED: Final[dict[str, type]] = {"str": str, "int": int, "float": float, "bool": bool}
@@ -45,19 +46,16 @@ _NO_RULES: Final = frozenset(
     ("type", "ref", "metadata", "serialization", "strict", "items_schema", "fail_fast")
 )
 _CHANGES_TEXT: Final = ("strip_whitespace", "to_lower", "to_upper")
-_FIELDS: Final = frozenset(("model-fields", "dataclass-args", "typed-dict"))
 _FUNCTIONS: Final = frozenset(("function-before", "function-wrap", "function-after"))
+_CLASSES: Final = frozenset(("model", "dataclass"))
 # Types that are another one, in JSON mode.
 _SAME: Final = {"custom-error": "schema", "default": "schema", "json-or-python": "json_schema"}
 # A value of each kind.
 _SAMPLES: Final[dict[int, Any]] = dict(zip(NAMES, (None, True, 0, "", [], {}), strict=True))
 
 
-def compile_type(source: Any, zeros: bool) -> tuple[Node, Callable[[Any], Any]]:
-    """Return the node of a type, and what validates a complete value of it.
-
-    `ValueError` if pydantic cannot validate the type.
-    """
+def compile_type(source: Any, zeros: bool) -> Node:
+    """Return the node of a type; `ValueError` if pydantic cannot validate it."""
     pydantic = library("pydantic", "pydantic", "a pydantic type")
     try:
         is_adapter = isinstance(source, pydantic.TypeAdapter)
@@ -67,7 +65,25 @@ def compile_type(source: Any, zeros: bool) -> tuple[Node, Callable[[Any], Any]]:
         types = Types(adapter.core_schema, zeros)
     except (pydantic.PydanticUserError, NameError) as error:
         raise ValueError(f"pydantic takes no such type: {str(error).splitlines()[0]}") from error
-    return types.node(types.root, config), lambda value: judge(adapter, value, is_whole=True)
+    root = types.node(types.root, config)
+    if root is UNKNOWN:
+        root = TypedNode(types, Layers(types.root, types.root, config))
+    return root
+
+
+class Layers(NamedTuple):
+    """A core schema, and what is inside the classes and functions around it.
+
+    With `has_code`, functions of the user see the value, with `is_quiet` before pydantic does.
+    """
+
+    core: Core
+    inner: Core
+    config: Core
+    cls: Any = None
+    root_of: Any = None
+    has_code: bool = False
+    is_quiet: bool = False
 
 
 class Types:
@@ -75,75 +91,68 @@ class Types:
 
     def __init__(self, core: Core, zeros: bool) -> None:
         self.zeros = zeros
-        self.definitions: dict[str, Core] = {}
+        self._definitions: dict[str, Core] = {}
         # By identity, with what each was made of, so that identities stay unique.
-        self._nodes: dict[tuple[int, int], tuple[Node, Core, Core]] = {}
+        self._nodes: dict[tuple[int, int, bool], tuple[Node, Core, Core]] = {}
         while core["type"] == "definitions":
-            self.definitions.update((part["ref"], part) for part in core["definitions"])
+            self._definitions.update((part["ref"], part) for part in core["definitions"])
             core = core["schema"]
         self.root = core
 
-    def node(self, core: Core | None, config: Core) -> Node:
-        """Return the node of a core schema."""
+    def node(self, core: Core | None, config: Core, is_quiet: bool = False) -> Node:
+        """Return the node of a core schema; with `is_quiet` as part of a quiet node."""
         if core is None:
             return ANY
-        key = (id(core), id(config))
+        core = self._same(core)
+        key = (id(core), id(config), is_quiet)
         if key not in self._nodes:
-            self._nodes[key] = (self._make(core, config), core, config)
+            self._nodes[key] = (self._make(core, config, is_quiet), core, config)
         return self._nodes[key][0]
 
-    def _make(self, core: Core, config: Core) -> Node:
+    def _make(self, core: Core, config: Core, is_quiet: bool) -> Node:
+        if core["type"] == "any":
+            return ANY
         if _needs_other_fields(core):
             return UNKNOWN
-        name = core["type"]
-        if name == "any":
-            return ANY
-        if name == "definition-ref":
-            return self.node(self.definitions.get(core["schema_ref"]), config)
-        if name in _SAME and core.get("on_error", "raise") == "raise":
-            return self.node(core[_SAME[name]], config)
-        if name in _FUNCTIONS:
-            return self._validated(core, config, core["schema"], name != "function-after")
-        if name in ("model", "dataclass", "typed-dict"):
-            return self._class(core, core.get("config") or config)
-        return _NODES.get(name, TypedNode)(self, core, config)
+        layers = self._layers(core, config, is_quiet)
+        return _NODES.get(layers.inner["type"], TypedNode)(self, layers)
 
-    def _class(self, core: Core, config: Core) -> Node:
-        inner = core if core["type"] == "typed-dict" else core["schema"]
-        is_changed = bool(core.get("custom_init"))
-        while inner["type"] in _FUNCTIONS:
-            is_changed = is_changed or inner["type"] != "function-after"
-            inner = inner["schema"]
-        if core.get("root_model"):
-            return self._validated(core, config, inner, is_changed)
-        if inner["type"] not in _FIELDS:
-            return TypedNode(self, core, config)
-        fields = Fields(self, core, config, inner)
-        return fields.around(core, is_changed=True) if is_changed else fields
+    def _same(self, core: Core) -> Core:
+        """Return the core schema that this one refers to, or is the same as."""
+        while True:
+            if core["type"] == "definition-ref":
+                core = self._definitions[core["schema_ref"]]
+            elif core["type"] in _SAME and core.get("on_error", "raise") == "raise":
+                core = core[_SAME[core["type"]]]
+            else:
+                return core
 
-    def _validated(self, core: Core, config: Core, inner: Core, is_changed: bool) -> Node:
-        """Return the node of a type with code of the user around, or of a root model.
-
-        With `is_changed`, the code sees the value before pydantic.
-        """
-        node = self.node(inner, config)
-        if not isinstance(node, TypedNode):
-            return TypedNode(self, core, config)
-        around = node.around(core, is_changed)
-        if core.get("root_model"):
-            around.root_of = core["cls"]
-        elif not isinstance(node, Fields) or node.cls is None:
-            around.is_hidden = True
-        return around
+    def _layers(self, core: Core, config: Core, is_quiet: bool) -> Layers:
+        inner = core
+        cls = root_of = None
+        has_code = False
+        while inner["type"] in _FUNCTIONS or inner["type"] in _CLASSES:
+            if inner["type"] in _FUNCTIONS:
+                has_code = True
+                is_quiet = is_quiet or inner["type"] != "function-after"
+            elif inner.get("root_model"):
+                root_of = inner["cls"]
+            else:
+                cls = inner["cls"]
+            is_quiet = is_quiet or bool(inner.get("custom_init"))
+            config = inner.get("config") or config
+            inner = self._same(inner["schema"])
+        config = inner.get("config") or config
+        return Layers(core, inner, config, cls, root_of, has_code, is_quiet)
 
     def validator(self, core: Core, config: Core) -> Any:
         """Return pydantic's validator of a part of the type."""
         from pydantic_core import SchemaValidator
 
-        if self.definitions:
-            if core is self.definitions.get(str(core.get("ref"))):  # it may refer to itself
+        if self._definitions:
+            if core is self._definitions.get(str(core.get("ref"))):  # it may refer to itself
                 core = {"type": "definition-ref", "schema_ref": core["ref"]}
-            definitions = [*self.definitions.values()]
+            definitions = [*self._definitions.values()]
             core = {"type": "definitions", "schema": core, "definitions": definitions}
         settings: Any = config or None
         return SchemaValidator(core, settings)
@@ -152,53 +161,39 @@ class Types:
 class TypedNode(Node):
     """A type; the class itself is one whose parts are not known, as a number or a date."""
 
-    __slots__ = ("_grows", "_shape", "_unchanged", "_validator", "config", "core", "is_hidden",
-                 "root_of", "types")  # fmt: skip
+    __slots__ = ("_layers", "_shape", "_types", "_unchanged", "_validator", "inner", "is_hidden")
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        name = core["type"]
-        Node.__init__(self, _KINDS.get(name, Kind.EVERY))
-        # The kind of container whose inside this node knows.
-        self._shape = self.kinds
-        self.types, self.core, self.config = types, core, config
-        # True if the value is shown when it is complete.
-        self.is_hidden = False
-        # The class of a root model.
-        self.root_of: Any = None
+    def __init__(self, types: Types, layers: Layers) -> None:
+        inner, config = layers.inner, layers.config
+        name = inner["type"]
+        # The kind of value whose inside this node knows.
+        self._shape = _KINDS.get(name, Kind.EVERY)
+        Node.__init__(self, Kind.EVERY if layers.is_quiet else self._shape)
+        self.is_quiet = layers.is_quiet
+        self._types, self._layers, self.inner = types, layers, inner
         self._validator: Any = None
         if self.kinds == Kind.STRING and config.get("coerce_numbers_to_str"):
             self.kinds |= Kind.NUMBER
-        changes = any(core.get(rule, config.get(f"str_{rule}")) for rule in _CHANGES_TEXT)
-        self._grows = name == "str" and not changes
+        changes = any(inner.get(rule, config.get(f"str_{rule}")) for rule in _CHANGES_TEXT)
+        # True if the value is shown when it is complete.
+        self.is_hidden = name != "str" or changes or layers.has_code
         has_rules = any(key.startswith(("str_", "allow_inf")) for key in config)
+        is_plain = layers.core is inner and not has_rules and _NO_RULES.issuperset(inner)
         # The Python type of values that pydantic neither changes nor refuses.
-        self._unchanged = (
-            None if has_rules or not _NO_RULES.issuperset(core) else _UNCHANGED.get(name)
-        )
-
-    def around(self, core: Core, is_changed: bool) -> TypedNode:
-        """Return this node as part of another core schema, which judges its complete values.
-
-        With `is_changed`, nothing is refused early, because other code may change the value first.
-        """
-        node = copy(self)
-        node.core, node._validator, node._unchanged = core, None, None
-        if is_changed:
-            node.is_certain, node.kinds, node.texts = False, Kind.EVERY, None
-        return node
+        self._unchanged = _UNCHANGED.get(name) if is_plain else None
 
     @property
-    def validator(self) -> Any:
+    def _judge(self) -> Any:
         if self._validator is None:
-            self._validator = self.types.validator(self.core, self.config)
+            self._validator = self._types.validator(self._layers.core, self._layers.config)
         return self._validator
 
     def part(self, core: Core | None) -> Node:
         """Return the node of a part of this type."""
-        return self.types.node(core, self.config)
+        return self._types.node(core, self._layers.config, self.is_quiet)
 
     def refuse_kind(self, kind: int) -> Refusal:
-        refusal = judge(self.validator, _SAMPLES[kind], NAMES[kind])[1]
+        refusal = judge(self._judge, _SAMPLES[kind], NAMES[kind])[1]
         return Node.refuse_kind(self, kind) if refusal is None else refusal._replace(path=())
 
     def choose(self, container: Any, step: str | int | None) -> Node:
@@ -207,23 +202,26 @@ class TypedNode(Node):
     def child(self, step: str | int) -> Node | Refusal:
         return UNKNOWN
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
-        return (value, None) if type(value) is self._unchanged else judge(self.validator, value)
+    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
+        return (value, None) if type(value) is self._unchanged else judge(self._judge, value)
 
-    def grow(self, text: str) -> Any:
-        return self.wrap(text) if self._grows else ABSENT
+    def close(self, value: Any) -> Result:
+        return judge(self._judge, value, is_whole=True)
 
-    def show(self, children: Any) -> Any:
-        return ABSENT
-
-    def wrap(self, shown: Any) -> Any:
-        if self.is_hidden or shown is ABSENT:
+    def show(self, content: Any) -> Any:
+        if self.is_hidden or not self._shape & kind_of(content):
             return ABSENT
-        root_of = self.root_of
-        return shown if root_of is None else partial_model(root_of, {"root": shown}, {"root"})
+        shown, root_of = self.make(content), self._layers.root_of
+        if root_of is None or shown is ABSENT:
+            return shown
+        return partial_model(root_of, {"root": shown}, {"root"})
 
-    def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        make = _ZEROS.get(self.core["type"])
+    def make(self, content: Any) -> Any:
+        """Return an open value of this type."""
+        return content
+
+    def zero(self) -> Any:
+        make = _ZEROS.get(self.inner["type"])
         return None if make is None else make()
 
 
@@ -232,23 +230,26 @@ class Listed(TypedNode):
 
     __slots__ = ("values",)
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config)
-        values = core["expected"] if core["type"] == "literal" else core["members"]
+    def __init__(self, types: Types, layers: Layers) -> None:
+        TypedNode.__init__(self, types, layers)
+        inner = layers.inner
+        is_literal = inner["type"] == "literal"
+        values = inner["expected"] if is_literal else inner["members"]
         self.values = [value.value if isinstance(value, Enum) else value for value in values]
         is_simple = all(type(value) in (str, int, bool, type(None)) for value in self.values)
-        if not is_simple or core.get("missing") or core.get("sub_type") in ("int", "float"):
+        is_number = inner.get("sub_type") in ("int", "float")
+        if not is_simple or inner.get("missing") or is_number or layers.is_quiet:
             return
         # true equals 1, and 1.0 equals 1.
         number = Kind.NUMBER | Kind.BOOLEAN
         kinds = [number if isinstance(value, int) else kind_of(value) for value in self.values]
-        coerced = Kind.NUMBER if config.get("coerce_numbers_to_str") else 0
+        coerced = Kind.NUMBER if layers.config.get("coerce_numbers_to_str") else 0
         self.kinds = reduce(or_, kinds, coerced)
         self.texts = sorted(value for value in self.values if isinstance(value, str))
-        self.text_rule = "literal_error" if core["type"] == "literal" else "enum"
+        self.text_rule = "literal_error" if is_literal else "enum"
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
-        result, refusal = judge(self.validator, value)
+    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
+        result, refusal = judge(self._judge, value)
         return result, refusal and refusal._replace(allowed=tuple(self.values))
 
 
@@ -257,14 +258,15 @@ class Items(TypedNode):
 
     __slots__ = ("_first", "_rest")
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config)
-        self.is_hidden = core["type"] != "list"
+    def __init__(self, types: Types, layers: Layers) -> None:
+        TypedNode.__init__(self, types, layers)
+        inner = layers.inner
+        self.is_hidden = inner["type"] != "list" or layers.has_code
         # The types of the first elements, and of the others; None if it is not known.
         self._first: list[Core] = []
-        self._rest: Core | None = core.get("items_schema", {"type": "any"})
+        self._rest: Core | None = inner.get("items_schema", {"type": "any"})
         if isinstance(self._rest, list):
-            many = core.get("variadic_item_index")
+            many = inner.get("variadic_item_index")
             is_last = many == len(self._rest) - 1
             self._first, self._rest = self._rest[:many], self._rest[-1] if is_last else None
 
@@ -274,32 +276,26 @@ class Items(TypedNode):
             return self.part(self._first[step])
         return UNKNOWN if self._rest is None else self.part(self._rest)
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
-        is_plain = not self.is_hidden and _NO_RULES.issuperset(self.core)
+    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
+        is_plain = not self.is_hidden and _NO_RULES.issuperset(self._layers.core)
         if is_plain and made is not None and not any(item is ABSENT for item in made):
             return made, None
-        return judge(self.validator, value)
-
-    def show(self, children: Any) -> Any:
-        return children
+        return judge(self._judge, value)
 
 
 class Members(TypedNode):
     """A dict; if its keys are not plain strings it is shown when it is complete."""
 
-    __slots__ = ("_values",)
+    __slots__ = ()
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config)
-        self._values: Core | None = core.get("values_schema")
-        keys = core.get("keys_schema") or {"type": "any"}
-        self.is_hidden = keys["type"] not in ("any", "str") or not _NO_RULES.issuperset(keys)
+    def __init__(self, types: Types, layers: Layers) -> None:
+        TypedNode.__init__(self, types, layers)
+        keys = layers.inner.get("keys_schema") or {"type": "any"}
+        is_plain = keys["type"] in ("any", "str") and _NO_RULES.issuperset(keys)
+        self.is_hidden = layers.has_code or not is_plain
 
     def child(self, step: str | int) -> Node | Refusal:
-        return self.part(self._values)
-
-    def show(self, children: Any) -> Any:
-        return children
+        return self.part(self.inner.get("values_schema"))
 
 
 class Fields(TypedNode):
@@ -307,16 +303,18 @@ class Fields(TypedNode):
 
     __slots__ = ("_closed", "_extra", "_fields", "_names", "cls")
 
-    def __init__(self, types: Types, core: Core, config: Core, inner: Core) -> None:
-        TypedNode.__init__(self, types, core, config)
+    def __init__(self, types: Types, layers: Layers) -> None:
+        TypedNode.__init__(self, types, layers)
+        inner, config = layers.inner, layers.config
         # A TypedDict is shown as a dict with the keys that have come.
-        self.cls = None if core["type"] == "typed-dict" else core["cls"]
+        self.cls = layers.cls
+        self.is_hidden = self.cls is None and layers.has_code
         is_call = inner["type"] == "dataclass-args"
         fields = inner["fields"]
         self._fields: dict[str, Core] = {f["name"]: f for f in fields} if is_call else fields
         extra = inner.get("extra_behavior") or config.get("extra_fields_behavior")
         rule = "unexpected_keyword_argument" if is_call else "extra_forbidden"
-        self._closed = rule if extra == "forbid" else ""
+        self._closed = rule if extra == "forbid" and not self.is_quiet else ""
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
         # The field of each key. Of keys that may not count in the end, as a second alias, only
         # pydantic knows what they are for.
@@ -343,28 +341,23 @@ class Fields(TypedNode):
             for value, node in listed
         )
 
-    def show(self, children: Any) -> Any:
-        values: dict[str, Any] = {}
-        extra: dict[str, Any] = {}
-        for key, value in children.items():
-            name = self._names.get(key)
-            if name is None:
-                extra[key] = value
-            else:
-                values[name] = value
+    def make(self, content: Any) -> Any:
+        values = {self._names.get(key): value for key, value in content.items()}
+        values.pop(None, None)
+        extra = {key: content[key] for key in content if self._names.get(key) is None}
         return {**values, **extra} if self.cls is None else self._instance(values, extra)
 
-    def _instance(self, values: dict[str, Any], extra: Any, around: tuple[Any, ...] = ()) -> Any:
+    def _instance(self, values: dict[Any, Any], extra: Any = None) -> Any:
         """Return a partial instance, in which fields that have not come are as `_missing` says."""
         shown = {
-            name: values[name] if name in values else self._missing(field["schema"], around)
+            name: values[name] if name in values else self._missing(field["schema"])
             for name, field in self._fields.items()
         }
         if hasattr(self.cls, "model_construct"):
             return partial_model(self.cls, shown, set(values), extra or None)
         return partial_dataclass(self.cls, shown)
 
-    def _missing(self, schema: Core, around: tuple[Any, ...]) -> Any:
+    def _missing(self, schema: Core) -> Any:
         """Return the value of a field that has not come: its default, else None, or a zero."""
         if schema["type"] == "default":
             factory, default = schema.get("default_factory"), schema.get("default")
@@ -373,28 +366,13 @@ class Fields(TypedNode):
             return deepcopy(default) if schema.get("copy_default") else default
         while schema["type"] in _FUNCTIONS:
             schema = schema["schema"]
-        return self.part(schema).zero((*around, self.cls)) if self.types.zeros else None
+        return self.part(schema).zero() if self._types.zeros else None
 
     def field_names(self, keys: Iterable[str]) -> dict[str, str]:
         return {key: name for key in keys if (name := self._names.get(key)) is not None}
 
-    def zero(self, around: tuple[Any, ...] = ()) -> Any:
-        if self.cls is None or self.cls in around:
-            return None
-        return self._instance({}, None, around)
-
-
-class Tag(Unknown):
-    """The key that tells the types of a union apart."""
-
-    __slots__ = ()
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        Unknown.__init__(self, Kind.STRING, sorted(texts))
-        self.text_rule = "union_tag_invalid"
-
-    def finish(self, value: Any, made: list[Any] | None = None) -> tuple[Any, Refusal | None]:
-        return ABSENT, self.refuse_start(value)
+    def zero(self) -> Any:
+        return None if self.cls is None else self._instance({})
 
 
 class Union(TypedNode):
@@ -402,27 +380,32 @@ class Union(TypedNode):
 
     __slots__ = ("_nodes", "_tag", "_tags")
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config)
+    def __init__(self, types: Types, layers: Layers) -> None:
+        TypedNode.__init__(self, types, layers)
+        inner = layers.inner
+        # A union with a validator, or as the root of a model, is shown when it is complete.
+        self.is_hidden = layers.has_code or layers.root_of is not None
         # The key that tells the types apart, if there is one, and the type of each of its values.
         self._tag: str | None = None
         self._tags: dict[Any, Node] = {}
-        if core["type"] == "nullable":
-            self._nodes = [Node(Kind.NULL), self.part(core["schema"])]
-        elif core["type"] == "union":
-            choices = [item[0] if isinstance(item, tuple) else item for item in core["choices"]]
+        if inner["type"] == "nullable":
+            self._nodes = [Node(Kind.NULL), self.part(inner["schema"])]
+        elif inner["type"] == "union":
+            choices = [item[0] if isinstance(item, tuple) else item for item in inner["choices"]]
             self._nodes = [self.part(choice) for choice in choices]
         else:
-            choices = core["choices"].items()
+            choices = inner["choices"].items()
             self._tags = {tag: self.part(part) for tag, part in choices if isinstance(part, dict)}
             self._nodes = list(self._tags.values())
-            if isinstance(core["discriminator"], str):
-                self._tag = core["discriminator"]
+            if isinstance(inner["discriminator"], str):
+                self._tag = inner["discriminator"]
         self.kinds = reduce(or_, (node.kinds for node in self._nodes))
         strings = [node for node in self._nodes if node.kinds & Kind.STRING]
         if strings and all(node.texts is not None for node in strings):
             self.texts = sorted({text for node in strings for text in node.texts or ()})
             self.text_rule = strings[0].text_rule
+        if self.is_quiet:
+            self.kinds, self.texts = Kind.EVERY, None
 
     def choose(self, container: Any, step: str | int | None) -> Node:
         nodes = [node for node in self._nodes if node.kinds & kind_of(container)]
@@ -432,35 +415,33 @@ class Union(TypedNode):
             nodes = [self._tags[tag]] if is_known else []
         elif len(nodes) > 1 and isinstance(container, dict):
             nodes = [n for n in nodes if not isinstance(n, Fields) or n.may_be(container, step)]
-        if len(nodes) != 1:
-            return self
-        left = nodes[0].choose(container, step)
-        # A union with a validator shows nothing of what is inside.
-        return left if left is nodes[0] or not getattr(nodes[0], "is_hidden", False) else self
+        return self if self.is_hidden or len(nodes) != 1 else nodes[0].choose(container, step)
 
     def child(self, step: str | int) -> Node | Refusal:
         is_tag = step == self._tag and all(isinstance(tag, str) for tag in self._tags)
-        return Tag(self._tags) if is_tag else UNKNOWN
+        if not is_tag or self.is_quiet:
+            return UNKNOWN
+        return Node(Kind.STRING, sorted(self._tags), "union_tag_invalid")
 
-    def grow(self, text: str) -> Any:
+    def make(self, content: Any) -> Any:
         nodes = [node for node in self._nodes if node.kinds & Kind.STRING]
-        return self.wrap(nodes[0].grow(text)) if len(nodes) == 1 else ABSENT
+        is_sure = type(content) is str and len(nodes) == 1
+        return nodes[0].show(content) if is_sure else ABSENT
 
-    def zero(self, around: tuple[Any, ...] = ()) -> Any:
+    def zero(self) -> Any:
         return None
 
 
 _NODES: Final[dict[str, type[TypedNode]]] = {
     "dict": Members,
+    **dict.fromkeys(_FIELDS, Fields),
     **dict.fromkeys(("literal", "enum"), Listed),
     **dict.fromkeys(_ARRAYS, Items),
     **dict.fromkeys(("nullable", "union", "tagged-union"), Union),
 }
 
 
-def judge(
-    validator: Any, value: Any, name: str = "", *, is_whole: bool = False
-) -> tuple[Any, Refusal | None]:
+def judge(validator: Any, value: Any, name: str = "", *, is_whole: bool = False) -> Result:
     """Return what pydantic makes of a complete value, or why it refuses it.
 
     `name` is what a message calls the value. If user code raises another exception, that is its
@@ -502,11 +483,12 @@ def _explain(error: Any, value: Any, name: str) -> Refusal:
 
 def _needs_other_fields(core: Core) -> bool:
     """Return whether a validator of this field reads `info`, in which the other fields are."""
-    while isinstance(core.get("schema"), dict) and core["type"] not in ("model", "dataclass"):
-        function = core.get("function")
+    part: Any = core
+    while isinstance(part, dict) and part["type"] not in _CLASSES:
+        inner, function = part.get("schema"), part.get("function")
         if isinstance(function, dict) and function.get("type") == "with-info":
-            return core["schema"]["type"] not in ("model", "dataclass")
-        core = core["schema"]
+            return not isinstance(inner, dict) or inner["type"] not in _CLASSES
+        part = inner
     return False
 
 
