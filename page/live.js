@@ -36,7 +36,7 @@ export class Live {
     // Snapshots are read as the text that the server writes from them.
     const kind = input === "events" ? "events" : "text";
     this.recording = new Recording({ input: kind, many, title, entity: options.entity, live: true, timed: last === 0 });
-    this._events = this._subscription({ format: isSnapshots ? "chunks" : "raw" }, !isSnapshots, {
+    this._events = this._subscription({ format: isSnapshots ? "text" : "raw" }, !isSnapshots, {
       onEvent: (event) => this._receive(event),
       onState: (state, detail) => this._enter(state, detail),
     });

@@ -67,7 +67,7 @@ def published(server: Server) -> str:
         stream = http.post("/v1/streams", json={}).json()["id"]
         for text in TEXTS:
             plain = {"content-type": "text/plain"}
-            http.post(f"/v1/streams/{stream}/chunks", content=text, headers=plain)
+            http.post(f"/v1/streams/{stream}/events", content=text, headers=plain)
         http.post(f"/v1/streams/{stream}/close")
     return str(stream)
 

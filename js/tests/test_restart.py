@@ -26,7 +26,7 @@ def publish(server: Server, url: str, numbers: range) -> None:
     for number in numbers:
         headers = {"content-type": "text/plain", **numbered(number)}
         answer = httpx2.post(
-            f"{server.url}{url}/chunks", content=PIECES[number], headers=headers, trust_env=False
+            f"{server.url}{url}/events", content=PIECES[number], headers=headers, trust_env=False
         )
         assert answer.status_code == 200, answer.text
 

@@ -29,7 +29,7 @@ OWN_VIEWS: tuple[dict[str, Any], ...] = (
     {"format": "updates", "send": "both"},
     {"format": "updates", "mode": "one-by-one"},
     {"format": "fragments"},
-    {"format": "chunks"},
+    {"format": "text"},
     {"format": "deltas"},
     {"format": "raw"},
 )
@@ -150,7 +150,7 @@ HOSTILE: dict[str, Hostile] = {
     "call": Hostile(lambda size: _call(size, "[" + _repeated("[],", size) + "[]]"), CALL_VIEWS),
     "text call": Hostile(lambda size: _call(size, '"' + "x" * size), CALL_VIEWS),
     "many calls": Hostile(_many_calls, CALL_VIEWS),
-    "full stream": Hostile(_full, ({"format": "updates", "send": "delta"}, {"format": "chunks"})),
+    "full stream": Hostile(_full, ({"format": "updates", "send": "delta"}, {"format": "text"})),
 }
 
 
@@ -249,7 +249,7 @@ async def used(http: httpx2.AsyncClient, body: bytes, *formats: str) -> int:
         urls = answer.json()["urls"]
         text = json.dumps({"p1": "1", "p2": ["x"] * 20})
         plain = {"content-type": "text/plain"}
-        await http.post(urls["chunks"], content=text, headers=plain)
+        await http.post(urls["events"], content=text, headers=plain)
         await http.post(urls["close"])
         for format in ("updates", *formats):
             events = await http.get(f"{urls['events']}?format={format}")

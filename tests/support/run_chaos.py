@@ -23,7 +23,7 @@ from support.processes import Events
 from support.run_app import events as logged
 
 # What is not read of events, and of text.
-NOT_OF_EVENTS = ("updates", "fragments", "chunks")
+NOT_OF_EVENTS = ("updates", "fragments", "text")
 NOT_OF_TEXT = ("calls",)
 
 
@@ -119,7 +119,7 @@ class RunChaos:
         ends = "RUN_FINISHED" if name == "ag-ui" else "[DONE]"
         assert ends in data[-1], (key, name, undisturbed[-3:])
         source = logged(key, self.size)
-        if name in ("raw", "chunks"):
+        if name in ("raw", "text"):
             texts = [json.dumps(event) for event in source]
             read = [json.dumps(json.loads(text)) for text in data[:-1]]
             assert read == texts, _difference(key, name, read, texts)

@@ -61,7 +61,7 @@ class Traffic:
             async with asyncio.TaskGroup() as group:
                 for number in self.records:
                     group.create_task(self._publish(http, number))
-                    group.create_task(self._read(number, "format=chunks", self._same_text))
+                    group.create_task(self._read(number, "format=text", self._same_text))
                     if number % 4 == 0:
                         group.create_task(self._read(number, "mode=one-by-one", self._same_updates))
                 if meanwhile is not None:
@@ -84,7 +84,7 @@ class Traffic:
             size = self.chance.randint(1, 6)
             body = "".join(json.dumps(record) + "\n" for record in records[at : at + size])
             headers = {**LINES, **numbered(seq)}
-            path = f"/v1/streams/{self.ids[number]}/chunks"
+            path = f"/v1/streams/{self.ids[number]}/events"
             await self._until_done(http, path, body, headers)
             at, seq = at + size, seq + 1
             self.written += size

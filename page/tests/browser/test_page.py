@@ -298,7 +298,7 @@ class Producer(threading.Thread):
         with httpx2.Client(base_url=self.server.url, trust_env=False, timeout=60) as self.http:
             for number, piece in enumerate(self.pieces):
                 headers = {"content-type": "text/plain", **numbered(number)}
-                self.insist("chunks", content=piece, headers=headers)
+                self.insist("events", content=piece, headers=headers)
                 time.sleep(0.02)
             self.insist("close")
 

@@ -343,7 +343,7 @@ def test_a_stream_is_opened_by_its_id(tmp_path: Any, page: Page) -> None:
         many = {"many": True}
         stream = httpx2.post(f"{server.url}/v1/streams", json=many, trust_env=False).json()
         plain = {"content-type": "text/plain"}
-        chunks, text = server.url + stream["urls"]["chunks"], '{"first": 0}\n{"a": [1'
+        chunks, text = server.url + stream["urls"]["events"], '{"first": 0}\n{"a": [1'
         httpx2.post(chunks, content=text, headers=plain, trust_env=False)
         page.locator("#open-box summary").click()
         page.locator("#open-id").fill(stream["id"])

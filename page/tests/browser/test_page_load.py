@@ -50,7 +50,7 @@ class Flood(threading.Thread):
         headers = {"content-type": "application/x-ndjson"}
         with httpx2.Client(trust_env=False, timeout=60) as http:
             begun = time.monotonic()
-            http.post(f"{self.url}/chunks", content=self.body(), headers=headers)
+            http.post(f"{self.url}/events", content=self.body(), headers=headers)
             self.took = time.monotonic() - begun
             http.post(f"{self.url}/close")
 

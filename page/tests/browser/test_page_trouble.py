@@ -34,7 +34,7 @@ def http(demo: Server) -> Iterator[httpx2.Client]:
 
 def published(http: httpx2.Client, text: str, **options: Any) -> str:
     created: dict[str, Any] = http.post("/v1/streams", json=options).json()
-    http.post(created["urls"]["chunks"], content=text, headers={"content-type": "text/plain"})
+    http.post(created["urls"]["events"], content=text, headers={"content-type": "text/plain"})
     http.post(created["urls"]["close"])
     stream: str = created["id"]
     return stream
@@ -122,11 +122,14 @@ def test_what_a_publisher_says_of_its_failure_marks_nothing(
 ) -> None:
     stream: dict[str, Any] = http.post("/v1/streams", json={}).json()
     plain = {"content-type": "text/plain"}
-    http.post(stream["urls"]["chunks"], content='{"a": [1, 2', headers=plain)
-    failure = {"code": "FAILED", "message": "no tokens left at character 3, in root.a"}
+    http.post(stream["urls"]["events"], content='{"a": [1, 2', headers=plain)
+    said = "no tokens left at character 3, in root.a"
+    failure = {"status": "error", "code": "FAILED", "message": said}
     for more in ({"offset": 3}, {"path": "root.a"}, {"line": 1}):
-        assert http.post(f"/v1/streams/{stream['id']}/fail", json=failure | more).status_code == 422
-    assert http.post(f"/v1/streams/{stream['id']}/fail", json=failure).is_success
+        assert (
+            http.post(f"/v1/streams/{stream['id']}/close", json=failure | more).status_code == 422
+        )
+    assert http.post(f"/v1/streams/{stream['id']}/close", json=failure).is_success
     read(shown, stream["id"])
     shown.done()
     expect(shown.page.locator("#state")).to_have_text("Failed")

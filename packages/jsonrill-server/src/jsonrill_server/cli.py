@@ -13,7 +13,7 @@ from .config import SETTINGS, Config, from_text
 def serve(**flags: Any) -> None:
     """Publish and resume JSON streams over HTTP.
 
-    Streams are append-only logs: create one with POST /v1/streams, append with POST .../chunks,
+    Streams are append-only logs: create one with POST /v1/streams, append with POST .../events,
     read server-sent events with GET .../events from any position. GET /openapi.json describes every
     route, and / is a page that shows streams. --demo adds simulated models, which also answer
     POST /v1/chat/completions, /v1/responses and /v1/messages.

@@ -57,7 +57,7 @@ def events_of(answer: FakeAnswer) -> list[str]:
 
 def published(http: httpx2.Client, *, closed: bool = True, **options: Any) -> str:
     stream = http.post("/v1/streams", json=options).json()["id"]
-    url = f"/v1/streams/{stream}/chunks"
+    url = f"/v1/streams/{stream}/events"
     if options.get("input") == "events":
         http.post(
             url,
@@ -113,7 +113,8 @@ def test_ag_ui_reads_calls_state_and_errors(npm: Path, http: httpx2.Client) -> N
     calls = published(http, input="events")
     state = published(http)
     failed = http.post("/v1/streams", json={}).json()["id"]
-    http.post(f"/v1/streams/{failed}/fail", json={"code": "DOWN", "message": "no model"})
+    failure = {"status": "error", "code": "DOWN", "message": "no model"}
+    http.post(f"/v1/streams/{failed}/close", json=failure)
     urls = [calls, state, calls.replace(calls.rpartition("/")[2], failed)]
     first, second, third = node(npm, "ag-ui.mjs", *(f"{url}/ag-ui" for url in urls))
     message = first["messages"][0]
@@ -167,11 +168,11 @@ def test_curl_publishes_and_resumes(server: Server, tmp_path: Path) -> None:
     file.write_text(TEXT)
     stream = json.loads(curl("-X", "POST", f"{server.url}/v1/streams"))
     base = f"{server.url}/v1/streams/{stream['id']}"
-    curl("-T", str(file), "-X", "POST", "-H", "content-type: text/plain", f"{base}/chunks")
+    curl("-T", str(file), "-X", "POST", "-H", "content-type: text/plain", f"{base}/events")
     curl("-X", "POST", f"{base}/close")
     assert '"complete":true' in curl(f"{base}/value")
-    whole = curl(f"{base}/events?format=chunks")
-    assert curl("-H", "Last-Event-ID: 1", f"{base}/events?format=chunks").count("id: ") == (
+    whole = curl(f"{base}/events?format=text")
+    assert curl("-H", "Last-Event-ID: 1", f"{base}/events?format=text").count("id: ") == (
         whole.count("id: ") - 1
     )
     assert (

@@ -47,7 +47,7 @@ async def publish(server: Server, records: int, size: int) -> str:
         for at in range(0, records, 500):
             lines = "".join(json.dumps(text) + "\n" for text in texts[at : at + 500])
             headers = {"content-type": "application/x-ndjson"}
-            path = f"/v1/streams/{stream}/chunks"
+            path = f"/v1/streams/{stream}/events"
             assert (await http.post(path, content=lines, headers=headers)).status_code == 200
         return stream
 

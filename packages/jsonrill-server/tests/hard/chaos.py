@@ -23,7 +23,7 @@ from support.stores import StoreServer
 from support.traffic import LINES, Traffic
 
 # What an event stream of provider events is not read as.
-TEXT_ONLY = ("updates", "fragments", "chunks")
+TEXT_ONLY = ("updates", "fragments", "text")
 
 
 class Chaos(Traffic):
@@ -100,7 +100,7 @@ class Chaos(Traffic):
             some = records[at : at + size]
             lines = some if self.has_events(number) else [json.dumps(record) for record in some]
             headers = {**LINES, **numbered(seq)}
-            path = f"/v1/streams/{self.ids[number]}/chunks"
+            path = f"/v1/streams/{self.ids[number]}/events"
             await self._until_done(http, path, "".join(f"{line}\n" for line in lines), headers)
             at, seq = at + size, seq + 1
             self.written += size
@@ -139,7 +139,7 @@ class Chaos(Traffic):
     def _is_published(self, number: int, name: str, undisturbed: list[str]) -> None:
         assert _is_end(name, undisturbed[-1:]), (number, name, undisturbed[-1:])
         data = [line.partition(" ")[2] for line in undisturbed]
-        if name == "chunks" or (name == "raw" and not self.has_events(number)):
+        if name == "text" or (name == "raw" and not self.has_events(number)):
             assert [json.loads(text) for text in data[:-1]] == self.records[number]
         elif name == "raw" and self.has_events(number):
             assert data[:-1] == self.records[number]

@@ -42,9 +42,7 @@ def test_the_loop_is_never_late(name: str) -> None:
     assert not late
 
 
-@pytest.mark.parametrize(
-    "query", ["format=chunks", "format=fragments", "format=updates&send=delta"]
-)
+@pytest.mark.parametrize("query", ["format=text", "format=fragments", "format=updates&send=delta"])
 @pytest.mark.parametrize("store", ["sqlite", "redis"])
 def test_300_readers_catch_up_together(
     query: str, store: str, tmp_path: Path, request: pytest.FixtureRequest
@@ -62,5 +60,5 @@ def test_300_readers_catch_up_together(
         took, counts = asyncio.run(come_back(server, stream, query, positions))
         print(f"\n{store}, {query}: {took:.2f} s", end="")
         assert took < 2 * SLACK
-        if query == "format=chunks":
+        if query == "format=text":
             assert counts == [5000 - position for position in positions]

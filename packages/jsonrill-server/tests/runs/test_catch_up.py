@@ -22,7 +22,7 @@ from jsonrill_server.store import MemoryStore
 from support import SLACK, hard
 
 RECORDS = 3000
-VIEW = ViewOptions(format="chunks")
+VIEW = ViewOptions(format="text")
 
 
 async def filled(hub: Hub) -> str:
@@ -116,7 +116,7 @@ def test_different_views_of_one_stream_are_bounded_by_its_size(
         async with AsyncExitStack() as stack:
 
             async def reads(**options: Any) -> None:
-                view = ViewOptions(format="chunks", **options)
+                view = ViewOptions(format="text", **options)
                 await stack.enter_async_context(hub.reader(stream, status, view, Position(0)))
 
             for _ in range(30):

@@ -46,7 +46,7 @@ def last(end: str, format: str) -> Any:
     return asyncio.run(read(ENDS[end], format))[0]
 
 
-@pytest.mark.parametrize("format", ["updates", "fragments", "chunks", "calls", "parts", "ag-ui"])
+@pytest.mark.parametrize("format", ["updates", "fragments", "text", "calls", "parts", "ag-ui"])
 @pytest.mark.parametrize("end", ["error", "error at once"])
 def test_an_error_of_the_provider_is_told_as_one(end: str, format: str) -> None:
     event = last(end, format)

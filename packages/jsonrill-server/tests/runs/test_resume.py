@@ -48,7 +48,7 @@ TEXT_VIEWS = [
 EVENT_VIEWS = [
     ViewOptions(format=format)
     for format in FORMATS
-    if format not in ("updates", "fragments", "chunks", "deltas")
+    if format not in ("updates", "fragments", "text", "deltas")
 ]
 VIEWS = [("text", view) for view in TEXT_VIEWS] + [("events", view) for view in EVENT_VIEWS]
 

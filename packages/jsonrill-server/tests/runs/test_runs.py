@@ -864,7 +864,7 @@ def test_a_function_that_returns_no_source_ends_the_run_with_an_error(source: An
     run(work)
 
 
-@pytest.mark.parametrize("format", ["updates", "fragments", "chunks", "ai-sdk", "ag-ui"])
+@pytest.mark.parametrize("format", ["updates", "fragments", "text", "ai-sdk", "ag-ui"])
 def test_the_json_of_text_and_of_events_is_read_in_every_format(format: str) -> None:
     text = '{"days": [{"title": "é", "n": 12}, {"title": "b"}]}'
     pieces = [text[at : at + 5] for at in range(0, len(text), 5)]
@@ -878,7 +878,7 @@ def test_the_json_of_text_and_of_events_is_read_in_every_format(format: str) -> 
             for event in events:
                 after = [it async for it in runs.read(key, format=format, after=event.id)]
                 assert after == events[events.index(event) + 1 :]
-        if format in ("updates", "fragments", "chunks"):
+        if format in ("updates", "fragments", "text"):
             of_text = await all_of(runs, "text", format=format)
             assert of_text == await all_of(runs, "events", format=format)
 

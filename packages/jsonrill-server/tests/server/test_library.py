@@ -45,7 +45,7 @@ def test_mounted_it_works_without_its_lifespan() -> None:
         stream = (await http.post("/rill/v1/streams", json={})).json()
         assert stream["urls"]["events"].startswith("/rill/v1/streams/")
         await http.post(
-            stream["urls"]["chunks"], content="[1]", headers={"content-type": "text/plain"}
+            stream["urls"]["events"], content="[1]", headers={"content-type": "text/plain"}
         )
         await http.post(stream["urls"]["close"])
         text = (await http.get(stream["urls"]["events"])).text
@@ -78,7 +78,7 @@ def test_a_stream_is_created_without_a_rendering_and_read_with_one(rendered: lis
             assert (await http.post("/v1/streams", json=wrong)).status_code == 422
         urls = (await http.post("/v1/streams", json={"schema": {"type": "array"}})).json()["urls"]
         plain = {"content-type": "text/plain"}
-        await http.post(urls["chunks"], content="[1]", headers=plain)
+        await http.post(urls["events"], content="[1]", headers=plain)
         await http.post(urls["close"])
         assert not rendered
         for _ in range(3):

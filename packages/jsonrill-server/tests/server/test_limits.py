@@ -73,7 +73,7 @@ def test_readers_are_refused_before_descriptors_run_out(tmp_path: Path) -> None:
                 for _ in range(240):
                     reader = Events(f"{server.url}/v1/streams/{stream}/events")
                     statuses.append((await stack.enter_async_context(reader)).status)
-                path = f"/v1/streams/{stream}/chunks"
+                path = f"/v1/streams/{stream}/events"
                 answer = await http.post(path, content="1", headers=PLAIN)
                 assert answer.status_code == 200
                 assert status_of(server, "/livez") == 200

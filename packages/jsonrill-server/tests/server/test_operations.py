@@ -267,7 +267,7 @@ def test_a_keep_alive_request_does_not_wait_for_receipts(tmp_path: Path) -> None
         times = []
         for _ in range(30):
             begun = time.perf_counter()
-            http.post(f"/v1/streams/{stream}/chunks", content="x", headers=PLAIN)
+            http.post(f"/v1/streams/{stream}/events", content="x", headers=PLAIN)
             times.append(time.perf_counter() - begun)
     assert sorted(times)[15] < 0.03, times
 
@@ -517,10 +517,10 @@ def test_the_way_from_publisher_to_reader_and_the_loop_are_measured(tmp_path: Pa
         stream = http.post("/v1/streams", json={}).json()["id"]
 
         async def main() -> None:
-            url = f"{server.url}/v1/streams/{stream}/events?format=chunks"
+            url = f"{server.url}/v1/streams/{stream}/events?format=text"
             async with Events(url) as events, asyncio.timeout(60):
                 await asyncio.to_thread(
-                    http.post, f"/v1/streams/{stream}/chunks", content="[", headers=PLAIN
+                    http.post, f"/v1/streams/{stream}/events", content="[", headers=PLAIN
                 )
                 async for _ in events:
                     break

@@ -37,7 +37,7 @@ VIEWS = [
     ViewOptions(mode="PROGRESSIVE", send="both"),
     ViewOptions(mode="ALL-TOGETHER"),
     ViewOptions(format="fragments"),
-    ViewOptions(format="chunks"),
+    ViewOptions(format="text"),
     ViewOptions(format="raw"),
 ]
 
@@ -222,7 +222,7 @@ async def _all(chunks: AsyncIterator[bytes]) -> bytes:
     return b"".join([chunk async for chunk in chunks])
 
 
-@pytest.mark.parametrize("format", ["raw", "chunks"])
+@pytest.mark.parametrize("format", ["raw", "text"])
 def test_a_reader_is_told_that_the_log_is_another(format: str) -> None:
     """From the ring of a view and from the log: its id was made from other records."""
     options = ViewOptions(format=format)

@@ -61,10 +61,9 @@ def test_a_token_is_asked_for(http: httpx2.Client, header: dict[str, str]) -> No
     for method, path in [
         ("POST", "/v1/streams"),
         ("GET", f"/v1/streams/{stream}"),
-        ("POST", f"/v1/streams/{stream}/chunks"),
+        ("POST", f"/v1/streams/{stream}/events"),
         ("POST", f"/v1/streams/{stream}/close"),
         ("POST", f"/v1/streams/{stream}/cancel"),
-        ("POST", f"/v1/streams/{stream}/fail"),
         ("DELETE", f"/v1/streams/{stream}"),
         ("GET", f"/v1/streams/{stream}/events"),
         ("GET", f"/v1/streams/{stream}/value"),
@@ -82,7 +81,7 @@ def test_a_stream_of_somebody_else_does_not_exist(http: httpx2.Client) -> None:
     stream = make(http)
     for method, path in [
         ("GET", ""),
-        ("POST", "/chunks"),
+        ("POST", "/events"),
         ("POST", "/close"),
         ("POST", "/cancel"),
         ("GET", "/events"),
@@ -189,7 +188,7 @@ def test_every_answer_has_the_headers(http: httpx2.Client) -> None:
 
 def test_limits(http: httpx2.Client, guarded: Server) -> None:
     stream = make(http)
-    url = f"/v1/streams/{stream}/chunks"
+    url = f"/v1/streams/{stream}/events"
     lines = {**ANNE, "content-type": "application/x-ndjson"}
     long = json.dumps("x" * 1001)
     assert code(http.post(url, content=long, headers=lines)) == (413, "LIMIT_EXCEEDED")
@@ -200,12 +199,12 @@ def test_limits(http: httpx2.Client, guarded: Server) -> None:
         http.post(url, content=json.dumps("x" * 900), headers=lines).status_code for _ in range(6)
     ]
     assert answers == [200] * 5 + [413]
-    events = http.get(f"/v1/streams/{stream}/events?format=chunks", headers=ANNE).text
+    events = http.get(f"/v1/streams/{stream}/events?format=text", headers=ANNE).text
     assert '"code":"LIMIT_EXCEEDED"' in events and events.endswith("[DONE]\n\n")
     many = make(http)
     # More records than a stream may have: nothing of the body is taken.
     body = '"x"\n' * 21
-    answer = http.post(f"/v1/streams/{many}/chunks", content=body, headers=lines)
+    answer = http.post(f"/v1/streams/{many}/events", content=body, headers=lines)
     assert code(answer) == (413, "LIMIT_EXCEEDED")
     assert http.get(f"/v1/streams/{many}", headers=ANNE).json() == {
         "id": many,
@@ -234,7 +233,7 @@ def test_so_many_readers_and_streams(http: httpx2.Client, guarded: Server) -> No
 def test_logs_hold_no_payloads_no_ids_no_tokens(http: httpx2.Client, guarded: Server) -> None:
     stream = make(http)
     secret = "the-secret-payload"
-    http.post(f"/v1/streams/{stream}/chunks", content=secret, headers={**ANNE, **PLAIN})
+    http.post(f"/v1/streams/{stream}/events", content=secret, headers={**ANNE, **PLAIN})
     http.post(f"/v1/streams/{stream}/close", headers=ANNE)
     http.get(f"/v1/streams/{stream}/events", headers=ANNE)
     http.get(f"/{secret}")
@@ -243,7 +242,7 @@ def test_logs_hold_no_payloads_no_ids_no_tokens(http: httpx2.Client, guarded: Se
     lines = [line for line in every if line["logger"] == "jsonrill_server.access"]
     about = {"time", "level", "logger", "request"}
     assert {*about, "method", "route", "status", "bytes", "seconds"} == set(lines[-1])
-    assert any(line["route"] == "/v1/streams/{id}/chunks" for line in lines)
+    assert any(line["route"] == "/v1/streams/{id}/events" for line in lines)
     text = log + http.get("/metrics", headers=ANNE).text
     for hidden in (secret, stream, "the-token-of-anne"):
         assert hidden not in text

@@ -34,7 +34,7 @@ def metric(server: Server, name: str) -> float:
 
 async def make(http: httpx2.AsyncClient) -> str:
     stream = str((await http.post("/v1/streams", json={})).json()["id"])
-    await http.post(f"/v1/streams/{stream}/chunks", content="[", headers=PLAIN)
+    await http.post(f"/v1/streams/{stream}/events", content="[", headers=PLAIN)
     return stream
 
 
@@ -42,7 +42,7 @@ async def fill(http: httpx2.AsyncClient, stream: str, records: int) -> None:
     for _ in range(records // 20):
         lines = "".join(json.dumps(RECORD) + "\n" for _ in range(20))
         headers = {"content-type": "application/x-ndjson"}
-        answer = await http.post(f"/v1/streams/{stream}/chunks", content=lines, headers=headers)
+        answer = await http.post(f"/v1/streams/{stream}/events", content=lines, headers=headers)
         assert answer.status_code == 200, answer.text
 
 
@@ -59,19 +59,19 @@ def test_stalled_readers_are_cut_off_and_cost_little(tmp_path: Path) -> None:
     async def main(server: Server) -> None:
         async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
             stream, other = await make(http), await make(http)
-            url = f"{server.url}/v1/streams/{stream}/events?format=chunks"
+            url = f"{server.url}/v1/streams/{stream}/events?format=text"
             stalled = [await Events(url, buffer=4096).__aenter__() for _ in range(20)]
             await until(server, "readers", 20, 5)
             before = memory_of(server)
             await fill(http, stream, 2400)  # 10 MB, and none of them reads it
             # Meanwhile another stream is as quick as ever.
             slowest = 0.0
-            async with Events(f"{server.url}/v1/streams/{other}/events?format=chunks") as events:
+            async with Events(f"{server.url}/v1/streams/{other}/events?format=text") as events:
                 coming = aiter(events)
                 await anext(coming)
                 for _ in range(50):
                     begun = time.monotonic()
-                    path = f"/v1/streams/{other}/chunks"
+                    path = f"/v1/streams/{other}/events"
                     await http.post(path, content="1,", headers=PLAIN)
                     await anext(coming)
                     slowest = max(slowest, time.monotonic() - begun)
@@ -96,7 +96,7 @@ def test_a_slow_reader_gets_everything(tmp_path: Path) -> None:
     async def main(server: Server) -> None:
         async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
             stream = await make(http)
-            url = f"{server.url}/v1/streams/{stream}/events?format=chunks"
+            url = f"{server.url}/v1/streams/{stream}/events?format=text"
             async with Events(url, buffer=1 << 18) as events, Events(url) as others:
                 coming = aiter(events)
                 first = await anext(coming)
@@ -157,7 +157,7 @@ def test_a_head_that_never_ends_is_not_waited_for(tmp_path: Path) -> None:
                 time.sleep(1)
                 yield b",2]"
 
-            posted = http.post(f"/v1/streams/{stream}/chunks", content=slowly(), headers=PLAIN)
+            posted = http.post(f"/v1/streams/{stream}/events", content=slowly(), headers=PLAIN)
             assert posted.status_code == 200
             http.post(f"/v1/streams/{stream}/close")
             assert http.get(f"/v1/streams/{stream}/value").json()["value"] == [1, 2]
@@ -179,7 +179,7 @@ def test_a_shutdown_lets_readers_go_without_an_end(tmp_path: Path) -> None:
     async def main(server: Server) -> None:
         async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
             stream = await make(http)
-            url = f"{server.url}/v1/streams/{stream}/events?format=chunks"
+            url = f"{server.url}/v1/streams/{stream}/events?format=text"
             async with asyncio.timeout(10 * SLACK), Events(url) as events:
                 coming = aiter(events)
                 assert json.loads((await anext(coming)).data) == "["

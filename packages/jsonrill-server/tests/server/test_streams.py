@@ -28,7 +28,7 @@ def make(client: httpx2.Client, **options: Any) -> str:
 
 def add(client: httpx2.Client, stream: str, body: str | bytes, **headers: str) -> httpx2.Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    url = f"/v1/streams/{stream}/chunks"
+    url = f"/v1/streams/{stream}/events"
     return client.post(url, content=body, headers={**PLAIN, **named})
 
 
@@ -68,7 +68,7 @@ def test_a_stream_is_read_while_it_is_written(server: Server, client: httpx2.Cli
             received = []
             coming = aiter(events)
             for piece in ('{"colors":[{"name":"r', "ed"):
-                url = f"/v1/streams/{stream}/chunks"
+                url = f"/v1/streams/{stream}/events"
                 await writer.post(url, content=piece, headers=PLAIN)
                 received.append(await anext(coming))
             await writer.post(url, content='"}]}', headers=PLAIN)
@@ -101,7 +101,7 @@ def test_formats_agree(server: Server, client: httpx2.Client) -> None:
     from jsonrill import Rebuilder, Receiver
 
     stream = published(client)
-    assert "".join(datas(read(server, stream, "format=chunks"))) == TEXT
+    assert "".join(datas(read(server, stream, "format=text"))) == TEXT
     assert "".join(datas(read(server, stream, "format=raw"))) == TEXT
     rebuilder, receiver = Rebuilder(), Receiver()
     for batch in datas(read(server, stream, "format=fragments")):
@@ -127,7 +127,7 @@ def test_formats_agree(server: Server, client: httpx2.Client) -> None:
         "mode=ALL-TOGETHER",
         "mode=BATCH",
         "format=fragments",
-        "format=chunks",
+        "format=text",
         "format=raw",
     ],
 )
@@ -153,7 +153,7 @@ def test_snapshots_become_text(server: Server, client: httpx2.Client) -> None:
     one = add(client, stream, json.dumps(last), content_type="application/json")
     assert one.json() == {"last": 5}
     finish(client, stream)
-    text = "".join(datas(read(server, stream, "format=chunks")))
+    text = "".join(datas(read(server, stream, "format=text")))
     assert json.loads(text) == last
     assert datas(read(server, stream))[-1]["data"] == json.loads(text)
 
@@ -162,7 +162,7 @@ def test_a_revision_is_an_error_of_the_stream(server: Server, client: httpx2.Cli
     stream = make(client, input="snapshots")
     add(client, stream, '{"a":"xyz"}\n{"a":"other"}\n', content_type="application/x-ndjson")
     finish(client, stream)
-    last = datas(read(server, stream, "format=chunks"))[-1]
+    last = datas(read(server, stream, "format=text"))[-1]
     assert (last["status"], last["error"]["code"]) == ("ERROR", "REVISION")
 
 
@@ -197,7 +197,7 @@ def test_provider_events_become_calls(server: Server, client: httpx2.Client, how
     assert value["text"] == "Let me see."
     call = {"id": "c1", "name": "f", "args": {"a": "b"}, "status": "complete"}
     assert value["calls"] == [call]
-    assert "".join(datas(read(server, stream, "format=chunks"))) == "Let me see."
+    assert "".join(datas(read(server, stream, "format=text"))) == "Let me see."
 
 
 def test_a_streamed_body_is_published_as_it_arrives(server: Server, client: httpx2.Client) -> None:
@@ -205,7 +205,7 @@ def test_a_streamed_body_is_published_as_it_arrives(server: Server, client: http
 
     async def both() -> list[SSEEvent]:
         url = f"{server.url}/v1/streams/{stream}"
-        async with Events(f"{url}/events?format=chunks") as events:
+        async with Events(f"{url}/events?format=text") as events:
             coming = aiter(events)
             seen = asyncio.Queue[SSEEvent]()
 
@@ -216,7 +216,7 @@ def test_a_streamed_body_is_published_as_it_arrives(server: Server, client: http
                 yield '"é'.encode()[2:] + b'"}'
 
             async with httpx2.AsyncClient() as writer:
-                answer = await writer.post(f"{url}/chunks", content=body(), headers=PLAIN)
+                answer = await writer.post(f"{url}/events", content=body(), headers=PLAIN)
                 assert answer.status_code == 200
                 await writer.post(f"{url}/close")
             return [await seen.get(), *[event async for event in coming]]
@@ -235,7 +235,7 @@ def test_a_repeated_request_adds_nothing(server: Server, client: httpx2.Client) 
 
     def send(text: str, seq: int, content_type: str = "text/plain") -> httpx2.Response:
         headers = {"content-type": content_type, **numbered(seq)}
-        return client.post(f"/v1/streams/{stream}/chunks", content=text, headers=headers)
+        return client.post(f"/v1/streams/{stream}/events", content=text, headers=headers)
 
     for _ in range(3):
         answer = send('"[1"\n",2"\n', 0, "application/x-ndjson")
@@ -247,7 +247,7 @@ def test_a_repeated_request_adds_nothing(server: Server, client: httpx2.Client) 
     finish(client, stream)
     assert send("]", 1).json() == {"last": 4}
     assert send("]", 2).status_code == 409
-    assert "".join(datas(read(server, stream, "format=chunks"))) == "[1,2]"
+    assert "".join(datas(read(server, stream, "format=text"))) == "[1,2]"
 
 
 def test_a_value_is_another_when_the_log_is(server: Server, client: httpx2.Client) -> None:
@@ -280,7 +280,8 @@ def test_a_cancelled_stream_ends_with_an_error(server: Server, client: httpx2.Cl
 
 def test_a_failed_stream_tells_its_readers(server: Server, client: httpx2.Client) -> None:
     stream = make(client)
-    client.post(f"/v1/streams/{stream}/fail", json={"code": "MODEL_DOWN", "message": "sorry"})
+    failure = {"status": "error", "code": "MODEL_DOWN"}
+    client.post(f"/v1/streams/{stream}/close", json={**failure, "message": "sorry"})
     assert datas(read(server, stream)) == [
         {"status": "ERROR", "error": {"code": "MODEL_DOWN", "message": "sorry"}}
     ]

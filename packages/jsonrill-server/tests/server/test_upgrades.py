@@ -27,7 +27,7 @@ LATER: list[dict[str, Any]] = [
     {"schemas": {"f": {"pattern": "(("}}},
     {"mode": "ONE-BY-ONE", "zero_values": True},
 ]
-FORMATS = ("updates", "fragments", "chunks", "raw", "ai-sdk", "ag-ui")
+FORMATS = ("updates", "fragments", "text", "raw", "ai-sdk", "ag-ui")
 
 
 @pytest.mark.parametrize("later", LATER)
@@ -43,7 +43,7 @@ def test_a_stream_with_options_of_a_later_version_goes_on(
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             await store.acquire("s", "", lease=60, meta=meta)
             plain = {"content-type": "text/plain"}
-            answer = await http.post("/v1/streams/s/chunks", content='{"a": 1}', headers=plain)
+            answer = await http.post("/v1/streams/s/events", content='{"a": 1}', headers=plain)
             assert answer.status_code == 200, answer.text
             assert (await http.get("/v1/streams/s")).json()["last"] == 1
             assert (await http.get("/v1/streams/s/value")).json()["value"] == {"a": 1}

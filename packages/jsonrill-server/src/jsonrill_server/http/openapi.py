@@ -15,7 +15,7 @@ from jsonrill.partial_stream.stream import MODES
 
 from ..demo.generations import Order
 from ..runs.options import FORMATS, STREAM
-from .publish import Failure
+from .publish import Ending
 
 Json = dict[str, Any]
 
@@ -133,12 +133,11 @@ def _routes() -> dict[str, Json]:
         "POST /v1/streams": _route("Create a stream", {201: _ANY}, body=_body(new, required=False)),
         f"GET {one}": _route("Get the state of a stream", state),
         f"DELETE {one}": _route("Delete a stream", {204: None}),
-        f"POST {one}/chunks": _route("Append records", {200: _ANY}, _NUMBERED, _RECORDS),
-        f"POST {one}/close": _route("Close a stream that is complete", state),
-        f"POST {one}/cancel": _route("Cancel a stream", state),
-        f"POST {one}/fail": _route(
-            "Close with an error", state, body=_body(Failure.model_json_schema(), required=False)
+        f"POST {one}/events": _route("Append records", {200: _ANY}, _NUMBERED, _RECORDS),
+        f"POST {one}/close": _route(
+            "Close a stream", state, body=_body(Ending.model_json_schema(), required=False)
         ),
+        f"POST {one}/cancel": _route("Cancel a stream", state),
         f"GET {one}/events": _route("Read server-sent events", to_read, _READING),
         f"GET {one}/value": _route("Get the value so far", {200: _ANY, 304: None}, "If-None-Match"),
         f"GET {one}/ai-sdk": _route("Resume with the AI SDK", to_read, _VIEW),

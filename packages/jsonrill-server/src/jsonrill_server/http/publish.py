@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
@@ -34,11 +34,12 @@ Model = TypeVar("Model", bound=BaseModel)
 LONGEST_BODY: Final = 64 << 10
 
 
-class Failure(BaseModel):
-    """The body of POST …/fail."""
+class Ending(BaseModel):
+    """The body of POST …/close; without one the stream is complete."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    status: Literal["complete", "error"] = "complete"
     code: str = Field("FAILED", min_length=1, max_length=64)
     message: str = "the producer failed"
 
@@ -59,12 +60,12 @@ async def create(request: Request) -> Response:
 
 def urls_of(request: Request, stream: str) -> dict[str, str]:
     base = f"{request.scope.get('root_path', '')}/v1/streams/{stream}"
-    parts = ("chunks", "close", "cancel", "events", "value", "ai-sdk", "ag-ui")
+    parts = ("close", "cancel", "events", "value", "ai-sdk", "ag-ui")
     return {"stream": base, **{part: f"{base}/{part}" for part in parts}}
 
 
 async def append(request: Request) -> Response:
-    """POST /v1/streams/{id}/chunks: records in, as they arrive; the number of the last one out."""
+    """POST /v1/streams/{id}/events: records in, as they arrive; the number of the last one out."""
     hub, allowed = hub_of(request), await owned(request)
     options = StreamOptions.from_bytes(allowed.status.meta)
     turn, limit = turn_of(request), config_of(request).record_bytes
@@ -111,9 +112,14 @@ async def _all_records(request: Request, intake: Intake, config: Config) -> list
 
 
 async def close(request: Request) -> Response:
-    """POST /v1/streams/{id}/close: the stream is complete. To say so twice is no error."""
+    """POST /v1/streams/{id}/close: the stream is complete, or failed and readers get the ERROR.
+
+    To say so twice is no error.
+    """
     allowed = await owned(request)
-    await hub_of(request).end(allowed.stream, CLOSED)
+    ending = await body_as(request, Ending)
+    failed = End("error", ending.code, ending.message[:4096])
+    await hub_of(request).end(allowed.stream, CLOSED if ending.status == "complete" else failed)
     return await _state(request, allowed.stream)
 
 
@@ -121,15 +127,6 @@ async def cancel(request: Request) -> Response:
     """POST /v1/streams/{id}/cancel: stop the stream; a simulated model stops writing."""
     allowed = await owned(request)
     await hub_of(request).end(allowed.stream, CANCELLED)
-    return await _state(request, allowed.stream)
-
-
-async def fail(request: Request) -> Response:
-    """POST /v1/streams/{id}/fail: the producer cannot go on; readers get its ERROR."""
-    allowed = await owned(request)
-    failure = await body_as(request, Failure)
-    end = End("error", failure.code, failure.message[:4096])
-    await hub_of(request).end(allowed.stream, end)
     return await _state(request, allowed.stream)
 
 

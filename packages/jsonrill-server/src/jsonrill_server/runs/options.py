@@ -24,7 +24,7 @@ from jsonrill.partial_stream import Mode
 from .records import Input
 
 log = logging.getLogger("jsonrill_server.runs")
-FORMATS: Final = ("updates", "fragments", "chunks", "deltas", "calls", "parts", "raw", *DIALECTS)
+FORMATS: Final = ("updates", "fragments", "text", "deltas", "calls", "parts", "raw", *DIALECTS)
 # The options that each stage takes.
 STAGES: Final = {
     "document": ("repair", "prefix"),
@@ -32,7 +32,7 @@ STAGES: Final = {
         *("mode", "entity", "schema", "send", "repair", "prefix"),
         *("partial_numbers", "early_literals", "zero_values", "only_complete"),
     ),
-    "chunks": ("eager", "null", "on_revision", "numbers"),
+    "text": ("eager", "null", "on_revision", "numbers"),
     "calls": ("provider", "schemas", "repair"),
 }
 

@@ -119,7 +119,7 @@ class TextSource:
     """Records → text: pieces joined, snapshots chunked, the text in a provider's events."""
 
     def __init__(self, options: StreamOptions) -> None:
-        self._chunker = Chunker(**options.of("chunks"))
+        self._chunker = Chunker(**options.of("text"))
         self._answer = AnswerText(options.provider)
         self._has_events = False
         self._failed = False
@@ -288,7 +288,7 @@ class Fragments(TextRendering):
         return [dumps([fragment.to_dict() for fragment in fragments])] if fragments else []
 
 
-class Chunks(TextRendering):
+class TextPieces(TextRendering):
     """The text itself, each event a JSON string; joined, they are the document."""
 
     def _piece(self, text: str) -> Iterator[list[str]]:
@@ -483,7 +483,7 @@ def check_options(stream: StreamOptions) -> None:
     try:
         PartialStream(**stream.of("updates"))
         Document(**stream.of("document"))
-        Chunker(**stream.of("chunks"))
+        Chunker(**stream.of("text"))
         ToolCalls(**stream.of("calls"))
     except (ValueError, TypeError, JsonrillError) as error:
         raise BadOption(str(error)) from error
@@ -494,7 +494,7 @@ def kind_of(view: ViewOptions) -> type[Rendering]:
     kinds: dict[str, type[Rendering]] = {
         "updates": Updates,
         "fragments": Fragments,
-        "chunks": Chunks,
+        "text": TextPieces,
         "deltas": Deltas,
         "calls": Calls,
         "parts": AnswerParts,
