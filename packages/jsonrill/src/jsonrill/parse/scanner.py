@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from json import JSONDecoder
+from sys import intern
 from typing import Any, Final
 
 from ..errors import Limits
@@ -73,6 +74,9 @@ def scan(text: str, pos: int, read: Any, limits: Limits, depth: int) -> tuple[An
         or (size > 5 * limits.keys and text.count(":", pos, end) > limits.keys)
     ):
         return None
+    if depth and type(value) is dict:
+        # The scanner shares keys within one call, and each element of a list is a call of its own.
+        value = {intern(key): member for key, member in value.items()}
     return value, end
 
 
