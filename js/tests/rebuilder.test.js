@@ -60,16 +60,12 @@ for (const one of CASES) {
   });
 }
 
-for (const { name, wire, compact, value } of SENT) {
+for (const { name, wire, value } of SENT) {
   test(`as it is sent: ${name}`, () => {
-    const results = [wire, compact].map((feeds) => {
-      const rebuilder = new Rebuilder();
-      const values = feeds.map((items) => (rebuilder.feed(items), JSON.stringify(shown(rebuilder))));
-      // In Python -0 is the integer 0; here it is what JSON.parse makes of it.
-      assert.equal(JSON.stringify(rebuilder.value), JSON.stringify(value));
-      return values;
-    });
-    assert.deepEqual(results[0], results[1]);
+    const rebuilder = new Rebuilder();
+    for (const items of wire) rebuilder.feed(items);
+    // In Python -0 is the integer 0; here it is what JSON.parse makes of it.
+    assert.equal(JSON.stringify(rebuilder.value), JSON.stringify(value));
   });
 }
 

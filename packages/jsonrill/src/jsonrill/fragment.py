@@ -137,10 +137,12 @@ def _read_path(text: Any) -> Path:
 
 def _read_foreign(kind: Kind, text: Any) -> Fragment:
     """Read the public generator's payload: source text, in which control characters may be raw."""
+    if not isinstance(text, str):
+        return _checked(kind, (), None, text)
     if kind in ("Key", "CompleteString", "CompleteNumber", "CompleteBoolean"):
         try:
             value = json.loads(text, strict=False)
-        except (TypeError, ValueError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise FragmentError(f"the source text of a {kind} is not {text!r}") from error
         return _checked(kind, (), text if kind == "CompleteNumber" else None, value)
     return _checked(kind, (), text if kind == "PartialString" else None, None)

@@ -21,10 +21,6 @@ NAMES = [case["name"] for case in CASES]
 REFUSED = [case for case in CASES if "refused" in case]
 
 
-def new(case: dict[str, Any]) -> Rebuilder:
-    return Rebuilder()
-
-
 def fragments_of(text: str) -> list[Fragment]:
     parser = Parser()
     return parser.feed(text) + parser.flush()
@@ -44,7 +40,7 @@ def test_each_case_has_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_what_shows_after_each_feed(case: dict[str, Any]) -> None:
-    rebuilder = new(case)
+    rebuilder = Rebuilder()
     refused = case.get("refused", [None, None])
     for number, (feed, value, path) in enumerate(
         zip(case["feeds"], case["values"], case["open"], strict=True)
@@ -65,7 +61,7 @@ def test_what_shows_after_each_feed(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_the_grouping_does_not_matter(case: dict[str, Any]) -> None:
-    rebuilder = new(case)
+    rebuilder = Rebuilder()
     items = [item for feed in case["feeds"] for item in feed]
     feed, item = case.get("refused", [len(case["feeds"]), 0])
     good = sum(len(feed) for feed in case["feeds"][:feed]) + item
@@ -80,7 +76,7 @@ def test_the_grouping_does_not_matter(case: dict[str, Any]) -> None:
 def test_what_is_refused_is_as_if_it_had_never_come(case: dict[str, Any]) -> None:
     feed, item = case["refused"]
     before = [item for feed in case["feeds"][:feed] for item in feed] + case["feeds"][feed][:item]
-    rebuilder, other = new(case), new(case)
+    rebuilder, other = Rebuilder(), Rebuilder()
     rebuilder.feed(before)
     other.feed(before)
     for _ in range(2):
@@ -274,16 +270,6 @@ def test_the_dialect_is_read_whatever_its_paths_say(value: Any, early: bool, dat
         start += len(piece)
     assert rebuilder.complete
     assert same(rebuilder.value, value)
-
-
-def test_our_own_form_is_refused_where_the_dialect_is_expected_and_the_reverse() -> None:
-    ours = [fragment.to_dict() for fragment in fragments_of('{"a": "b"}')]
-    with pytest.raises(FragmentError):
-        Rebuilder().feed(ours)
-    juf = Juf(early=False)
-    juf.write({"a": {"b": 1, "c": "d"}}, "root", "root")
-    with pytest.raises(FragmentError):
-        Rebuilder().feed(juf.sent)
 
 
 # ---- any grouping ----
