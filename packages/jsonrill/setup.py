@@ -23,7 +23,7 @@ from setuptools.command.build_ext import build_ext
 HOT = (
     *("paths", "jsontext", "eventstream", "fragment"),
     *("parse.sink", "parse.position", "parse.scanner", "parse.machine", "parse.repair"),
-    *("build.builder", "build.document"),
+    "document",
     *("partial_stream.recorder", "partial_stream.update", "partial_stream.stream"),
     *("chunker.snapshot", "chunker.frames"),
     *("toolcalls.call", "toolcalls.calls"),

@@ -253,7 +253,7 @@ MALFORMED: list[Any] = [
     {**GOOD, "textValue": "١"},
     {**GOOD, "textValue": "1" * 5000},
     {**GOOD, "value": 2},
-    {**GOOD, "value": "1"},
+    {**GOOD, "value": "2"},
     {**GOOD, "value": True},
     {**GOOD, "value": [1]},
     {**GOOD, "value": float("nan")},

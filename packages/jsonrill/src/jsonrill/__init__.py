@@ -17,7 +17,7 @@ The modules are in the order in which data passes them. A module imports only th
     paths.py         paths, patterns, JSON Pointer
     errors.py        the error tree and the limits
     parse/           text → events, strict or repairing
-    build/           events → a value: `Document`
+    document.py      text → a value that grows: `Document`
     fragment.py      fragments, their wire form, `Parser`, `Rebuilder`
     schema/          types and JSON Schemas
     partial_stream/  text → updates in five modes
@@ -44,9 +44,9 @@ if _typing.TYPE_CHECKING:
     from .answer import Answer as Answer
     from .answer_parts import Part as Part
     from .answer_parts import Parts as Parts
-    from .build.document import Document as Document
     from .chunker import Chunker as Chunker
     from .deltas import apply_delta as apply_delta
+    from .document import Document as Document
     from .errors import InvalidJSON as InvalidJSON
     from .errors import InvalidSchema as InvalidSchema
     from .errors import JsonrillError as JsonrillError
@@ -91,7 +91,7 @@ _MODULES: _typing.Final = {
     for module, names in {
         "answer": "Answer",
         "answer_parts": "Part Parts",
-        "build.document": "Document",
+        "document": "Document",
         "chunker": "Chunker",
         "deltas": "apply_delta",
         "errors": "InvalidJSON InvalidSchema JsonrillError LimitExceeded Limits Truncated feedback",

@@ -1,5 +1,5 @@
 # Types for the compiler; the code is in fragment.py.
-from .build.builder cimport GrowingValue, ValueBuilder
+from .document cimport GrowingValue, ValueBuilder
 from .parse.position cimport Position
 from .parse.sink cimport Frame, path_of
 

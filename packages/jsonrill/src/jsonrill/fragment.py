@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from math import inf, isfinite
 from typing import Any, Final, Literal, NoReturn, Unpack, get_args
 
-from .build.builder import GrowingValue, ValueBuilder
+from .document import GrowingValue, ValueBuilder
 from .errors import CutShort, FragmentError, InvalidJSON, LimitExceeded, refuse_copy
 from .parse.create import ParseOptions, create_machine
 from .parse.sink import Frame, Repair, path_of
@@ -114,7 +114,10 @@ def is_foreign(item: Any) -> bool:
     kind = item.get("kind") if isinstance(item, Mapping) else None
     if not isinstance(kind, str):
         return False
-    return kind[:1].islower() or ("textValue" in item and kind not in _WITH_TEXT)
+    if kind in _WITH_TEXT:
+        # It writes the value of a number as text, too.
+        return isinstance(item.get("value"), str) and item["value"] == item.get("textValue")
+    return kind[:1].islower() or "textValue" in item
 
 
 def _read_kind(wire: Mapping[str, Any]) -> Kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from .build.builder import ValueBuilder
+from .document import ValueBuilder
 from .driver import Stage
 from .errors import (
     DEFAULT_LIMITS,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .answer import Answer
-from .build.document import Document
+from .document import Document
 from .driver import Stage, log_error
 from .errors import (
     CutShort,

@@ -17,9 +17,9 @@ from itertools import groupby, islice
 from typing import Any, Final, TypeVar
 
 from jsonrill.answer_parts import Parts
-from jsonrill.build.document import Document
 from jsonrill.chunker import Chunker
 from jsonrill.dialects import DIALECTS
+from jsonrill.document import Document
 from jsonrill.errors import (
     CutShort,
     InvalidJSON,

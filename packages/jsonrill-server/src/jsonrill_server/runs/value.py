@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jsonrill.build.document import Document
+from jsonrill.document import Document
 from jsonrill.errors import InvalidJSON, LimitExceeded, Problem
 from jsonrill.jsontext import dumps_in_parts
 from jsonrill.providers.ending import Ending

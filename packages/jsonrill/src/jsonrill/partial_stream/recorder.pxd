@@ -1,6 +1,6 @@
 # Types for the compiler; the code is in recorder.py.
 cimport cython
-from ..build.builder cimport ValueBuilder
+from ..document cimport ValueBuilder
 from ..parse.sink cimport Frame, path_of
 
 cdef Py_ssize_t _NOTHING_HIDDEN

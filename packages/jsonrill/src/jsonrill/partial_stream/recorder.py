@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..build.builder import ValueBuilder
+from ..document import ValueBuilder
 from ..parse.sink import path_of
 from ..paths import ABSENT, Path, Pattern, complete_paths, matches, to_pointer
 

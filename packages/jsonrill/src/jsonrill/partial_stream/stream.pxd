@@ -1,5 +1,5 @@
 # Types for the compiler; the code is in stream.py.
-from ..build.builder cimport ValueBuilder
+from ..document cimport ValueBuilder
 from ..parse.position cimport Position
 from ..parse.sink cimport Sink, path_of
 from .recorder cimport Recorder

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, cast
 
-from ..build.builder import ValueBuilder
+from ..document import ValueBuilder
 from ..errors import (
     CutShort,
     FieldNotFound,

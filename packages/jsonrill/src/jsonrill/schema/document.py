@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NoReturn, Unpack
 
-from ..build.builder import ValueBuilder
+from ..document import ValueBuilder
 from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, StreamClosed, refuse_copy
 from ..parse.create import ParseOptions, create_machine
 from ..parse.sink import Repair

@@ -139,7 +139,7 @@ def _reworded(error: InvalidJSON, message: str, hint: str = "") -> InvalidJSON:
 
 
 def _last_good_value(text: str, is_strict: bool) -> Any:
-    from ..build.document import Document
+    from ..document import Document
 
     document = Document() if is_strict else Document(repair=True)
     try:

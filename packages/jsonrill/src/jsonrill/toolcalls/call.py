@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from ..build.builder import ValueBuilder
+from ..document import ValueBuilder
 from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, Problem
 from ..fragment import Fragment, FragmentBuilder, Rebuilder, is_foreign
 from ..jsontext import dumps

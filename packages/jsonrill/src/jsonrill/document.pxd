@@ -1,6 +1,7 @@
-# Types for the compiler; the code is in builder.py.
+# Types for the compiler; the code is in document.py.
 cimport cython
-from ..parse.sink cimport Frame, Sink, path_of
+from .parse.position cimport Position
+from .parse.sink cimport Frame, Sink, path_of
 
 cdef class ValueBuilder(Sink):
     cdef public bint changed, done, in_string, started
@@ -28,3 +29,7 @@ cdef class ValueBuilder(Sink):
 
 cdef class GrowingValue:
     cdef ValueBuilder _builder
+
+cdef class Document(GrowingValue):
+    cdef Position _machine
+    cpdef bint feed(self, data) except -1

@@ -1,1 +1,0 @@
-"""Events → values: the one builder, and `Document` on it."""
