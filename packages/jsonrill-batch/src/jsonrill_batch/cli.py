@@ -5,28 +5,16 @@ from __future__ import annotations
 import json
 import signal
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 from rich.table import Table
 
-from .errors import BatchError
-from .job import Job
+from .job import BatchError, Job, Kind
 from .reader import Reader
-from .summary import Summary
-
-
-class Kind(StrEnum):
-    """The jobs, for the help."""
-
-    values = "values"
-    updates = "updates"
-    check = "check"
-    calls = "calls"
 
 
 def batch(
@@ -34,8 +22,8 @@ def batch(
     inputs: Annotated[list[str], typer.Argument(help="Files (.gz, too), folders or patterns.")],
     out: Annotated[str, typer.Option(help="The folder for the rows.", metavar="DIR")],
     schema: Annotated[
-        list[str] | None,
-        typer.Option(help="JSON Schema in a file; for calls TOOL=FILE.", metavar="FILE"),
+        Path | None,
+        typer.Option(help="File with a JSON Schema; for calls an object of schemas by tool."),
     ] = None,
     field: Annotated[
         str | None, typer.Option(help="Path of the stream in a line; . if the line is the text.")
@@ -62,21 +50,17 @@ def batch(
     """
     from .runner import run  # loads Dask
 
-    if scheduler is not None and workers is not None:
-        raise typer.BadParameter("leave out --scheduler or --workers")
     try:
-        rules = _schema(kind, schema or [])
-        job = Job(kind.value, rules, field, id_field, provider, repair, mode, entity, send)
+        rules = None if schema is None else json.loads(schema.read_text("utf8"))
+        job = Job(kind, rules, field, id_field, provider, repair, mode, entity, send)
         Reader(job)
-    except (ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise typer.BadParameter(str(error)) from error
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    console = Console(stderr=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-            task = bar.add_task(kind.value, total=None)
-            summary = run(
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(kind, total=None)
+            counts = run(
                 inputs,
                 out,
                 job,
@@ -85,55 +69,28 @@ def batch(
                 parquet=parquet,
                 on_progress=lambda done, total: bar.update(task, completed=done, total=total),
             )
-    except (BatchError, OSError) as error:
+    except (BatchError, ValueError, OSError) as error:
         typer.echo(f"jsonrill: {error}", err=True)
         raise typer.Exit(3) from None
     except KeyboardInterrupt:
         typer.echo("jsonrill: stopped; the same command continues the run", err=True)
         raise typer.Exit(130) from None
     if as_json:
-        typer.echo(json.dumps(summary.to_dict()))
+        typer.echo(json.dumps(counts))
     else:
-        Console().print(_table(summary))
-    raise typer.Exit(0 if summary.complete == summary.streams else 1)
+        Console().print(_table(counts))
+    raise typer.Exit(0 if counts["complete"] == counts["streams"] else 1)
 
 
-def _schema(kind: str, files: list[str]) -> Any:
-    """Return the JSON Schema in a file; for calls a schema for each tool."""
-    if kind == "calls":
-        pairs = [text.partition("=") for text in files]
-        if not all(file for _, _, file in pairs):
-            raise ValueError("for calls, --schema is TOOL=FILE")
-        return {tool: _load(file) for tool, _, file in pairs} or None
-    if len(files) > 1:
-        raise ValueError("only calls take several schemas")
-    return _load(files[0]) if files else None
-
-
-def _load(file: str) -> Any:
-    try:
-        return json.loads(Path(file).read_text("utf8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{file}: {error}") from error
-
-
-def _table(summary: Summary) -> Table:
-    table = Table("streams", f"{summary.streams:,}")
-    table.columns[1].justify = "right"
-
-    def add(name: str, count: float) -> None:
-        table.add_row(name, f"{count:,}")
-
-    def add_all(name: str, counts: Counter[str]) -> None:
-        for key, count in counts.most_common():
-            add(f"{name}: {key}", count)
-
-    add("complete", summary.complete)
-    add("cut", summary.cut)
-    add_all("invalid", summary.invalid)
-    add_all("repairs", summary.repairs)
-    add_all("tokens", summary.tokens)
-    add("seconds", round(summary.seconds, 1))
+def _table(counts: Counter[str]) -> Table:
+    names = ["streams", "complete", "cut", "invalid"]
+    names += sorted(name for name in counts if ": " in name)
+    table = Table(show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for name in names:
+        table.add_row(name, f"{counts[name]:,}")
+    table.add_row("seconds", f"{counts['milliseconds'] / 1000:,.1f}")
     return table
 
 

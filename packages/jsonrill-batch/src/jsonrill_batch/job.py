@@ -1,12 +1,26 @@
-"""What to do with each stream."""
+"""What to do with each stream, and the errors of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Literal, get_args
 
-KINDS: Final = ("values", "updates", "check", "calls")
+from jsonrill import JsonrillError
+
+Kind = Literal["values", "updates", "check", "calls"]
+
+
+class BatchError(Exception):
+    """The run cannot start or cannot be finished."""
+
+
+class LineError(JsonrillError):
+    """A line has no stream that can be read; `code` says why."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -21,7 +35,7 @@ class Job:
     usual forms are recognised; `"."` says that each line is the text itself.
     """
 
-    kind: str
+    kind: Kind
     schema: Any = None
     field: str | None = None
     id_field: str = "id"
@@ -32,5 +46,5 @@ class Job:
     send: str = "data"
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"a job is one of {', '.join(KINDS)}, not {self.kind!r}")
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"a job is one of {', '.join(get_args(Kind))}, not {self.kind!r}")

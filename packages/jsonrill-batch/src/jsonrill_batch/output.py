@@ -1,11 +1,18 @@
-"""The rows of a partition → a file, which appears when it is complete."""
+"""The folder of a run: a file of rows for each partition, and `job.json`.
+
+A file appears when it is complete. Then the counts of its rows appear in the folder `.done`, which
+marks the partition as done.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterator
+import zlib
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -13,13 +20,11 @@ from uuid import uuid4
 
 from jsonrill.jsontext import dumps
 
-from .job import Job
-from .partition import Lines, Partition
-from .reader import Row, rows
-from .summary import Summary
+from .guard import GuardedReader
+from .job import BatchError, Job
+from .partition import Partition
+from .reader import Reader, Row
 
-# Files that are being written; readers of a folder ignore names that begin with a dot.
-TEMPORARY: Final = ".*.tmp"
 # Columns of a Parquet file: facts of the error as they are, and the rest as JSON text.
 _FACTS: Final = ("code", "message", "path", "rule")
 _JSON: Final = ("value", "updates", "calls", "repairs", "usage")
@@ -29,89 +34,128 @@ _ENCODE: Final = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
 ).encode
 
-Write = Callable[[Row], object]
+
+@dataclass(frozen=True)
+class Output:
+    """The folder that a run writes to, and what it writes."""
+
+    folder: Path
+    job: Job
+    format: str
+
+    def prepare(self) -> None:
+        """Make the folder, and refuse one that has something else."""
+        (self.folder / ".done").mkdir(parents=True, exist_ok=True)
+        self.remove_temporary()
+        job = json.dumps({"job": asdict(self.job), "format": self.format})
+        file = self.folder / "job.json"
+        if not file.exists():
+            if any(path.name != ".done" for path in self.folder.iterdir()):
+                raise BatchError(f"{self.folder} is not empty and not the output of a batch")
+            with _temporary(file) as new:
+                new.write_text(job, "utf8")
+        elif file.read_text("utf8") != job:
+            raise BatchError(f"{self.folder} has rows of another job: choose another folder")
+
+    def remove_temporary(self) -> None:
+        """Remove what dead workers left."""
+        for file in self.folder.rglob(".*.tmp"):
+            file.unlink(missing_ok=True)
+
+    def counts(self, partition: Partition) -> Counter[str] | None:
+        """Return the counts of a partition that is done and whose file has not changed."""
+        mark, rows = self._mark(partition), self._rows(partition)
+        if not (mark.exists() and rows.exists()):
+            return None
+        content = json.loads(mark.read_text("utf8"))
+        is_same = content["version"] == [*partition.version, partition.end]
+        return Counter(content["counts"]) if is_same else None
+
+    def write(self, partition: Partition, guarded: bool = False) -> Counter[str]:
+        """Write the rows of a partition, and return their counts.
+
+        `guarded` reads the lines in a child process, because one of them may have killed a worker.
+        """
+        started = perf_counter()
+        counts: Counter[str] = Counter()
+        reader = GuardedReader(self.job) if guarded else Reader(self.job)
+        write = _write_parquet if self.format == "parquet" else _write_jsonl
+        with _temporary(self._rows(partition)) as file:
+            write(file, _counted(_rows(partition, reader), counts))
+        counts["milliseconds"] = round((perf_counter() - started) * 1000)
+        mark = {"version": [*partition.version, partition.end], "counts": counts}
+        with _temporary(self._mark(partition)) as file:
+            file.write_text(json.dumps(mark), "utf8")
+        return counts
+
+    def _rows(self, partition: Partition) -> Path:
+        return self.folder / f"{partition.name}.{self.format}"
+
+    def _mark(self, partition: Partition) -> Path:
+        return self.folder / ".done" / f"{partition.name}.json"
 
 
-def write_partition(
-    partition: Partition,
-    job: Job,
-    output: str | None,
-    deadly: frozenset[int] = frozenset(),
-    marker: str | None = None,
-) -> Summary:
-    """Write the rows of a partition to a file, or without `output` only read them."""
-    started = perf_counter()
-    summary = Summary()
-    lines = Lines(partition, deadly, marker)
-    with _writer(output) as write:
-        for row in rows(lines, job):
+def _rows(partition: Partition, reader: Reader | GuardedReader) -> Iterator[Row]:
+    """Yield the rows of a partition, up to the point where its file is damaged."""
+    offset = partition.start
+    try:
+        for offset, line in partition.lines():
+            row = reader.read(line)
             if row["id"] is None:
-                row["id"] = f"{partition.path}@{lines.offset}"
-            summary.add(row)
-            write(row)
-    summary.seconds = perf_counter() - started
-    return summary
+                row["id"] = f"{partition.path}@{offset}"
+            yield row
+    except (OSError, EOFError, zlib.error) as failure:
+        error = {"code": "DAMAGED_FILE", "message": f"the file cannot be read: {failure}"}
+        yield {"id": f"{partition.path}@{offset}", "status": "invalid", "error": error}
+
+
+def _counted(rows: Iterator[Row], counts: Counter[str]) -> Iterator[Row]:
+    """Yield the rows and count them: by status, error, repair and token."""
+    for row in rows:
+        status = row["status"]
+        counts["streams"] += 1
+        counts[status] += 1
+        if status == "invalid":
+            counts[f"invalid: {row['error']['code']}"] += 1
+        if "repairs" in row:
+            counts.update(f"repairs: {repair['rule']}" for repair in row["repairs"])
+        for name, count in row["usage"].items() if "usage" in row else ():
+            if type(count) is int:
+                counts[f"tokens: {name}"] += count
+        yield row
 
 
 @contextmanager
-def temporary(path: Path) -> Iterator[Path]:
+def _temporary(path: Path) -> Iterator[Path]:
     """Return a name for a file that is renamed to `path` when it is written."""
     file = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
     try:
         yield file
-        with file.open("rb") as written:
-            os.fsync(written.fileno())
         file.replace(path)
     finally:
         file.unlink(missing_ok=True)
 
 
-@contextmanager
-def _writer(output: str | None) -> Iterator[Write]:
-    if output is None:
-        yield lambda row: None
-        return
-    with temporary(Path(output)) as file:
-        with _parquet(file) if output.endswith(".parquet") else _jsonl(file) as write:
-            yield write
-
-
-@contextmanager
-def _jsonl(path: Path) -> Iterator[Write]:
+def _write_jsonl(path: Path, rows: Iterator[Row]) -> None:
     # A lone surrogate has no UTF-8 form; its backslash form is a JSON escape.
     with path.open("w", encoding="utf8", errors="backslashreplace", newline="\n") as file:
-        write = file.write
-        yield lambda row: write(_to_json(row) + "\n")
+        for row in rows:
+            try:
+                text = _ENCODE(row)
+            except (ValueError, RecursionError):  # infinity, which 1e400 is, or too deep
+                text = dumps(row)
+            file.write(text + "\n")
 
 
-def _to_json(row: Row) -> str:
-    try:
-        return _ENCODE(row)
-    except (ValueError, RecursionError):  # infinity, which 1e400 is, or too deep
-        return dumps(row)
-
-
-@contextmanager
-def _parquet(path: Path) -> Iterator[Write]:
+def _write_parquet(path: Path, rows: Iterator[Row]) -> None:
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
     texts = [(name, pyarrow.string()) for name in ("id", "status", *_FACTS, *_JSON)]
     schema = pyarrow.schema([*texts, ("offset", pyarrow.int64())])
-    group: list[Row] = []
     with ParquetWriter(path, schema) as file:
-
-        def flush() -> None:
+        while group := [_columns(row) for row in islice(rows, _ROWS_PER_GROUP)]:
             file.write_table(pyarrow.Table.from_pylist(group, schema))
-            group.clear()
-
-        def write(row: Row) -> None:
-            group.append(_columns(row))
-            if len(group) == _ROWS_PER_GROUP:
-                flush()
-
-        yield write
-        flush()
 
 
 def _columns(row: Row) -> dict[str, Any]:

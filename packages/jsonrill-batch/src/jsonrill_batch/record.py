@@ -16,8 +16,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final, NamedTuple
 
-from .errors import BadLine, RequestFailed
-from .job import Job
+from .job import Job, LineError
 
 _DECODE: Final = json.JSONDecoder().decode
 
@@ -35,66 +34,49 @@ def read_record(line: str | bytes, job: Job) -> Record:
     try:
         text = line.decode() if isinstance(line, bytes) else line
     except UnicodeDecodeError as error:
-        raise BadLine(f"the line is not UTF-8: {error.reason} at byte {error.start}") from None
-    if job.field == ".":
-        return _text_record(None, text.strip())
+        raise LineError("BAD_LINE", f"not UTF-8: {error.reason} at byte {error.start}") from None
     try:
-        record = _DECODE(text)
-    except (ValueError, RecursionError) as error:
-        if job.field is not None:
-            raise BadLine(f"the line is not JSON: {error}") from None
-        return _text_record(None, text.strip())
-    if job.field is not None:
-        id, source = _lookup(record, job.id_field), _lookup(record, job.field)
-    elif type(record) is dict:
-        id, source = _find(record, job)
-    else:
-        id = source = None
+        decoded = None if job.field == "." else _DECODE(text)
+    except (ValueError, RecursionError):
+        decoded = None
+    id = _lookup(decoded, job.id_field)
+    if job.field is None or job.field == ".":
+        id, source = _find(decoded, id)
+        return _record(id, text.strip() if source is None else source)
+    source = _lookup(decoded, job.field)
     if source is None:
-        if job.field is not None:
-            raise BadLine(f"the line has nothing at {job.field}")
-        return _text_record(id, text.strip())
+        raise LineError("BAD_LINE", f"the line is not JSON with something at {job.field}")
     return _record(id, source)
 
 
-def _find(record: dict[str, Any], job: Job) -> tuple[Any, Any]:
+def _find(line: Any, id: Any) -> tuple[Any, Any]:
     """Return the id and the stream of a line; None as the stream if the line has another form."""
-    id = record.get("id") if job.id_field == "id" else _lookup(record, job.id_field)
-    for field in ("chunks", "events", "text"):
-        if field in record:
-            if not isinstance(record[field], str if field == "text" else list):
-                raise BadLine(f'"{field}" has the wrong type: {type(record[field]).__name__}')
-            return id, record[field]
-    if "custom_id" in record and "response" in record:
-        response = record["response"] if isinstance(record["response"], dict) else {}
-        if response.get("status_code", 200) >= 400 or not response.get("body"):
-            raise _failure(record.get("error") or response.get("body"))
-        return record["custom_id"], response["body"]
-    if "call_type" in record and "response" in record:
-        if record.get("status") == "failure" or not record["response"]:
-            raise _failure(record.get("error_str"))
-        return id or record.get("request_id"), record["response"]
-    return (id, record) if _answer_events(record) else (None, None)
+    match line:
+        case {"chunks": list(source)} | {"events": list(source)} | {"text": str(source)}:
+            return id, source
+        case {"chunks": _} | {"events": _} | {"text": _}:
+            raise LineError("BAD_LINE", "chunks, events or text has the wrong type")
+        case {"custom_id": custom_id, "response": {"body": dict(body)}}:
+            if line["response"].get("status_code", 200) >= 400:
+                raise _request_failed(body)
+            return custom_id, body
+        case {"call_type": _, "response": dict(response)} if line.get("status") != "failure":
+            return id or line.get("request_id"), response
+        case {"custom_id": _, "response": _} | {"call_type": _, "response": _}:
+            raise _request_failed(line.get("error") or line.get("error_str"))
+    is_answer = isinstance(line, dict) and _answer_events(line) is not None
+    return (id, line) if is_answer else (None, None)
 
 
 def _record(id: Any, source: Any) -> Record:
+    if isinstance(source, list) and all(isinstance(piece, str) for piece in source):
+        source = "".join(source)
     if isinstance(source, str):
-        return _text_record(id, source)
-    if isinstance(source, dict):
-        events = _answer_events(source)
-        if events is None:
-            raise BadLine(f"not an answer of a known provider: an object with {', '.join(source)}")
-        return Record(id, events)
-    if not isinstance(source, list):
-        raise BadLine(f"a stream is a text, a list or an answer, not {type(source).__name__}")
-    try:
-        return _text_record(id, "".join(source))
-    except TypeError:
-        return Record(id, source)
-
-
-def _text_record(id: Any, text: str) -> Record:
-    return Record(id, text, text.startswith(("data:", "event:")))
+        return Record(id, source, source.startswith(("data:", "event:")))
+    events = _answer_events(source) if isinstance(source, dict) else source
+    if not isinstance(events, list):
+        raise LineError("BAD_LINE", "a stream is a text, a list or a known provider's answer")
+    return Record(id, events)
 
 
 def _answer_events(answer: dict[str, Any]) -> list[dict[str, Any]] | None:
@@ -116,18 +98,19 @@ def _answer_events(answer: dict[str, Any]) -> list[dict[str, Any]] | None:
     return None
 
 
-def _failure(error: Any) -> RequestFailed:
+def _request_failed(error: Any) -> LineError:
     while isinstance(error, dict):
         error = error.get("error") or error.get("message")
-    return RequestFailed(f"the request failed: {error}" if error else "the request has no answer")
+    message = f"the request failed: {error}" if error else "the request has no answer"
+    return LineError("REQUEST_FAILED", message)
 
 
-def _lookup(record: Any, path: str) -> Any:
+def _lookup(value: Any, path: str) -> Any:
     for key in path.split("."):
-        if isinstance(record, list) and key.isdecimal() and int(key) < len(record):
-            record = record[int(key)]
-        elif isinstance(record, dict):
-            record = record.get(key)
+        if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, dict):
+            value = value.get(key)
         else:
             return None
-    return record
+    return value

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+import random
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 
+import psutil
 import pytest
+from distributed import LocalCluster
 
 from jsonrill_batch import Job, run
 
@@ -14,23 +21,50 @@ from . import logs
 SIZE = 8 * 2**20
 
 
+@contextmanager
+def random_kills(every: float) -> Iterator[list[int]]:
+    """Kill a random child process now and then; return the ids of the dead ones."""
+    stopped, killed = Event(), []
+
+    def kill() -> None:
+        while not stopped.wait(random.uniform(0, 2 * every)):
+            children = psutil.Process(os.getpid()).children(recursive=True)
+            workers = [child for child in children if "spawn_main" in _command(child)]
+            if workers:
+                worker = random.choice(workers)
+                worker.send_signal(signal.SIGKILL)
+                killed.append(worker.pid)
+
+    thread = Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
 @pytest.mark.parametrize("where", ["local", "cluster"])
 def test_rows_are_those_of_a_plain_loop_though_workers_are_killed(
     tmp_path: Path, where: str
 ) -> None:
     files = [logs.write_log(tmp_path / f"{seed}.jsonl", 50_000, seed) for seed in range(3)]
     out, job = tmp_path / "out", Job("values", logs.SCHEMA)
-    if where == "local":
-        with logs.random_kills(os.getpid(), every=2.0) as killed:
-            summary = run(files, out, job, workers=2, partition_size=SIZE)
-    else:
-        with logs.loopback_cluster(2) as (scheduler, parent):
-            with logs.random_kills(parent, every=2.0) as killed:
-                summary = run(files, out, job, scheduler, partition_size=SIZE)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        place = cluster.scheduler_address if where == "cluster" else None
+        with random_kills(every=2.0) as killed:
+            counts = run(files, out, job, place, partition_size=SIZE)
     assert killed
-    assert summary.streams == 150_000
+    assert counts["streams"] == 150_000
     assert logs.written_rows(out) == logs.expected_rows(files, job)
-    assert not list(out.glob(".*"))
+    assert not list(out.rglob("*.tmp"))
     before = {file: file.stat().st_mtime_ns for file in out.glob("*.jsonl")}
-    assert run(files, out, job, partition_size=SIZE) == summary
+    assert run(files, out, job, partition_size=SIZE) == counts
     assert before == {file: file.stat().st_mtime_ns for file in out.glob("*.jsonl")}

@@ -1,22 +1,16 @@
-"""Logs to read, clusters to read them on, and what kills their workers."""
+"""Logs to read, and a line that kills its reader."""
 
 from __future__ import annotations
 
 import json
 import os
-import random
-import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import dask
-import psutil
+import pytest
 from sample_streams import lines
 
 from jsonrill_batch import Job, rows
@@ -30,17 +24,18 @@ SCHEMA = {
     },
 }
 DEADLY = '{"id": "deadly", "text": "{}"}'
-# Loaded by workers: the line above kills them.
-PRELOAD = f"""
-import os, signal
-from jsonrill_batch import reader, record
+# Loaded by each Python process: decoding the line above kills the process.
+SITE = """
+import json, os, signal
 
-def read(line, job):
-    if line.strip() == {DEADLY.encode()!r}:
+decode = json.JSONDecoder.decode
+
+def deadly(self, text, *options):
+    if '"deadly"' in text:
         os.kill(os.getpid(), signal.SIGKILL)
-    return record.read_record(line, job)
+    return decode(self, text, *options)
 
-reader.read_record = read
+json.JSONDecoder.decode = deadly
 """
 
 
@@ -61,74 +56,9 @@ def written_rows(out: Path) -> list[Any]:
 
 
 @contextmanager
-def deadly_lines(folder: Path) -> Iterator[None]:
-    """Let the deadly line kill local workers, and let Dask give up after two deaths."""
-    preload = folder / "preload.py"
-    preload.write_text(PRELOAD, "utf8")
-    names = {"worker.preload": [str(preload)], "scheduler.allowed-failures": 1}
-    with dask.config.set({f"distributed.{name}": value for name, value in names.items()}):
+def deadly_lines(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the deadly line kill child processes, and let Dask give up after two deaths."""
+    (folder / "sitecustomize.py").write_text(SITE, "utf8")
+    patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
         yield
-
-
-@contextmanager
-def random_kills(process: int, every: float) -> Iterator[list[int]]:
-    """Kill a random worker below a process now and then; return the ids of the dead ones."""
-    stopped, killed = Event(), []
-
-    def kill() -> None:
-        while not stopped.wait(random.uniform(0, 2 * every)):
-            children = psutil.Process(process).children(recursive=True)
-            workers = [it for it in children if "spawn_main" in " ".join(_command(it))]
-            if workers:
-                worker = random.choice(workers)
-                worker.send_signal(signal.SIGKILL)
-                killed.append(worker.pid)
-
-    thread = Thread(target=kill)
-    thread.start()
-    try:
-        yield killed
-    finally:
-        stopped.set()
-        thread.join()
-
-
-def _command(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
-
-
-@contextmanager
-def loopback_cluster(workers: int) -> Iterator[tuple[str, int]]:
-    """Start a scheduler and workers; return its address and the id of the workers' parent."""
-    scheduler = _start(
-        "scheduler", "--host", "127.0.0.1", "--port", "0", "--dashboard-address", "127.0.0.1:0"
-    )
-    processes = [scheduler]
-    try:
-        assert scheduler.stderr is not None
-        address = ""
-        while not address:
-            if found := re.search(r"tcp://127\.0\.0\.1:\d+", scheduler.stderr.readline()):
-                address = found[0]
-        Thread(target=scheduler.stderr.read, daemon=True).start()
-        options = ("--nworkers", str(workers), "--nthreads", "1", "--no-dashboard")
-        processes.append(_start("worker", address, *options))
-        assert processes[1].stderr is not None
-        Thread(target=processes[1].stderr.read, daemon=True).start()
-        yield address, processes[1].pid
-    finally:
-        for process in reversed(processes):
-            process.terminate()
-            process.communicate()
-
-
-def _start(*command: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]],
-        env=os.environ,
-        stderr=subprocess.PIPE,
-        text=True,
-    )

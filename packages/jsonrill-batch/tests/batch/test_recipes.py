@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from jsonrill_batch import Job
-from jsonrill_batch.output import write_partition
+from jsonrill_batch.output import Output
 from jsonrill_batch.partition import partitions
 from support import ROOT
 from support.markdown import read
@@ -32,9 +32,10 @@ def test_a_recipe_runs(tmp_path: Path, module: str, output: str) -> None:
     if find_spec(module) is None:
         pytest.skip(f"needs {module}")
     (tmp_path / "logs").mkdir()
-    (tmp_path / "checked").mkdir()
     log = logs.write_log(tmp_path / "logs" / "a.jsonl", 200)
-    write_partition(partitions([log])[0], Job("check"), str(tmp_path / "checked" / "a.jsonl"))
+    folder = Output(tmp_path / "checked", Job("check"), "jsonl")
+    folder.prepare()
+    folder.write(partitions([log])[0])
     path = os.pathsep.join(sys.path)
     environment = {**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable}
     done = subprocess.run(

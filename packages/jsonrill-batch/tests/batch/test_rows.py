@@ -45,7 +45,7 @@ MESSAGE = {
 DELTA = {"choices": [{"index": 0, "delta": {"content": TEXT}, "finish_reason": "stop"}]}
 
 
-def one(line: Any, kind: str = "values", **options: Any) -> dict[str, Any]:
+def one(line: Any, kind: Any = "values", **options: Any) -> dict[str, Any]:
     text = line if isinstance(line, str | bytes) else json.dumps(line)
     (row,) = rows([text], Job(kind, **options))
     return row
@@ -168,7 +168,7 @@ def test_a_wrong_option_is_refused_before_the_first_line(options: dict[str, Any]
     st.recursive(st.none() | st.integers() | st.text(), lambda it: st.lists(it) | st.dictionaries(
         st.sampled_from(["body", "delta", "content", "choices"]), it)),
 ))), st.sampled_from(["values", "updates", "check", "calls"]), st.booleans())  # fmt: skip
-def test_nothing_in_a_line_raises(lines: list[Any], kind: str, repair: bool) -> None:
+def test_nothing_in_a_line_raises(lines: list[Any], kind: Any, repair: bool) -> None:
     found = list(rows(lines, Job(kind, repair=repair)))
     assert len(found) == sum(1 for line in lines if line and not line.isspace())
     assert all(row["status"] in ("complete", "cut", "invalid") for row in found)

@@ -11,10 +11,11 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
+from distributed import LocalCluster
 from typer.testing import CliRunner
 
 from jsonrill.cli.commands import app
-from jsonrill_batch import BatchError, Job, Summary, run
+from jsonrill_batch import BatchError, Job, run
 
 from . import logs
 
@@ -25,8 +26,8 @@ SIZE = 50_000
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
     """Yield the address of a cluster that many tests use, since starting one takes seconds."""
-    with logs.loopback_cluster(1) as (address, _):
-        yield address
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address
 
 
 def names(out: Path) -> list[str]:
@@ -36,7 +37,7 @@ def names(out: Path) -> list[str]:
 def test_rows_are_those_of_a_plain_loop(tmp_path: Path) -> None:
     files = [logs.write_log(tmp_path / f"{seed}.jsonl", 200, seed) for seed in range(2)]
     progress: list[tuple[int, int]] = []
-    summary = run(
+    counts = run(
         files,
         tmp_path / "out",
         CHECK,
@@ -46,23 +47,23 @@ def test_rows_are_those_of_a_plain_loop(tmp_path: Path) -> None:
     )
     expected = logs.expected_rows(files, CHECK)
     assert logs.written_rows(tmp_path / "out") == expected
-    assert summary.streams == 400
-    assert summary.cut == sum(row["status"] == "cut" for row in expected)
-    assert summary.invalid.total() == sum(row["status"] == "invalid" for row in expected)
-    assert progress[0][0] == 0 and progress[-1][0] == progress[-1][1] > SIZE
+    assert counts["streams"] == 400
+    for status in ("complete", "cut", "invalid"):
+        assert counts[status] == sum(row["status"] == status for row in expected)
+    assert progress[0][0] == 0 and progress[-1][0] == progress[-1][1] > 2
 
 
 def test_a_second_run_skips_what_is_done(tmp_path: Path, scheduler: str) -> None:
     first, out = logs.write_log(tmp_path / "a.jsonl", 20), tmp_path / "out"
-    summary = run([first], out, CHECK, scheduler)
+    counts = run([first], out, CHECK, scheduler)
     (rows,) = out.glob("*.jsonl")
     written = rows.stat().st_mtime_ns
-    assert run([first], out, CHECK, scheduler) == summary
+    assert run([first], out, CHECK, scheduler) == counts
     second = logs.write_log(tmp_path / "b.jsonl", 10)
-    assert run([tmp_path / "*.jsonl"], out, CHECK, scheduler).streams == 30
+    assert run([tmp_path / "*.jsonl"], out, CHECK, scheduler)["streams"] == 30
     assert rows.stat().st_mtime_ns == written
     logs.write_log(first, 25)
-    assert run([first, second], out, CHECK, scheduler).streams == 35
+    assert run([first, second], out, CHECK, scheduler)["streams"] == 35
 
 
 def test_rows_of_different_jobs_are_not_mixed(tmp_path: Path, scheduler: str) -> None:
@@ -80,22 +81,24 @@ def test_compressed_logs_are_read_up_to_the_damage(tmp_path: Path, scheduler: st
     log = logs.write_log(tmp_path / "a.jsonl", 50)
     packed = gzip.compress(log.read_bytes())
     (tmp_path / "b.jsonl.gz").write_bytes(packed)
-    assert run([tmp_path / "b.jsonl.gz"], tmp_path / "out", CHECK, scheduler).streams == 50
+    assert run([tmp_path / "b.jsonl.gz"], tmp_path / "out", CHECK, scheduler)["streams"] == 50
     (tmp_path / "c.jsonl.gz").write_bytes(packed[: len(packed) // 2])
-    summary = run([tmp_path / "c.jsonl.gz"], tmp_path / "half", CHECK, scheduler)
+    run([tmp_path / "c.jsonl.gz"], tmp_path / "half", CHECK, scheduler)
     rows = logs.written_rows(tmp_path / "half")
-    assert 5 < summary.streams < 50
+    assert 5 < len(rows) < 50
     assert rows[:-1] == logs.expected_rows([log], CHECK)[: len(rows) - 1]
     assert rows[-1]["error"]["code"] == "DAMAGED_FILE"
 
 
-def test_a_line_that_kills_workers_is_a_row(tmp_path: Path) -> None:
+def test_a_line_that_kills_workers_is_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = [json.dumps({"id": number, "text": "[1]"}) for number in range(100)]
     lines[30] = lines[70] = logs.DEADLY
     log = tmp_path / "a.jsonl"
     log.write_text("\n".join(lines) + "\n")
-    with logs.deadly_lines(tmp_path):
-        summary = run([log], tmp_path / "out", Job("values"), workers=1)
+    with logs.deadly_lines(tmp_path, monkeypatch):
+        counts = run([log], tmp_path / "out", Job("values"), workers=1)
     rows = logs.written_rows(tmp_path / "out")
     assert [row["id"] for row in rows if row["status"] == "complete"] == [
         number for number in range(100) if number not in (30, 70)
@@ -103,14 +106,8 @@ def test_a_line_that_kills_workers_is_a_row(tmp_path: Path) -> None:
     for number in (30, 70):
         assert rows[number]["error"]["code"] == "WORKER_KILLED"
         assert rows[number]["id"] == f"{log}@{len(''.join(lines[:number])) + number}"
-    assert summary.invalid == {"WORKER_KILLED": 2}
-    assert all(not name.startswith(".") for name in names(tmp_path / "out"))
-
-
-def test_a_cluster_writes_the_same_rows(tmp_path: Path, scheduler: str) -> None:
-    log = logs.write_log(tmp_path / "a.jsonl", 1000)
-    run([log], tmp_path / "out", CHECK, scheduler, partition_size=SIZE)
-    assert logs.written_rows(tmp_path / "out") == logs.expected_rows([log], CHECK)
+    assert counts["invalid: WORKER_KILLED"] == 2
+    assert not list((tmp_path / "out").rglob("*.tmp"))
 
 
 def test_a_failed_write_leaves_no_half_file(tmp_path: Path, scheduler: str) -> None:
@@ -122,9 +119,9 @@ def test_a_failed_write_leaves_no_half_file(tmp_path: Path, scheduler: str) -> N
     rows.mkdir()
     (rows / "in the way").touch()
     os.utime(log)
-    with pytest.raises(BatchError, match="1 of 1 partitions failed"):
+    with pytest.raises(BatchError, match="a.jsonl: .*directory"):
         run([log], out, CHECK, scheduler)
-    assert names(out) == sorted([rows.name, "job.json"])
+    assert names(out) == sorted([".done", rows.name, "job.json"])
 
 
 def test_parquet_has_columns_for_the_error_and_json_text(tmp_path: Path, scheduler: str) -> None:
@@ -132,19 +129,12 @@ def test_parquet_has_columns_for_the_error_and_json_text(tmp_path: Path, schedul
     texts = ['{"a": [1e400, "\\ud800"]}', '{"a": [1}', "{'a': 1}"]
     log.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     out = tmp_path / "out"
-    summary = run([log], out, Job("values", repair=True), scheduler, parquet=True)
-    assert (summary.complete, summary.repairs) == (2, {"quotes": 1})
+    counts = run([log], out, Job("values", repair=True), scheduler, parquet=True)
+    assert (counts["complete"], counts["repairs: quotes"]) == (2, 1)
     first, second, third = pyarrow.parquet.read_table(next(out.glob("*.parquet"))).to_pylist()
     assert (first["id"], first["value"]) == (f"{log}@0", '{"a":[1e999,"\\ud800"]}')
     assert (second["code"], second["path"], second["offset"]) == ("INVALID_JSON", "root.a", 8)
     assert json.loads(third["repairs"])[0]["rule"] == "quotes"
-
-
-def test_infinity_and_lone_surrogates_are_written_as_json(tmp_path: Path, scheduler: str) -> None:
-    log = tmp_path / "a.jsonl"
-    log.write_text('{"text": "[1e400, \\"\\\\ud800\\"]"}\n')
-    run([log], tmp_path / "out", Job("values"), scheduler)
-    assert logs.written_rows(tmp_path / "out")[0]["value"] == [float("inf"), "\ud800"]
 
 
 def command(*arguments: Any) -> Any:
@@ -160,7 +150,7 @@ def test_the_command_shows_a_table_or_json(tmp_path: Path, scheduler: str) -> No
         ["cut", "1"]
     ]
     again = command("values", log, "--out", tmp_path / "out", "--scheduler", scheduler, "--json")
-    assert Summary.from_dict(json.loads(again.stdout)).cut == 1
+    assert json.loads(again.stdout)["cut"] == 1
 
 
 @pytest.mark.parametrize(
@@ -169,8 +159,7 @@ def test_the_command_shows_a_table_or_json(tmp_path: Path, scheduler: str) -> No
         (["values", "missing.jsonl"], 3, "missing.jsonl: no such file"),
         (["updates", ".", "--mode", "NONE"], 2, "mode"),
         (["check", ".", "--schema", "missing.json"], 2, "missing.json"),
-        (["calls", ".", "--schema", "missing.json"], 2, "TOOL=FILE"),
-        (["values", ".", "--workers", 2, "--scheduler", "tcp://a:1"], 2, "leave out"),
+        (["values", ".", "--workers", 2, "--scheduler", "tcp://a:1"], 3, "leave out"),
     ],
 )
 def test_the_command_says_what_is_wrong(
