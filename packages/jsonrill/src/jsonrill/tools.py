@@ -18,16 +18,14 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import aclosing
+from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
 from functools import partial
-from math import inf
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, Required, Unpack, overload
 
 from .answer import Answer
 from .answer_parts import Part, Parts
-from .driver import Stage, close_async_source, close_source, drive
+from .driver import Stage, drive
 from .errors import SourceFailed, check_names
 from .messages import messages, sendable
 from .providers.finish import Reason
@@ -86,76 +84,69 @@ def run_tools(source: Any, tools: Tools, **options: Any) -> Any:
     run.parts.tell(answer)
     events = drive(Stage(), source, reader)
     if isinstance(events, AsyncGenerator):
-        return AsyncToolParts(run, _run_async(run, events, timeout), source)
-    return ToolParts(run, _run_sync(run, events, timeout), source)
+        return AsyncToolParts(run, _run_async(run, events, timeout))
+    return ToolParts(run, _run_sync(run, events, timeout))
 
 
 class _Turn:
     """The answer, its calls, and the messages for the next request."""
 
-    def __init__(self, run: ToolRun, parts: Any, source: Any) -> None:
-        self._run = run
-        self._parts = parts
-        # A generator that has not started does not close its source.
-        self._unread = source
+    def __init__(self, run: ToolRun, items: Any) -> None:
+        self._parts = run.parts
+        self._items = items
 
     @property
     def calls(self) -> list[ToolCall]:
         """The calls of your tools with their results, not those that the provider runs itself."""
-        return [call for call in self._run.parts.calls if not call.hosted]
+        return [call for call in self._parts.calls if not call.hosted]
 
     @property
     def done(self) -> bool:
         """True if no request follows: no call has a result, or the answer was cut (`outcome`)."""
-        waits = self._run.parts.paused or any(call.answered for call in self.calls)
-        return self._run.parts.cut is not None or not waits
+        waits = self._parts.paused or any(call.answered for call in self.calls)
+        return self._parts.cut is not None or not waits
 
     @property
     def text(self) -> str:
         """The text of the answer, without reasoning and calls."""
-        return self._run.parts.text
+        return self._parts.text
 
     @property
     def outcome(self) -> Reason | None:
         """How the answer ended: complete, calls, length, filtered, refused, lost or error; None if
         the provider has not ended it."""
-        return self._run.parts.outcome
+        return self._parts.outcome
 
     def messages(self, form: str | None = None) -> list[Any]:
         """Return the answer and the results as the next request to this provider sends them.
 
         `form` is the name of another provider, for a request to that one.
         """
-        parts = self._run.parts
-        return messages(form or parts.reader.provider, parts.entries)
+        return messages(form or self._parts.reader.provider, self._parts.entries)
 
 
 class ToolParts(_Turn, Iterator[Part]):
     """The parts of an answer and the results of its tools."""
 
     def __next__(self) -> Part:
-        self._unread = None
-        part: Part = next(self._parts)
+        part: Part = next(self._items)
         return part
 
     def close(self) -> None:
         """Close the source; do not wait for tools that run."""
-        self._parts.close()
-        close_source(self._unread)
+        self._items.close()
 
 
 class AsyncToolParts(_Turn, AsyncIterator[Part]):
     """The parts of an answer and the results of its tools."""
 
     async def __anext__(self) -> Part:
-        self._unread = None
-        part: Part = await anext(self._parts)
+        part: Part = await anext(self._items)
         return part
 
     async def aclose(self) -> None:
         """Close the source and cancel the tools that run."""
-        await self._parts.aclose()
-        await close_async_source(self._unread)
+        await self._items.aclose()
 
 
 # ---- which calls run ----
@@ -166,19 +157,14 @@ class Job:
     """A function to run with the arguments of a call."""
 
     call: ToolCall
-    function: Function
-    arguments: tuple[list[Any], dict[str, Any]]
+    run: Callable[[], Any]
     # True if the call went wrong after it was started.
     is_revoked: bool = False
 
-    def run(self) -> Any:
-        positional, named = self.arguments
-        return self.function(*positional, **named)
-
 
 class ToolRun:
-    """Decides which calls run. Feed it events, start the jobs that `next_job` returns, and
-    `finish` each."""
+    """Decides which calls run. Feed it events, start the jobs that `due` returns, and `finish`
+    each."""
 
     def __init__(
         self,
@@ -195,8 +181,7 @@ class ToolRun:
         if type(concurrency) is not int or concurrency < 1:
             raise ValueError(f"concurrency is a whole number from 1 up, not {concurrency!r}")
         self._tools = {name: Tool(name, it) for name, it in _by_name(tools).items()}
-        known = {name: tool.schema() for name, tool in self._tools.items()}
-        known = {name: schema for name, schema in known.items() if schema is not None}
+        known = {name: schema for name, it in self._tools.items() if (schema := it.schema())}
         self.parts = Parts(schemas={**known, **(schemas or {})}, asks_again=True, **options)
         self._reader = reader
         self._is_early = when == "args"
@@ -215,15 +200,14 @@ class ToolRun:
         """Return the parts at the end of the stream."""
         return self._follow(self.parts.flush(done=self._reader.said_done))
 
-    def next_job(self) -> Job | None:
-        """Return the next job to start, unless `concurrency` jobs run; it counts as running."""
-        if not self._queue or len(self.running) >= self._concurrency:
-            return None
-        job = self._queue.popleft()
-        self.running.add(job)
-        return job
+    def due(self) -> Iterator[Job]:
+        """Yield the jobs to start now, at most `concurrency` at once; they count as running."""
+        while self._queue and len(self.running) < self._concurrency:
+            job = self._queue.popleft()
+            self.running.add(job)
+            yield job
 
-    def finish(self, job: Job, result: Any = None, error: str | None = None) -> list[Part]:
+    def finish(self, job: Job, result: Any, error: str | None) -> list[Part]:
         """Return the part of a job's result; a result that JSON cannot carry is an error."""
         self.running.discard(job)
         if job.is_revoked:
@@ -241,15 +225,14 @@ class ToolRun:
             if part.kind == "call" and part.call is not None:
                 self._calls[part.call.number] = part.call
         for call in [*self._calls.values()]:
-            parts += self._decide(call)
+            # The provider may say late that it runs the call itself.
+            parts += [] if call.hosted else self._decide(call)
             if call.has_ended:
                 del self._calls[call.number]
         return parts
 
     def _decide(self, call: ToolCall) -> list[Part]:
         """Start a call, or return its error result, or wait."""
-        if call.hosted:  # which the provider may say late
-            return []
         has_failed = call.status in ("error", "truncated")
         if call.number in self._jobs:
             return self._revoke(call) if has_failed else []
@@ -267,7 +250,7 @@ class ToolRun:
             known = ", ".join(self._tools) or "none"
             return self._refuse(call, f"there is no tool named {call.name!r}; there are: {known}")
         try:
-            job = Job(call, tool.function, tool.arguments(call))
+            job = Job(call, tool.bind(call))
         except TypeError as error:
             return self._refuse(call, f"{error}; the arguments were: {call.raw[:_QUOTED]}")
         self._jobs[call.number] = job
@@ -281,7 +264,7 @@ class ToolRun:
     def _revoke(self, call: ToolCall) -> list[Part]:
         """Return the error result of a call that went wrong after it was started."""
         job = self._jobs[call.number]
-        if job is None or job.is_revoked:
+        if job is None:
             return []
         job.is_revoked = True
         return self._refuse(call, f"the call was started, and then went wrong: {_problem(call)}")
@@ -307,7 +290,7 @@ class Tool:
 
     def __init__(self, name: str, function: Function) -> None:
         self.name = name
-        self.function = function
+        self._function = function
         try:
             self._signature = inspect.signature(function, eval_str=True)
         except ValueError:  # some built-in functions have no signature
@@ -344,10 +327,10 @@ class Tool:
             problem = f"a parameter of the tool {self.name!r} has a type that JSON cannot give"
             raise TypeError(f"{problem}: {error}") from error
 
-    def arguments(self, call: ToolCall) -> tuple[list[Any], dict[str, Any]]:
-        """Return the arguments of a call; `TypeError` if they do not fit the signature."""
+    def bind(self, call: ToolCall) -> Callable[[], Any]:
+        """Return the function with the call's arguments; `TypeError` if they do not fit."""
         if call.encoding == "text":
-            return [call.raw], {}
+            return partial(self._function, call.raw)
         received: Any = call.args if call.model is None else call.model
         if hasattr(received, "model_fields_set"):
             received = {name: getattr(received, name) for name in received.model_fields_set}
@@ -359,46 +342,36 @@ class Tool:
         count = max((at for at, it in enumerate(own, 1) if it.name in named), default=0)
         positional = [named.pop(it.name, it.default) for it in own[:count]]
         self._signature.bind(*positional, **named)
-        return positional, named
+        return partial(self._function, *positional, **named)
 
 
 # ---- running them ----
 
 
-def _run_sync(run: ToolRun, events: Generator[Any], timeout: float | None) -> Generator[Part]:
-    """Yield the parts of an answer and the results of its tools, which run in threads."""
+def _run_sync(run: ToolRun, source: Generator[Any], timeout: float | None) -> Generator[Part]:
+    """Yield the parts and the results; the tools run in an event loop in another thread."""
     from queue import Empty, SimpleQueue
 
-    finished: SimpleQueue[tuple[Job, Any, str | None]] = SimpleQueue()
-    deadlines: dict[Job, float] = {}
+    finished: SimpleQueue[tuple[Job, Outcome]] = SimpleQueue()
+    workers = _Workers()
 
-    def work(job: Job) -> None:
-        finished.put((job, *_call(job, timeout)))
+    async def work(job: Job) -> None:
+        finished.put((job, await _outcome(job, timeout)))
 
     def results(*, wait: bool) -> Iterator[Part]:
         while True:
-            while (job := run.next_job()) is not None:
-                deadlines[job] = inf if timeout is None else monotonic() + timeout
-                _in_thread(partial(work, job))
-            if not deadlines:
+            for job in run.due():
+                workers.start(work(job))
+            if not run.running:
                 return
-            first = min(deadlines.values())
             try:
-                left = None if first == inf else max(first - monotonic(), 0)
-                job, result, error = finished.get(wait, left)
+                job, outcome = finished.get(wait)
             except Empty:
-                late = [job for job, time in deadlines.items() if time <= monotonic()]
-                if not (wait or late):
-                    return
-                for job in late:
-                    del deadlines[job]
-                    yield from run.finish(job, error=_too_late(timeout))
-                continue
-            if deadlines.pop(job, None) is not None:
-                yield from run.finish(job, result, error)
+                return
+            yield from run.finish(job, *outcome)
 
     failure: Exception | None = None
-    try:
+    with closing(source) as events, closing(workers):
         try:
             for event in events:
                 yield from run.feed(event)
@@ -407,15 +380,13 @@ def _run_sync(run: ToolRun, events: Generator[Any], timeout: float | None) -> Ge
             failure = error
         yield from run.flush()
         yield from results(wait=True)
-    finally:
-        events.close()
     _raise(failure, run)
 
 
 async def _run_async(
     run: ToolRun, source: AsyncGenerator[Any], timeout: float | None
 ) -> AsyncGenerator[Part]:
-    """Yield the same in an event loop, where async tools are tasks."""
+    """Yield the parts and the results; the tools are tasks of this event loop."""
     from asyncio import Event, Queue, Task, create_task, gather
 
     # Functions that return the next parts.
@@ -444,14 +415,14 @@ async def _run_async(
         return run.flush()
 
     async def work(job: Job) -> None:
-        result, error = await _call_async(job, timeout)
-        queue.put_nowait(partial(run.finish, job, result, error))
+        outcome = await _outcome(job, timeout)
+        queue.put_nowait(partial(run.finish, job, *outcome))
 
     tasks.add(create_task(read()))
     try:
         while is_open or run.running:
             parts = (await queue.get())()
-            while (job := run.next_job()) is not None:
+            for job in run.due():
                 tasks.add(task := create_task(work(job)))
                 task.add_done_callback(tasks.discard)
             for part in parts:
@@ -472,6 +443,31 @@ def _raise(failure: Exception | None, run: ToolRun) -> None:
         raise SourceFailed(run.parts.error)
 
 
+class _Workers:
+    """An event loop in a thread of its own, which begins with the first coroutine."""
+
+    _loop: Any = None
+
+    def start(self, coroutine: Any) -> None:
+        import asyncio
+
+        if self._loop is None:
+            runner = asyncio.Runner()
+            self._loop, self._closed = runner.get_loop(), asyncio.Event()
+            _in_thread(partial(_serve, runner, self._closed))
+        asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def close(self) -> None:
+        """Cancel what runs."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._closed.set)
+
+
+def _serve(runner: Any, closed: Any) -> None:
+    with runner:
+        runner.run(closed.wait())
+
+
 def _in_thread(work: Callable[[], object]) -> None:
     """Run this in a daemon thread, which does not keep the program from ending."""
     from contextvars import copy_context
@@ -480,90 +476,46 @@ def _in_thread(work: Callable[[], object]) -> None:
     Thread(target=copy_context().run, args=(work,), daemon=True, name="jsonrill tool").start()
 
 
-def _call(job: Job, timeout: float | None) -> Outcome:
-    """Run a tool in this thread; an async one gets an event loop of its own."""
-    import asyncio
-
-    async def wait(result: Any) -> Outcome:
-        return await _wait(result, timeout)
-
-    try:
-        result = job.run()
-        return asyncio.run(wait(result)) if inspect.isawaitable(result) else (result, None)
-    except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
-        return None, _message(error)
-
-
-async def _call_async(job: Job, timeout: float | None) -> Outcome:
-    """Run a tool in this event loop; one that is not async gets a thread of its own."""
-    from asyncio import CancelledError, current_task
-
-    try:
-        awaitable = job.run() if _is_async(job.function) else _thread_result(job)
-        return await _wait(awaitable, timeout)
-    except CancelledError as error:
-        task = current_task()
-        if task is not None and task.cancelling():
-            raise
-        return None, _message(error)  # the tool cancelled itself, or something in it
-    except Exception as error:
-        return None, _message(error)
-
-
-async def _wait(awaitable: Any, timeout: float | None) -> Outcome:
+async def _outcome(job: Job, timeout: float | None) -> Outcome:
+    """Call a tool in a thread; what an async one returns is awaited here."""
     import asyncio
 
     try:
         async with asyncio.timeout(timeout) as limit:
-            return await awaitable, None
-    except TimeoutError as error:
-        return None, _too_late(timeout) if limit.expired() else _message(error)
+            result, error = await _called(job)
+            return await result if inspect.isawaitable(result) else result, error
+    except (Exception, asyncio.CancelledError, SystemExit) as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise  # otherwise the tool cancelled itself, or something in it
+        is_late = isinstance(error, TimeoutError) and limit.expired()
+        late = f"the tool has not returned within {timeout:g} seconds" if is_late else None
+        return None, late or _message(error)
 
 
-def _thread_result(job: Job) -> Any:
-    """Return a future with the result of a tool that runs in a thread."""
-    import asyncio
+async def _called(job: Job) -> Outcome:
+    from asyncio import Future, get_running_loop
 
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
+    loop = get_running_loop()
+    future: Future[Outcome] = loop.create_future()
 
     def deliver(outcome: Outcome) -> None:
         if not future.done():
-            result, error = outcome
-            if error is None:
-                future.set_result(result)
-            else:
-                future.set_exception(_ToolFailed(error))
+            future.set_result(outcome)
 
     def work() -> None:
-        outcome = _call(job, None)
+        outcome: Outcome
         try:
+            outcome = job.run(), None
+        except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
+            outcome = None, _message(error)
+        with suppress(RuntimeError):  # the loop has been closed, so the result is dropped
             loop.call_soon_threadsafe(deliver, outcome)
-        except RuntimeError:  # the loop has been closed, so the result is dropped
-            pass
 
     _in_thread(work)
-    return future
-
-
-class _ToolFailed(Exception):
-    """A tool in a thread failed; its message is complete."""
-
-
-def _too_late(timeout: float | None) -> str:
-    return f"the tool has not returned within {timeout:g} seconds"
+    return await future
 
 
 def _message(error: BaseException) -> str:
     message = str(error)
-    if isinstance(error, _ToolFailed):
-        return message
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
-
-
-def _is_async(function: Any) -> bool:
-    """Return whether calling this function gives a coroutine."""
-    while isinstance(function, partial):
-        function = function.func
-    is_coroutine = inspect.iscoroutinefunction
-    return is_coroutine(function) or is_coroutine(type(function).__call__)

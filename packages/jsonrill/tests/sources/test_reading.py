@@ -236,8 +236,15 @@ def read(client: Any, url: str, use: Callable[[Any], Any]) -> tuple[list[Any], A
 def test_a_body_is_read_as_it_arrives(client: Any) -> None:
     """The server sends the next piece only after the value of the one before was seen."""
     seen = [threading.Event() for _ in range(2)]
-    steps: Any = [b'{"a": "x', seen[0], b'y"', seen[1], b', "b": 1}']
-    with Upstream(Script(steps, headers=JSON)) as upstream:
+
+    def steps() -> Iterator[bytes]:
+        yield b'{"a": "x'
+        seen[0].wait(60)
+        yield b'y"'
+        seen[1].wait(60)
+        yield b', "b": 1}'
+
+    with Upstream(Script(steps(), headers=JSON)) as upstream:
 
         def use(response: Any) -> Any:
             def told(value: Any) -> Any:

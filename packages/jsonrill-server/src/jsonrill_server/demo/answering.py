@@ -16,8 +16,7 @@ from typing import Any, Final
 from jsonrill.demo.recordings import recorded
 from jsonrill.jsontext import dumps
 from jsonrill.sources.answer import AnswerText
-from jsonrill.testing import Call, FakeAnswer, Script
-from jsonrill.testing.answers import tokens
+from jsonrill.testing import Call, FakeAnswer, Script, tokens
 from jsonrill.toolcalls import ToolCalls
 
 from .examples import NoExample, example

@@ -8,7 +8,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from jsonrill.testing.script import EVENT_STREAM
+from jsonrill.testing import EVENT_STREAM
 
 from ..access.permissions import config_of, require_subject
 from ..demo.generations import Demo, Order
