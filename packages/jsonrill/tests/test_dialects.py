@@ -83,14 +83,6 @@ def test_updates_are_data_or_the_state() -> None:
     assert states[-1]["snapshot"] == {"title": "To Rome"}
 
 
-def test_arguments_predict_the_state() -> None:
-    answer = FakeAnswer(calls=[Call("write", {"text": "Hello you"})])
-    events = to_ag_ui(answer.events(PATHS[0]), predict={"document": "write.text"})
-    patches = [patch for it in events if it["type"] == "STATE_DELTA" for patch in it["delta"]]
-    assert patches[0] == {"op": "add", "path": "/document", "value": ""}
-    assert patches[-1] == {"op": "replace", "path": "/document", "value": "Hello you"}
-
-
 def test_an_answer_that_broke_off_is_an_error() -> None:
     cut = FakeAnswer("It rains", ending="cut")
     assert "error" in [event["type"] for event in to_ai_sdk(cut.events(PATHS[0]))]

@@ -432,14 +432,14 @@ class Dialect(TextRendering):
         yield self._done()
 
     def _error(self, error: Mapping[str, Any]) -> list[str]:
-        return [*map(self._dumps, self._stage.flush(error)), *self._done()]
+        return [*map(self._dumps, self._stage.flush(problem=error)), *self._done()]
 
     def _done(self) -> list[str]:
         return [] if self._stage.done is None else [self._stage.done]
 
     def failure(self, end: End) -> list[str]:
-        errors = ("error", "abort", "RUN_ERROR")
-        events = [event for event in self._stage.flush(end.error()) if event["type"] in errors]
+        last = self._stage.flush(problem=end.error())
+        events = [event for event in last if event["type"] in ("error", "abort", "RUN_ERROR")]
         return [*map(dumps, events), *self._done()]
 
 

@@ -5,19 +5,11 @@ A dialect is a stage: provider events, parts or updates in, events of its client
 
 from __future__ import annotations
 
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterable,
-    AsyncIterator,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-)
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any, Final, Unpack, overload
 
-from ..driver import Stage, drive
-from ..errors import CutShort, check_names
+from ..driver import drive, guard
+from ..errors import check_names
 from ..eventstream import ClientStream
 from ..partial_stream import Update
 from ..paths import ABSENT
@@ -28,6 +20,7 @@ from .ai_sdk import AISDK
 from .dialect import Dialect, Event
 
 DIALECTS: Final[dict[str, type[Dialect]]] = {"ai-sdk": AISDK, "ag-ui": AGUI}
+_FAILED: Final = {"code": "SOURCE_FAILED", "message": "the source failed"}
 
 __all__ = ["DIALECTS", "Dialect", "Event", "to_ag_ui", "to_ai_sdk"]
 
@@ -35,12 +28,13 @@ __all__ = ["DIALECTS", "Dialect", "Event", "to_ag_ui", "to_ai_sdk"]
 class ClientEvents(ClientStream, Iterator[Event]):
     """Events for another project's client; `done` is the data of the last one that `sse` sends."""
 
-    def __init__(self, events: Generator[Event], done: str | None) -> None:
+    def __init__(self, events: Any, done: str | None) -> None:
         self._events = events
         self.done = done
 
     def __next__(self) -> Event:
-        return next(self._events)
+        event: Event = next(self._events)
+        return event
 
     def close(self) -> None:
         """Close the source."""
@@ -50,12 +44,13 @@ class ClientEvents(ClientStream, Iterator[Event]):
 class AsyncClientEvents(ClientStream, AsyncIterator[Event]):
     """Events for another project's client; `done` is the data of the last one that `sse` sends."""
 
-    def __init__(self, events: AsyncGenerator[Event], done: str | None) -> None:
+    def __init__(self, events: Any, done: str | None) -> None:
         self._events = events
         self.done = done
 
     async def __anext__(self) -> Event:
-        return await anext(self._events)
+        event: Event = await anext(self._events)
+        return event
 
     async def aclose(self) -> None:
         """Close the source."""
@@ -74,14 +69,13 @@ def to_ai_sdk(source: Any, **options: Any) -> Any:
     source fails, a chunk says so, and the exception is raised after it.
     """
     check_names(options, CallOptions.__annotations__)
-    return _translated(AISDK(**options), source, options)
+    return _translated(AISDK(**options), source, options.get("provider", "auto"))
 
 
 class AgUiOptions(CallOptions, total=False):
     """The options of `to_ag_ui`."""
 
     state: Any
-    predict: Mapping[str, str]
     thread: str
     run: str
 
@@ -94,24 +88,10 @@ def to_ag_ui(source: Any, **options: Any) -> Any:
     """Yield AG-UI events; the sources are those of `to_ai_sdk`, and updates become the state.
 
     `thread` and `run` are the ids that the client sent. With `state`, a snapshot of it comes first.
-    `predict` maps a field of the state to an argument of a tool, such as
-    `{"document": "write.text"}`: the field is patched while the model writes the argument.
     """
     check_names(options, AgUiOptions.__annotations__)
-    return _translated(AGUI(**{"state": ABSENT, **options}), source, options)
-
-
-class _DialectStage(Stage):
-    """Feeds a dialect, and lets it report the failure of its source."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
-
-    def feed(self, piece: Any) -> list[Event]:
-        return self._dialect.feed(piece)
-
-    def flush(self, cut: CutShort | None = None) -> list[Event]:
-        return self._dialect.flush()
+    dialect = AGUI(**{"state": ABSENT, **options})
+    return _translated(dialect, source, options.get("provider", "auto"))
 
 
 class _Reader(EventReader):
@@ -121,31 +101,11 @@ class _Reader(EventReader):
         return (element,) if isinstance(element, Update) else super().feed(element)
 
 
-def _translated(dialect: Dialect, source: Any, options: Mapping[str, Any]) -> Any:
-    events = drive(_DialectStage(dialect), source, _Reader(options.get("provider", "auto")))
-    if isinstance(events, AsyncGenerator):
-        return AsyncClientEvents(_guarded_async(dialect, events), dialect.done)
-    return ClientEvents(_guarded(dialect, events), dialect.done)
+def _translated(dialect: Dialect, source: Any, provider: Any) -> Any:
+    def fail(error: Exception) -> Iterator[Event]:
+        yield from dialect.flush(problem=_FAILED)
+        raise error
 
-
-_FAILED: Final = {"code": "SOURCE_FAILED", "message": "the source failed"}
-
-
-def _guarded(dialect: Dialect, events: Generator[Event]) -> Generator[Event]:
-    try:
-        yield from events
-    except Exception:
-        yield from dialect.flush(_FAILED)
-        raise
-
-
-async def _guarded_async(dialect: Dialect, events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
-    try:
-        async for event in events:
-            yield event
-    except Exception:
-        for event in dialect.flush(_FAILED):
-            yield event
-        raise
-    finally:
-        await events.aclose()
+    events = guard(drive(dialect, source, _Reader(provider)), fail, "the source of a dialect")
+    is_async = isinstance(events, AsyncIterable)
+    return (AsyncClientEvents if is_async else ClientEvents)(events, dialect.done)

@@ -12,11 +12,10 @@ from ..jsontext import dumps
 from ..partial_stream import Update
 from ..providers.finish import Reason
 from ..toolcalls import ToolCall
-from .dialect import Dialect, Event, Problem, problem_of
+from .dialect import Dialect, Event, Problem, Step, problem_of
 
 # Keys for which the client's parser refuses an event.
 _BANNED: Final = ("__proto__", "constructor")
-_KIND: Final = ("text", "reasoning")
 # How the AI SDK says that an answer is not complete.
 _FINISHES: Final[dict[Reason | None, str]] = {
     "length": "length",
@@ -41,14 +40,9 @@ class AISDK(Dialect):
         yield {"type": "finish-step"}
         yield {"type": "start-step"}
 
-    def _text_begins(self, id: str, is_thought: bool) -> Iterator[Event]:
-        yield {"type": f"{_KIND[is_thought]}-start", "id": id}
-
-    def _text_grows(self, id: str, is_thought: bool, delta: str) -> Iterator[Event]:
-        yield {"type": f"{_KIND[is_thought]}-delta", "id": id, "delta": delta}
-
-    def _text_ends(self, id: str, is_thought: bool) -> Iterator[Event]:
-        yield {"type": f"{_KIND[is_thought]}-end", "id": id}
+    def _text(self, id: str, part: Part, step: Step) -> Iterator[Event]:
+        delta = {"delta": part.delta} if step == "delta" else {}
+        yield {"type": f"{part.kind}-{step}", "id": id, **delta}
 
     def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]:
         named = {"toolCallId": id, "toolName": call.name or ""}

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from ..answer_parts import Part, Parts
+from ..driver import Stage
+from ..errors import CutShort
 from ..jsontext import dumps
 from ..partial_stream import Update
 from ..toolcalls import ToolCall
 
 Event = dict[str, Any]
+Step = Literal["start", "delta", "end"]
 # An error: `code`, `message`, and its place if it has one.
 Problem = Mapping[str, Any]
 BROKE_OFF: Final = {"code": "SOURCE_FAILED", "message": "the answer broke off before its end"}
 
 
-class Dialect(ABC):
-    """A stage that is fed a provider's events, parts or updates; `flush` ends it.
+class Dialect(Stage, ABC):
+    """A stage that is fed a provider's events, parts or updates.
 
     Subclasses write the events. A call begins when its name is known; `id` names a part for the
     client. The free text of a tool that takes no JSON is sent as a JSON string.
@@ -42,26 +45,21 @@ class Dialect(ABC):
         # The texts that have begun, by the index of their part.
         self._texts: set[int] = set()
 
-    def feed(self, item: Any) -> list[Event]:
+    def feed(self, piece: Any) -> list[Event]:
         """Return the client's events for a provider's event, a part or an update."""
-        events = [*self._opening()]
-        if isinstance(item, Update):
-            return [*events, *self._update(item)]
-        for part in self._parts.feed(item):
-            events += self._show(part)
-        return events
+        if isinstance(piece, Update):
+            return [*self._opening(), *self._update(piece)]
+        return [*self._opening(), *self._shown(self._parts.feed(piece))]
 
-    def flush(self, problem: Problem | None = None) -> list[Event]:
+    def flush(self, cut: CutShort | None = None, *, problem: Problem | None = None) -> list[Event]:
         """Return the last events: they close what is open, then report the problem if there is one.
 
         An answer that broke off is a problem, too: the client would take it for complete.
         """
-        events = [*self._opening()]
-        has_begun, outcome = bool(self._parts.entries), self._parts.outcome
-        if problem is None and has_begun and self._parts.reader.ends and outcome is None:
+        is_lost = self._parts.reader.ends and self._parts.outcome is None
+        if problem is None and is_lost and self._parts.entries:
             problem = BROKE_OFF
-        for part in self._parts.flush():
-            events += self._show(part)
+        events = [*self._opening(), *self._shown(self._parts.flush())]
         if problem is None and self._parts.error is not None:
             problem = {"code": "PROVIDER_ERROR", "message": self._parts.error}
         if problem is not None:
@@ -79,34 +77,35 @@ class Dialect(ABC):
             self._is_started = True
             yield from self._begin()
 
-    def _show(self, part: Part) -> Iterator[Event]:
-        if part.turn != self._turn:
-            self._turn = part.turn
-            self._unanswered.clear()
-            yield from self._turn_begins()
-        call = part.call
-        if call is None:
-            yield from self._text(part)
-        elif part.kind == "call":
-            yield from self._call(part, call)
-        else:
-            id = self._ids.get(call.number, call.id)
-            self._unanswered.discard(id)
-            yield from self._result(id, part)
+    def _shown(self, parts: list[Part]) -> Iterator[Event]:
+        for part in parts:
+            if part.turn != self._turn:
+                self._turn = part.turn
+                self._unanswered.clear()
+                yield from self._turn_begins()
+            call = part.call
+            if call is None:
+                yield from self._show_text(part)
+            elif part.kind == "call":
+                yield from self._show_call(part, call)
+            else:
+                id = self._ids.get(call.number, call.id)
+                self._unanswered.discard(id)
+                yield from self._result(id, part)
 
-    def _text(self, part: Part) -> Iterator[Event]:
-        id, is_thought = f"{part.kind}-{part.index}", part.kind == "reasoning"
+    def _show_text(self, part: Part) -> Iterator[Event]:
+        id = f"{part.kind}-{part.index}"
         if part.index not in self._texts:
             if part.error is not None and not part.text:
                 return  # it only says why the answer was cut, which its end does, too
             self._texts.add(part.index)
-            yield from self._text_begins(id, is_thought)
+            yield from self._text(id, part, "start")
         if part.delta:
-            yield from self._text_grows(id, is_thought, part.delta)
+            yield from self._text(id, part, "delta")
         if part.complete or (part.error is not None and not part.delta):
-            yield from self._text_ends(id, is_thought)
+            yield from self._text(id, part, "end")
 
-    def _call(self, part: Part, call: ToolCall) -> Iterator[Event]:
+    def _show_call(self, part: Part, call: ToolCall) -> Iterator[Event]:
         has_failed = part.status in ("error", "truncated")
         text, id = part.delta, self._ids.get(call.number)
         begins = id is None
@@ -131,25 +130,14 @@ class Dialect(ABC):
         elif has_failed:
             yield from self._call_breaks(id, part)
 
-    def _update(self, update: Update) -> Iterator[Event]:
-        raise TypeError(f"{type(self).__name__} takes no updates")
-
     def _turn_begins(self) -> Iterator[Event]:
         """Yield the events between two answers of a conversation."""
-        yield from ()
-
-    def _call_breaks(self, id: str, part: Part) -> Iterator[Event]:
-        """Yield the events of a call that went wrong after its arguments were complete."""
         yield from ()
 
     @abstractmethod
     def _begin(self) -> Iterator[Event]: ...
     @abstractmethod
-    def _text_begins(self, id: str, is_thought: bool) -> Iterator[Event]: ...
-    @abstractmethod
-    def _text_grows(self, id: str, is_thought: bool, delta: str) -> Iterator[Event]: ...
-    @abstractmethod
-    def _text_ends(self, id: str, is_thought: bool) -> Iterator[Event]: ...
+    def _text(self, id: str, part: Part, step: Step) -> Iterator[Event]: ...
     @abstractmethod
     def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]: ...
     @abstractmethod
@@ -157,7 +145,13 @@ class Dialect(ABC):
     @abstractmethod
     def _call_ends(self, id: str, part: Part) -> Iterator[Event]: ...
     @abstractmethod
+    def _call_breaks(self, id: str, part: Part) -> Iterator[Event]:
+        """Yield the events of a call that went wrong after its arguments were complete."""
+
+    @abstractmethod
     def _result(self, id: str, part: Part) -> Iterator[Event]: ...
+    @abstractmethod
+    def _update(self, update: Update) -> Iterator[Event]: ...
     @abstractmethod
     def _failure(self, problem: Problem) -> Iterator[Event]: ...
     @abstractmethod
