@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Final, cast
 
-from jsonrill import Answer, JsonrillError, ToolCall, ToolCalls, tool_calls, updates, values
+from jsonrill import Answer, JsonrillError, Limits, ToolCall, ToolCalls, tool_calls, updates, values
 from jsonrill.schema import Schema
 
 from .job import Job
@@ -16,10 +15,10 @@ from .record import Record, read_record
 
 Row = dict[str, Any]
 
-# A text of this size, with so few brackets and no such digits, is within the library's limits.
+# A text of this size with so few brackets is within the library's limits if its numbers are.
 _LONGEST: Final = 100_000
 _MOST_BRACKETS: Final = 200
-_LONG_NUMBER: Final = re.compile(r"[0-9]{130}")
+_LONGEST_NUMBER: Final = Limits().number
 
 
 def rows(lines: Iterable[str | bytes], job: Job) -> Iterator[Row]:
@@ -94,9 +93,10 @@ class Reader:
 
     def _read_value(self, record: Record, options: dict[str, Any]) -> Any:
         # Most texts are valid as a whole, and the library takes six times as long for short ones.
-        if type(record.source) is str and _is_within_limits(record.source):
-            with suppress(ValueError, RecursionError):
-                value = _DECODE(record.source)
+        text = record.source if isinstance(record.source, str) else ""
+        if len(text) <= _LONGEST and text.count("[") + text.count("{") <= _MOST_BRACKETS:
+            with suppress(ValueError):
+                value = _DECODE(text)
                 if self._is_valid is None or self._is_valid(value):
                     return value
         schema, value, is_live = self._schema, None, self._schema is None
@@ -136,13 +136,18 @@ def _call_error(call: ToolCall) -> Any:
     return call.error
 
 
-def _is_within_limits(text: str) -> bool:
-    is_small = len(text) <= _LONGEST and text.count("[") + text.count("{") <= _MOST_BRACKETS
-    return is_small and _LONG_NUMBER.search(text) is None
+def _integer(text: str) -> int:
+    return _refuse(text) if len(text) > _LONGEST_NUMBER else int(text)
 
 
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+def _number(text: str) -> float:
+    return _refuse(text) if len(text) > _LONGEST_NUMBER else float(text)
 
 
-_DECODE: Final = json.JSONDecoder(parse_constant=_refuse).decode
+def _refuse(text: str) -> Any:
+    raise ValueError(f"the library has to judge {text}")
+
+
+_DECODE: Final = json.JSONDecoder(
+    parse_int=_integer, parse_float=_number, parse_constant=_refuse
+).decode

@@ -14,6 +14,7 @@ A line is one of these; the first that fits counts:
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from .job import Job, LineError
@@ -69,8 +70,9 @@ def _find(line: Any, id: Any) -> tuple[Any, Any]:
 
 
 def _record(id: Any, source: Any) -> Record:
-    if isinstance(source, list) and all(isinstance(piece, str) for piece in source):
-        source = "".join(source)
+    if isinstance(source, list):
+        with suppress(TypeError):  # events, which are not pieces of text
+            source = "".join(source)
     if isinstance(source, str):
         return Record(id, source, source.startswith(("data:", "event:")))
     events = _answer_events(source) if isinstance(source, dict) else source
