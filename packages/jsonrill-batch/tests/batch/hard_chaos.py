@@ -57,7 +57,8 @@ def test_rows_are_those_of_a_plain_loop_though_workers_are_killed(
 ) -> None:
     files = [logs.write_log(tmp_path / f"{seed}.jsonl", 50_000, seed) for seed in range(3)]
     out, job = tmp_path / "out", Job("values", logs.SCHEMA)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as cluster:
+        cluster.adapt(minimum=2, maximum=2)
         place = cluster.scheduler_address if where == "cluster" else None
         with random_kills(every=2.0) as killed:
             counts = run(files, out, job, place, partition_size=SIZE)
@@ -66,5 +67,6 @@ def test_rows_are_those_of_a_plain_loop_though_workers_are_killed(
     assert logs.written_rows(out) == logs.expected_rows(files, job)
     assert not list(out.rglob("*.tmp"))
     before = {file: file.stat().st_mtime_ns for file in out.glob("*.jsonl")}
-    assert run(files, out, job, partition_size=SIZE) == counts
+    again = run(files, out, job, partition_size=SIZE)
+    assert again | {"milliseconds": 0} == counts | {"milliseconds": 0}
     assert before == {file: file.stat().st_mtime_ns for file in out.glob("*.jsonl")}
