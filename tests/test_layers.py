@@ -1,11 +1,11 @@
-"""Imports go one way: no cycles, no package that imports its users, a library without requirements.
-
-Imports inside functions count; imports under `if TYPE_CHECKING:` do not.
-"""
+"""Imports go one way, and `import jsonrill` is light and offers what `__all__` names."""
 
 from __future__ import annotations
 
 import ast
+import importlib
+import json
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,10 +13,11 @@ from functools import cache
 from graphlib import TopologicalSorter
 from importlib.util import resolve_name
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
 
 import pytest
 
+import jsonrill
 from support import SOURCES
 
 MAY_IMPORT = {
@@ -25,15 +26,27 @@ MAY_IMPORT = {
     "jsonrill_batch": {"jsonrill", "jsonrill_batch"},
 }
 FOLDERS = {name: source / name for name, source in zip(MAY_IMPORT, SOURCES, strict=True)}
-# Parts of the library that need an extra when they are imported.
-NEED_EXTRAS = {"cli", "demo", "ext", "terminal", "starlette"}
-
-
-class Import(NamedTuple):
-    """An import of a module: ours by its full name, another one by its top-level name."""
-
-    name: str
-    in_function: bool
+# What reading plain text must not load.
+LATER = (
+    "asyncio",
+    "socket",
+    "subprocess",
+    *(
+        f"jsonrill.{name}"
+        for name in ("schema", "providers", "toolcalls", "chunker", "parse.repair")
+    ),
+)
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+before = {*sys.modules}
+import jsonrill
+imported = {*sys.modules} - before
+assert [*jsonrill.values(['{"a": [1, ', '2]}'])][-1] == {"a": [1, 2]}
+read = {*sys.modules} - before
+import json
+print(json.dumps([sorted(imported), sorted(read)]))
+"""
 
 
 @cache
@@ -46,17 +59,16 @@ def files() -> dict[str, Path]:
     }
 
 
-def walk(node: ast.AST, in_function: bool = False) -> Iterator[tuple[ast.AST, bool]]:
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that run; imports inside functions count, those for type checkers do not."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        yield child, in_function
-        is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
-        yield from walk(child, in_function or is_function)
+        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
+            yield child
+            yield from walk(child)
 
 
 def module_of(name: str) -> str:
-    """Return the module that a dotted name is or is in."""
+    """Return the module that a dotted name is or is in; of other packages the top level."""
     parts = name.split(".")
     if parts[0] not in FOLDERS:
         return parts[0]
@@ -68,64 +80,58 @@ def module_of(name: str) -> str:
 
 
 @cache
-def imports(module: str) -> set[Import]:
+def imports(module: str) -> set[str]:
     found = set()
-    for node, in_function in walk(ast.parse(files()[module].read_text("utf8"))):
-        names: list[str] = []
+    for node in walk(ast.parse(files()[module].read_text("utf8"))):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            found |= {module_of(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             base = resolve_name(base, module.rpartition(".")[0])
-            names = [f"{base}.{alias.name}" for alias in node.names]
-        found |= {Import(module_of(name), in_function) for name in names}
+            found |= {module_of(f"{base}.{alias.name}") for alias in node.names}
     return found
 
 
 @pytest.mark.parametrize("package", FOLDERS)
 def test_a_package_imports_only_packages_below_it(package: str) -> None:
     modules = [module for module in files() if module.split(".")[0] == package]
-    imported = {name.split(".")[0] for module in modules for name, _ in imports(module)}
+    imported = {name.split(".")[0] for module in modules for name in imports(module)}
     assert imported & {*FOLDERS} <= MAY_IMPORT[package]
 
 
-@pytest.mark.parametrize(
-    "folder", sorted({tuple(module.split(".")[:-1]) for module in files()}), ids="/".join
-)
-def test_the_modules_of_a_folder_do_not_import_each_other_in_a_cycle(
-    folder: tuple[str, ...],
-) -> None:
-    depth, graph = len(folder), dict[str, set[str]]()
-    for module in files():
-        parts = module.split(".")
-        if tuple(parts[:depth]) == folder and len(parts) > depth:
-            graph.setdefault(parts[depth], set()).update(
-                imported.split(".")[depth]
-                for imported, _ in imports(module)
-                if tuple(imported.split(".")[:depth]) == folder
-            )
-    for name, imported in graph.items():
-        imported -= {name, "__init__"}
-    TopologicalSorter(graph).prepare()
+def test_the_modules_of_a_folder_do_not_import_each_other_in_a_cycle() -> None:
+    for folder in {tuple(module.split(".")[:-1]) for module in files()}:
+        depth, graph = len(folder), dict[str, set[str]]()
+        for module in files():
+            parts = module.split(".")
+            if tuple(parts[:depth]) == folder and len(parts) > depth:
+                graph.setdefault(parts[depth], set()).update(
+                    imported.split(".")[depth]
+                    for imported in imports(module)
+                    if tuple(imported.split(".")[:depth]) == folder
+                )
+        for name, imported in graph.items():
+            imported -= {name, "__init__"}
+        TopologicalSorter(graph).prepare()
 
 
-@pytest.mark.parametrize("module", [name for name in files() if name.split(".")[0] == "jsonrill"])
-def test_the_library_requires_an_extra_only_when_it_is_used(module: str) -> None:
-    if module.split(".")[1] in NEED_EXTRAS:
-        return
-    names = {name for name, in_function in imports(module) if not in_function}
-    others = {name for name in names if name.split(".")[0] not in FOLDERS}
-    assert others <= sys.stdlib_module_names
-
-
-def test_importing_jsonrill_loads_neither_extras_nor_slow_modules() -> None:
-    script = (
-        "import sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1]); import jsonrill\n"
-        "print(*sorted(set(sys.modules) - before))"
-    )
+def test_importing_and_reading_text_load_little_and_nothing_of_others() -> None:
     # -S: a Python without installed packages.
-    command = [sys.executable, "-I", "-S", "-c", script, str(SOURCES[0])]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    slow = {"asyncio", "dataclasses", "inspect", "json", "socket", "subprocess", "threading"}
-    assert not slow & set(result.stdout.split())
+    command = [sys.executable, "-I", "-S", "-c", SCRIPT, str(SOURCES[0])]
+    imported, read = json.loads(subprocess.check_output(command))
+    assert [name for name in imported if name.split(".")[0] == "jsonrill"] == ["jsonrill"]
+    assert not {"ast", "dataclasses", "inspect", "json"} & set(imported)
+    assert not [name for name in read if name.startswith(LATER)]
+    assert {name.split(".")[0] for name in read} - sys.stdlib_module_names == {"jsonrill"}
+
+
+def test_public_names_are_sorted_documented_and_not_replaced_by_modules() -> None:
+    names = list(jsonrill.__all__)
+    assert sorted(set(names)) == names
+    for module in pkgutil.iter_modules(jsonrill.__path__):
+        if module.name in names:
+            importlib.import_module(f"jsonrill.{module.name}")
+    for name in names:
+        value = getattr(jsonrill, name)
+        assert not isinstance(value, ModuleType)
+        assert (getattr(value, "__doc__", None) or "").strip(), name
