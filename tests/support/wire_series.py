@@ -16,7 +16,7 @@ from bench.texts import pieces, prose, report
 
 from jsonrill import Document
 from jsonrill.jsontext import dumps
-from jsonrill.sending import MessageStage, StateSender, TextSender
+from jsonrill.sending import StateSender, TextSender
 
 
 def answers() -> dict[str, str]:
@@ -124,7 +124,7 @@ class Series(NamedTuple):
 
     def wire_bytes(self, numbered: bool) -> int:
         make = TextSender if self.is_text else StateSender
-        sender: MessageStage = make(numbered=numbered)
+        sender: StateSender = make(numbered=numbered)
         sent = sum(sse_bytes(sender.feed(item)) for item in self.items())
         return sent + sse_bytes(sender.flush())
 

@@ -178,9 +178,10 @@ def test_p12_for_text(text: str, data: st.DataObject, numbered: bool) -> None:
         if (snapshot := sender.snapshot()) is not None:
             receivers.append(Receiver())
             receivers[-1].feed(over_the_wire(snapshot))
-    [last] = sender.flush()
+    rest = sender.flush()
     for receiver in receivers:
-        receiver.feed(over_the_wire(last))
+        for message in rest:
+            receiver.feed(over_the_wire(message))
         assert as_json(receiver.value) == as_json(json.loads(text))
         assert receiver.ended and receiver.error is None
     check_final(receivers[0], final)
@@ -206,6 +207,24 @@ def test_the_difference_of_any_two_values(old: Any, new: Any) -> None:
     assert as_json(apply_delta(joined(old), delta)) == as_json(joined(new))
     assert as_json(old) == as_json(before)
     assert difference(new, copy.deepcopy(new)) == []
+
+
+LOOKALIKES = st.sampled_from([0, 1, 0.0, 1.0, False, True, "1", None])
+ITEMS = LOOKALIKES | st.lists(LOOKALIKES, max_size=2) | st.fixed_dictionaries({"a": LOOKALIKES})
+
+
+@examples(200)
+@given(old=st.lists(ITEMS, min_size=30, max_size=40), data=st.data())
+def test_the_difference_of_large_objects_and_lists(old: list[Any], data: st.DataObject) -> None:
+    """Equal ends are cut off in another way than small values are compared."""
+    new = copy.deepcopy(old)
+    for at in data.draw(st.lists(st.integers(0, len(old) - 1), max_size=3)):
+        new[at : at + data.draw(st.integers(0, 2))] = [data.draw(ITEMS)]
+    keys = data.draw(st.permutations(range(len(new)))) if data.draw(st.booleans()) else range(99)
+    members = {f"k{key}": value for key, value in zip(keys, new, strict=False)}
+    for before, after in ((old, new), ({f"k{at}": item for at, item in enumerate(old)}, members)):
+        delta = over_the_wire(difference(before, after))
+        assert as_json(apply_delta(before, delta)) == as_json(after)
 
 
 def test_growth_becomes_short_appends() -> None:
@@ -284,7 +303,9 @@ LOOP.append(LOOP)
 
 
 @pytest.mark.parametrize(
-    "state", [float("nan"), {1: 2}, {"a": {1, 2}}, [object()], LOOP, {"a": [float("inf")]}]
+    "state",
+    [float("nan"), {1: 2}, {"a": {1, 2}}, [object()], LOOP, {"a": [float("inf")]}, lambda: None],
+    ids=lambda state: type(state).__name__,
 )
 def test_a_state_that_is_not_json_is_refused_and_nothing_changes(state: Any) -> None:
     sender = Sender()
@@ -294,7 +315,12 @@ def test_a_state_that_is_not_json_is_refused_and_nothing_changes(state: Any) -> 
     sender.feed({"a": "x"})
     with pytest.raises((TypeError, ValueError)):
         sender.feed({"a": "xy", "b": state})
+    with pytest.raises((TypeError, ValueError)):
+        sender.feed({"a": ["xy", state, 1]})
     assert sender.feed({"a": "xyz"}) == [2, ["append", "/a", "yz"]]
+    sender.feed([1, 2, 3])
+    with pytest.raises((TypeError, ValueError)):
+        sender.feed([4, state, 5])
 
 
 @pytest.mark.parametrize(
@@ -405,8 +431,8 @@ def test_text_that_is_not_json_ends_in_an_error_message() -> None:
     sender = TextSender()
     assert sender.feed('{"a": "x') == [{"n": 1, "value": {"a": "x"}, "ordered": True}]
     bad: Any = sender.feed('y" 1')
-    [[n, append, [name, error]]] = bad
-    assert (n, append, name) == (2, ["append", "/a", "y"], "error")
+    [append, [n, [name, error]]] = bad
+    assert append == [2, ["append", "/a", "y"]] and (n, name) == (3, "error")
     assert (error["code"], error["offset"]) == ("INVALID_JSON", 11)
     assert sender.ended and sender.feed("more") == sender.flush() == []
     empty: Any = TextSender().flush()

@@ -5,18 +5,21 @@
     ["splice", "/steps", 1, 2, []]              characters of a string, elements of a list
     ["remove", "/status"]                       a member or an element
 
-`Update.delta` is a list of operations, and so is a change on the wire (docs/wire.md). No value is
-changed in place: `apply_delta` copies the containers on the path to a change and shares the rest.
+`Update.delta` is a list of operations, and so is a change on the wire (docs/wire.md). A comparison
+cuts off the equal beginning and end of two strings, lists or objects, and then compares what is
+left item by item.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from io import BytesIO
 from math import isfinite
+from operator import eq, is_
+from pickle import Pickler
 from typing import Any, Final
 
 from .errors import DEFAULT_LIMITS, InvalidMessage, Limits
@@ -28,8 +31,10 @@ Operation = list[Any]
 MAX_LEVELS: Final = 256
 # A splice that keeps fewer characters is longer than a `set` of the new string.
 _MIN_KEPT: Final = 24
+# Objects with more members are compared by their ends first.
+_FEW: Final = 16
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-_JSON_TYPES: Final = frozenset({dict, list, *_SCALARS})
+_JSON_TYPES: Final = _SCALARS | {dict, list}
 # The number of items in each operation on a value.
 LENGTHS: Final = {"set": 3, "append": 3, "splice": 5, "remove": 2}
 _INDEX: Final = re.compile("0|[1-9][0-9]{0,15}")
@@ -42,33 +47,28 @@ _BAD_ESCAPE: Final = re.compile("~(?![01])")
 def plain(value: Any, levels: int = MAX_LEVELS) -> Any:
     """Return a deep copy that consists of JSON types; models and dataclasses become objects."""
     kind = type(value)
-    if kind is str:
-        return _join_surrogates(value)
     if value is None or kind is bool or kind is int or (kind is float and isfinite(value)):
         return value
-    if isinstance(value, Mapping):
-        inner = _enter(levels)
-        return {_plain_key(key): plain(item, inner) for key, item in value.items()}
+    if isinstance(value, str):
+        return _join_surrogates(str.__str__(value))
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if isfinite(value):
+            return float(value)
+        raise ValueError(f"{value!r} is not a JSON value")
+    if levels == 0:
+        raise ValueError(f"the value has more than {MAX_LEVELS} levels, or contains itself")
+    if kind is dict or isinstance(value, Mapping):
+        return {_plain_key(key): plain(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        inner = _enter(levels)
-        return [plain(item, inner) for item in value]
+        return [plain(item, levels - 1) for item in value]
     if hasattr(value, "model_dump"):
         return plain(value.model_dump(mode="json"), levels)
     if is_dataclass(value) and not isinstance(value, type):
         members = {field.name: getattr(value, field.name) for field in fields(value)}
         return plain(members, levels)
-    for base in (int, float, str):  # enumerations and other subclasses
-        if isinstance(value, base) and kind is not base:
-            return plain(str.__str__(value) if base is str else base(value), levels)
-    if kind is float:
-        raise ValueError(f"{value!r} is not a JSON value")
     raise TypeError(f"a {kind.__name__} is not a JSON value: {value!r:.80}")
-
-
-def _enter(levels: int) -> int:
-    if levels == 0:
-        raise ValueError(f"the value has more than {MAX_LEVELS} levels, or contains itself")
-    return levels - 1
 
 
 def _plain_key(key: Any) -> str:
@@ -84,34 +84,28 @@ def _join_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def is_equal(old: Any, new: Any) -> bool:
-    """Compare deeply; 1, 1.0 and True differ. Models in the values are compared as objects."""
-    if old is new:
-        return True
-    kind = type(new)
-    if type(old) is not kind or kind not in _JSON_TYPES:
-        is_json = kind in _JSON_TYPES and type(old) in _JSON_TYPES
-        return not is_json and is_equal(plain(old), plain(new))
-    if kind in _SCALARS:
-        return bool(old == new)
-    if len(old) != len(new):
-        return False
-    if kind is list:
-        return all(map(is_equal, old, new))
-    get = old.get
-    for key, item in new.items():
-        before = get(key, ABSENT)
-        if before is item:
-            continue
-        if type(before) is type(item) and type(item) in _SCALARS:
-            if before != item:  # without a call, which would take twice as long
-                return False
-        elif before is ABSENT or not is_equal(before, item):
-            return False
-    return True
-
-
 # ---- difference ----
+
+
+def _encode(value: Any) -> bytes:
+    """Return bytes that tell 1, 1.0 and True apart, which `==` does not.
+
+    Pickling takes half the time of `json.dumps`, and without a memo its result does not depend on
+    which strings are the same object.
+    """
+    buffer = BytesIO()
+    pickler = Pickler(buffer, 4)
+    pickler.fast = True
+    try:
+        pickler.dump(value)
+    except Exception:  # an object without a pickle, or a list in itself
+        return _encode(plain(value))
+    return buffer.getvalue()
+
+
+def _is_equal(old: Any, new: Any) -> bool:
+    """Return whether two values are certainly equal. Members may have to be in the same order."""
+    return bool(old == new) and _encode(old) == _encode(new)
 
 
 def difference(old: Any, new: Any) -> list[Operation]:
@@ -119,133 +113,111 @@ def difference(old: Any, new: Any) -> list[Operation]:
 
     Both may contain dataclasses and models. The operations share nothing with `new`.
     """
-    comparison = Comparison()
-    comparison.compare(old, new)
-    return comparison.operations
+    if old is new:
+        return []
+    if type(new) not in _JSON_TYPES:
+        new = plain(new)
+    if type(old) not in _JSON_TYPES:
+        old = plain(old)
+    kind = type(new)
+    if type(old) is not kind:
+        return [["set", "", plain(new)]]
+    if kind is dict:
+        return _compare_objects(old, new)
+    if kind is list:
+        return _compare_lists(old, new)
+    if old == new:
+        return []
+    if kind is str:
+        return _compare_strings(_join_surrogates(old), _join_surrogates(new))
+    return [["set", "", plain(new)]]
 
 
-class Comparison:
-    """Notes operations that turn one value into another."""
-
-    __slots__ = ("_path", "operations")
-
-    def __init__(self) -> None:
-        self.operations: list[Operation] = []
-        self._path: list[str | int] = []
-
-    def compare(self, old: Any, new: Any) -> Any:
-        """Return `old` if it equals `new`. Otherwise note how it changed, and return a copy of
-        `new` that shares the unchanged parts with `old`."""
-        if old is new:
-            return old
-        kind = type(new)
-        if kind not in _JSON_TYPES:
-            new = plain(new, MAX_LEVELS - len(self._path))
-            kind = type(new)
-        if type(old) not in _JSON_TYPES:
-            old = plain(old)
-        if type(old) is not kind:
-            return self._set(new)
-        if kind is dict:
-            return self._compare_objects(old, new)
-        if kind is list:
-            return self._compare_lists(old, new)
-        if old == new:
-            return old
-        return self._compare_strings(old, new) if kind is str else self._set(new)
-
-    def _compare_objects(self, old: dict[str, Any], new: dict[str, Any]) -> Any:
-        path = self._path
-        removed = [] if old.keys() <= new.keys() else [key for key in old if key not in new]
-        if len(removed) == len(old) and len(old) + len(new) > 1:
-            return self._set(new)
-        copy = old.copy() if removed else None
-        for key in removed:
-            del copy[key]  # type: ignore[union-attr]
-            path.append(key)
-            self._note("remove")
-            path.pop()
-        for key, item in new.items():
-            before = old.get(key, ABSENT)
-            if before is item:
-                continue
-            if before is ABSENT:
-                key = _plain_key(key)
-            path.append(key)
-            value = self._set(item) if before is ABSENT else self.compare(before, item)
-            path.pop()
-            if value is not before:
-                copy = old.copy() if copy is None else copy
-                copy[key] = value
-        return old if copy is None else copy
-
-    def _compare_lists(self, old: list[Any], new: list[Any]) -> list[Any]:
-        shorter = min(len(old), len(new))
-        front = 0
-        for before, item in zip(old, new, strict=False):
-            if before is not item and not is_equal(before, item):
-                break
-            front += 1
-        if front == len(old) == len(new):
-            return old
-        back = 0
-        while back < shorter - front and is_equal(old[-1 - back], new[-1 - back]):
-            back += 1
-        end = len(old) - back, len(new) - back
-        copy = old[:front]
-        i = j = front
-        for match in [*_matches(old, new, front, *end), end]:
-            while i < match[0] and j < match[1]:  # elements that changed
-                self._path.append(j)
-                copy.append(self.compare(old[i], new[j]))
-                self._path.pop()
-                i, j = i + 1, j + 1
-            if i < match[0] or j < match[1]:
-                copy += self._splice_list(j, match[0] - i, new[j : match[1]], len(new))
-            if match != end:
-                copy.append(old[match[0]])
-            i, j = match[0] + 1, match[1] + 1
-        return copy + old[end[0] :]
-
-    def _splice_list(self, start: int, count: int, new: list[Any], length: int) -> list[Any]:
-        if count == 0 and len(new) == 1 and start + 1 == length:
-            self._path.append(start)
-            added = [self._set(new[0])]
-            self._path.pop()
-        else:
-            added = plain(new, MAX_LEVELS - len(self._path))
-            self._note("splice", start, count, added)
-        return added
-
-    def _compare_strings(self, old: str, new: str) -> str:
-        old, new = _join_surrogates(old), _join_surrogates(new)
-        if new.startswith(old):
-            if len(new) > len(old):
-                self._note("append", new[len(old) :])
-            return new
-        front = _common_prefix(old, new)
-        back = _common_prefix(old[front:][::-1], new[front:][::-1])
-        if front + back < _MIN_KEPT:
-            self._note("set", new)
-        else:
-            count = len(old) - front - back
-            self._note("splice", front, count, new[front : len(new) - back])
-        return new
-
-    def _set(self, value: Any) -> Any:
-        value = plain(value, MAX_LEVELS - len(self._path))
-        self._note("set", value)
-        return value
-
-    def _note(self, name: str, *arguments: Any) -> None:
-        self.operations.append([name, to_pointer(tuple(self._path)), *arguments])
+def _compare_objects(old: dict[str, Any], new: dict[str, Any]) -> list[Operation]:
+    if len(old) <= _FEW and _is_equal(old, new):
+        return []
+    removed = sorted(old.keys() - new.keys())
+    if len(removed) == len(old) and len(old) + len(new) > 1:
+        return [["set", "", plain(new)]]
+    operations = [["remove", to_pointer((key,))] for key in removed]
+    for key in _unequal_keys(old, new):
+        before, item = old.get(key, ABSENT), new[key]
+        if before is ABSENT:
+            operations.append(["set", to_pointer((_plain_key(key),)), plain(item)])
+        elif before is not item:
+            operations += _inside(key, difference(before, item))
+    return operations
 
 
-def _common_prefix(one: str, other: str) -> int:
-    low, high = 0, min(len(one), len(other))
+def _unequal_keys(old: dict[str, Any], new: dict[str, Any]) -> Iterable[str]:
+    """Return the keys of `new`, in a large object without most of those with equal members."""
+    count, keys = len(old), list(new)
+    if count <= _FEW or list(old) != keys[:count]:
+        return keys
+    front, back = _common_ends(list(old.values()), list(new.values())[:count])
+    return keys[front : count - back] + keys[count:]
+
+
+def _compare_lists(old: list[Any], new: list[Any]) -> list[Operation]:
+    if not _JSON_TYPES.issuperset(map(type, new)):
+        new = [item if type(item) in _JSON_TYPES else plain(item) for item in new]
+    front, back = _common_ends(old, new)
+    end = len(old) - back, len(new) - back
+    operations: list[Operation] = []
+    i = j = front
+    for match in [*_matches(old, new, front, *end), end]:
+        while i < match[0] and j < match[1]:  # elements that changed
+            operations += _inside(j, difference(old[i], new[j]))
+            i, j = i + 1, j + 1
+        if i == match[0] and j + 1 == match[1] == len(new):
+            operations.append(["set", f"/{j}", plain(new[j])])
+        elif i < match[0] or j < match[1]:
+            operations.append(["splice", "", j, match[0] - i, plain(new[j : match[1]])])
+        i, j = match[0] + 1, match[1] + 1
+    return operations
+
+
+def _compare_strings(old: str, new: str) -> list[Operation]:
+    if new.startswith(old):
+        return [["append", "", new[len(old) :]]] if new != old else []
+    front, back = _common_ends(old, new)
+    if front + back < _MIN_KEPT:
+        return [["set", "", new]]
+    return [["splice", "", front, len(old) - front - back, new[front : len(new) - back]]]
+
+
+def _inside(key: str | int, operations: list[Operation]) -> list[Operation]:
+    """Return the operations on a member or element as operations on its container."""
+    if operations:
+        step = to_pointer((key,))
+        for operation in operations:
+            operation[1] = step + operation[1]
+    return operations
+
+
+def _common_ends(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
+    """Return how many items at the beginning and at the end are equal."""
+    front = _common_prefix(old, new)
+    if front == len(old) or front == len(new):
+        return front, 0
+    return front, _common_prefix(old[front:][::-1], new[front:][::-1])
+
+
+def _common_prefix(old: Sequence[Any], new: Sequence[Any]) -> int:
+    count = _search_prefix(old, new, eq)
+    if type(old) is str:
+        return count
+    old, new = old[:count], new[:count]
+    if all(map(is_, old, new)) or _encode(old) == _encode(new):
+        return count
+    return _search_prefix(old, new, _is_equal)
+
+
+def _search_prefix(old: Sequence[Any], new: Sequence[Any], is_equal: Callable[..., bool]) -> int:
+    low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if is_equal(old[low:middle], new[low:middle]):
             low = middle
         else:
             high = middle - 1
@@ -258,18 +230,19 @@ def _matches(
     """Return pairs of indices of equal elements between the ends, increasing in both lists."""
     if front in (old_end, new_end) or front + 1 == old_end == new_end:
         return []
-    shorter, longer = sorted((old_end, new_end))
-    in_place = [(i, i) for i in range(front, shorter) if is_equal(old[i], new[i])]
-    if 2 * len(in_place) >= longer - front:
-        return in_place
+    before = [_encode(item) for item in old[front:old_end]]
+    after = [_encode(item) for item in new[front:new_end]]
+    in_place = [at for at, is_equal in enumerate(map(eq, before, after), front) if is_equal]
+    if 2 * len(in_place) >= max(len(before), len(after)):
+        return [(at, at) for at in in_place]
     # A patience diff: of the elements that both lists have, the longest run in the same order.
-    indices: dict[str, list[int]] = {}
-    for i in reversed(range(front, old_end)):
-        indices.setdefault(_ENCODE(old[i]), []).append(i)
+    indices: dict[bytes, list[int]] = {}
+    for i in reversed(range(len(before))):
+        indices.setdefault(before[i], []).append(front + i)
     tops: list[int] = []
     runs: list[Any] = []  # for each pile the longest run that ends there, as a linked list
-    for j in range(front, new_end):
-        if found := indices.get(_ENCODE(new[j])):
+    for j, text in enumerate(after, front):
+        if found := indices.get(text):
             i = found.pop()
             pile = bisect_left(tops, i)
             tops[pile : pile + 1] = [i]
@@ -280,9 +253,6 @@ def _matches(
         pair, run = run
         pairs.append(pair)
     return pairs[::-1]
-
-
-_ENCODE: Final = json.JSONEncoder(default=plain).encode
 
 
 # ---- pointers ----
@@ -314,21 +284,11 @@ def resolve(value: Any, pointer: Any) -> Any:
     return value
 
 
-def prefixes_of(pointer: str) -> Iterator[str]:
-    """Yield the pointers of the containers around a value, and its own."""
-    yield ""
-    for at, character in enumerate(pointer[1:], start=1):
-        if character == "/":
-            yield pointer[:at]
-    if pointer:
-        yield pointer
-
-
 # ---- apply ----
 
 
 def apply_delta(previous: Any, delta: list[Operation], *, limits: Limits = DEFAULT_LIMITS) -> Any:
-    """Return `previous` after the operations of `delta`, which are not changed.
+    """Return `previous` after the operations of `delta`. What did not change is shared.
 
     `InvalidMessage` if an operation is wrong or does not fit the value.
     """
@@ -336,30 +296,45 @@ def apply_delta(previous: Any, delta: list[Operation], *, limits: Limits = DEFAU
         raise InvalidMessage(f"a delta is a list of operations, not {delta!r:.80}")
     patch = Patch(previous, limits)
     for operation in delta:
+        if not is_operation(operation):
+            raise InvalidMessage(f"{operation!r:.80} is not an operation")
         patch.apply(operation)
     return patch.value
 
 
-class Patch:
-    """Applies operations to a value, after copying the containers that they change."""
+def is_operation(operation: Any) -> bool:
+    """Return whether this has the form of an operation on the value."""
+    if type(operation) is not list or not operation or type(operation[0]) is not str:
+        return False
+    return LENGTHS.get(operation[0]) == len(operation)
 
-    __slots__ = ("_limits", "_own", "_root", "length")
+
+class Patch:
+    """A value that operations change. It copies the containers that they change, once each.
+
+    `value` may be kept: after it was read, containers are copied again.
+    """
+
+    __slots__ = ("_limits", "_own", "_root")
 
     def __init__(self, value: Any, limits: Limits) -> None:
         self._root = [value]
         self._limits = limits
-        # The length of the string that was appended to last.
-        self.length = 0
-        # The containers that were copied here, by id.
+        # The containers that were copied and have not been read, by id.
         self._own: dict[int, Any] = {}
 
     @property
     def value(self) -> Any:
+        self._own.clear()
         return self._root[0]
 
-    def apply(self, operation: Any) -> None:
-        if not is_operation(operation):
-            raise InvalidMessage(f"{operation!r:.80} is not an operation")
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._own.clear()
+        self._root[0] = value
+
+    def apply(self, operation: Operation) -> None:
+        """Apply one operation. If it does not fit, the value stays as it was."""
         name, pointer, *arguments = operation
         levels, parent, key = self._locate(pointer)
         if name == "set":
@@ -380,15 +355,16 @@ class Patch:
     def _locate(self, pointer: Any) -> tuple[int, Any, Any]:
         """Return how many levels are left below `pointer`, and the container and key there."""
         tokens = tokens_of(pointer, self._limits.depth)
+        own = self._own
         parent: Any = self._root
         key: Any = 0
         for token in tokens:
             container = parent[key] if _has(parent, key) else None
-            if type(container) is not dict and type(container) is not list:
-                raise InvalidMessage(f"{pointer!r:.80} is not inside an object or list")
-            if id(container) not in self._own:
+            if id(container) not in own:
+                if type(container) is not dict and type(container) is not list:
+                    raise InvalidMessage(f"{pointer!r:.80} is not inside an object or list")
                 container = parent[key] = container.copy()
-                self._own[id(container)] = container
+                own[id(container)] = container
             parent, key = container, token
             if type(parent) is list:
                 if not _INDEX.fullmatch(token) or int(token) > len(parent):
@@ -400,9 +376,9 @@ class Patch:
         text = parent[key]
         if type(text) is not str or type(new) is not str:
             raise InvalidMessage(f"text is appended to a string, not {new!r:.40} to {text!r:.40}")
-        self.length = len(text) + len(new)
-        check_length(self.length, self._limits)
-        # Without a second owner CPython extends a string in place.
+        if len(text) + len(new) > self._limits.string:
+            raise InvalidMessage(f"a string has more than {self._limits.string} characters")
+        # Without a second owner CPython extends a string in place: a long one is not copied.
         parent[key] = ""
         text += new
         parent[key] = text
@@ -410,21 +386,14 @@ class Patch:
     def _splice(self, old: Any, levels: int, start: Any, count: Any, new: Any) -> Any:
         if type(new) is not type(old) or type(old) not in (str, list):
             raise InvalidMessage(f"{new!r:.40} cannot be spliced into {old!r:.40}")
-        if type(start) is not int or type(count) is not int or start < 0 or count < 0:
-            raise InvalidMessage(f"{start!r:.40}, {count!r:.40} is not a range")
-        if start + count > len(old):
-            raise InvalidMessage(f"{start}, {count} is not a range in a length of {len(old)}")
+        is_range = type(start) is type(count) is int and 0 <= start <= start + count <= len(old)
+        if not is_range:
+            raise InvalidMessage(f"{start!r:.40}, {count!r:.40} is not a range of {old!r:.40}")
         check_value(new, levels, self._limits)
-        if type(old) is str:
-            check_length(len(old) - count + len(new), self._limits)
-        return old[:start] + new + old[start + count :]
-
-
-def is_operation(operation: Any) -> bool:
-    """Return whether this has the form of an operation on the value."""
-    if type(operation) is not list or not operation or type(operation[0]) is not str:
-        return False
-    return LENGTHS.get(operation[0]) == len(operation)
+        result = old[:start] + new + old[start + count :]
+        if type(result) is str:
+            check_value(result, 0, self._limits)
+        return result
 
 
 def _has(parent: Any, key: Any) -> bool:
@@ -433,25 +402,14 @@ def _has(parent: Any, key: Any) -> bool:
 
 def check_value(value: Any, levels: int, limits: Limits) -> None:
     """Refuse a value that is too deep, has a string that is too long, or is not JSON."""
-    layer = [value]
-    while layer:
-        inner: list[Any] = []
-        is_deeper = False
-        for item in layer:
-            kind = type(item)
-            if kind is str:
-                check_length(len(item), limits)
-            elif kind is dict or kind is list:
-                is_deeper = True
-                inner += item.values() if kind is dict else item
-            elif kind not in _JSON_TYPES or (kind is float and not isfinite(item)):
-                raise InvalidMessage(f"{item!r:.80} is not a JSON value")
-        if is_deeper and levels == 0:
+    kind = type(value)
+    if kind is str:
+        if len(value) > limits.string:
+            raise InvalidMessage(f"a string has more than {limits.string} characters")
+    elif kind is dict or kind is list:
+        if levels == 0:
             raise InvalidMessage(f"a value has more than {limits.depth} levels")
-        levels -= 1
-        layer = inner
-
-
-def check_length(length: int, limits: Limits) -> None:
-    if length > limits.string:
-        raise InvalidMessage(f"a string has more than {limits.string} characters")
+        for item in value.values() if kind is dict else value:
+            check_value(item, levels - 1, limits)
+    elif kind not in _SCALARS or (kind is float and not isfinite(value)):
+        raise InvalidMessage(f"{value!r:.80} is not a JSON value")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterator
 from typing import Any, Unpack, overload
 
-from .deltas import Operation
 from .driver import ElementReader, Pace, Stage, drive, guard
 from .errors import (
     DEFAULT_LIMITS,
@@ -22,7 +21,7 @@ from .errors import (
 from .parse.create import create_machine
 from .partial_stream.recorder import Recorder
 from .streams import ReadOptions, Source, read_options
-from .wire import Message, MessageWriter, Receiver, Sender, problem_of
+from .wire import Message, Receiver, Sender
 
 
 class SendOptions(ReadOptions, total=False):
@@ -54,8 +53,8 @@ def send(
     that many seconds. Bad text ends in an error message; an exception of the source does, too, and
     is raised after it.
     """
-    stage: MessageStage
     reader = None
+    stage: StateSender
     if states:
         stage = StateSender(numbered=numbered, frozen=frozen, **options)
     else:
@@ -90,101 +89,83 @@ def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Any:
 # ---- stages ----
 
 
-class MessageStage(Stage):
-    """A stage that yields messages, two of which may be merged before the first is sent."""
+class StateSender(Stage):
+    """States → messages."""
 
-    _writer: MessageWriter
+    def __init__(self, **options: Any) -> None:
+        self._sender = Sender(**options)
+
+    def feed(self, state: Any) -> list[Message]:
+        """Return the message for this state."""
+        return _present(self._sender.feed(state))
+
+    def flush(self, cut: CutShort | None = None) -> list[Message]:
+        """Return the last message."""
+        return self.stop(None)
+
+    def stop(self, error: Exception | None) -> list[Message]:
+        """Return the last message; `error` is why there is no more."""
+        self.ended = True
+        return _present(self._sender.end(error))
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the message for a receiver that joins now; None before the first message."""
-        raise NotImplementedError
-
-    def stop(self, error: Exception) -> list[Message]:
-        """Return the last message of a stream whose source is bad."""
-        raise NotImplementedError
+        return self._sender.snapshot()
 
     def merge(self, held: Message, message: Message) -> Message | None:
         """Return one message for two, of which the first was not sent yet."""
         if isinstance(held, dict) or isinstance(message, dict):
             return self.snapshot()
-        return self._writer.merge(held, message)
+        return self._sender.merge(held, message)
 
 
-class TextSender(MessageStage):
-    """Pieces of JSON text → messages, at constant cost per piece. A bad text ends in an error
-    message, and nothing is raised."""
+class TextSender(StateSender):
+    """Pieces of JSON text → messages, at constant cost per piece: the parser knows what is new.
+
+    A bad text ends in an error message, and nothing is raised.
+    """
 
     def __init__(self, *, numbered: bool = True, **options: Any) -> None:
+        super().__init__(numbered=numbered, ordered=True)
         self._recorder = Recorder(0, _ignore_end)
         self._machine = create_machine(self._recorder, options)
-        self._writer = MessageWriter(numbered=numbered, ordered=True)
 
     def feed(self, text: str | bytes) -> list[Message]:
         """Return the message for what this piece of text adds."""
-        if self.ended:
-            return []
-        try:
-            self._machine.feed(text)
-        except (InvalidJSON, LimitExceeded) as error:
-            return self.stop(error)
-        return self._messages([])
+        return [] if self.ended else self._read(self._machine.feed, text)
 
     def flush(self, cut: CutShort | None = None) -> list[Message]:
-        """Return the last message."""
-        if self.ended:
-            return []
-        try:
-            self._machine.flush(cut)
-        except (InvalidJSON, LimitExceeded) as error:
-            return self.stop(error)
-        return self._messages([self._writer.end()])
-
-    def stop(self, error: Exception) -> list[Message]:
-        return self._messages([self._writer.end(problem_of(error))])
+        messages = [] if self.ended else self._read(self._machine.flush, cut)
+        return messages + ([] if self.ended else self.stop(None))
 
     def snapshot(self) -> dict[str, Any] | None:
-        return self._writer.snapshot(self._recorder.value) if self._writer.n else None
+        self._sender.value = self._recorder.value
+        return self._sender.snapshot()
 
-    def _messages(self, ending: list[Operation]) -> list[Message]:
-        recorder, writer = self._recorder, self._writer
-        self.ended = bool(ending)
-        if writer.n:
-            operations = recorder.take()[0] if recorder.is_dirty else []
-            operations += ending
-            return [writer.change(operations)] if operations else []
-        if recorder.started or ending:
-            recorder.take()
-            return [writer.snapshot(recorder.value)]
-        return []
+    def _read(self, read: Callable[[Any], object], text: Any) -> list[Message]:
+        """Return the message for what was read, and another one for an error."""
+        failure = None
+        try:
+            read(text)
+        except (InvalidJSON, LimitExceeded) as error:
+            failure = error
+        messages: list[Message] = []
+        recorder, sender = self._recorder, self._sender
+        if recorder.started:
+            is_first = sender.n == 0
+            operations = recorder.take()[0] if is_first or recorder.is_dirty else []
+            if is_first:
+                sender.value = recorder.value
+            messages = _present(sender.write(operations))
+        return messages if failure is None else messages + self.stop(failure)
+
+
+def _present(message: Message | None) -> list[Message]:
+    return [] if message is None else [message]
 
 
 def _ignore_end() -> None:
     """Wait for `flush`: something may follow the value."""
-
-
-class StateSender(MessageStage):
-    """States → messages."""
-
-    def __init__(self, **options: Any) -> None:
-        self._sender = Sender(**options)
-        self._writer = self._sender.writer
-
-    def feed(self, state: Any) -> list[Message]:
-        """Return the message for this state."""
-        message = self._sender.feed(state)
-        return [] if message is None else [message]
-
-    def flush(self, cut: CutShort | None = None) -> list[Message]:
-        """Return the last message."""
-        self.ended = True
-        return [self._sender.end()]
-
-    def stop(self, error: Exception) -> list[Message]:
-        self.ended = True
-        return [self._sender.end(error)]
-
-    def snapshot(self) -> dict[str, Any] | None:
-        return self._sender.snapshot()
 
 
 class ValueReceiver(Stage):
