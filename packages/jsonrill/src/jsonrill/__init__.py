@@ -24,9 +24,10 @@ The modules are in the order in which data passes them. A module imports only th
     chunker/         snapshots → text
     providers/       a provider's events → statements
     toolcalls/       statements → tool calls that grow
-    sources/         any source → pieces of text, or events
     deltas.py        operations: the difference of two values, and its effect
-    wire.py          the wire for growing JSON: `Sender`, `Receiver`, their stages
+    wire.py          the wire for growing JSON: `Sender`, `Receiver`
+    pipeline.py      the contract of stages, and two stages in a row
+    sources/         any source → elements; their events, and the text of an answer
     driver.py        a stage over a source, sync or async
     selection.py     text → values and strings at a path
     stages.py        the stages of the public functions

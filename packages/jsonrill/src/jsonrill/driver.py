@@ -1,9 +1,6 @@
 """A stage over a source, sync or async, lazily. The only file that knows sync from async.
 
-A stage has `feed(piece)` and `flush(cut)`, which return lists, and `ended`. A stage that fails
-returns what it had, with `ended` true and the exception in `error`. A reader (`sources/`) turns
-the elements of a source into pieces for the stage. The source is closed when the loop is left
-early; a source that was read to its end closes itself.
+The source is closed when the loop is left early; a source that was read to its end closes itself.
 """
 
 from __future__ import annotations
@@ -14,189 +11,99 @@ from collections.abc import (
     Callable,
     Generator,
     Iterable,
-    Sequence,
 )
 from contextlib import aclosing, closing
 from inspect import isawaitable
 from math import isfinite
 from time import monotonic
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from .errors import CutShort, JsonrillError
+from .errors import CutShort, SourceFailed
+from .pipeline import Pipe, Stage
 from .sources.opening import Opened, open_source
 
 T = TypeVar("T")
+# How many bytes of the body of a failed response are read for its error.
+_MOST_BODY: Final = 500
 
 
-class Stage:
-    """Turns pieces into items. This one passes the pieces on.
+class FailedResponse(Stage):
+    """Reads the body of a response whose status is an error, and raises that."""
 
-    `ended`: no more pieces are needed. `error`: what ended it, to raise after its last items.
-    """
+    def __init__(self, status: int, reason: str) -> None:
+        self._status, self._reason = status, reason
+        self._body = b""
 
-    error: Exception | None = None
-    ended = False
+    def feed(self, block: bytes) -> Iterable[Any]:
+        self._body += block
+        return self.flush() if len(self._body) > _MOST_BODY else ()
 
-    def feed(self, piece: Any) -> Sequence[Any]:
-        return (piece,)
-
-    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        """End the text; `cut` says how the provider cut the answer."""
-        return ()
-
-    def fail(self, error: Exception) -> None:
-        self.error, self.ended = error, True
-
-
-class Reader(Protocol):
-    """What turns the elements of a source into pieces; `done`: it needs no more of them."""
-
-    @property
-    def cut(self) -> CutShort | None: ...
-    @property
-    def done(self) -> bool: ...
-    def open(self, source: Opened) -> None: ...
-    def feed(self, element: Any) -> Iterable[Any]: ...
-    def flush(self) -> Iterable[Any]: ...
-    def explain(self, error: JsonrillError) -> JsonrillError: ...
-
-
-class ElementReader:
-    """Passes the elements of a source on as they are."""
-
-    cut: CutShort | None = None
-    done = False
-
-    def open(self, source: Opened) -> None: ...
-
-    def feed(self, element: Any) -> Iterable[Any]:
-        return (element,)
-
-    def flush(self) -> Iterable[Any]:
-        return ()
-
-    def explain(self, error: JsonrillError) -> JsonrillError:
-        return error
+    def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
+        status = f"{self._status} {self._reason}".strip()
+        body = " ".join(self._body.decode("utf-8", "replace").split())[:_MOST_BODY]
+        message = f"the response has status {status}{f': {body}' if body else ''}"
+        raise SourceFailed(message, status=self._status)
 
 
 def drive(
-    stage: Stage, source: Any, reader: Reader | None = None, pace: Pace[Any] | None = None
+    stage: Stage, source: Any, *, in_blocks: bool = True, pace: Pace[Any] | None = None
 ) -> Any:
     """Return a generator of what the stage makes of a source, async if the source is.
 
-    Without a reader the stage gets the elements themselves, and a file is read by lines.
+    Without `in_blocks` a file is read by lines.
     """
-    opened = open_source(source, in_blocks=reader is not None)
-    reader = reader or ElementReader()
-    reader.open(opened)
+    opened = open_source(source, in_blocks=in_blocks)
+    stage.open(opened)
+    if opened.failure is not None:
+        stage = Pipe(FailedResponse(*opened.failure), stage)
     if isinstance(opened.elements, AsyncIterable):
-        items = _drive_async(stage, opened, reader)
+        items = _drive_async(stage, opened)
         return items if pace is None else _pace_async(items, pace)
-    found = _drive(stage, opened, reader)
+    found = _drive(stage, opened)
     return found if pace is None else _pace(found, pace)
 
 
-def _drive(stage: Stage, source: Opened, reader: Reader) -> Generator[Any]:
+def _drive(stage: Stage, source: Opened) -> Generator[Any]:
     elements = iter(source.elements)
     is_read = False
     try:
         for element in elements:
-            for piece in reader.feed(element):
-                yield from stage.feed(piece)
-                if stage.ended:
-                    break
-            if stage.ended or reader.done:
+            yield from stage.feed(element)
+            if stage.ended:
                 break
         else:
             is_read = True
-            yield from _end(stage, reader)
-        if reader.done and not stage.ended:
-            yield from stage.flush(reader.cut)
+            yield from stage.flush()
         if stage.error is not None:
             raise stage.error
-    except JsonrillError as error:
-        raise reader.explain(error) from error.__cause__
+    except Exception as error:
+        yield from stage.rescue(error)
     finally:
         if not is_read:
             close_source(source.owner, elements)
 
 
-async def _drive_async(stage: Stage, source: Opened, reader: Reader) -> AsyncGenerator[Any]:
+async def _drive_async(stage: Stage, source: Opened) -> AsyncGenerator[Any]:
     elements = aiter(source.elements)
     is_read = False
     try:
         async for element in elements:
-            for piece in reader.feed(element):
-                for item in stage.feed(piece):
-                    yield item
-                if stage.ended:
-                    break
-            if stage.ended or reader.done:
+            for item in stage.feed(element):
+                yield item
+            if stage.ended:
                 break
         else:
             is_read = True
-            for item in _end(stage, reader):
-                yield item
-        if reader.done and not stage.ended:
-            for item in stage.flush(reader.cut):
+            for item in stage.flush():
                 yield item
         if stage.error is not None:
             raise stage.error
-    except JsonrillError as error:
-        raise reader.explain(error) from error.__cause__
+    except Exception as error:
+        for item in stage.rescue(error):
+            yield item
     finally:
         if not is_read:
             await close_async_source(source.owner, elements)
-
-
-def _end(stage: Stage, reader: Reader) -> Generator[Any]:
-    """Yield what the end of the source brings."""
-    for piece in reader.flush():
-        yield from stage.feed(piece)
-        if stage.ended:
-            return
-    yield from stage.flush(reader.cut)
-
-
-def guard(items: Any, fail: Callable[[Exception], Iterable[Any]], name: str) -> Any:
-    """Return the items and, if their source raises, what `fail` makes of the exception.
-
-    An exception while the source is closed is logged; `name` is the source in the message.
-    """
-    is_async = isinstance(items, AsyncIterable)
-    return (_guard_async if is_async else _guard)(items, fail, name)
-
-
-def _guard(
-    items: Generator[Any], fail: Callable[[Exception], Iterable[Any]], name: str
-) -> Generator[Any]:
-    try:
-        # With `yield from`, an exception of closing would be taken for one of the source.
-        for item in items:  # noqa: UP028
-            yield item
-    except Exception as error:
-        yield from fail(error)
-    finally:
-        try:
-            items.close()
-        except Exception as error:
-            log_error(f"{name} could not be closed", error)
-
-
-async def _guard_async(
-    items: AsyncGenerator[Any], fail: Callable[[Exception], Iterable[Any]], name: str
-) -> AsyncGenerator[Any]:
-    try:
-        async for item in items:
-            yield item
-    except Exception as error:
-        for item in fail(error):
-            yield item
-    finally:
-        try:
-            await items.aclose()
-        except Exception as error:
-            log_error(f"{name} could not be closed", error)
 
 
 def last_item(items: Any) -> Any:
@@ -226,24 +133,31 @@ def log_error(message: str, error: Exception) -> None:
 
 
 def close_source(source: Any, elements: Any = None) -> None:
-    """Close a source, or the iterator over it, so that `break` stops a generation."""
-    close = _closer((source, elements), "close")
-    if close is not None:
-        close()
+    """Close a source, or the iterator over it, so that `break` stops a generation.
+
+    An exception is logged: raised, it would hide the one because of which the source is closed.
+    """
+    try:
+        _call_first((source, elements), "close")
+    except Exception as error:
+        log_error("a source could not be closed", error)
 
 
 async def close_async_source(source: Any, elements: Any = None) -> None:
     """Close an async source, or the iterator over it."""
-    close = _closer((source, elements), "aclose", "close")
-    if close is not None:
-        closing = close()
+    try:
+        closing = _call_first((source, elements), "aclose", "close")
         if isawaitable(closing):
             await closing
+    except Exception as error:
+        log_error("a source could not be closed", error)
 
 
-def _closer(owners: tuple[Any, ...], *names: str) -> Callable[[], Any] | None:
-    closers = (getattr(owner, name, None) for owner in owners for name in names)
-    return next(filter(callable, closers), None)
+def _call_first(owners: tuple[Any, ...], *names: str) -> Any:
+    """Call the first of these methods that one of the objects has."""
+    methods = (getattr(owner, name, None) for owner in owners for name in names)
+    method = next(filter(callable, methods), None)
+    return None if method is None else method()
 
 
 # ---- every= ----

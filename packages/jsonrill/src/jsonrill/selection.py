@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from .document import ValueBuilder
-from .driver import Stage
 from .errors import (
     DEFAULT_LIMITS,
     UNLIMITED,
@@ -17,8 +16,10 @@ from .errors import (
     LimitExceeded,
 )
 from .parse.create import ParseOptions, create_machine
+from .parse.position import Position
 from .parse.sink import Repair, Sink, path_of
-from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_pattern
+from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_path, parse_pattern
+from .pipeline import Stage
 
 if TYPE_CHECKING:
     from .schema import Schema
@@ -77,12 +78,13 @@ class Field:
             else:
                 self.other = f"{kind}, not {wanted}"
 
-    def check(self) -> None:
-        """Raise `FieldNotFound` unless it was found, or the list in which it could be is empty."""
+    @property
+    def error(self) -> FieldNotFound | None:
+        """The error at the end of the text; None if it was found, or could be in an empty list."""
         if self.found or (self.is_in_list and not self.other):
-            return
+            return None
         what = f"is {self.other}" if self.other else "never came"
-        raise FieldNotFound(f"the field {self.name} {what}", field=self.name)
+        return FieldNotFound(f"the field {self.name} {what}", field=self.name)
 
 
 class FieldSink(Sink):
@@ -234,7 +236,63 @@ class ValueSink(FieldSink):
         )
 
 
-class Selection(Stage):
+class FieldReader(Stage):
+    """A stage that reads text into the sink of a field."""
+
+    _sink: FieldSink
+    _machine: Position
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: the repairs, in order."""
+        return self._machine.repairs
+
+    def feed(self, piece: Any) -> Sequence[Any]:
+        return self._read(self._machine.feed, piece)
+
+    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
+        """End the text; `FieldNotFound` if there was nothing at the path."""
+        items = self._read(self._machine.flush, cut)
+        if not self.ended and (error := self._sink.field.error) is not None:
+            self.fail(error)
+        return items
+
+    def _read(self, read: Callable[[Any], None], data: Any) -> Sequence[Any]:
+        try:
+            read(data)
+        except (InvalidJSON, LimitExceeded) as error:
+            self.fail(error)
+        return self._take()
+
+    def _take(self) -> Sequence[Any]:
+        """Return the items that were found since the last call."""
+        raise NotImplementedError
+
+
+class TextSelection(FieldReader):
+    """Text → the pieces of the string at a path; it has ended when the string is complete.
+
+    With `read_all` the rest is read, too, and an error in it is raised.
+    """
+
+    def __init__(
+        self, field: str | Path, read_all: bool = False, **options: Unpack[ParseOptions]
+    ) -> None:
+        if isinstance(field, str):
+            parse_path(field)  # refuses a pattern
+        self._sink: TextSink = TextSink(Field(field))
+        self._machine = create_machine(self._sink, options)
+        self._read_all = read_all
+
+    def _take(self) -> Sequence[str]:
+        sink = self._sink
+        if sink.ended and not self._read_all:
+            self.error, self.ended = None, True
+        pieces, sink.pieces = sink.pieces, []
+        return pieces
+
+
+class Selection(FieldReader):
     """Text → each value at a path when it is complete, as a stage.
 
     An array there stands for its elements, a null for nothing. With a `schema` each value is of
@@ -245,7 +303,7 @@ class Selection(Stage):
         self, field: str | Path, schema: Any = None, **options: Unpack[ParseOptions]
     ) -> None:
         limit = (options.get("limits") or DEFAULT_LIMITS).text
-        self._sink = ValueSink(Field(field), limit)
+        self._sink: ValueSink = ValueSink(Field(field), limit)
         self._machine = create_machine(self._sink, options)
         self._machine.limit_text(UNLIMITED)
         self._sink.limit_text = self._machine.limit_text
@@ -257,47 +315,25 @@ class Selection(Stage):
 
             self._schema = Schema(schema)
 
-    @property
-    def repairs(self) -> list[Repair]:
-        """With `repair`: the repairs, in order."""
-        return self._machine.repairs
-
-    def feed(self, piece: Any) -> list[Any]:
+    def feed(self, piece: Any) -> Sequence[Any]:
         """Return the values that this piece of text completes."""
-        is_text = isinstance(piece, (str, bytes, bytearray))
-        if not is_text or len(piece) <= self._block:
-            return self._read(self._machine.feed, piece)
+        if not isinstance(piece, (str, bytes, bytearray)) or len(piece) <= self._block:
+            return super().feed(piece)
         values: list[Any] = []
         for at in range(0, len(piece), self._block):
-            values += self._read(self._machine.feed, piece[at : at + self._block])
+            values += super().feed(piece[at : at + self._block])
             if self.ended:
                 break
         return values
 
-    def flush(self, cut: CutShort | None = None) -> list[Any]:
-        """End the text; `FieldNotFound` if there was nothing at the path."""
-        values = self._read(self._machine.flush, cut)
-        if not self.ended:
-            try:
-                self._sink.field.check()
-            except FieldNotFound as error:
-                self.fail(error)
-        return values
-
-    def _read(self, read: Callable[[Any], None], data: Any) -> list[Any]:
-        try:
-            read(data)
-        except (InvalidJSON, LimitExceeded) as error:
-            self.fail(error)
+    def _take(self) -> Sequence[Any]:
         found, self._sink.values = self._sink.values, []
+        if self._schema is None:
+            return [value for value, _, _ in found]
         values: list[Any] = []
-        for value, offset, path in found:
-            try:
-                values.append(self._typed(value, path, offset))
-            except InvalidSchema as error:
-                self.fail(error)
-                break
+        try:
+            for value, offset, path in found:
+                values.append(self._schema.validate(value, path, offset))
+        except InvalidSchema as error:
+            self.fail(error)
         return values
-
-    def _typed(self, value: Any, path: Path, offset: int) -> Any:
-        return value if self._schema is None else self._schema.validate(value, path, offset)

@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterator
 from typing import Any, Unpack, overload
 
-from .driver import ElementReader, Pace, Stage, drive, guard
+from .driver import Pace, drive
 from .errors import (
     DEFAULT_LIMITS,
     CutShort,
@@ -20,6 +20,7 @@ from .errors import (
 )
 from .parse.create import create_machine
 from .partial_stream.recorder import Recorder
+from .pipeline import Pipe, Stage
 from .streams import ReadOptions, Source, read_options
 from .wire import Message, Receiver, Sender
 
@@ -53,21 +54,15 @@ def send(
     that many seconds. Bad text ends in an error message; an exception of the source does, too, and
     is raised after it.
     """
-    reader = None
+    reader = Stage()
     stage: StateSender
     if states:
         stage = StateSender(numbered=numbered, frozen=frozen, **options)
     else:
         reader, parsing = read_options(options, is_first_call=True)
         stage = TextSender(numbered=numbered, **parsing)
-
-    def fail(error: Exception) -> Generator[Message]:
-        if not stage.ended:
-            yield from stage.stop(error)
-        raise error
-
     pace: Pace[Message] | None = None if every is None else Pace(every, stage.merge)
-    return guard(drive(stage, source, reader, pace), fail, "the source of a sender")
+    return drive(Pipe(reader, stage), source, in_blocks=not states, pace=pace)
 
 
 @overload
@@ -83,7 +78,7 @@ def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     lines or server-sent events. `Gap` if a message or the end is missing, `InvalidMessage` if one
     is wrong, `SourceFailed` if the sender reports an error.
     """
-    return drive(ValueReceiver(limits=limits), messages, ElementReader())
+    return drive(ValueReceiver(limits=limits), messages)
 
 
 # ---- stages ----
@@ -107,6 +102,11 @@ class StateSender(Stage):
         """Return the last message; `error` is why there is no more."""
         self.ended = True
         return _present(self._sender.end(error))
+
+    def rescue(self, error: Exception) -> Iterator[Message]:
+        if not self.ended:
+            yield from self.stop(error)
+        raise error
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the message for a receiver that joins now; None before the first message."""

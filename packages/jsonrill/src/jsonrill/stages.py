@@ -1,14 +1,14 @@
-"""The stages of the public functions: thin objects around what reads text, snapshots or events."""
+"""The stages of the public functions: a source's text, and thin objects around what reads it."""
 
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from .answer import Answer
+from .answer import Answer, joined
 from .document import Document
-from .driver import Stage, log_error
+from .driver import log_error
 from .errors import (
     CutShort,
     FieldNotFound,
@@ -19,16 +19,149 @@ from .errors import (
     SourceFailed,
     stream_error,
 )
-from .eventstream import CLOSE, ClientStream, SSEEncoder, encode_event, event_data
-from .parse.create import PARSE_OPTIONS, create_machine
-from .parse.sink import Sink
-from .paths import Path
+from .eventstream import (
+    CLOSE,
+    ClientStream,
+    SSEEncoder,
+    encode_event,
+    event_data,
+    is_event_stream,
+    is_lines,
+)
+from .parse.create import PARSE_OPTIONS
+from .pipeline import Stage
+from .sources.explain import explain
+from .sources.opening import TEXT, Opened
 
 if TYPE_CHECKING:
+    from .sources.answer import AnswerReader
     from .toolcalls import ToolCalls
 
+# How many characters of an answer are kept for its errors.
+_KEPT: Final = 1 << 16
 # What reading a text may raise.
-_BAD_TEXT = (InvalidJSON, InvalidSchema, LimitExceeded)
+_BAD_TEXT: Final = (InvalidJSON, InvalidSchema, LimitExceeded)
+
+
+class Beginning:
+    """The beginning of a text, kept for an error."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Any] = []
+        self._size = 0
+
+    def add(self, piece: Any) -> None:
+        if self._size < _KEPT and isinstance(piece, TEXT):
+            self._pieces.append(piece)
+            self._size += len(piece)
+
+    @property
+    def text(self) -> str:
+        return joined(self._pieces)[:_KEPT]
+
+
+class TextReader(Stage):
+    """The text of a source: plain text, a provider's answer, or the arguments of its calls.
+
+    The first element decides: text stays as it is, unless it is an event stream; anything else is
+    an event of a provider. `is_first_call`: only the first call is read. `reads_events`: plain text
+    holds events, and an answer may have no text.
+    """
+
+    def __init__(
+        self,
+        *,
+        tool: str | bool | None = None,
+        choice: int = 0,
+        provider: Any = "auto",
+        sse: bool = False,
+        answer: Answer | None = None,
+        repair: Any = False,
+        prefix: str = "",
+        many: bool = False,
+        is_first_call: bool = False,
+        reads_events: bool = False,
+    ) -> None:
+        if type(choice) is not int or choice < 0:
+            raise ValueError(f"choice is a whole number from 0 up, not {choice!r}")
+        if not isinstance(tool, str | bool | None):
+            raise ValueError(f"tool is a tool's name, or true for any, not {tool!r}")
+        if not isinstance(sse, bool):
+            raise ValueError(f"sse is true or false, not {sse!r}")
+        if not isinstance(answer, Answer | None):
+            raise ValueError(f"answer is an Answer object, not {answer!r}")
+        if provider != "auto":
+            from .providers import Reader
+
+            Reader(provider)  # refuses an unknown name
+        self.tool = tool or None
+        self.reads_calls = self.tool is not None and not is_first_call
+        self._answer, self._sse, self._many, self._is_strict = answer, sse, many, not repair
+        self._options = {
+            "tool": self.tool,
+            "choice": choice,
+            "provider": provider,
+            "answer": answer,
+            "repair": repair,
+            "is_first_call": is_first_call,
+            "may_be_empty": reads_events,
+            # A text that cannot begin JSON is prose, unless something else may come before it.
+            "may_be_prose": not (repair or many or reads_events or prefix or self.tool),
+        }
+        self._has_events = bool(reads_events or sse or self.tool or provider != "auto" or choice)
+        # What reads events; None for plain text.
+        self._events: AnswerReader | None = None
+        self._is_decided = False
+        self.beginning = Beginning()
+
+    def open(self, source: Opened) -> None:
+        self._sse = self._sse or is_event_stream(source.content_type)
+        is_lined = is_lines(source.content_type) and not self._many
+        self._has_events = self._has_events or self._sse or is_lined
+
+    def feed(self, element: Any) -> Iterable[Any]:
+        """Return the pieces of text that an element brings; it may be None in a list of deltas."""
+        if element is None:
+            return ()
+        if not self._is_decided:
+            self._decide(not isinstance(element, TEXT))
+        if self._events is not None:
+            return self._read(self._events.feed(element))
+        if self._answer is not None:
+            self._answer.add(element)
+        self.beginning.add(element)
+        return (element,)
+
+    def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
+        """Return the last pieces; raise an error if the source is not what was requested."""
+        if not self._is_decided:
+            self._decide(False)
+        return () if self._events is None else self._read(self._events.flush())
+
+    def explain(self, error: Exception) -> Exception:
+        """Return the error with the text that was read, and with a helpful message."""
+        if not isinstance(error, JsonrillError):
+            return error
+        return explain(error, self.beginning.text, is_strict=self._is_strict)
+
+    def _read(self, pieces: Iterator[str]) -> Iterator[str]:
+        for piece in pieces:
+            self.beginning.add(piece)
+            yield piece
+        if self._events is not None:
+            self.ended, self.cut = self._events.ended, self._events.cut
+
+    def _decide(self, is_event: bool) -> None:
+        self._is_decided = True
+        if is_event or self._has_events:
+            from .sources.answer import AnswerReader
+
+            self._events = AnswerReader(sse=self._sse, **self._options)
+        elif self._answer is not None:
+            self._answer.begin()
+
+
+# ---- one document ----
 
 
 def create_document(schema: Any, missing: Any, options: Mapping[str, Any]) -> Any:
@@ -52,71 +185,52 @@ class ValueStage(Stage):
         self._live = live
 
     def feed(self, piece: Any) -> Sequence[Any]:
-        document = self._document
         try:
-            is_changed = document.feed(piece)
+            is_changed = self._document.feed(piece)
         except _BAD_TEXT as error:
-            return self._fail(error)
-        if not is_changed:
-            return ()
-        return (document.live if self._live else document.value,)
+            is_changed = self._fail(error)
+        return self._show(is_changed)
 
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        document = self._document
         try:
-            is_changed = document.flush(cut)
+            is_changed = self._document.flush(cut)
         except _BAD_TEXT as error:
-            return self._fail(error)
-        return (document.live if self._live else document.value,) if is_changed else ()
+            is_changed = self._fail(error)
+        return self._show(is_changed)
 
-    def _fail(self, error: JsonrillError) -> Sequence[Any]:
-        document = self._document
+    def _fail(self, error: JsonrillError) -> Any:
         self.fail(error)
         if error.value is None:
-            error.value = document.value
-        return (document.live if self._live else document.value,) if document.changed else ()
+            error.value = self._document.value
+        return self._document.changed
+
+    def _show(self, is_changed: bool) -> Sequence[Any]:
+        if not is_changed:
+            return ()
+        return (self._document.live if self._live else self._document.value,)
 
 
 class LastValueStage(ValueStage):
-    """Only the value of the complete document; or, if it `shows_partial`, that before an error."""
-
-    def __init__(self, document: Any, *, shows_partial: bool = False) -> None:
-        super().__init__(document)
-        self._shows_partial = shows_partial
-
-    def feed(self, piece: Any) -> Sequence[Any]:
-        super().feed(piece)
-        return self._value_at_error()
+    """Only the value of the complete document."""
 
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
         super().flush(cut)
-        return self._value_at_error() if self.ended else (self._document.value,)
+        return () if self.ended else (self._document.value,)
 
-    def _value_at_error(self) -> Sequence[Any]:
-        is_shown = self.ended and self._shows_partial and self._document.started
-        return (self._document.value,) if is_shown else ()
+    def _show(self, is_changed: bool) -> Sequence[Any]:
+        return ()
 
 
-class FieldStage(Stage):
+class FieldStage(ValueStage):
     """The top-level fields of a document with a schema, when they are complete."""
 
     def __init__(self, document: Any) -> None:
+        super().__init__(document)
         schema = getattr(document, "schema", None)
         if schema is None or not schema.takes_objects:
             raise TypeError("the schema has no fields: use values(…) for what is not an object")
-        self._document = document
 
-    def feed(self, piece: Any) -> Sequence[Any]:
-        return self._read(self._document.feed, piece)
-
-    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        return self._read(self._document.flush, cut)
-
-    def _read(self, read: Callable[[Any], Any], data: Any) -> Sequence[Any]:
-        try:
-            read(data)
-        except _BAD_TEXT as error:
-            self.fail(error)
+    def _show(self, is_changed: bool) -> Sequence[Any]:
         fields: list[tuple[str, Any]] = self._document.take_fields()
         return fields
 
@@ -141,40 +255,6 @@ class FragmentStage(Stage):
         except (InvalidJSON, LimitExceeded) as error:
             self.fail(error)
             return error.fragments
-
-
-class TextStage(Stage):
-    """The pieces of the string at a path; it has ended when the string is complete."""
-
-    def __init__(self, field: str | Path, read_all: bool, options: Mapping[str, Any]) -> None:
-        from .selection import Field, TextSink
-
-        self._sink = TextSink(Field(field))
-        self._machine = create_machine(self._sink, options)
-        self._read_all = read_all
-
-    def feed(self, piece: Any) -> Sequence[str]:
-        return self._read(self._machine.feed, piece)
-
-    def flush(self, cut: CutShort | None = None) -> Sequence[str]:
-        pieces = self._read(self._machine.flush, cut)
-        if not self.ended:
-            try:
-                self._sink.field.check()
-            except JsonrillError as error:
-                self.fail(error)
-        return pieces
-
-    def _read(self, read: Callable[[Any], None], data: Any) -> Sequence[str]:
-        try:
-            read(data)
-        except (InvalidJSON, LimitExceeded) as error:
-            # An error behind the string does not matter, unless everything is read.
-            if self._read_all or not self._sink.ended:
-                self.fail(error)
-        self.ended = self.ended or (self._sink.ended and not self._read_all)
-        pieces, self._sink.pieces = self._sink.pieces, []
-        return pieces
 
 
 class UpdateStage(Stage):
@@ -224,24 +304,11 @@ class ChunkStage(Stage):
 # ---- one document after another ----
 
 
-class _End(Sink):
-    """Notices that a document is complete."""
-
-    def __init__(self) -> None:
-        self.is_complete = False
-
-    def complete(self, offset: int) -> None:
-        self.is_complete = True
-
-    def takes_values(self) -> bool:
-        return True
-
-
 class DocumentsStage(Stage):
     """One document after another, each read by a stage of its own that `begin(options)` makes.
 
     A separator (RFC 7464), as between the arguments of two calls, ends a document. With `splits`
-    it also ends where more text follows a complete value, which a second machine finds. The first
+    it also ends where more text follows a complete value, which a second document finds. The first
     error in a call is raised at the end, so that the calls after it are read.
     """
 
@@ -253,36 +320,34 @@ class DocumentsStage(Stage):
         self._splits = splits
         self._decoder = getincrementaldecoder("utf-8")("strict")
         self._stage: Stage | None = None
+        self._beginning = Beginning()
         self._is_skipping = False
         self._late_error: Exception | None = None
 
-    def feed(self, piece: Any) -> Sequence[Any]:
+    def feed(self, piece: Any) -> Iterator[Any]:
         try:
             text = piece if isinstance(piece, str) else self._decoder.decode(piece)
         except UnicodeDecodeError as error:
             self.fail(InvalidJSON(f"expected UTF-8: {error.reason}"))
-            return ()
+            return
         first, *others = text.split("\x1e")
-        items = self._read(first)
+        yield from self._read(first)
         for record in others:
-            items += self._end_document()
+            yield from self._end_document()
             self._is_skipping = False
-            items += self._read(record)
-        return items
+            yield from self._read(record)
 
-    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
+    def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
         was_open = self._stage is not None
-        items = self._end_document(cut)
+        yield from self._end_document(cut)
         if not self.ended and self._late_error is not None:
             self.fail(self._late_error)
         # If the provider cut the answer, more documents might have come.
         if not self.ended and cut is not None and (cut.reason != "lost" or not was_open):
             self._stage = self._begin(self._options)
-            items += self._end_document(cut)
-        return items
+            yield from self._end_document(cut)
 
-    def _read(self, text: str) -> list[Any]:
-        items: list[Any] = []
+    def _read(self, text: str) -> Iterator[Any]:
         while text and not self.ended and not self._is_skipping:
             stage = self._stage
             if stage is None:
@@ -291,54 +356,54 @@ class DocumentsStage(Stage):
                     break
                 stage = self._start()
             own, text = self._split(text)
-            items += self._take(stage, stage.feed(own))
+            self._beginning.add(own)
+            yield from stage.feed(own)
+            self._check(stage)
             if text:
-                items += self._end_document()
-        return items
+                yield from self._end_document()
 
     def _start(self) -> Stage:
         """Begin a document."""
         stage = self._stage = self._begin(self._options)
+        self._beginning = Beginning()
         known = PARSE_OPTIONS & self._options.keys() - {"on_repair"}
-        self._end = _End()
-        parsing = {name: self._options[name] for name in known}
-        self._probe = create_machine(self._end, parsing)
+        self._probe = Document(**{name: self._options[name] for name in known})
         self._options.pop("prefix", None)
         # The text from the piece on that completed the document, and where the piece began.
         self._tail, self._tail_start = "", 0
         return stage
 
     def _split(self, text: str) -> tuple[str, str]:
-        """Return the text of this document, and that of the next one if one begins."""
+        """Return the text of this document, and the text of the next one if one begins."""
         if not self._splits:
             return text, ""
-        if not self._end.is_complete:
+        if not self._probe.complete:
             self._tail_start, self._tail = self._tail_start + len(self._tail), ""
         self._tail += text
         try:
             self._probe.feed(text)
         except JsonrillError as error:
-            if self._end.is_complete and error.offset is not None:
+            if self._probe.complete and error.offset is not None:
                 rest = self._tail[max(error.offset - self._tail_start, 0) :]
                 return text[: max(len(text) - len(rest), 0)], rest
         return text, ""
 
-    def _end_document(self, cut: CutShort | None = None) -> list[Any]:
+    def _end_document(self, cut: CutShort | None = None) -> Iterator[Any]:
         stage, self._stage = self._stage, None
-        if stage is None:
-            return []
-        items = stage.flush(cut)
-        stage.ended = stage.error is not None
-        return self._take(stage, items)
+        if stage is not None:
+            yield from stage.flush(cut)
+            stage.ended = stage.error is not None
+            self._check(stage)
 
-    def _take(self, stage: Stage, items: Sequence[Any]) -> list[Any]:
-        """Return the items of a stage; if it has ended early, end as well, or skip its text."""
+    def _check(self, stage: Stage) -> None:
+        """If a document has ended early, end as well, or skip its text."""
+        if isinstance(stage.error, JsonrillError):
+            stage.error.text = self._beginning.text
         if stage.ended and self._splits:
             self.error, self.ended = stage.error, True
         elif stage.ended:
             self._late_error = self._late_error or stage.error
             self._stage, self._is_skipping = None, True
-        return list(items)
 
 
 # ---- a provider's events ----
@@ -433,16 +498,14 @@ class EventStage(Stage):
             return [last] if last else []
         return [] if self._client.done is None else [encode_event(self._client.done)]
 
-    def error_events(self, error: Exception) -> list[bytes]:
-        """Return the events for an exception of the source."""
-        if self._client is not None:  # its own events tell about a failure
-            log_error("the source of an event stream failed", error)
-            return self.flush()
-        if isinstance(error, (InvalidJSON, InvalidSchema, LimitExceeded, FieldNotFound)):
+    def rescue(self, error: Exception) -> list[bytes]:
+        if self._client is None and isinstance(error, (*_BAD_TEXT, FieldNotFound)):
             problem = stream_error(error)
         else:
             log_error("the source of an event stream failed", error)
             problem = SourceFailed("the source failed").to_dict()
+        if self._client is not None:  # its own events report the failure
+            return self.flush()
         if self._encoder.closed:
             return []
         return [self._encoder.feed({"status": "ERROR", "error": problem}), *self.flush()]

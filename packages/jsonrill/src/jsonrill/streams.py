@@ -15,11 +15,11 @@ from collections.abc import (
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, Unpack, overload
 
 from .answer import Answer
-from .driver import Pace, Stage, drive, guard, last_item
+from .driver import Pace, drive, last_item
 from .errors import InvalidJSON, JsonrillError, Limits, Truncated, check_names
 from .parse.create import PARSE_OPTIONS, ParseOptions
-from .paths import Path, parse_path
-from .sources.text import TextReader
+from .paths import Path
+from .pipeline import Pipe, Stage
 from .stages import (
     CallStage,
     ChunkStage,
@@ -29,7 +29,7 @@ from .stages import (
     FragmentStage,
     LastValueStage,
     PartStage,
-    TextStage,
+    TextReader,
     UpdateStage,
     ValueStage,
     create_document,
@@ -79,6 +79,14 @@ class ReadOptions(ParseOptions, SourceOptions, total=False):
     """The options of the functions that read JSON text from a source."""
 
 
+class ValueOptions(ReadOptions, total=False):
+    """The options of `values`."""
+
+    live: bool
+    missing: Literal["none", "zero"]
+    many: bool
+
+
 class UpdateOptions(ReadOptions, total=False):
     """The options of `updates`: also those of `PartialStream`."""
 
@@ -88,6 +96,8 @@ class UpdateOptions(ReadOptions, total=False):
     early_literals: bool
     zero_values: bool
     only_complete: str | Sequence[str]
+    every: float | None
+    many: bool
 
 
 class ChunkOptions(TypedDict, total=False):
@@ -111,7 +121,26 @@ class CallOptions(TypedDict, total=False):
     keep: int | None
 
 
+class CallStreamOptions(CallOptions, total=False):
+    """The options of `tool_calls`."""
+
+    calls: ToolCalls | None
+    answer: Answer | None
+
+
+class PartOptions(CallOptions, total=False):
+    """The options of `parts`."""
+
+    choice: int
+    answer: Answer | None
+    every: float | None
+
+
 _SOURCE: Final = frozenset(SourceOptions.__annotations__)
+_CALLS: Final = frozenset(CallOptions.__annotations__)
+_ENTITIES: Final = frozenset(
+    ("entity", "send", "partial_numbers", "early_literals", "zero_values", "only_complete")
+)
 
 
 def read_options(
@@ -142,23 +171,29 @@ def _without(options: Mapping[str, Any], rule: str) -> dict[str, Any]:
     return {**options, "repair": rule_names(repair) - {rule}}
 
 
-def _stage(
+def read_text(
+    source: Any,
     begin: Callable[[dict[str, Any]], Stage],
-    options: dict[str, Any],
-    reader: TextReader,
+    options: Mapping[str, Any],
+    *own: str,
     many: bool = False,
-) -> Stage:
-    """Return the stage for one document, or for one after another."""
-    stage = begin(options)  # wrong options are refused now
-    if many or reader.reads_calls:
-        return DocumentsStage(begin, options, splits=many)
-    return stage
+    pace: Pace[Any] | None = None,
+    takes: frozenset[str] = PARSE_OPTIONS,
+    is_first_call: bool = False,
+) -> Any:
+    """Drive the stage that `begin` makes of its options over the text of a source.
 
-
-def _check_many(many: Any) -> bool:
+    There is a stage for each document if the text has many, or is the arguments of calls.
+    """
     if not isinstance(many, bool):
         raise ValueError(f"many is true or false, not {many!r}")
-    return many
+    reader, settings = read_options(
+        options, *own, takes=takes, many=many, is_first_call=is_first_call
+    )
+    stage = begin(settings)  # wrong options are refused now
+    if many or reader.reads_calls:
+        stage = DocumentsStage(begin, settings, splits=many)
+    return drive(Pipe(reader, stage), source, pace=pace)
 
 
 # ---- values ----
@@ -166,23 +201,11 @@ def _check_many(many: Any) -> bool:
 
 @overload
 def values(
-    source: AsyncIterable[Any],
-    schema: Schema[T] = None,
-    *,
-    live: bool = False,
-    missing: Literal["none", "zero"] = "none",
-    many: bool = False,
-    **options: Unpack[ReadOptions],
+    source: AsyncIterable[Any], schema: Schema[T] = None, **options: Unpack[ValueOptions]
 ) -> AsyncGenerator[T]: ...
 @overload
 def values(
-    source: Source,
-    schema: Schema[T] = None,
-    *,
-    live: bool = False,
-    missing: Literal["none", "zero"] = "none",
-    many: bool = False,
-    **options: Unpack[ReadOptions],
+    source: Source, schema: Schema[T] = None, **options: Unpack[ValueOptions]
 ) -> Generator[T]: ...
 def values(
     source: Any,
@@ -191,7 +214,7 @@ def values(
     live: bool = False,
     missing: Literal["none", "zero"] = "none",
     many: bool = False,
-    **options: Unpack[ReadOptions],
+    **options: Any,
 ) -> Any:
     """Yield the value after each piece of text that changed it, safe to keep.
 
@@ -207,13 +230,11 @@ def values(
     """
     if live and schema is not None:
         raise TypeError("live=True shows plain values: leave out live or schema")
-    names = ("schema", "live", "missing", "many")
-    reader, parsing = read_options(options, *names, many=_check_many(many))
 
     def begin(options: dict[str, Any]) -> ValueStage:
         return ValueStage(create_document(schema, missing, options), live)
 
-    return drive(_stage(begin, parsing, reader, many), source, reader)
+    return read_text(source, begin, options, "schema", "live", "missing", "many", many=many)
 
 
 @overload
@@ -230,12 +251,11 @@ def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     A field that did not come is not yielded. One that changes after it was yielded (a key that
     comes twice, a validator of the whole) comes again.
     """
-    reader, parsing = read_options(options, "schema")
 
     def begin(options: dict[str, Any]) -> FieldStage:
         return FieldStage(create_document(schema, "none", options))
 
-    return drive(_stage(begin, parsing, reader), source, reader)
+    return read_text(source, begin, options, "schema")
 
 
 @overload
@@ -249,9 +269,11 @@ def loads(source: Any, schema: Any = None, **options: Unpack[ReadOptions]) -> An
 
     A text that stops early is `Truncated`, unless `repair` closes it.
     """
-    reader, parsing = read_options(options, "schema", is_first_call=True)
-    document = create_document(schema, "none", parsing)
-    return last_item(drive(LastValueStage(document), source, reader))
+
+    def begin(options: dict[str, Any]) -> LastValueStage:
+        return LastValueStage(create_document(schema, "none", options))
+
+    return last_item(read_text(source, begin, options, "schema", is_first_call=True))
 
 
 def partial(
@@ -271,7 +293,7 @@ def partial(
     parsing = dict(options) if schema is None else _without(options, "cut-off")
     document = create_document(schema, missing, parsing)
     reader = TextReader(repair=options.get("repair", False))
-    reader.keep(text)
+    reader.beginning.add(text)
     try:
         document.feed(text)
         try:
@@ -311,40 +333,38 @@ def select(
     """
     from .selection import Selection
 
-    reader, parsing = read_options(options, "schema")
-
     def begin(options: dict[str, Any]) -> Selection:
         return Selection(field, schema, **options)
 
-    return drive(_stage(begin, parsing, reader), source, reader)
+    return read_text(source, begin, options, "schema")
+
+
+class TextOptions(ReadOptions, total=False):
+    """The options of `text`."""
+
+    read_all: bool
 
 
 @overload
 def text(
-    source: AsyncIterable[Any],
-    field: str | Path,
-    *,
-    read_all: bool = False,
-    **options: Unpack[ReadOptions],
+    source: AsyncIterable[Any], field: str | Path, **options: Unpack[TextOptions]
 ) -> AsyncGenerator[str]: ...
 @overload
-def text(
-    source: Source, field: str | Path, *, read_all: bool = False, **options: Unpack[ReadOptions]
-) -> Generator[str]: ...
-def text(
-    source: Any, field: str | Path, *, read_all: bool = False, **options: Unpack[ReadOptions]
-) -> Any:
+def text(source: Source, field: str | Path, **options: Unpack[TextOptions]) -> Generator[str]: ...
+def text(source: Any, field: str | Path, *, read_all: bool = False, **options: Any) -> Any:
     """Yield the text of one string as it grows; joined, the pieces are the string.
 
     `field` is a path (`"answer"`, `"steps[0].title"`). `FieldNotFound` at the end if it never came,
     or is not a string. When it is complete, the source is closed; with `read_all` it is read to its
     end, and errors in the rest are raised. Nothing of the rest is kept.
     """
+    from .selection import TextSelection
+
+    def begin(options: dict[str, Any]) -> TextSelection:
+        return TextSelection(field, read_all, **options)
+
     takes = PARSE_OPTIONS - {"parse_float"}
-    reader, parsing = read_options(options, "read_all", takes=takes, is_first_call=True)
-    if isinstance(field, str):
-        parse_path(field)
-    return drive(TextStage(field, read_all, parsing), source, reader)
+    return read_text(source, begin, options, "read_all", takes=takes, is_first_call=True)
 
 
 # ---- updates, fragments, chunks ----
@@ -356,8 +376,6 @@ def updates(
     mode: Mode | Mapping[str, Mode] = "REALTIME",
     *,
     schema: Schema[T] = None,
-    every: float | None = None,
-    many: bool = False,
     **options: Unpack[UpdateOptions],
 ) -> AsyncGenerator[Update[T]]: ...
 @overload
@@ -366,18 +384,16 @@ def updates(
     mode: Mode | Mapping[str, Mode] = "REALTIME",
     *,
     schema: Schema[T] = None,
-    every: float | None = None,
-    many: bool = False,
     **options: Unpack[UpdateOptions],
 ) -> Generator[Update[T]]: ...
 def updates(
     source: Any,
-    mode: Mode | Mapping[str, Mode] = "REALTIME",
+    mode: Any = "REALTIME",
     *,
     schema: Any = None,
     every: float | None = None,
     many: bool = False,
-    **options: Unpack[UpdateOptions],
+    **options: Any,
 ) -> Any:
     """Yield updates of the entities in a text, in one of five modes.
 
@@ -387,9 +403,6 @@ def updates(
     one, which is always emitted: when it is due, before the next COMPLETED or ERROR, or at the end.
     A sync source blocks while it waits, so there it is emitted with the next update.
     """
-    takes = PARSE_OPTIONS | UpdateOptions.__annotations__.keys() - _SOURCE
-    names = ("schema", "every", "many")
-    reader, settings = read_options(options, *names, takes=takes, many=_check_many(many))
     if isinstance(mode, type):
         raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
     counts: dict[Any, int] = {}
@@ -398,7 +411,9 @@ def updates(
         return UpdateStage(mode, schema, options, counts)
 
     pace = None if every is None else Pace(every, _merge_updates, _is_urgent)
-    return drive(_stage(begin, settings, reader, many), source, reader, pace)
+    takes = PARSE_OPTIONS | _ENTITIES
+    names = ("schema", "every", "many")
+    return read_text(source, begin, options, *names, many=many, pace=pace, takes=takes)
 
 
 def _merge_updates(held: Update, update: Update) -> Update | None:
@@ -417,8 +432,7 @@ def fragments(
 def fragments(source: Source, **options: Unpack[ReadOptions]) -> Generator[Fragment]: ...
 def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
     """Yield the fragments of a text, each as soon as it is certain."""
-    reader, parsing = read_options(options)
-    return drive(_stage(FragmentStage, parsing, reader), source, reader)
+    return read_text(source, FragmentStage, options)
 
 
 @overload
@@ -431,7 +445,7 @@ def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
     Joined, they are the last snapshot. Options are those of `Chunker`; empty chunks are left out.
     """
     check_names(options, ChunkOptions.__annotations__)
-    return drive(ChunkStage(options), source)
+    return drive(ChunkStage(options), source, in_blocks=False)
 
 
 # ---- what a provider's stream says ----
@@ -449,62 +463,36 @@ def content(source: Any, **options: Unpack[SourceOptions]) -> Any:
     The source is a provider's stream, or a response or text that holds its events.
     """
     check_names(options, _SOURCE - {"tool"})
-    return drive(Stage(), source, TextReader(**options, reads_events=True))
+    return drive(Pipe(TextReader(**options, reads_events=True), Stage()), source)
 
 
 @overload
 def tool_calls(
-    source: AsyncIterable[Any],
-    *,
-    calls: ToolCalls | None = None,
-    answer: Answer | None = None,
-    **options: Unpack[CallOptions],
+    source: AsyncIterable[Any], **options: Unpack[CallStreamOptions]
 ) -> AsyncGenerator[ToolCallUpdate]: ...
 @overload
 def tool_calls(
-    source: Source,
-    *,
-    calls: ToolCalls | None = None,
-    answer: Answer | None = None,
-    **options: Unpack[CallOptions],
+    source: Source, **options: Unpack[CallStreamOptions]
 ) -> Generator[ToolCallUpdate]: ...
 def tool_calls(
-    source: Any,
-    *,
-    calls: ToolCalls | None = None,
-    answer: Answer | None = None,
-    **options: Any,
+    source: Any, *, calls: Any = None, answer: Answer | None = None, **options: Any
 ) -> Any:
     """Yield an update for each change of a tool call in a provider's stream (`update.call`).
 
     Options are those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
     `SourceFailed` is raised at the end if the provider reported an error.
     """
-    check_names(options, {"calls", "answer", *CallOptions.__annotations__})
+    check_names(options, {"calls", "answer", *_CALLS})
     if calls is not None and options:
         raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
     stage = CallStage(calls, answer, options)
-    return drive(stage, source, stage.events)
+    return drive(Pipe(stage.events, stage), source)
 
 
 @overload
-def parts(
-    source: AsyncIterable[Any],
-    *,
-    choice: int = 0,
-    answer: Answer | None = None,
-    every: float | None = None,
-    **options: Unpack[CallOptions],
-) -> AsyncGenerator[Part]: ...
+def parts(source: AsyncIterable[Any], **options: Unpack[PartOptions]) -> AsyncGenerator[Part]: ...
 @overload
-def parts(
-    source: Source,
-    *,
-    choice: int = 0,
-    answer: Answer | None = None,
-    every: float | None = None,
-    **options: Unpack[CallOptions],
-) -> Generator[Part]: ...
+def parts(source: Source, **options: Unpack[PartOptions]) -> Generator[Part]: ...
 def parts(
     source: Any,
     *,
@@ -519,10 +507,10 @@ def parts(
     never `complete`, and its `error` says why; a call that was cut has the status `truncated`.
     With `every`, changes of one part are merged and emitted at most once in that many seconds.
     """
-    check_names(options, {"choice", "answer", "every", *CallOptions.__annotations__} - {"keep"})
+    check_names(options, {"choice", "answer", "every", *_CALLS} - {"keep"})
     stage = PartStage(choice, answer, options)
     pace = None if every is None else Pace(every, _merge_parts, _is_complete)
-    return drive(stage, source, stage.events, pace)
+    return drive(Pipe(stage.events, stage), source, pace=pace)
 
 
 def _merge_parts(held: Part, part: Part) -> Part | None:
@@ -552,5 +540,4 @@ def sse(source: Any, *, retry: int | None = None) -> Any:
     """
     if isinstance(source, (str, bytes, Mapping)):
         raise TypeError(f"sse() takes an iterable of updates, not {type(source).__name__}")
-    stage = EventStage(retry, source)
-    return guard(drive(stage, source), stage.error_events, "the source of an event stream")
+    return drive(EventStage(retry, source), source, in_blocks=False)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, Required, Un
 
 from .answer import Answer
 from .answer_parts import Part, Parts
-from .driver import Stage, drive
+from .driver import drive
 from .errors import SourceFailed, check_names
 from .messages import messages, sendable
 from .providers.finish import Reason
@@ -82,7 +82,7 @@ def run_tools(source: Any, tools: Tools, **options: Any) -> Any:
     reader = EventReader(options.get("provider", "auto"))
     run = ToolRun(tools, reader, **options)
     run.parts.tell(answer)
-    events = drive(Stage(), source, reader)
+    events = drive(reader, source)
     if isinstance(events, AsyncGenerator):
         return AsyncToolParts(run, _run_async(run, events, timeout))
     return ToolParts(run, _run_sync(run, events, timeout))

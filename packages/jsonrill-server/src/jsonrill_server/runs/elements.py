@@ -29,14 +29,15 @@ from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from typing import Any, Final
 
 from jsonrill.answer_parts import Part
-from jsonrill.driver import ElementReader, Stage, drive
+from jsonrill.driver import drive
 from jsonrill.errors import CutShort, JsonrillError, SourceFailed, stream_error
 from jsonrill.eventstream import event_data, is_event_stream, is_lines
 from jsonrill.jsontext import dumps, without_constants
+from jsonrill.pipeline import Pipe, Stage
 from jsonrill.providers import recognise
 from jsonrill.providers.objects import as_data
-from jsonrill.sources import Opened, open_source
-from jsonrill.sources.events import EventReader, EventText
+from jsonrill.sources.events import EventText
+from jsonrill.sources.opening import Opened, open_source
 
 from .producer import Failed
 from .records import End, Input, Record
@@ -78,7 +79,7 @@ async def records_of(
 
 def records(source: Any, input: Input | None = None, *, sse: bool = False) -> Any:
     """Yield the records of a source, sync or async as it is."""
-    return drive(_Stage(input), source, _Reader(sse))
+    return drive(Pipe(_Reader(sse), _Stage(input)), source)
 
 
 def check(source: Any) -> None:
@@ -110,33 +111,24 @@ async def called(source: Any) -> Any:
     return await source if isawaitable(source) else source
 
 
-class _Reader(ElementReader):
+class _Reader(Stage):
     """Decodes text that is said to hold events; everything else goes on as it is."""
 
     def __init__(self, sse: bool) -> None:
         self._sse = sse
         self._text: EventText | None = None
-        # Reads the body of a response that is an error, and raises that.
-        self._failed: EventReader | None = None
 
     def open(self, source: Opened) -> None:
-        if source.failure is not None:
-            self._failed = EventReader()
-            self._failed.open(source)
         sse = self._sse or is_event_stream(source.content_type)
         if sse or is_lines(source.content_type):
             self._text = EventText(sse=sse)
 
     def feed(self, element: Any) -> Iterable[Any]:
-        if self._failed is not None:
-            return self._failed.feed(element)
         if self._text is None or not isinstance(element, _TEXT):
             return (element,)
         return map(_Json, self._text.feed(element if isinstance(element, str) else bytes(element)))
 
-    def flush(self) -> Iterable[Any]:
-        if self._failed is not None:
-            return self._failed.flush()
+    def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
         return () if self._text is None else map(_Json, self._text.flush())
 
 

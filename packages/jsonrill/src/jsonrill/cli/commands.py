@@ -9,10 +9,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from .. import __version__, compiled, streams
-from ..driver import drive
 from ..errors import JsonrillError
 from ..sources.events import EventReader, EventText
-from ..stages import DocumentsStage, LastValueStage, create_document
+from ..stages import LastValueStage, create_document
 from . import EXTRAS, not_installed
 from .files import BadInput, Input, Output, place_of, process, report, write_items, write_utf8
 from .options import SchemaFile, checked, load_json, load_named, named, with_flags
@@ -271,16 +270,17 @@ def _filter(make: Callable[[Any], Any], inputs: list[Input], output: Output) -> 
 
 def _last_values(source: Any, schema: Any, many: bool, reading: Reading) -> Iterable[Any]:
     """Yield the final value of each document; the last good value before an error is raised."""
-    reader, options = streams.read_options(reading, many=many)
 
     def begin(options: dict[str, Any]) -> LastValueStage:
-        return LastValueStage(create_document(schema, "none", options), shows_partial=True)
+        return LastValueStage(create_document(schema, "none", options))
 
-    stage: Any = begin(options)
-    if many or reader.reads_calls:
-        stage = DocumentsStage(begin, options, splits=many)
-    items: Iterable[Any] = drive(stage, source, reader)
-    return items
+    values = streams.read_text(source, begin, reading, many=many)
+    try:
+        yield from values
+    except JsonrillError as error:
+        if error.value is not None:
+            yield error.value
+        raise
 
 
 def _snapshots(file: Input, sse: bool) -> Iterable[Any]:

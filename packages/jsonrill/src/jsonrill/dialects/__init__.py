@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any, Final, Unpack, overload
 
-from ..driver import drive, guard
+from ..driver import drive
 from ..errors import check_names
 from ..eventstream import ClientStream
 from ..partial_stream import Update
 from ..paths import ABSENT
+from ..pipeline import Pipe
 from ..sources.events import EventReader
 from ..streams import CallOptions
 from .ag_ui import AGUI
@@ -20,7 +21,6 @@ from .ai_sdk import AISDK
 from .dialect import Dialect, Event
 
 DIALECTS: Final[dict[str, type[Dialect]]] = {"ai-sdk": AISDK, "ag-ui": AGUI}
-_FAILED: Final = {"code": "SOURCE_FAILED", "message": "the source failed"}
 
 __all__ = ["DIALECTS", "Dialect", "Event", "to_ag_ui", "to_ai_sdk"]
 
@@ -102,10 +102,6 @@ class _Reader(EventReader):
 
 
 def _translated(dialect: Dialect, source: Any, provider: Any) -> Any:
-    def fail(error: Exception) -> Iterator[Event]:
-        yield from dialect.flush(problem=_FAILED)
-        raise error
-
-    events = guard(drive(dialect, source, _Reader(provider)), fail, "the source of a dialect")
+    events = drive(Pipe(_Reader(provider), dialect), source)
     is_async = isinstance(events, AsyncIterable)
     return (AsyncClientEvents if is_async else ClientEvents)(events, dialect.done)

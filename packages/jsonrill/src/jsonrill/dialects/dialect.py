@@ -7,16 +7,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal
 
 from ..answer_parts import Part, Parts
-from ..driver import Stage
 from ..errors import CutShort
 from ..jsontext import dumps
 from ..partial_stream import Update
+from ..pipeline import Stage
 from ..toolcalls import ToolCall
 
 Event = dict[str, Any]
 Step = Literal["start", "delta", "end"]
 # An error: `code`, `message`, and its place if it has one.
 Problem = Mapping[str, Any]
+FAILED: Final = {"code": "SOURCE_FAILED", "message": "the source failed"}
 BROKE_OFF: Final = {"code": "SOURCE_FAILED", "message": "the answer broke off before its end"}
 
 
@@ -65,6 +66,10 @@ class Dialect(Stage, ABC):
         if problem is not None:
             events += self._fail(problem)
         return [*events, *self._finish()]
+
+    def rescue(self, error: Exception) -> Iterator[Event]:
+        yield from self.flush(problem=FAILED)
+        raise error
 
     def _fail(self, problem: Problem) -> Iterator[Event]:
         """Report a failure of the stream, but only the first one."""

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from ..answer import Answer
 from ..errors import CutShort, InvalidJSON, SourceFailed, UnknownSource, truncated
+from ..pipeline import Stage
 from ..providers import Reader
 from ..providers.ending import Ending, Watch
 from ..providers.statements import CallDelta, Finish, Statement, Text, of_choice, text_in
 from .events import EventReader
 from .explain import quote
-from .opening import Opened
 
 if TYPE_CHECKING:
     from ..toolcalls import ToolCall
-    from .text import TextReader
 
 # What is between the arguments of two calls (RFC 7464).
 SEPARATOR: Final = "\x1e"
@@ -222,37 +222,41 @@ class ArgumentText:
         return any(it.pieces and self._tool in (True, it.call.name) for it in behind)
 
 
-class AnswerReader:
-    """Reads a provider's events, or text that holds them, and returns the requested text."""
+class AnswerReader(Stage):
+    """Reads a provider's events, or text that holds them, and returns the requested text.
 
-    def __init__(self, options: TextReader, sse: bool, failure: tuple[int, str] | None) -> None:
-        self._options = options
-        self._choice = options.choice
-        self._events = EventReader(options.provider, sse=sse)
-        self._events.open(Opened((), failure=failure))
-        self._reader = Reader(options.provider)
-        self._watch = None if options.answer is None else Watch(options.answer, options.choice)
-        self._wanted: AnswerText | ArgumentText = AnswerText(choice=options.choice)
-        if options.tool is not None:
-            self._wanted = ArgumentText(
-                options.tool,
-                choice=options.choice,
-                repair=options.repair,
-                is_first=options.is_first_call,
-            )
+    `may_be_prose`: the text has to be JSON. `may_be_empty`: an answer may have no text.
+    """
+
+    def __init__(
+        self,
+        *,
+        tool: str | bool | None,
+        choice: int,
+        provider: Any,
+        answer: Answer | None,
+        sse: bool,
+        repair: Any,
+        is_first_call: bool,
+        may_be_prose: bool,
+        may_be_empty: bool,
+    ) -> None:
+        self._choice = choice
+        self._events = EventReader(provider, sse=sse)
+        self._reader = Reader(provider)
+        self._watch = None if answer is None else Watch(answer, choice)
+        self._wanted: AnswerText | ArgumentText = AnswerText(choice=choice)
+        if tool is not None:
+            self._wanted = ArgumentText(tool, choice=choice, repair=repair, is_first=is_first_call)
+        self._may_be_empty = may_be_empty
         # The beginning of an answer that cannot be JSON, until enough of it is known.
-        self._prose: str | None = "" if options.may_be_prose else None
-        self.cut: CutShort | None = None
-
-    @property
-    def done(self) -> bool:
-        return self._wanted.done
+        self._prose: str | None = "" if may_be_prose else None
 
     def feed(self, element: Any) -> Iterator[str]:
         """Return the text that an element adds."""
         return self._without_prose(self._read(self._events.feed(element)))
 
-    def flush(self) -> Iterator[str]:
+    def flush(self, cut: CutShort | None = None) -> Iterator[str]:
         """Return the text at the end; raise an error if the source is not what was requested."""
         yield from self._without_prose(self._read(self._events.flush()))
         yield from self._wanted.flush()
@@ -260,15 +264,16 @@ class AnswerReader:
         if self._watch is not None:
             self._watch.end(ends=ends)
         cut = self.cut = self._wanted.cut(ends=ends)
+        if self._prose and cut is not None:
+            error = truncated(cut._replace(detail=cut.detail or quote(self._prose)))
+            error.text = self._prose
+            raise error
         if self._prose:
-            if cut is not None:
-                raise truncated(cut._replace(detail=cut.detail or quote(self._prose)))
             yield self._prose
         if cut is not None and cut.reason != "lost":
             return
-        is_empty = self._options.reads_events or self._events.is_empty
-        missing = None if is_empty else self._wanted.missing
-        if missing is not None:
+        missing = self._wanted.missing
+        if missing is not None and not (self._may_be_empty or self._events.is_empty):
             raise UnknownSource(missing)
 
     def _read(self, events: Iterable[Any]) -> Iterator[str]:
@@ -276,9 +281,8 @@ class AnswerReader:
             statements = self._reader.feed(event)
             if self._watch is not None:
                 self._watch.read(statements)
-            for piece in self._wanted.pieces(statements):
-                self._options.keep(piece)
-                yield piece
+            yield from self._wanted.pieces(statements)
+            self.ended = self._wanted.done
             for statement in statements:
                 if isinstance(statement, Finish) and statement.reason == "error":
                     self._fail(statement)
@@ -291,11 +295,6 @@ class AnswerReader:
 
     def _without_prose(self, pieces: Iterator[str]) -> Iterator[str]:
         """Return the pieces, but hold the beginning of prose: its end may say why it came."""
-        if self._prose is None:
-            return pieces
-        return self._held(pieces)
-
-    def _held(self, pieces: Iterator[str]) -> Iterator[str]:
         for piece in pieces:
             if self._prose is None:
                 yield piece

@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from ..errors import CutShort, JsonrillError, UnknownSource
+from ..errors import CutShort, UnknownSource
 from ..eventstream import (
     LONGEST_EVENT,
     SSEDecoder,
@@ -17,16 +17,15 @@ from ..eventstream import (
     is_event_stream,
     looks_like_events,
 )
+from ..pipeline import Stage
 from ..providers import Reader
-from .explain import ACCEPTED, describe, failed_response
+from .explain import ACCEPTED, describe
 from .opening import TEXT, Opened
 
 # The longest name of a field in an event stream, with its colon.
 _LONGEST_FIELD: Final = len("event:")
 # The number of elements that may come before the first one that is recognised.
 _MOST_UNKNOWN: Final = 32
-# How much of the body of a failed response is read.
-_BODY: Final = 2000
 
 
 class EventText:
@@ -88,56 +87,38 @@ def _is_json(text: str) -> bool:
     return True
 
 
-class EventReader:
+class EventReader(Stage):
     """Passes on a provider's events, decodes text that holds them, and refuses unknown ones."""
-
-    # An event stream has no other end than its last event, for the driver.
-    cut: CutShort | None = None
-    done = False
 
     def __init__(self, provider: Any = "auto", *, sse: bool = False) -> None:
         self._sse = sse
         self._text: EventText | None = None
-        # Until an event is recognised: a reader, which tells if it says something.
+        # Until an event is recognised: a reader, which shows whether it says something.
         self._reader: Reader | None = None if callable(provider) else Reader(provider)
         # A named provider reads all events: those that say something are its own.
         self._is_named = provider != "auto"
         self._first: Any = None
         self._unknown = 0
-        self._failure: tuple[int, str] | None = None
-        self._body = b""
 
     def open(self, source: Opened) -> None:
-        """Take what is known about the source before its first element."""
         self._sse = self._sse or is_event_stream(source.content_type)
-        self._failure = source.failure
 
     def feed(self, element: Any) -> Iterable[Any]:
         """Return the events that are complete with this element."""
         if element is None:
             return ()
-        if self._failure is not None:
-            self._read_failure(element, self._failure)
-            return ()
-        if isinstance(element, TEXT):
-            if self._text is None:
-                self._text = EventText(sse=self._sse)
-            events: Iterable[Any] = self._text.feed(_as_text(element))
-        else:
-            events = (element,)
-        return events if self._reader is None else self._counted(events)
+        if not isinstance(element, TEXT):
+            return (element,) if self._reader is None else self._checked((element,))
+        if self._text is None:
+            self._text = EventText(sse=self._sse)
+        return self._checked(self._text.feed(as_text(element)))
 
-    def flush(self) -> Iterator[Any]:
+    def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
         """Return the last event; raise an error if none was recognised."""
-        if self._failure is not None:
-            raise failed_response(self._failure, self._body)
         if self._text is not None:
-            yield from self._counted(self._text.flush())
+            yield from self._checked(self._text.flush())
         if self._unknown and self._reader is not None:
             raise UnknownSource(self._complaint())
-
-    def explain(self, error: JsonrillError) -> JsonrillError:
-        return error
 
     @property
     def said_done(self) -> bool:
@@ -149,18 +130,13 @@ class EventReader:
         """True if there were no events."""
         return self._reader is not None and not self._unknown
 
-    def _read_failure(self, element: Any, failure: tuple[int, str]) -> None:
-        self._body += element.encode() if isinstance(element, str) else bytes(element)
-        if len(self._body) > _BODY:
-            raise failed_response(failure, self._body)
-
-    def _counted(self, events: Iterable[Any]) -> Iterator[Any]:
+    def _checked(self, events: Iterable[Any]) -> Iterator[Any]:
         for event in events:
             yield event
             if self._reader is not None:
-                self._count(event, self._reader)
+                self._check(event, self._reader)
 
-    def _count(self, event: Any, reader: Reader) -> None:
+    def _check(self, event: Any, reader: Reader) -> None:
         if reader.feed(event) or (reader.provider is not None and not self._is_named):
             self._reader = self._first = None
             return
@@ -171,15 +147,13 @@ class EventReader:
             raise UnknownSource(self._complaint())
 
     def _complaint(self) -> str:
-        first = describe(self._first)
-        problem = f"the only element is not an event of a known provider: {first}"
+        problem = "the only element is not an event of a known provider:"
         if self._unknown > 1:
-            problem = (
-                f"none of {self._unknown} elements is an event of a known provider;"
-                f" the first is {first}"
-            )
-        return f"{problem}. A source is {ACCEPTED}; `provider=` takes a function for other events"
+            number = self._unknown
+            problem = f"none of {number} elements is an event of a known provider; the first is"
+        hint = f"A source is {ACCEPTED}; `provider=` takes a function for other events"
+        return f"{problem} {describe(self._first)}. {hint}"
 
 
-def _as_text(element: Any) -> str | bytes:
+def as_text(element: Any) -> str | bytes:
     return element if isinstance(element, str) else bytes(element)

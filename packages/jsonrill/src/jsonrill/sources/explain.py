@@ -6,15 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..errors import InvalidJSON, JsonrillError, SourceFailed, Truncated
+from ..errors import InvalidJSON, JsonrillError, Truncated
 from ..eventstream import looks_like_events
 
 ACCEPTED: Final = (
     "text, a provider's stream or its events, an open file, a pipe or an HTTP response"
 )
-# How many characters a message quotes of an answer, and of the body of a failed response.
+# How many characters of an answer a message quotes.
 _QUOTED: Final = 60
-_BODY: Final = 500
 _SPACE: Final = "\ufeff \t\r\n"
 _PAGE: Final = re.compile(r"<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _TAGS: Final = ("<think", "<reasoning")
@@ -63,16 +62,6 @@ def quote(text: str) -> str:
     return repr(line if len(line) <= _QUOTED else line[: _QUOTED - 1] + "…")
 
 
-def failed_response(failure: tuple[int, str], body: bytes) -> SourceFailed:
-    """Return the error of a response whose status is an error, with the beginning of its body."""
-    status, reason = failure
-    text = " ".join(body.decode("utf-8", "replace").split())
-    words = f"{status} {reason}" if reason else str(status)
-    return SourceFailed(
-        f"the response has status {words}{f': {text[:_BODY]}' if text else ''}", status=status
-    )
-
-
 def explain(error: JsonrillError, text: str, *, is_strict: bool) -> JsonrillError:
     """Return the error with the answer's text, and with a message that helps to fix the program."""
     if error.text is None:
@@ -110,7 +99,9 @@ def _explain_beginning(error: InvalidJSON, text: str, is_strict: bool) -> Invali
     if type(error) is Truncated:  # text that is not JSON is not truncated either
         names = ("offset", "line", "column", "path", "expected", "text", "value", "fragments")
         facts = {name: getattr(error, name) for name in names}
-        return InvalidJSON(message, hint=hint, **facts)
+        explained = InvalidJSON(message, hint=hint, **facts)
+        explained.__cause__ = error.__cause__  # raised alone, not "during the handling of" another
+        return explained
     return _reworded(error, message, hint)
 
 

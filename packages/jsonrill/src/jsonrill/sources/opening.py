@@ -174,21 +174,18 @@ def _failure(source: Any) -> tuple[int, str] | None:
 def _open_both_ways(source: Any) -> Opened:
     """Open a stream in the way that works: the way of the stream inside it, if there is one."""
     inner = source
-    while True:
-        below = getattr(inner, "completion_stream", None) or getattr(
-            inner, "streaming_response", None
-        )
-        if below is None:
-            break
+    while below := _stream_inside(inner):
         inner = below
-    make = getattr(inner, "make_call", None)
-    is_sync = not isinstance(inner, AsyncIterable)
-    if callable(make):  # the request is made with the first element
-        is_sync = not iscoroutinefunction(make)
-    if is_sync:
-        # iter(): the elements must not look async; the stream inside is what can be closed.
-        return Opened(iter(source), source if hasattr(source, "close") else inner)
-    return Opened(source, source)
+    make = getattr(inner, "make_call", None)  # makes the request with the first element
+    if iscoroutinefunction(make) or (not callable(make) and isinstance(inner, AsyncIterable)):
+        return Opened(source, source)
+    # iter(): the elements must not look async; the stream inside is what can be closed.
+    return Opened(iter(source), source if hasattr(source, "close") else inner)
+
+
+def _stream_inside(source: Any) -> Any:
+    names = ("completion_stream", "streaming_response")
+    return next(filter(None, (getattr(source, name, None) for name in names)), None)
 
 
 # ---- what is not a source ----
@@ -204,19 +201,19 @@ def _refuse_unopened(source: Any) -> None:
         raise TypeError(f"this {name} has not been awaited: pass `await` and the call, as a source")
     if isinstance(source, Iterable | AsyncIterable | os.PathLike) or hasattr(source, "read"):
         return
-    word = "with" if hasattr(source, "__enter__") else "async with"
-    is_context = hasattr(source, "__enter__") or hasattr(source, "__aenter__")
-    if is_context and getattr(source, "stdout", None) is None:
-        raise TypeError(
-            f"{name} opens a stream and is none: use `{word} ... as stream:` and pass stream"
-        )
+    for method, word in (("__enter__", "with"), ("__aenter__", "async with")):
+        if hasattr(source, method) and getattr(source, "stdout", None) is None:
+            raise TypeError(
+                f"{name} opens a stream and is not one: use `{word} ... as stream:` and pass stream"
+            )
 
 
 def _hint(source: Any) -> str:
+    hint = ""
     if isinstance(source, os.PathLike):
-        return f"{describe(source)}: open the file, and pass that"
-    if hasattr(source, "stdout"):
-        return f"{describe(source)}: pass its stdout"
-    if callable(source):
-        return f"{describe(source)}: call it, and pass what it returns"
-    return describe(source)
+        hint = ": open the file, and pass that"
+    elif hasattr(source, "stdout"):
+        hint = ": pass its stdout"
+    elif callable(source):
+        hint = ": call it, and pass what it returns"
+    return describe(source) + hint

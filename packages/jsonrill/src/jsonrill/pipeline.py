@@ -1,0 +1,78 @@
+"""The contract of stages, and two stages in a row. No I/O: `driver.py` runs a stage over a source.
+
+A stage has `feed(x)` and `flush(cut)`, which return items. A stage that fails returns what it had,
+with the exception in `error`; the driver yields the items and raises it. What reads the elements of
+a source (`EventReader`, `TextReader`) is a stage, too, and `Pipe` puts it before another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .errors import CutShort
+    from .sources.opening import Opened
+
+
+class Stage:
+    """Turns what it is fed into items. This one passes it on.
+
+    `ended`: it needs no more. `error`: what ended it, to raise after its last items. `cut`: of a
+    stage that reads a provider's events, how the answer was cut, once it is flushed.
+    """
+
+    error: Exception | None = None
+    ended = False
+    cut: CutShort | None = None
+
+    def open(self, source: Opened) -> None:
+        """Take what is known about the source before its first element."""
+
+    def feed(self, piece: Any) -> Iterable[Any]:
+        return (piece,)
+
+    def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
+        """End the input; `cut` says how the provider cut the answer."""
+        return ()
+
+    def fail(self, error: Exception) -> None:
+        self.error, self.ended = error, True
+
+    def explain(self, error: Exception) -> Exception:
+        """Return an error of a later stage with a better message."""
+        return error
+
+    def rescue(self, error: Exception) -> Iterable[Any]:
+        """Return the last items after an exception of the source or of a stage, or raise it."""
+        raise error
+
+
+class Pipe(Stage):
+    """Feeds what one stage returns to the next one."""
+
+    def __init__(self, first: Stage, second: Stage) -> None:
+        self._first, self._second = first, second
+
+    def open(self, source: Opened) -> None:
+        self._first.open(source)
+
+    def feed(self, piece: Any) -> Iterable[Any]:
+        return self._pass(self._first.feed(piece))
+
+    def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
+        return self._pass(self._first.flush(cut), is_last=True)
+
+    def rescue(self, error: Exception) -> Iterable[Any]:
+        return self._second.rescue(self._first.explain(error))
+
+    def _pass(self, pieces: Iterable[Any], is_last: bool = False) -> Iterable[Any]:
+        first, second = self._first, self._second
+        for piece in pieces:
+            yield from second.feed(piece)
+            if second.ended:
+                break
+        else:
+            if is_last or first.ended:
+                yield from second.flush(first.cut)
+        self.ended, self.error = first.ended or second.ended, second.error
