@@ -20,9 +20,10 @@ import { copyOf, isObject, put } from "./parse/values.js";
 
 /** The most levels of a value, and characters of a string. */
 export const LIMITS = { depth: 256, string: 16 * 2 ** 20 };
-/** How many items each operation on a value has. @type {{[name: string]: number}} */
-export const LENGTHS = { set: 3, append: 3, splice: 5, remove: 2 };
 export const SURROGATE = /[\ud800-\udfff]/;
+// How many items each operation on a value has.
+/** @type {{[name: string]: number}} */
+const LENGTHS = { set: 3, append: 3, splice: 5, remove: 2 };
 const INDEX = /^(0|[1-9][0-9]{0,15})$/;
 
 /**
@@ -34,11 +35,24 @@ const INDEX = /^(0|[1-9][0-9]{0,15})$/;
 export function applyDelta(previous, delta) {
   if (!Array.isArray(delta)) refuse(delta, "is not a list of operations");
   const patch = new Patch(previous);
-  for (const operation of delta) patch.apply(operation);
+  for (const operation of delta) {
+    if (!isOperation(operation)) refuse(operation, "is not an operation");
+    patch.apply(operation);
+  }
   return patch.value;
 }
 
-/** Applies operations to a value, after copying the containers that they change. */
+/**
+ * True if this has the form of an operation on the value.
+ * @param {any} operation
+ * @returns {operation is Operation}
+ */
+export function isOperation(operation) {
+  if (!Array.isArray(operation) || typeof operation[0] !== "string") return false;
+  return Object.hasOwn(LENGTHS, operation[0]) && LENGTHS[operation[0]] === operation.length;
+}
+
+/** A value that operations change, after the containers that they change were copied. */
 export class Patch {
   /** @type {any[]} */
   #root;
@@ -59,26 +73,16 @@ export class Patch {
     return this.#root[0];
   }
 
-  /** @param {any} operation */
-  apply(operation) {
-    if (!isOperation(operation)) refuse(operation, "is not an operation");
-    const [name, pointer, ...rest] = operation;
+  /** @param {Operation} operation */
+  apply([name, pointer, ...rest]) {
     const [levels, parent, key] = this.#locate(pointer);
-    const exists = Object.hasOwn(parent, key) && (name !== "remove" || parent !== this.#root);
-    if (name === "set") {
-      checkValue(rest[0], levels, this.#limits);
-      put(parent, key, rest[0]);
-    } else if (!exists) {
-      refuse(pointer, "does not exist");
-    } else if (name === "append") {
-      put(parent, key, this.#appended(parent[key], rest[0]));
-    } else if (name === "splice") {
-      put(parent, key, this.#spliced(parent[key], levels, rest[0], rest[1], rest[2]));
-    } else if (Array.isArray(parent)) {
-      parent.splice(key, 1);
-    } else {
-      delete parent[key];
-    }
+    const old = Object.hasOwn(parent, key) ? parent[key] : undefined;
+    if (name === "set") put(parent, key, checked(rest[0], levels, this.#limits));
+    else if (old === undefined || (name === "remove" && parent === this.#root)) refuse(pointer, "does not exist");
+    else if (name === "append") put(parent, key, checked(appended(old, rest[0]), 0, this.#limits));
+    else if (name === "splice") put(parent, key, spliced(old, rest, levels, this.#limits));
+    else if (Array.isArray(parent)) parent.splice(key, 1);
+    else delete parent[key];
   }
 
   /**
@@ -100,76 +104,59 @@ export class Patch {
         this.#own.add(container);
         put(parent, key, container);
       }
-      [parent, key] = [container, token];
-      if (Array.isArray(parent)) {
-        if (!INDEX.test(token) || Number(token) > parent.length) refuse(pointer, "does not exist");
-        key = Number(token);
-      }
+      parent = container;
+      key = Array.isArray(parent) ? indexOf(token) : token;
+      if (Array.isArray(parent) && !(key <= parent.length)) refuse(pointer, "does not exist");
     }
     return [this.#limits.depth - tokens.length, parent, key];
   }
+}
 
-  /**
-   * @param {any} old
-   * @param {any} text
-   */
-  #appended(old, text) {
-    if (typeof old !== "string" || typeof text !== "string") refuse(text, "does not fit the value");
-    checkValue(old + text, 0, this.#limits);
-    return old + text;
-  }
-
-  /**
-   * @param {any} old
-   * @param {number} levels
-   * @param {any} start
-   * @param {any} count
-   * @param {any} added
-   */
-  #spliced(old, levels, start, count, added) {
-    const isText = typeof old === "string" && typeof added === "string";
-    if (!isText && !(Array.isArray(old) && Array.isArray(added))) refuse(added, "does not fit the value");
-    const units = isText && SURROGATE.test(old) ? Array.from(old) : old; // code points
-    if (![start, count].every((at) => Number.isSafeInteger(at) && at >= 0) || start + count > units.length) {
-      refuse([start, count], "does not fit the value");
-    }
-    const [head, tail] = [units.slice(0, start), units.slice(start + count)];
-    const text = (/** @type {any} */ part) => (typeof part === "string" ? part : part.join(""));
-    const result = isText ? text(head) + added + text(tail) : [...head, ...added, ...tail];
-    checkValue(isText ? result : added, levels, this.#limits);
-    return result;
-  }
+/** @param {string} token */
+function indexOf(token) {
+  return INDEX.test(token) ? Number(token) : Number.NaN;
 }
 
 /**
- * True if this has the form of an operation on the value.
- * @param {any} operation
- * @returns {operation is Operation}
+ * @param {any} old
+ * @param {any} text
  */
-export function isOperation(operation) {
-  if (!Array.isArray(operation) || typeof operation[0] !== "string") return false;
-  return Object.hasOwn(LENGTHS, operation[0]) && LENGTHS[operation[0]] === operation.length;
+function appended(old, text) {
+  if (typeof old !== "string" || typeof text !== "string") refuse(text, "cannot be appended");
+  return old + text;
 }
 
 /**
- * Throw for a value that is too deep or has a string that is too long.
+ * @param {any} old
+ * @param {any[]} splice
+ * @param {number} levels
+ * @param {typeof LIMITS} limits
+ */
+function spliced(old, [start, count, added], levels, limits) {
+  const isText = typeof old === "string" && typeof added === "string";
+  if (!isText && !(Array.isArray(old) && Array.isArray(added))) refuse(added, "does not fit the value");
+  /** @type {any} */
+  const units = isText && SURROGATE.test(old) ? Array.from(old) : old; // code points
+  const isRange = [start, count].every((at) => Number.isSafeInteger(at) && at >= 0) && start + count <= units.length;
+  if (!isRange) refuse([start, count], "does not fit the value");
+  const [head, tail] = [units.slice(0, start), units.slice(start + count)];
+  if (!isText) return [...head, ...checked(added, levels, limits), ...tail];
+  const text = typeof units === "string" ? head + added + tail : head.join("") + added + tail.join("");
+  return checked(text, 0, limits);
+}
+
+/**
+ * The value, unless it is too deep or has a string that is too long.
  * @param {any} value
  * @param {number} levels
  * @param {typeof LIMITS} limits
  */
-export function checkValue(value, levels, limits) {
-  for (let layer = [value]; layer.length !== 0; levels -= 1) {
-    const inner = [];
-    let isDeeper = false;
-    for (const item of layer) {
-      if (typeof item === "string" && item.length > limits.string) refuse(item, "is too long");
-      if (typeof item !== "object" || item === null) continue;
-      isDeeper = true;
-      for (const child of Array.isArray(item) ? item : Object.values(item)) inner.push(child);
-    }
-    if (isDeeper && levels === 0) throw new InvalidMessage(`a value has more than ${limits.depth} levels`);
-    layer = inner;
-  }
+export function checked(value, levels, limits) {
+  if (typeof value === "string" && value.length > limits.string) refuse([], "has a string that is too long");
+  if (typeof value !== "object" || value === null) return value;
+  if (levels === 0) refuse([], `has more than ${limits.depth} levels`);
+  for (const item of Array.isArray(value) ? value : Object.values(value)) checked(item, levels - 1, limits);
+  return value;
 }
 
 /**
@@ -195,9 +182,7 @@ export function tokensOf(pointer, limit = LIMITS.depth) {
  */
 export function exists(value, pointer) {
   for (const token of tokensOf(pointer)) {
-    const isThere = Array.isArray(value)
-      ? INDEX.test(token) && Number(token) < value.length
-      : isObject(value) && Object.hasOwn(value, token);
+    const isThere = Array.isArray(value) ? indexOf(token) < value.length : isObject(value) && Object.hasOwn(value, token);
     if (!isThere) return false;
     value = value[token];
   }
@@ -219,5 +204,6 @@ export function contains(outer, inner) {
  * @returns {never}
  */
 export function refuse(what, why) {
-  throw new InvalidMessage(`${String(JSON.stringify(what)).slice(0, 80)} ${why}`);
+  const shown = typeof what === "object" ? "the message" : String(JSON.stringify(what)).slice(0, 80);
+  throw new InvalidMessage(`${shown} ${why}`);
 }

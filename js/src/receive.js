@@ -2,7 +2,7 @@
  * The receiving end of the wire for growing JSON (docs/wire.md): messages in, a value out.
  */
 
-import { checkValue, contains, exists, isOperation, LIMITS, Patch, refuse, tokensOf } from "./deltas.js";
+import { checked, contains, exists, isOperation, LIMITS, Patch, refuse, tokensOf } from "./deltas.js";
 import { Gap, InvalidMessage } from "./errors.js";
 import { isObject } from "./parse/values.js";
 import { SourceFailed } from "./sources/failures.js";
@@ -77,67 +77,61 @@ export class Receiver {
 
   /** @param {{[key: string]: any}} message */
   #adopt(message) {
-    const { n, value, last = "", done = [], ordered = false, end = false, error = null, v = 1 } = message;
+    const { n, value, last = "", done = [], ordered = false, end = false, error, v = 1 } = message;
     if (v !== 1) refuse(v, "is not a supported version of the wire");
-    const isValid = value !== undefined && Array.isArray(done) && typeof ordered === "boolean" && typeof end === "boolean";
-    if (!isNumber(n) || !isValid) refuse(message, "is not a snapshot");
-    if (message.error !== undefined && (end || !isError(error))) refuse(error, "is not an error");
-    checkValue(value, this.#limits.depth, this.#limits);
+    const isSnapshot = isNumber(n) && value !== undefined && Array.isArray(done);
+    if (!isSnapshot || typeof ordered !== "boolean" || typeof end !== "boolean") refuse(message, "is not a snapshot");
+    if (error !== undefined && (end || !isError(error))) refuse(error, "has an invalid error");
+    checked(value, this.#limits.depth, this.#limits);
     tokensOf(last, this.#limits.depth);
-    if (!done.every((/** @type {any} */ mark) => exists(value, mark))) refuse(done, "does not fit the value");
-    Object.assign(this, { n, value, error, ended: end || error !== null });
-    this.#last = message.last ?? null;
-    [this.#ordered, this.#done, this.#isLost] = [ordered, done, false];
+    if (!done.every((/** @type {any} */ mark) => exists(value, mark))) refuse(done, "has marks outside the value");
+    Object.assign(this, { n, value, error: error ?? null, ended: end || error !== undefined });
+    [this.#last, this.#ordered, this.#done, this.#isLost] = [message.last ?? null, ordered, done, false];
     return true;
   }
 
   /** @param {any} message */
   #change(message) {
     let steps = typeof message === "string" ? [message] : message;
-    if (!Array.isArray(steps) || steps.length === 0) refuse(message, "is not a message");
+    if (!Array.isArray(steps) || steps.length === 0) refuse(message, "is not a snapshot or change");
     if (typeof steps[0] === "string" || Array.isArray(steps[0])) {
       if (this.#isLost) throw new Gap("a change came without a snapshot: ask for one");
     } else {
       const n = steps[0];
       if (!isNumber(n)) refuse(n, "is not the number of a message");
-      if (this.n > 0 && n <= this.n) return false;
-      if (this.n === 0 || n > this.n + 1) {
-        throw new Gap(`message ${n} came after message ${this.n}: ask for a snapshot`);
-      }
+      if (this.n === 0 || n > this.n + 1) throw new Gap(`message ${n} came after message ${this.n}: ask for a snapshot`);
+      if (n <= this.n) return false;
       steps = steps.slice(1);
-      if (steps.length === 0) refuse(message, "has no operation");
     }
+    if (steps.length === 0 || this.ended) refuse(message, "is empty, or came after the end");
     return this.#apply(steps);
   }
 
   /** @param {any[]} steps */
   #apply(steps) {
     const patch = new Patch(this.value, this.#limits);
-    let [last, done, ended, changed] = [this.#last, this.#done, this.ended, false];
-    let error = null;
+    let [last, done, error, ended, isChanged] = [this.#last, this.#done, this.error, false, false];
     for (const item of steps) {
       const step = typeof item === "string" ? ["append", last, item] : item;
-      if (ended) refuse(step, "came after the end");
+      const [name, argument] = Array.isArray(step) && !ended ? step : [];
+      if (name === undefined) refuse(step, "has something that is not an operation, or came after the end");
       if (isOperation(step)) {
         patch.apply(step);
-        [last, changed] = [step[1], true];
+        [last, isChanged] = [argument, true];
         if (this.#ordered) done = [];
-        continue;
-      }
-      const [name, argument] = Array.isArray(step) ? step : [];
-      if (name === "done" && step.length === 2 && exists(patch.value, argument)) {
-        done = [...done.filter((mark) => !contains(argument, mark)), argument];
+      } else if (name === "done" && step.length === 2 && exists(patch.value, argument)) {
+        done = [...done, argument];
       } else if (name === "end" && step.length === 1) {
         ended = true;
       } else if (name === "error" && step.length === 2 && isError(argument)) {
         [ended, error] = [true, argument];
       } else {
-        refuse(step, "is not an operation");
+        refuse(name, "is not an operation, or does not fit the value");
       }
     }
     Object.assign(this, { value: patch.value, n: this.n + 1, ended, error });
     [this.#last, this.#done, this.#isLost] = [last, done, false];
-    return changed;
+    return isChanged;
   }
 }
 
@@ -160,7 +154,7 @@ function isError(error) {
  */
 export async function* receive(messages, options) {
   const receiver = new Receiver(options);
-  for await (const message of decoded(await messages)) {
+  for await (const message of decoded(elementsOf(messages))) {
     if (receiver.feed(message)) yield receiver.value;
     if (receiver.ended) break;
   }
@@ -170,32 +164,40 @@ export async function* receive(messages, options) {
 }
 
 /**
- * The messages of a source. In bytes each is one line, in an event stream after `data:`.
+ * The elements of a source; of a response or stream its bytes.
  * @param {any} source
+ * @returns {AsyncGenerator<any, void, undefined>}
  */
-async function* decoded(source) {
-  const body = source.body ?? source;
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const item of body.getReader ? read(body.getReader()) : body) {
-    if (!(item instanceof Uint8Array)) {
-      yield item;
-      continue;
-    }
-    const lines = (rest + decoder.decode(item, { stream: true })).split("\n");
-    rest = /** @type {string} */ (lines.pop());
-    for (const line of lines) yield* parsed(line);
-  }
-  yield* parsed(rest);
-}
-
-/** @param {ReadableStreamDefaultReader<Uint8Array>} reader */
-async function* read(reader) {
+export async function* elementsOf(source) {
+  const opened = await source;
+  if (opened.ok === false) throw new SourceFailed(`the response has status ${opened.status}`, opened.status);
+  const body = typeof opened === "string" ? [opened] : (opened.body ?? opened);
+  if (!body.getReader) return yield* body;
+  const reader = body.getReader();
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
   } finally {
     await reader.cancel(); // which stops the response if the loop was left
   }
+}
+
+/**
+ * The messages of a source. In bytes each is one line, in an event stream after `data:`.
+ * @param {AsyncIterable<any>} elements
+ */
+async function* decoded(elements) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const element of elements) {
+    if (!(element instanceof Uint8Array)) {
+      yield element;
+      continue;
+    }
+    const lines = (rest + decoder.decode(element, { stream: true })).split("\n");
+    rest = /** @type {string} */ (lines.pop());
+    for (const line of lines) yield* parsed(line);
+  }
+  yield* parsed(rest);
 }
 
 /** @param {string} line */

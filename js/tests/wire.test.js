@@ -175,8 +175,9 @@ test("sources and transports that fail", async () => {
   assert.deepEqual(messages[1], [2, ["error", { code: "SOURCE_FAILED", message: "the source failed" }]]);
   await assert.rejects(all(receive(messages)), { name: "SourceFailed" });
   await assert.rejects(all(receive(messages.slice(0, 1))), Gap);
-  const [, [, , [name, { code }]]] = await all(send(['{"a": "x', 'y" 1']));
-  assert.deepEqual([name, code], ["error", "INVALID_JSON"]);
+  const [, append, [, [name, { code }]]] = await all(send(['{"a": "x', 'y" 1']));
+  assert.deepEqual([append, name, code], [[2, ["append", "/a", "y"]], "error", "INVALID_JSON"]);
+  await assert.rejects(all(receive(new Response("no", { status: 404 }))), { name: "SourceFailed", status: 404 });
 });
 
 test("bytes are lines or events", async () => {
