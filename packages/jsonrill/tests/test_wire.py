@@ -15,11 +15,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from jsonrill import Limits, PartialStream, Receiver, Sender, apply_delta, receive, send, sse
+from jsonrill import (
+    JsonrillError,
+    Limits,
+    PartialStream,
+    Receiver,
+    Sender,
+    apply_delta,
+    receive,
+    send,
+    sse,
+)
 from jsonrill.deltas import difference
 from jsonrill.errors import Gap, InvalidMessage, SourceFailed, StreamClosed
 from jsonrill.paths import complete_paths, lookup, to_pointer
-from jsonrill.sending import StateSender, TextSender, ValueReceiver
+from jsonrill.sending import StateSender, TextSender
 from support import cases, examples
 
 FILES = ("conversations", "depth", "surrogates")
@@ -442,17 +452,16 @@ def test_text_that_is_not_json_ends_in_an_error_message() -> None:
 @examples(100)
 @given(text=TEXTS, data=st.data(), numbered=st.booleans())
 def test_messages_may_be_merged(text: str, data: st.DataObject, numbered: bool) -> None:
-    sender, receiver = TextSender(numbered=numbered), ValueReceiver()
+    sender = TextSender(numbered=numbered)
     held: Any = None
-    values = []
+    sent = []
     for piece in [*(text[at : at + 3] for at in range(0, len(text), 3)), None]:
         for message in sender.flush() if piece is None else sender.feed(piece):
             held = message if held is None else sender.merge(held, message)
         if held is not None and (piece is None or data.draw(st.booleans())):
-            values += receiver.feed(over_the_wire(held))
+            sent.append(over_the_wire(held))
             held = None
-    assert receiver.flush() == [] and receiver.error is None
-    assert as_json(values[-1]) == as_json(json.loads(text))
+    assert as_json([*receive(sent)][-1]) == as_json(json.loads(text))
 
 
 def test_states_may_be_merged() -> None:
@@ -480,30 +489,28 @@ EVENTS = (
 @pytest.mark.parametrize("data", [LINES, EVENTS], ids=["lines", "events"])
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_bytes_are_lines_or_events(data: bytes, size: int) -> None:
-    receiver = ValueReceiver()
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
-    values = [value for piece in pieces for value in receiver.feed(piece)]
-    assert values + receiver.flush() == ["a", "ab"]
-    assert receiver.ended and receiver.error is None
+    assert list(receive(pieces)) == ["a", "ab"]
 
 
 @pytest.mark.parametrize(
-    ("messages", "error", "value"),
+    ("messages", "error"),
     [
-        ([{"n": 1, "value": 1}], "Gap", 1),
-        ([{"n": 1, "value": 1}, [3, ["end"]]], "Gap", 1),
-        ([{"n": 1, "value": 1}, ["x"]], "InvalidMessage", 1),
-        ([b'{"n":1,"value":1}\nnot JSON\n'], "InvalidMessage", 1),
-        ([{"n": 1, "value": 1, "error": {"code": "X", "message": "y"}}], "SourceFailed", 1),
+        ([{"n": 1, "value": 1}], Gap),
+        ([{"n": 1, "value": 1}, [3, ["end"]]], Gap),
+        ([{"n": 1, "value": 1}, ["x"]], InvalidMessage),
+        ([b'{"n":1,"value":1}\nnot JSON\n'], InvalidMessage),
+        ([{"n": 1, "value": 1, "error": {"code": "X", "message": "y"}}], SourceFailed),
     ],
 )
-def test_errors_of_the_receiving_stage(messages: list[Any], error: str, value: Any) -> None:
-    receiver = ValueReceiver()
-    for message in messages:
-        receiver.feed(message)
-    receiver.flush()
-    assert type(receiver.error).__name__ == error
-    assert getattr(receiver.error, "value", None) == value
+def test_errors_of_receive_have_the_last_value(
+    messages: list[Any], error: type[JsonrillError]
+) -> None:
+    values = []
+    with pytest.raises(error) as caught:
+        for value in receive(messages):
+            values.append(value)
+    assert values == [1] and caught.value.value == 1
 
 
 # ---- send and receive ----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator
 from typing import Any, Unpack, overload
 
 from .driver import Pace, drive
@@ -78,7 +78,7 @@ def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     lines or server-sent events. `Gap` if a message or the end is missing, `InvalidMessage` if one
     is wrong, `SourceFailed` if the sender reports an error.
     """
-    return drive(ValueReceiver(limits=limits), messages)
+    return drive(Pipe(MessageDecoder(limits), ValueReceiver(limits)), messages)
 
 
 # ---- stages ----
@@ -168,48 +168,8 @@ def _ignore_end() -> None:
     """Wait for `flush`: something may follow the value."""
 
 
-class ValueReceiver(Stage):
-    """Messages → the values after those that changed it.
-
-    A message is decoded; bytes are a stream of them in JSON, in lines or server-sent events. At the
-    end `error` is `SourceFailed` with the sender's error, or `Gap` if the end is missing.
-    """
-
-    def __init__(self, *, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._receiver = Receiver(limits=limits)
-        self._decoder = MessageDecoder(limits)
-
-    def feed(self, message: Any) -> list[Any]:
-        """Return the value after this message, or after each message in these bytes."""
-        values: list[Any] = []
-        try:
-            is_encoded = isinstance(message, bytes | bytearray)
-            for one in self._decoder.feed(message) if is_encoded else [message]:
-                if not self.ended and self._receiver.feed(one):
-                    values.append(self._receiver.value)
-                self.ended = self._receiver.ended
-        except JsonrillError as error:
-            self._fail(error)
-        if self._receiver.error is not None:
-            code, words = self._receiver.error["code"], self._receiver.error["message"]
-            self._fail(SourceFailed(f"the sender reports {code}: {words}"))
-        return values
-
-    def flush(self, cut: CutShort | None = None) -> list[Any]:
-        """Return the values of the rest."""
-        values = self.feed(b"\n")
-        if not self.ended:
-            self._fail(Gap("the messages stopped before the end"))
-        return values
-
-    def _fail(self, error: JsonrillError) -> None:
-        if self.error is None:
-            error.value = self._receiver.value
-            self.fail(error)
-
-
-class MessageDecoder:
-    """Bytes → messages. Each is one line, in an event stream after `data:`."""
+class MessageDecoder(Stage):
+    """Bytes → messages: each is one line, in an event stream after `data:`. Passes on others."""
 
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.text
@@ -217,8 +177,13 @@ class MessageDecoder:
         self._rest: list[bytes] = []
         self._size = 0
 
-    def feed(self, data: bytes) -> Iterator[Any]:
-        """Yield the messages that these bytes complete."""
+    def feed(self, data: Any) -> Iterable[Any]:
+        return self._decode(bytes(data)) if isinstance(data, bytes | bytearray) else (data,)
+
+    def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
+        return self._decode(b"\n")
+
+    def _decode(self, data: bytes) -> Iterator[Any]:
         *lines, rest = data.split(b"\n")
         if lines:
             lines[0] = b"".join((*self._rest, lines[0]))
@@ -242,3 +207,26 @@ def _decode(text: bytes) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidMessage(f"{text!r:.80} is not JSON") from error
+
+
+class ValueReceiver(Stage):
+    """Messages → the values after those that changed it. Errors have the last one in `value`."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._receiver = Receiver(limits=limits)
+
+    def feed(self, message: Any) -> list[Any]:
+        receiver = self._receiver
+        values = [receiver.value] if receiver.feed(message) else []
+        self.ended = receiver.ended
+        if (error := receiver.error) is not None:
+            self.fail(SourceFailed(f"the sender reports {error['code']}: {error['message']}"))
+        return values
+
+    def flush(self, cut: CutShort | None = None) -> list[Any]:
+        raise Gap("the messages stopped before the end")
+
+    def rescue(self, error: Exception) -> Iterable[Any]:
+        if isinstance(error, JsonrillError):
+            error.value = self._receiver.value
+        raise error
