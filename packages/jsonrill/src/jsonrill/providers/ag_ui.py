@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .common import failed, finished
-from .fields import as_id, as_object, as_text, typed
+from .fields import as_id, as_object, as_text, failed, finished, typed
 from .statements import Begin, CallDelta, End, Reasoning, Result, Statement, Text
 
-TEXTS: dict[str, type[Text | Reasoning]] = {
-    "TEXT_MESSAGE_CONTENT": Text,
-    "TEXT_MESSAGE_CHUNK": Text,
-    "REASONING_MESSAGE_CONTENT": Reasoning,
-    "REASONING_MESSAGE_CHUNK": Reasoning,
-    "THINKING_TEXT_MESSAGE_CONTENT": Reasoning,
-}
-
+TEXTS = ("TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_CHUNK")
+THOUGHTS = ("REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK", "THINKING_TEXT_MESSAGE_CONTENT")
 
 accepts = typed(
     *("TOOL_CALL_", "RUN_", "TEXT_MESSAGE_", "STEP_", "STATE_", "MESSAGES_SNAPSHOT"),
@@ -24,25 +17,26 @@ accepts = typed(
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    kind, call = event.get("type"), as_id(event.get("toolCallId"))
-    if isinstance(kind, str) and kind in TEXTS:
-        return [TEXTS[kind](text)] if (text := as_text(event.get("delta"))) else []
-    match kind:
+    call, text = as_id(event, "toolCallId"), as_text(event, "delta")
+    match event.get("type"):
+        case kind if kind in TEXTS:
+            return [Text(text)] if text else []
+        case kind if kind in THOUGHTS:
+            return [Reasoning(text)] if text else []
         case "TOOL_CALL_ARGS":
-            return [CallDelta(call, None, None, as_text(event.get("delta")))]
+            return [CallDelta(call, None, None, text)]
         case "TOOL_CALL_START" | "TOOL_CALL_CHUNK":
-            name, text = as_text(event.get("toolCallName")), as_text(event.get("delta"))
-            return [CallDelta(call, None, name, text, as_id(event.get("parentMessageId")))]
+            name, message = as_text(event, "toolCallName"), as_id(event, "parentMessageId")
+            return [CallDelta(call, None, name, text, message)]
         case "TOOL_CALL_END":
             return [CallDelta(call, opens=False, end=End())]
         case "TOOL_CALL_RESULT":
             return [Result(call, event.get("content"))]
         case "RUN_STARTED":
-            return [Begin(as_id(event.get("runId")))]
+            return [Begin(as_id(event, "runId"))]
         case "RUN_FINISHED":
             # What jsonrill itself writes of an answer that is not complete.
-            return [finished(as_object(event.get("result")).get("finishReason"), last=True)]
+            return [finished(as_object(event, "result").get("finishReason"), last=True)]
         case "RUN_ERROR":
             return [failed(event)]
-        case _:
-            return []
+    return []

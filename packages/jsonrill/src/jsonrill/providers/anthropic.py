@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from .common import as_usage, failed, finished, unread
-from .fields import ABSENT, as_id, as_index, as_object, as_text, typed
+from ..paths import ABSENT
+from .fields import as_id, as_index, as_object, as_text, failed, finished, typed, usage
 from .statements import Begin, CallDelta, End, Finish, Keep, Reasoning, Result, Statement, Text
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 # The deltas that are known and say nothing of a call.
 DELTAS = ("text_delta", "thinking_delta", "signature_delta", "citations_delta")
 
-
 accepts = typed("content_block_", "message_start", "message_delta", "message_stop")
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    index = as_index(event.get("index"))
+    index = as_index(event, "index")
     match event:
         case {"type": "content_block_delta", "delta": dict(delta)}:
             return _delta(index, delta)
@@ -32,79 +31,61 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "message_start", "message": dict(message)}:
             return _message(message)
         case {"type": "message_delta", "delta": {"stop_reason": str(reason)}}:
-            return [*as_usage(event.get("usage")), finished(reason)]
+            return [*usage(event, "usage"), finished(reason)]
         case {"type": "message_stop"}:
             return [Finish(last=True)]
         case {"type": "error"}:
             return [failed(event.get("error"))]
-        case _:
-            return []
+    return []
 
 
 def _message(message: dict[str, Any]) -> list[Statement]:
     """The start of a message; that of a call which code of the model makes has all of it."""
-    statements = [Begin(as_id(message.get("id"))), *as_usage(message.get("usage"))]
+    statements = [Begin(as_id(message, "id")), *usage(message, "usage")]
     match message:
         case {"content": [_, *_] as blocks}:
             for index, block in enumerate(blocks):
-                statements += _start(index, as_object(block))
-            if reason := as_text(message.get("stop_reason")):
+                statements += _start(index, block if isinstance(block, dict) else {})
+            if reason := as_text(message, "stop_reason"):
                 statements.append(finished(reason))
     return statements
 
 
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
-        case {"type": "input_json_delta", "partial_json": text} if index is not None:
+        case {"type": "input_json_delta"} if index is not None and "partial_json" in delta:
             # The block before it says what it is: a result, too, may come as JSON.
-            return [CallDelta(None, index, None, as_text(text), opens=False)]
+            return [CallDelta(None, index, None, as_text(delta, "partial_json"), opens=False)]
         case {"type": "text_delta", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"type": "thinking_delta", "thinking": str(text)} if text:
             return [Reasoning(text, 0, index)]
         case {"type": "signature_delta"}:
             return _signature(index, delta)
-        case {"type": str(kind)} if kind in DELTAS:
-            return []
-        case _:
-            return unread(index)
+    return [] if delta.get("type") in DELTAS else [CallDelta(None, index, opens=False, unread=True)]
 
 
 def _start(index: int | None, block: dict[str, Any]) -> list[Statement]:
     match block:
         case {"type": kind} if kind in CALLS:
-            preset = block.get("input") or ABSENT
-            hosted = kind != "tool_use"
-            call = CallDelta(
-                as_id(block.get("id")),
-                index,
-                as_text(block.get("name")),
-                hosted=hosted,
-                preset=preset,
-            )
-            return [call, Keep(block, index)] if hosted else [call]
+            call = CallDelta(as_id(block, "id"), index, as_text(block, "name"))
+            call.hosted, call.preset = kind != "tool_use", block.get("input") or ABSENT
+            return [call, Keep(block, index)] if call.hosted else [call]
         case {"type": "text", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"type": "thinking", "thinking": str(text)} if text:
             return [Reasoning(text, 0, index), *_signature(index, block)]
-        case {"tool_use_id": str(call_id), "content": content}:
-            return [Result(call_id, content, _is_error(block, content)), Keep(block, index)]
+        case {"tool_use_id": str(id), "content": content}:
+            # MCP has a flag for errors, server tools have content of a type `…_error`.
+            is_error = str(as_object(block, "content").get("type")).endswith("_error")
+            is_error = is_error or block.get("is_error") is True
+            return [Result(id, content, is_error), Keep(block, index)]
         case {"type": "redacted_thinking"}:
             return [Keep(block, index)]
-        case _:
-            return []
+    return []
 
 
 def _signature(index: int | None, thoughts: dict[str, Any]) -> list[Statement]:
-    signature = as_text(thoughts.get("signature"))
-    return (
-        [Keep({"type": "thinking", "thinking": "", "signature": signature}, index)]
-        if signature
-        else []
-    )
-
-
-def _is_error(block: dict[str, Any], content: Any) -> bool:
-    """True for a result with a flag (MCP), or with content of a type `…_error` (server tools)."""
-    kind = as_text(as_object(content).get("type")) or ""
-    return block.get("is_error") is True or kind.endswith("_error")
+    signature = as_text(thoughts, "signature")
+    kept = {"type": "thinking", "thinking": "", "signature": signature}
+    return [Keep(kept, index)] if signature else []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .common import as_usage, failed, finished, unread
-from .fields import as_id, as_index, as_object, as_text
+from .fields import as_id, as_index, as_text, failed, finished, usage
 from .statements import Begin, CallDelta, End, Reasoning, Statement, Text
 
 EVENTS = frozenset(
@@ -19,32 +18,31 @@ def accepts(event: dict[str, Any]) -> bool:
 
 def translate(event: dict[str, Any]) -> list[Statement]:
     match event:
-        case {"contentBlockDelta": {"contentBlockIndex": index, "delta": dict(delta)}}:
-            return _delta(as_index(index), delta)
-        case {"contentBlockStart": {"contentBlockIndex": index, "start": {"toolUse": dict(use)}}}:
-            id, name = as_id(use.get("toolUseId")), as_text(use.get("name"))
-            return [CallDelta(id, as_index(index), name)]
-        case {"contentBlockStop": {"contentBlockIndex": index}}:
-            return [CallDelta(None, as_index(index), opens=False, end=End())]
+        case {"contentBlockDelta": {"contentBlockIndex": _, "delta": dict(delta)} as block}:
+            return _delta(as_index(block, "contentBlockIndex"), delta)
+        case {"contentBlockStart": {"contentBlockIndex": _, "start": dict(start)} as block}:
+            index, use = as_index(block, "contentBlockIndex"), start.get("toolUse")
+            call = CallDelta(as_id(use, "toolUseId"), index, as_text(use, "name"))
+            return [call] if isinstance(use, dict) else []
+        case {"contentBlockStop": {"contentBlockIndex": _} as block}:
+            return [CallDelta(None, as_index(block, "contentBlockIndex"), opens=False, end=End())]
         case {"messageStart": _}:
             return [Begin()]
         case {"messageStop": stop}:
-            return [finished(as_object(stop).get("stopReason"))]
-        case {"metadata": {"usage": usage}}:
-            return as_usage(usage)
-        case _:
-            return [failed(event[key]) for key in event if str(key).endswith("Exception")]
+            return [finished(as_text(stop, "stopReason"))]
+        case {"metadata": dict(metadata)} if "usage" in metadata:
+            return usage(metadata, "usage")
+    return [failed(event[key]) for key in event if str(key).endswith("Exception")]
 
 
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"toolUse": {"input": text}}:
-            return [CallDelta(None, index, None, as_text(text))]
+            return [CallDelta(None, index, None, text if isinstance(text, str) and text else None)]
         case {"text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"reasoningContent": {"text": str(text)}} if text:
             return [Reasoning(text, 0, index)]
         case {"text": _} | {"reasoningContent": _} | {"citation": _}:
             return []
-        case _:
-            return unread(index)
+    return [CallDelta(None, index, opens=False, unread=True)]

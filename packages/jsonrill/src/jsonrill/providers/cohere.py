@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .common import as_usage, failed, finished
-from .fields import as_id, as_index, as_object, as_text
+from .fields import as_id, as_index, as_object, as_text, failed, finished, usage
 from .statements import Begin, CallDelta, End, Reasoning, Statement, Text
 
 EVENTS = frozenset(
@@ -24,29 +23,27 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    index = as_index(event.get("index"))
-    delta = as_object(event.get("delta"))
-    message = as_object(delta.get("message"))
+    index, delta = as_index(event, "index"), as_object(event, "delta")
+    message = as_object(delta, "message")
     match event.get("type"):
         case "message-start":
-            return [Begin(as_id(event.get("id")))]
+            return [Begin(as_id(event, "id"))]
         case "content-start" | "content-delta":
-            content = as_object(message.get("content"))
-            if thought := as_text(content.get("thinking")):
+            content = as_object(message, "content")
+            if thought := as_text(content, "thinking"):
                 return [Reasoning(thought, 0, index)]
-            return [Text(text, 0, index)] if (text := as_text(content.get("text"))) else []
+            return [Text(text, 0, index)] if (text := as_text(content, "text")) else []
         case "tool-plan-delta":
-            return [Reasoning(plan)] if (plan := as_text(message.get("tool_plan"))) else []
+            return [Reasoning(plan)] if (plan := as_text(message, "tool_plan")) else []
         case "tool-call-start" | "tool-call-delta":
-            call = as_object(message.get("tool_calls"))
-            function = as_object(call.get("function"))
-            name, text = as_text(function.get("name")), as_text(function.get("arguments"))
-            return [CallDelta(as_id(call.get("id")), index, name, text)]
+            call = as_object(message, "tool_calls")
+            function = as_object(call, "function")
+            name, text = as_text(function, "name"), as_text(function, "arguments")
+            return [CallDelta(as_id(call, "id"), index, name, text)]
         case "tool-call-end":
             return [CallDelta(None, index, opens=False, end=End())]
         case "message-end":
-            error = as_text(delta.get("error"))
+            error = as_text(delta, "error")
             finish = failed(error) if error else finished(delta.get("finish_reason"), last=True)
-            return [*as_usage(delta.get("usage")), finish]
-        case _:
-            return []
+            return [*usage(delta, "usage"), finish]
+    return []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ..answer import Answer
 from ..errors import CUTS, CutShort
-from .finish import Reason, is_complete
+from .finish import MEANINGS, Reason, is_complete
 from .statements import (
     Aggregate,
     Begin,
@@ -25,6 +26,16 @@ from .statements import (
 _QUOTED: Final = 500
 
 
+@dataclass(slots=True)
+class _Choice:
+    """A choice of an answer: why it ended (None: it has not), and the provider's explanation."""
+
+    reason: Reason | None = None
+    detail: str | None = None
+    refusal: str = ""
+    waits_for_tools: bool = False
+
+
 class Ending:
     """Tracks how the choices of an answer end.
 
@@ -32,19 +43,11 @@ class Ending:
     long, so that such an answer is not cut.
     """
 
-    __slots__ = ("_asks_again", "_calling", "_details", "_reasons", "_refusals", "paused")
+    __slots__ = ("_asks_again", "_choices", "paused")
 
     def __init__(self, *, asks_again: bool = False) -> None:
         self._asks_again = asks_again
-        self._begin()
-
-    def _begin(self) -> None:
-        # The reason of each choice that has begun; None: not ended.
-        self._reasons: dict[int, Reason | None] = {}
-        # The refusal of a choice, the choices that wait for tools, and the provider's explanation.
-        self._refusals: dict[int, str] = {}
-        self._calling: set[int] = set()
-        self._details: dict[int, str] = {}
+        self._choices: dict[int, _Choice] = {}
         self.paused = False
 
     def feed(self, statements: Iterable[Statement]) -> None:
@@ -53,73 +56,67 @@ class Ending:
                 case Text() | Reasoning() | CallDelta():
                     self._grow(statement)
                 case Begin():
-                    self._begin()
+                    self._choices = {}
+                    self.paused = False
                 case Result():
-                    self._calling.clear()
+                    for choice in self._choices.values():
+                        choice.waits_for_tools = False
                 case Finish():
                     self._finish(statement)
                 case Aggregate(_, calls):
                     is_cut = any(call.status == "truncated" for call in calls)
                     self._finish(Finish(reason="lost" if is_cut else None))
 
-    @property
-    def complete(self) -> bool:
-        """True if there was an answer and all its choices have ended."""
-        return bool(self._reasons) and None not in self._reasons.values()
-
     def of(self, choice: int = 0) -> Reason | None:
         """Return how this choice ended; None if it has not."""
-        reason = self._reasons.get(choice)
-        if reason != "complete":
-            return reason
+        known = self._choices.get(choice) or _Choice()
+        if known.reason != "complete":
+            return known.reason
         # Not every provider has a word for these.
-        if choice in self._refusals:
+        if known.refusal:
             return "refused"
-        return "calls" if choice in self._calling else reason
+        return "calls" if known.waits_for_tools else "complete"
 
     def failure(self, choice: int = 0) -> str | None:
         """Return the provider's error with which this choice ended; None if it did not."""
         if self.of(choice) != "error":
             return None
-        return self._details.get(choice) or "the provider reported an error"
+        return self._choices[choice].detail or MEANINGS["error"]
 
     def cut(self, choice: int = 0, *, ends: bool = True) -> CutShort | None:
         """Return how this choice was cut, once its stream has ended; None if it was not.
 
         `ends`: the stream's format has an event for the end, without which it is lost.
         """
-        reason = self.of(choice)
-        if reason == "refused" or (reason is None and choice in self._refusals):
-            return CutShort("refused", self._refusals.get(choice) or self._details.get(choice))
+        reason, known = self.of(choice), self._choices.get(choice) or _Choice()
+        if reason == "refused" or (reason is None and known.refusal):
+            return CutShort("refused", known.refusal or known.detail)
         if reason is None:
             return CutShort("lost") if ends else None
-        return CutShort(reason, self._details.get(choice)) if reason in CUTS else None
+        return CutShort(reason, known.detail) if reason in CUTS else None
 
     def _grow(self, statement: Text | Reasoning | CallDelta) -> None:
-        choice, is_call = statement.choice, isinstance(statement, CallDelta)
-        if self._reasons.get(choice) is not None and (statement.text or not is_call):
+        known = self._choices.setdefault(statement.choice, _Choice())
+        is_call = isinstance(statement, CallDelta)
+        if known.reason is not None and (statement.text or not is_call):
             # An agent's next response, which no event begins.
-            self._refusals.pop(choice, None)
-            self._calling.discard(choice)
-            self._details.pop(choice, None)
-            self._reasons[choice] = None
-        self._reasons.setdefault(choice, None)
+            known = self._choices[statement.choice] = _Choice()
         if isinstance(statement, Text) and statement.refusal:
-            self._refusals[choice] = (self._refusals.get(choice, "") + statement.text)[:_QUOTED]
+            known.refusal = (known.refusal + statement.text)[:_QUOTED]
         elif isinstance(statement, CallDelta) and statement.name and not statement.hosted:
-            self._calling.add(choice)
+            known.waits_for_tools = True
 
     def _finish(self, finish: Finish) -> None:
-        ended = [*self._reasons] or [0] if finish.choice is None else [finish.choice]
-        if finish.paused and self._asks_again and not self._calling:
+        numbers = [*self._choices] or [0] if finish.choice is None else [finish.choice]
+        choices = [self._choices.setdefault(number, _Choice()) for number in numbers]
+        waits = any(choice.waits_for_tools for choice in self._choices.values())
+        if finish.paused and self._asks_again and not waits:
             self.paused, finish = True, Finish(reason="calls")
-        for choice in ended:
-            known = self._reasons.get(choice)
+        for choice in choices:
             # Some end it twice, and give the reason once; an answer that was cut stays cut.
-            if known is None or (is_complete(known) and finish.reason is not None):
-                self._reasons[choice] = finish.reason or "complete"
-                if finish.detail is not None:
-                    self._details[choice] = finish.detail
+            if choice.reason is None or (is_complete(choice.reason) and finish.reason is not None):
+                choice.reason = finish.reason or "complete"
+                choice.detail = choice.detail if finish.detail is None else finish.detail
 
 
 class Watch:

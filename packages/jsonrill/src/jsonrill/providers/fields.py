@@ -1,6 +1,7 @@
-"""Reading fields of events, which may hold anything: each function returns the expected type.
+"""What the providers' modules share: reading fields of events, and statements they make alike.
 
-A field of another type counts as absent, so that an odd event never raises.
+An event may hold anything. A field of another type than expected counts as absent, so that an odd
+event never raises.
 """
 
 from __future__ import annotations
@@ -8,46 +9,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..paths import ABSENT as ABSENT
+from .finish import finish_reason, worse
+from .statements import Finish, Statement, Usage
 
 
-def as_id(value: Any) -> str | None:
+def first(holder: Any, *names: str) -> Any:
+    """Return the first field that is there: many have a name in camelCase and in snake_case."""
+    if isinstance(holder, dict):
+        for name in names:
+            if (value := holder.get(name)) is not None:
+                return value
+    return None
+
+
+def as_id(holder: Any, *names: str) -> str | None:
     """Return an id, or None. The empty text and the "null" of some clients are not ids."""
+    value = first(holder, *names)
     return value if isinstance(value, str) and value and value != "null" else None
 
 
-def as_index(value: Any) -> int | None:
+def as_index(holder: Any, *names: str) -> int | None:
     """Return an index, or None. Protocol buffers may have made a float of it."""
+    value = first(holder, *names)
     if type(value) is int:
         return value
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
-def as_text(value: Any) -> str | None:
+def as_text(holder: Any, *names: str) -> str | None:
     """Return a text that is not empty, or None."""
+    value = first(holder, *names)
     return value if isinstance(value, str) and value else None
 
 
-def as_error(value: Any) -> str:
-    """Return the message of an error, which is a text or an object with a `message`."""
-    message = as_text(value) or as_text(as_object(value).get("message"))
-    return message or "the provider reported an error"
-
-
-def items(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list; none if this is not a list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def as_object(value: Any) -> dict[str, Any]:
-    """Return the object, or an empty one in place of anything else."""
+def as_object(holder: Any, *names: str) -> dict[str, Any]:
+    """Return an object, or an empty one in place of anything else."""
+    value = first(holder, *names)
     return value if isinstance(value, dict) else {}
 
 
-def either(holder: dict[str, Any], name: str, other: str) -> Any:
-    """Return the field of one of two names, for fields in camelCase and in snake_case."""
-    value = holder.get(name)
-    return holder.get(other) if value is None else value
+def items(holder: Any, *names: str) -> list[dict[str, Any]]:
+    """Return the objects in a list; none if this is not a list."""
+    value = first(holder, *names)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def typed(*prefixes: str) -> Callable[[dict[str, Any]], bool]:
@@ -58,3 +62,40 @@ def typed(*prefixes: str) -> Callable[[dict[str, Any]], bool]:
         return isinstance(kind, str) and kind.startswith(prefixes)
 
     return accepts
+
+
+def error_text(error: Any) -> str:
+    """Return the message of an error, which is a text or an object with a `message`."""
+    return as_text({"": error}, "") or as_text(error, "message") or "the provider reported an error"
+
+
+def finished(
+    word: Any,
+    message: str | None = None,
+    choice: int | None = None,
+    *,
+    native: Any = None,
+    detail: str | None = None,
+    last: bool = False,
+) -> Finish:
+    """Return the statement of the provider's word for why a response has ended.
+
+    `native` is the word of the provider behind a gateway, `detail` the provider's explanation.
+    """
+    word = worse(word, native)
+    reason = finish_reason(word)
+    if reason == "error":
+        detail = str(getattr(word, "value", word))
+    malformed = reason == "error" and str(detail).lower().startswith("malformed")
+    return Finish(message, choice, reason, detail, malformed, last, word == "pause_turn")
+
+
+def failed(error: Any, *, last: bool = True) -> Finish:
+    """Return the statement of a provider's error: a text or an object with a `message`."""
+    return Finish(reason="error", detail=error_text(error), last=last)
+
+
+def usage(holder: Any, *names: str) -> list[Statement]:
+    """Return the statement of a field with token counts; none if it is not an object."""
+    counts = first(holder, *names)
+    return [Usage(counts)] if isinstance(counts, dict) else []

@@ -13,35 +13,36 @@ import re
 from typing import Any, Final, cast
 
 from ..errors import Problem
-from .fields import ABSENT, as_id, as_index, as_object, as_text, either, items
+from ..paths import ABSENT
+from .fields import as_id, as_index, as_object, as_text, first, items
 from .statements import Aggregate, CallDelta, Result, Statement
 
 UPDATES: Final = ("tools_call_update", "tool_call_update")
 RESULTS: Final = ("tool_result", "tool_call_result")
 KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate")
-ENDED = ("complete", "error", "truncated")
+ENDED: Final = ("complete", "error", "truncated")
 # The public server puts another time into the message's id with each chunk.
 _TIME: Final = re.compile("-[0-9A-F]{15}(?=-)")
 
 
 def accepts(event: dict[str, Any]) -> bool:
-    return either(event, "kind", "$type") in KINDS
+    return first(event, "kind", "$type") in KINDS
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    kind, payload = either(event, "kind", "$type"), as_object(event.get("payload"))
-    message = as_id(either(event, "messageId", "generation_id"))
+    kind, payload = first(event, "kind", "$type"), as_object(event, "payload")
+    message = as_id(event, "messageId", "generation_id")
     if payload:
         event, message = payload, message and _TIME.sub("", message)
     if kind in UPDATES:
         one = event.get("toolCallUpdate", event if kind == "tool_call_update" else None)
-        updates = items(event.get("tool_call_updates", [one]))
+        updates = items({"": event.get("tool_call_updates", [one])}, "")
         return [_call(call, message) for call in updates]
     if kind in RESULTS:
         return [_result(event)]
     if kind == "tools_aggregate":
-        calls = items(either(event, "tool_calls", "toolCalls"))
-        results = items(either(event, "tool_results", "toolResults"))
+        calls = items(event, "tool_calls", "toolCalls")
+        results = items(event, "tool_results", "toolResults")
         aggregate = Aggregate(message, [_call(call, message, final=True) for call in calls])
         return [aggregate, *map(_result, results)]
     return []
@@ -50,22 +51,19 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 def _call(call: dict[str, Any], message: str | None, *, final: bool = False) -> CallDelta:
     """Return a delta with its fragments, or the final state of a call with its value."""
     fragments, error, status = map(call.get, ("json_update_fragments", "error", "status"))
-    return CallDelta(
-        as_id(either(call, "tool_call_id", "toolCallId")),
-        as_index(call.get("index")),
-        as_text(call.get("function_name")),
-        as_text(call.get("function_args")),
-        message,
-        free=call.get("encoding") == "text",
-        value=call.get("args", ABSENT) if final else ABSENT,
-        received=True,
-        fragments=fragments if isinstance(fragments, list) and not final else None,
-        status=status if status in ENDED else None,
-        error=cast(Problem, error) if isinstance(error, dict) else None,
-    )
+    id, index = as_id(call, "tool_call_id", "toolCallId"), as_index(call, "index")
+    name, text = as_text(call, "function_name"), as_text(call, "function_args")
+    delta = CallDelta(id, index, name, text, message, received=True)
+    delta.free = call.get("encoding") == "text"
+    delta.status = status if status in ENDED else None
+    delta.error = cast(Problem, error) if isinstance(error, dict) else None
+    if final:
+        delta.value = call.get("args", ABSENT)
+    elif isinstance(fragments, list):
+        delta.fragments = fragments
+    return delta
 
 
 def _result(result: dict[str, Any]) -> Result:
-    call = as_id(either(result, "tool_call_id", "toolCallId"))
-    failed = either(result, "is_error", "isError") is True
-    return Result(call, result.get("result"), failed)
+    call = as_id(result, "tool_call_id", "toolCallId")
+    return Result(call, result.get("result"), first(result, "is_error", "isError") is True)

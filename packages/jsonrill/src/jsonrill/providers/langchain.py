@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_chat
-from .common import as_usage, finished
-from .fields import as_id, as_index, as_object, as_text, items
+from .fields import as_id, as_index, as_object, as_text, finished, items, usage
 from .objects import as_data
 from .statements import CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
 CHUNK, MESSAGE, RESULT = "AIMessageChunk", ("ai", "AIMessage"), ("tool", "ToolMessage")
-HUMAN = ("human", "HumanMessage")
 # The fields in which providers say why they stopped.
 REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 # Ids that LangChain makes where the provider sent none with a chunk.
@@ -24,9 +22,7 @@ RUNS = ("run-", "lc_run-")
 
 
 def accepts(event: dict[str, Any]) -> bool:
-    if is_message(event) and event.get("type") not in HUMAN:
-        return True
-    return str(event.get("event")).startswith("on_") and "run_id" in event
+    return is_message(event) or (str(event.get("event")).startswith("on_") and "run_id" in event)
 
 
 def is_message(message: Any) -> bool:
@@ -34,93 +30,73 @@ def is_message(message: Any) -> bool:
     if not isinstance(message, dict):
         names = ("type", "content", "tool_call_id")
         message = {name: getattr(message, name, None) for name in names}
-    kind = message.get("type")
-    if kind in RESULT:
+    if message.get("type") in RESULT:
         return bool(message.get("tool_call_id"))
-    return message.get("content") is not None and kind in (CHUNK, *MESSAGE, *HUMAN)
+    return message.get("content") is not None and message.get("type") in (CHUNK, *MESSAGE)
 
 
-class LangChainReader:
+class Translation:
     """Translates messages and events; remembers which messages were streamed."""
 
     def __init__(self) -> None:
-        self._streamed: set[str | None] = set()
+        self._streamed: set[str] = set()
         # The current message of each task that streams one.
         self._messages: dict[str | None, str | None] = {}
         self._call = 0
 
-    @property
-    def has_streamed(self) -> bool:
-        """True if a message has been read."""
-        return bool(self._streamed)
-
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         if "event" not in event:
             return self.read(event)
-        data, run = as_object(event.get("data")), as_id(event.get("run_id"))
+        data, run = as_object(event, "data"), as_id(event, "run_id")
+        chunk, output = as_data(data.get("chunk")), as_data(data.get("output"))
         match event["event"]:
             case "on_chat_model_stream":
-                return self.read(as_data(data.get("chunk")), run)
+                return self.read(chunk, run)
             case "on_llm_stream":
-                chunk = as_data(data.get("chunk"))
-                text = as_text(chunk) or as_text(as_object(chunk).get("text"))
+                text = chunk if isinstance(chunk, str) else as_text(chunk, "text")
                 return [Text(text)] if text else []
             case "on_chat_model_end":
-                statements = self.read(as_data(data.get("output")), run, is_last=True)
-                return [*statements, Finish(run)]
+                return [*self.read(output, run, is_last=True), Finish(run)]
             case "on_tool_end":
-                return self.read(as_data(data.get("output")), run)
+                return self.read(output, run)
         return []
 
     def read(
-        self, data: Any, scope: str | None = None, task: str | None = None, is_last: bool = False
+        self, message: Any, scope: str | None = None, task: str | None = None, is_last: bool = False
     ) -> list[Statement]:
         """Return the statements of a message.
 
         `scope` names the response, where it is known; `task` the one that streams it, if several do
         at once.
         """
-        message = as_object(data)
-        kind, id = message.get("type"), as_id(message.get("id"))
+        kind, id = as_text(message, "type"), as_id(message, "id")
         if kind in RESULT:
             is_error = message.get("status") == "error"
-            return [Result(as_id(message.get("tool_call_id")), message.get("content"), is_error)]
-        if kind != CHUNK and kind not in MESSAGE:
+            return [Result(as_id(message, "tool_call_id"), message.get("content"), is_error)]
+        names = {name for name in (id, scope) if name is not None}
+        if kind in MESSAGE or (kind == CHUNK and is_last):
+            was_streamed = not names.isdisjoint(self._streamed)
+            self._streamed |= names
+            return [] if was_streamed else self._complete(message, scope or id)
+        if kind != CHUNK:
             return []
-        if kind != CHUNK or is_last:
-            if {id, scope} & (self._streamed - {None}):
-                return []
-            self._streamed.add(id)
-            return self._complete(message, scope or id)
-        self._streamed |= {id, scope}
+        self._streamed |= names
         if scope is None:
             scope = self._messages[task] = _same(id, self._messages.get(task))
-        calls: list[Statement] = [
-            CallDelta(
-                as_id(chunk.get("id")),
-                as_index(chunk.get("index")),
-                as_text(chunk.get("name")),
-                as_text(chunk.get("args")),
-                scope,
-            )
-            for chunk in items(message.get("tool_call_chunks"))
-        ]
-        return _content(message) + calls + _end(message, scope)
-
-    def skip(self, message: dict[str, Any]) -> None:
-        """Note that this message is not part of the answer."""
-        self._streamed.add(as_id(message.get("id")))
+        statements = _content(message)
+        for chunk in items(message, "tool_call_chunks"):
+            index, text = as_index(chunk, "index"), as_text(chunk, "args")
+            name = as_text(chunk, "name")
+            statements.append(CallDelta(as_id(chunk, "id"), index, name, text, scope))
+        return statements + _end(message, scope)
 
     def _complete(self, message: dict[str, Any], scope: str | None) -> list[Statement]:
         statements = _content(message)
-        for call in items(message.get("tool_calls")):
+        for call in items(message, "tool_calls"):
             self._call += 1
-            id, name = as_id(call.get("id")) or f"call-{self._call}", as_text(call.get("name"))
-            end = End(value=as_object(call.get("args")))
-            statements.append(CallDelta(id, None, name, message=scope, end=end))
-        ends = _end(message, scope)
-        has_finish = any(isinstance(it, Finish) for it in ends)
-        return statements + ends + ([] if has_finish else [Finish(scope)])
+            id, end = as_id(call, "id") or f"call-{self._call}", End(value=as_object(call, "args"))
+            statements.append(CallDelta(id, None, as_text(call, "name"), message=scope, end=end))
+        return [*statements, *_end(message, scope), Finish(scope)]
 
 
 def _same(id: str | None, known: str | None) -> str | None:
@@ -134,25 +110,25 @@ def _same(id: str | None, known: str | None) -> str | None:
 
 
 def _content(message: dict[str, Any]) -> list[Statement]:
-    thought = as_text(as_object(message.get("additional_kwargs")).get("reasoning_content"))
+    thought = as_text(message.get("additional_kwargs"), "reasoning_content")
     statements: list[Statement] = [Reasoning(thought)] if thought else []
     content = message.get("content")
-    for block in [content] if isinstance(content, str) else items(content):
+    for block in [content] if isinstance(content, str) else items(message, "content"):
         match block:
             case {"type": "reasoning", "reasoning": str(thought)} if thought:
                 statements.append(Reasoning(thought))
             case {"type": "reasoning", "summary": list(summary)}:
                 statements += openai_chat.thoughts(summary, 0)
-            case {"type": "thinking"} | {"type": "text"} | str():
+            case _:
                 statements += openai_chat.content(block, 0)
     return statements
 
 
 def _end(message: dict[str, Any], scope: str | None) -> list[Statement]:
-    about = as_object(message.get("response_metadata"))
-    reason = next((word for key in REASONS if (word := as_text(about.get(key)))), None)
+    about = as_object(message, "response_metadata")
+    reason = next((word for key in REASONS if (word := as_text(about, key))), None)
     if reason == "incomplete":
-        reason = as_text(as_object(about.get("incomplete_details")).get("reason")) or reason
+        reason = as_text(about.get("incomplete_details"), "reason") or reason
     has_ended = message.get("chunk_position") == "last" or reason not in (None, "in_progress")
-    usage = as_usage(message.get("usage_metadata"))
-    return [*usage, finished(reason, scope)] if has_ended else usage
+    counts = usage(message, "usage_metadata")
+    return [*counts, finished(reason, scope)] if has_ended else counts

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_chat
-from .common import as_usage, failed
-from .fields import as_id, as_index, as_text, either, typed
+from .fields import as_id, as_index, as_text, failed, typed, usage
 from .statements import Begin, CallDelta, Finish, Statement
 
 # Its chat completions look like OpenAI's, and are recognised as such.
@@ -19,20 +18,18 @@ accepts = typed("function.call.", "conversation.response.", "message.output.", "
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    index = as_index(either(event, "output_index", "outputIndex"))
+    index = as_index(event, "output_index", "outputIndex")
     match event:
         case {"choices": _}:
-            statements = openai_chat.translate(event, as_id(event.get("id")))
-            return [_distrust(one) for one in statements]
+            statements = openai_chat.translate(event, as_id(event, "id"))
+            for call in statements:
+                if isinstance(call, CallDelta) and call.id is None and call.index == 0:
+                    call.index = None
+            return statements
         case {"type": "function.call.delta"}:
-            arguments = event.get("arguments")
-            call = CallDelta(
-                id=as_id(either(event, "tool_call_id", "toolCallId")),
-                index=index,
-                name=as_text(event.get("name")),
-                text=as_text(arguments),
-            )
-            if isinstance(arguments, dict):
+            id, name = as_id(event, "tool_call_id", "toolCallId"), as_text(event, "name")
+            call = CallDelta(id, index, name, as_text(event, "arguments"))
+            if isinstance(arguments := event.get("arguments"), dict):
                 call.value = arguments
             return [call]
         case {"type": "message.output.delta", "content": content}:
@@ -40,14 +37,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "conversation.response.started"}:
             return [Begin()]
         case {"type": "conversation.response.done"}:
-            return [*as_usage(event.get("usage")), Finish(last=True)]
+            return [*usage(event, "usage"), Finish(last=True)]
         case {"type": "conversation.response.error"}:
             return [failed(event)]
-        case _:
-            return []
-
-
-def _distrust(statement: Statement) -> Statement:
-    if isinstance(statement, CallDelta) and statement.id is None and statement.index == 0:
-        statement.index = None
-    return statement
+    return []

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
-# How many values an event may have.
-_MOST: Final = 100_000
 # Fields that grow with every event, or lead to far more than the event says.
 _LEFT_OUT: Final = frozenset(("snapshot", "agent", "new_agent", "source_agent", "target_agent"))
 # The key under which an event that is a list or a tuple has its elements.
@@ -41,18 +39,14 @@ def plain(event: Any) -> dict[str, Any] | None:
     return event
 
 
-def as_data(value: Any, budget: list[int] | None = None) -> Any:
-    """Return the content of an object as dicts and lists; `ValueError` if there is too much."""
-    budget = [_MOST] if budget is None else budget
-    budget[0] -= 1
-    if budget[0] < 0:
-        raise ValueError("not an event")
+def as_data(value: Any) -> Any:
+    """Return the content of an object as dicts and lists."""
     if value is None or isinstance(value, (str, bytes, int, float)):
         return value
     if isinstance(value, Mapping):
-        return {key: as_data(item, budget) for key, item in value.items()}
+        return {key: as_data(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [as_data(item, budget) for item in value]
+        return [as_data(item) for item in value]
     if isinstance(value, type):
         return None
     if hasattr(value, "model_dump"):
@@ -61,17 +55,11 @@ def as_data(value: Any, budget: list[int] | None = None) -> Any:
         return None
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    if is_dataclass(value):
-        names = [field.name for field in fields(value)]
-    elif hasattr(value, "__dict__"):
-        names = [*vars(value)]
-    else:
+    if not (is_dataclass(value) or hasattr(value, "__dict__")):
         return str(value)  # a date, for instance
-    return {
-        name: as_data(getattr(value, name), budget)
-        for name in names
-        if name not in _LEFT_OUT and not name.startswith("_")
-    }
+    names = [field.name for field in fields(value)] if is_dataclass(value) else [*vars(value)]
+    shown = [name for name in names if name not in _LEFT_OUT and not name.startswith("_")]
+    return {name: as_data(getattr(value, name)) for name in shown}
 
 
 def _from_model(model: Any) -> Any:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .common import failed, finished
-from .fields import as_id, as_index, as_object, as_text, items
+from .fields import as_id, as_index, as_object, as_text, failed, finished, items
 from .statements import Begin, CallDelta, End, Finish, Reasoning, Statement, Text, Usage
 
 COUNTS = ("prompt_eval_count", "eval_count", "total_duration", "eval_duration")
@@ -21,7 +20,7 @@ def accepts(event: dict[str, Any]) -> bool:
     )
 
 
-class OllamaReader:
+class Translation:
     """Translates events, which name no response: the one after the last event of one begins one."""
 
     def __init__(self) -> None:
@@ -33,7 +32,7 @@ class OllamaReader:
             return statements  # an event of another provider
         if not self._is_open:
             statements.insert(0, Begin())
-        self._is_open = not (statements and isinstance(statements[-1], Finish))
+        self._is_open = not isinstance(statements[-1], Finish) if statements else True
         return statements
 
 
@@ -41,22 +40,19 @@ def _statements(event: dict[str, Any]) -> list[Statement]:
     if error := event.get("error"):
         return [failed(error)]
     statements: list[Statement] = []
-    message = as_object(event.get("message"))
-    if thought := as_text(message.get("thinking")) or as_text(event.get("thinking")):
+    message = as_object(event, "message")
+    if thought := as_text(message, "thinking") or as_text(event, "thinking"):
         statements.append(Reasoning(thought))
-    if text := as_text(message.get("content")) or as_text(event.get("response")):
+    if text := as_text(message, "content") or as_text(event, "response"):
         statements.append(Text(text))
-    statements += [_call(call) for call in items(message.get("tool_calls"))]
+    for call in items(message, "tool_calls"):
+        function = as_object(call, "function")
+        arguments = function.get("arguments")
+        end = End(text=arguments) if isinstance(arguments, str) else End(value=arguments or {})
+        id, index = as_id(call, "id"), as_index(function, "index")
+        statements.append(CallDelta(id, index, as_text(function, "name"), end=end))
     if event.get("done") is True:
         if counts := {name: event[name] for name in COUNTS if event.get(name) is not None}:
             statements.append(Usage(counts))
         statements.append(finished(event.get("done_reason"), last=True))
     return statements
-
-
-def _call(call: dict[str, Any]) -> CallDelta:
-    function = as_object(call.get("function"))
-    index = as_index(function.get("index"))
-    name, arguments = as_text(function.get("name")), function.get("arguments")
-    end = End(text=arguments) if isinstance(arguments, str) else End(value=arguments or {})
-    return CallDelta(as_id(call.get("id")), index, name, end=end)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import openai_responses
 from .fields import as_id, as_object, as_text, items, typed
-from .openai_responses import ResponsesReader, item_statements
 from .statements import Finish, Result, Statement, Text
 
 FAKE_ID = "__fake_id__"
@@ -17,33 +17,29 @@ FAKE_ID = "__fake_id__"
 accepts = typed("raw_response_event", "run_item_stream_event", "agent_updated_stream_event")
 
 
-class AgentsReader:
+class Translation:
     """Translates events; remembers whether the responses were streamed."""
 
     def __init__(self) -> None:
-        self._responses = ResponsesReader()
         self._has_streamed = False
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         if event.get("type") == "raw_response_event":
-            return self._raw(as_object(event.get("data")))
-        item = as_object(event.get("item"))
-        raw = as_object(item.get("raw_item"))
+            return self._raw(as_object(event, "data"))
+        item = as_object(event, "item")
+        raw = as_object(item, "raw_item")
         if item.get("type") == "tool_call_output_item":
-            return [Result(as_id(raw.get("call_id")), item.get("output", raw.get("output")))]
+            return [Result(as_id(raw, "call_id"), item.get("output", raw.get("output")))]
         if self._has_streamed:
             return []
         if raw.get("type") == "message":
-            texts = [as_text(part.get("text")) for part in items(raw.get("content"))]
+            texts = [as_text(part, "text") for part in items(raw, "content")]
             return [Text(text) for text in texts if text]
-        return item_statements(raw, None, done=True)
+        return openai_responses.item_statements(raw, None, done=True)
 
     def _raw(self, data: dict[str, Any]) -> list[Statement]:
         self._has_streamed = True
-        if data.get("type") == "response.created":
-            # Each response counts its events from 0.
-            self._responses = ResponsesReader()
-        statements = self._responses(_without_fake_ids(data))
+        statements = openai_responses.translate(_without_fake_ids(data))
         for statement in statements:
             if isinstance(statement, Finish):
                 statement.last = False

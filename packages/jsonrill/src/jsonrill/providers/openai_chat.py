@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .common import as_usage, failed, finished
-from .fields import as_id, as_index, as_object, as_text, either, items
+from .fields import as_id, as_index, as_object, as_text, failed, finished, first, items, usage
 from .statements import CallDelta, Finish, Reasoning, Statement, Text
 
 # The most response ids that are remembered.
@@ -24,7 +23,7 @@ def accepts(event: dict[str, Any]) -> bool:
     return isinstance(event.get("choices"), list)
 
 
-class ChatReader:
+class Translation:
     """Translates chunks; remembers their ids, to see whether they are those of responses.
 
     An id that has not come before begins a response, unless its chunk can only continue one. From
@@ -40,19 +39,16 @@ class ChatReader:
         self._has_ended = False
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
-        id = event.get("id")
-        was_changing = self._is_changing
+        id, was_changing = as_id(event, "id"), self._is_changing
         if id != self._id:
-            self._message = self._response(as_id(id), event)
-            self._id = id
+            self._id, self._message = id, self._response(id, event)
         statements = translate(event, self._message)
-        if self._is_changing:
-            for statement in statements:
-                if isinstance(statement, Finish):
-                    self._has_ended = True
-                    if not was_changing:
-                        # Earlier calls may have been taken for those of other responses.
-                        statement.message = statement.choice = None
+        for finish in statements:
+            if self._is_changing and isinstance(finish, Finish):
+                self._has_ended = True
+                if not was_changing:
+                    # Earlier calls may have been taken for those of other responses.
+                    finish.message = finish.choice = None
         return statements
 
     def _response(self, id: str | None, event: dict[str, Any]) -> str | None:
@@ -73,49 +69,48 @@ class ChatReader:
 
 def _continues(event: dict[str, Any]) -> bool:
     """Return whether no response begins with this chunk: more of a call, a later call, an end."""
-    for choice in items(event.get("choices")):
-        delta = as_object(choice.get("delta"))
-        if calls := items(either(delta, "tool_calls", "toolCalls")):
+    for choice in items(event, "choices"):
+        delta = as_object(choice, "delta")
+        if calls := items(delta, "tool_calls", "toolCalls"):
             return all(_is_later(call) for call in calls)
         keys = {key for key, value in delta.items() if value}
-        return bool(either(choice, "finish_reason", "finishReason")) and keys <= {"role"}
+        return bool(first(choice, "finish_reason", "finishReason")) and keys <= {"role"}
     return False
 
 
 def _is_later(call: dict[str, Any]) -> bool:
-    has_name = call.get("id") or as_object(call.get("function")).get("name")
-    return not has_name or bool(as_index(call.get("index")))
+    has_name = call.get("id") or as_object(call, "function").get("name")
+    return not has_name or bool(as_index(call, "index"))
 
 
 def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
     """Return the statements of a chunk of this response."""
     statements: list[Statement] = []
     error = event.get("error")
-    for choice in items(event.get("choices")):
-        number = as_index(choice.get("index")) or 0
-        if text := as_text(choice.get("text")):
+    for choice in items(event, "choices"):
+        number = as_index(choice, "index") or 0
+        if text := as_text(choice, "text"):
             statements.append(Text(text, number))
         # A server that does not stream answers with the message at once.
-        delta = choice.get("delta") if "delta" in choice else choice.get("message")
-        if isinstance(delta, dict):
-            statements += _delta(delta, message, number)
-        reason = as_text(either(choice, "finish_reason", "finishReason"))
+        delta = as_object(choice, "delta" if "delta" in choice else "message")
+        statements += _delta(delta, message, number)
+        reason = as_text(choice, "finish_reason", "finishReason")
         if reason and not error:  # with an error comes a `finish_reason` that says less
-            native = either(choice, "native_finish_reason", "nativeFinishReason")
+            native = first(choice, "native_finish_reason", "nativeFinishReason")
             statements.append(finished(reason, message, number, native=native))
-    statements += as_usage(event.get("usage"))
+    statements += usage(event, "usage")
     return [*statements, failed(error, last=False)] if error else statements
 
 
 def _delta(delta: dict[str, Any], message: str | None, choice: int) -> list[Statement]:
     # Several fields may repeat the same thought.
-    thought = either(delta, "reasoning_content", "reasoningContent") or delta.get("reasoning")
-    thought = thought or either(delta, "reasoning_details", "reasoningDetails")
+    thought = first(delta, "reasoning_content", "reasoningContent") or delta.get("reasoning")
+    thought = thought or first(delta, "reasoning_details", "reasoningDetails")
     statements = thoughts(thought, choice) + content(delta.get("content"), choice)
-    if refusal := as_text(delta.get("refusal")):
+    if refusal := as_text(delta, "refusal"):
         statements.append(Text(refusal, choice, refusal=True))
-    calls = items(either(delta, "tool_calls", "toolCalls"))
-    if isinstance(function := either(delta, "function_call", "functionCall"), dict):
+    calls = items(delta, "tool_calls", "toolCalls")
+    if isinstance(function := first(delta, "function_call", "functionCall"), dict):
         calls.append({"function": function, "index": 0})
     return statements + [_call(call, message, choice) for call in calls]
 
@@ -126,7 +121,8 @@ def content(value: Any, choice: int, block: int | None = None) -> list[Statement
         case str():
             return [Text(value, choice, block)] if value else []
         case list():
-            return [it for chunk in items(value) for it in content(chunk, choice, block)]
+            chunks = [chunk for chunk in value if isinstance(chunk, dict)]
+            return [it for chunk in chunks for it in content(chunk, choice, block)]
         case {"type": "thinking", "thinking": thought}:
             return thoughts(thought, choice, block)
         case {"type": "text", "text": str(text)}:
@@ -136,22 +132,21 @@ def content(value: Any, choice: int, block: int | None = None) -> list[Statement
 
 def thoughts(value: Any, choice: int, block: int | None = None) -> list[Statement]:
     """Return the statements of reasoning: a text, or a list of texts or summaries."""
-    chunks = [{"text": value}] if isinstance(value, str) else items(value)
-    texts = [as_text(chunk.get("text") or chunk.get("summary")) for chunk in chunks]
+    chunks = [{"text": value}] if isinstance(value, str) else value
+    texts = [as_text(it, "text") or as_text(it, "summary") for it in items({"": chunks}, "")]
     return [Reasoning(text, choice, block) for text in texts if text]
 
 
 def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
-    id, index = as_id(call.get("id")), as_index(call.get("index"))
-    delta = CallDelta(id, index, message=message, choice=choice)
+    delta = CallDelta(as_id(call, "id"), as_index(call, "index"), message=message, choice=choice)
     match call:
         case {"function": dict(function)}:
             arguments = function.get("arguments")
-            delta.name, delta.text = as_text(function.get("name")), as_text(arguments)
+            delta.name, delta.text = as_text(function, "name"), as_text(function, "arguments")
             if isinstance(arguments, (dict, list)):
                 delta.value = arguments
             delta.unread = not isinstance(arguments, (str, dict, list)) and arguments is not None
         case {"custom": dict(custom)}:
-            delta.name, delta.text = as_text(custom.get("name")), as_text(custom.get("input"))
+            delta.name, delta.text = as_text(custom, "name"), as_text(custom, "input")
             delta.free = True
     return delta

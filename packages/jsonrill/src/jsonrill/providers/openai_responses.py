@@ -1,4 +1,4 @@
-"""OpenAI Responses: items with an id of their own, deltas that name the item, numbered events.
+"""OpenAI Responses: items with an id of their own, deltas that name the item.
 
 Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools
 (free text). The complete arguments come twice more at the end, and are only compared with the
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .common import as_usage, failed, finished
-from .fields import ABSENT, as_id, as_index, as_object, as_text, either, items, typed
+from ..paths import ABSENT
+from .fields import as_id, as_index, as_object, as_text, failed, finished, items, typed, usage
 from .statements import Begin, CallDelta, End, Keep, Reasoning, Result, Statement, Text
 
 REFUSAL = "response.refusal.delta"
@@ -26,77 +26,31 @@ FINISHES = ("response.completed", "response.incomplete", "response.failed")
 accepts = typed("response.")
 
 
-class ResponsesReader:
-    """Translates events; remembers the last `sequence_number` to skip events that come again."""
-
-    def __init__(self) -> None:
-        self._number = -1
-        self._last: dict[str, Any] | None = None
-        # Some servers write the same number on every event.
-        self._is_trusted = True
-        self._response: str | None = None
-        self._items: set[str] = set()
-
-    def __call__(self, event: dict[str, Any]) -> list[Statement]:
-        kind, index = event.get("type"), _index(event)
-        if kind == "error":  # never a repetition, whatever number it has
-            return [failed(event.get("error") or event)]
-        if not isinstance(kind, str) or self._is_repeated(kind, event):
-            return []
-        if kind in TEXTS or kind in THOUGHTS:
-            text = as_text(event.get("delta"))
-            if text is None:
-                return []
-            if kind in THOUGHTS:
-                return [Reasoning(text, 0, index)]
-            return [Text(text, 0, index, kind == REFUSAL)]
-        if kind.startswith("response.output_item."):
-            item = as_object(event.get("item"))
-            return item_statements(item, index, done=kind.endswith(".done"))
-        return _arguments(kind, event) or _lifecycle(kind, event)
-
-    def _is_repeated(self, kind: str, event: dict[str, Any]) -> bool:
-        number = as_index(either(event, "sequence_number", "sequenceNumber"))
-        if number is None:
-            return False
-        if number == self._number and self._last != event:
-            self._is_trusted = False
-        response = as_id(as_object(event.get("response")).get("id"))
-        held = as_object(event.get("item"))
-        item = as_id(held.get("id")) or as_id(either(held, "call_id", "callId"))
-        if number <= self._number and not self._is_another(kind, response, item):
-            return self._is_trusted
-        if response is not None and response != self._response:
-            self._response = response
-            self._items.clear()
-        if item is not None:
-            self._items.add(item)
-        self._number, self._last = number, event
-        return False
-
-    def _is_another(self, kind: str, response: str | None, item: str | None) -> bool:
-        """Return whether another response begins, whose events are numbered from 0 again."""
-        if kind in BEGINS:
-            return response is not None and response != self._response
-        is_added = kind == "response.output_item.added"
-        return is_added and item is not None and item not in self._items
+def translate(event: dict[str, Any]) -> list[Statement]:
+    kind, index = str(event.get("type")), as_index(event, "output_index", "outputIndex")
+    text = as_text(event, "delta")
+    if kind == "error":
+        return [failed(event.get("error") or event)]
+    if kind in TEXTS:
+        return [Text(text, 0, index, kind == REFUSAL)] if text else []
+    if kind in THOUGHTS:
+        return [Reasoning(text, 0, index)] if text else []
+    if kind.startswith("response.output_item."):
+        return item_statements(as_object(event, "item"), index, done=kind.endswith(".done"))
+    return _arguments(kind, index, event) or _lifecycle(kind, as_object(event, "response"))
 
 
-def _index(event: dict[str, Any]) -> int | None:
-    return as_index(either(event, "output_index", "outputIndex"))
-
-
-def _arguments(kind: str, event: dict[str, Any]) -> list[Statement]:
+def _arguments(kind: str, index: int | None, event: dict[str, Any]) -> list[Statement]:
     """Return the statement of a delta of a call's arguments, or of all of them once more."""
     stem, _, step = kind.rpartition(".")
     field = ARGUMENTS.get(stem)
     if field is None or step not in ("delta", "done"):
         return []
-    alias, name = as_id(either(event, "item_id", "itemId")), as_text(event.get("name"))
-    delta = CallDelta(None, _index(event), name, alias=alias, free=field == "input")
+    delta = CallDelta(None, index, as_text(event, "name"), free=field == "input")
+    delta.alias = as_id(event, "item_id", "itemId")
     if step == "delta":
-        delta.text = as_text(event.get("delta"))
-    elif text := as_text(event.get(field)):
+        delta.text = as_text(event, "delta")
+    elif text := as_text(event, field):
         # Without text it may be an item that was cut off before its first argument.
         delta.end = End(text)
     return [delta]
@@ -109,10 +63,10 @@ def item_statements(item: dict[str, Any], index: int | None, *, done: bool) -> l
     kept: list[Statement] = [Keep(item, index)] if done and index is not None else []
     if field is None:
         return kept
-    alias, text, is_mcp = as_id(item.get("id")), as_text(item.get(field)), kind == "mcp_call"
+    alias, text, is_mcp = as_id(item, "id"), as_text(item, field), kind == "mcp_call"
     # An MCP call has no other id than its item.
-    id = as_id(either(item, "call_id", "callId")) or (alias if is_mcp else None)
-    call = CallDelta(id, index, as_text(item.get("name")), alias=alias, hosted=is_mcp)
+    id = as_id(item, "call_id", "callId") or (alias if is_mcp else None)
+    call = CallDelta(id, index, as_text(item, "name"), alias=alias, hosted=is_mcp)
     call.free = field == "input"
     if not done:
         call.preset = text or ABSENT
@@ -126,17 +80,16 @@ def item_statements(item: dict[str, Any], index: int | None, *, done: bool) -> l
     return [call, *kept]
 
 
-def _lifecycle(kind: str, event: dict[str, Any]) -> list[Statement]:
-    response = as_object(event.get("response"))
+def _lifecycle(kind: str, response: dict[str, Any]) -> list[Statement]:
     if kind in BEGINS:
-        return [Begin(message)] if (message := as_id(response.get("id"))) else []
+        return [Begin(message)] if (message := as_id(response, "id")) else []
     if kind not in FINISHES:
         return []
     statements: list[Statement] = []
-    for index, item in enumerate(items(response.get("output"))):
+    for index, item in enumerate(items(response, "output")):
         statements += item_statements(item, index, done=True)
-    details = as_object(either(response, "incomplete_details", "incompleteDetails"))
+    details = as_object(response, "incomplete_details", "incompleteDetails")
     finish = finished(details.get("reason") or kind.removeprefix("response."), last=True)
     if kind == "response.failed":
         finish = failed(response.get("error"))
-    return [*statements, *as_usage(response.get("usage")), finish]
+    return [*statements, *usage(response, "usage"), finish]

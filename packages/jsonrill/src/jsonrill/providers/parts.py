@@ -7,12 +7,11 @@ cannot belong to the current turn, such as more of a text that is complete, begi
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from ..errors import CUTS
-from .common import failed
-from .fields import ABSENT, as_id, as_index, as_object, as_text
-from .finish import Reason
+from ..paths import ABSENT
+from .fields import as_id, as_index, as_object, as_text, failed
 from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
 KINDS: Final = ("text", "reasoning", "call", "result")
@@ -20,12 +19,12 @@ KINDS: Final = ("text", "reasoning", "call", "result")
 
 def accepts(event: dict[str, Any]) -> bool:
     kind = event.get("kind")
-    if kind not in KINDS or as_index(event.get("index")) is None:
+    if kind not in KINDS or as_index(event, "index") is None:
         return False
     return isinstance(event.get("call"), dict) if kind in ("call", "result") else "delta" in event
 
 
-class PartReader:
+class Translation:
     """Translates the parts of a conversation."""
 
     def __init__(self) -> None:
@@ -36,42 +35,39 @@ class PartReader:
         self._seen: dict[int, tuple[str, str | None, bool]] = {}
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
-        kind, index = event.get("kind"), as_index(event.get("index"))
+        kind, index = event.get("kind"), as_index(event, "index")
         if kind not in KINDS or index is None:
             # The end of an event stream of parts whose source failed.
             return [failed(event.get("error"))] if event.get("status") == "ERROR" else []
-        call, delta = as_object(event.get("call")), as_text(event.get("delta"))
-        id, error, reason = as_id(call.get("id")), event.get("error"), event.get("reason")
+        call, delta = as_object(event, "call"), as_text(event, "delta")
+        id, error, reason = as_id(call, "id"), event.get("error"), event.get("reason")
         if kind == "result":
             return [Result(id, event.get("result") if error is None else error, error is not None)]
-        is_complete = event.get("complete") is True
+        is_complete, end = event.get("complete") is True, _end(call)
         statements: list[Statement] = []
         if self._begins_turn(kind, index, id, event):
             self._turn += 1
             self._seen.clear()
             statements.append(Begin(f"turn-{self._turn}"))
+        has_ended = is_complete or end is not None or reason in CUTS
+        self._seen[index] = kind, id, has_ended
         if kind == "call":
-            end = _end(call)
-            self._seen[index] = kind, id, is_complete or end is not None
-            name, is_free = as_text(call.get("name")), call.get("encoding") == "text"
             # Whatever becomes of its id, it is the call of this part.
-            of_part = CallDelta(id, index, name, delta, f"turn-{self._turn}", alias=f"part-{index}")
-            of_part.free, of_part.end = is_free, end
-            of_part.hosted = call.get("hosted") is True
-            statements.append(of_part)
-        else:
-            self._seen[index] = kind, None, is_complete or reason in CUTS
-            if delta is not None or is_complete:
-                make = Reasoning if kind == "reasoning" else Text
-                statements.append(make(delta or "", block=index, ends=is_complete))
-        if isinstance(reason, str) and reason in CUTS:
+            more = CallDelta(id, index, as_text(call, "name"), delta, alias=f"part-{index}")
+            more.message, more.end = f"turn-{self._turn}", end
+            more.free, more.hosted = call.get("encoding") == "text", call.get("hosted") is True
+            statements.append(more)
+        elif delta is not None or is_complete:
+            make = Reasoning if kind == "reasoning" else Text
+            statements.append(make(delta or "", block=index, ends=is_complete))
+        if reason in CUTS:
             # The error is the reason's meaning and, after it, the provider's explanation.
             detail = str(error or "").partition(f"{CUTS[reason]}: ")[2]
-            statements.append(Finish(reason=cast(Reason, reason), detail=detail or None))
+            statements.append(Finish(reason=reason, detail=detail or None))
         return statements
 
     def _begins_turn(self, kind: str, index: int, id: str | None, event: dict[str, Any]) -> bool:
-        sent, self._sent_turn = self._sent_turn, as_index(event.get("turn")) or 0
+        sent, self._sent_turn = self._sent_turn, as_index(event, "turn") or 0
         if sent is not None and self._sent_turn != sent:
             return True
         if index not in self._seen:
@@ -89,6 +85,5 @@ def _end(call: dict[str, Any]) -> End | None:
         case "truncated":
             return End(incomplete=True)
         case "error":
-            message = as_object(call.get("error")).get("message")
-            return End(error=as_text(message) or "the call is in error")
+            return End(error=as_text(call.get("error"), "message") or "the call is in error")
     return None

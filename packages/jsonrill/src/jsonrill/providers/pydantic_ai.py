@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import ABSENT, as_id, as_index, as_object, as_text
+from ..paths import ABSENT
+from .fields import as_id, as_index, as_object, as_text
 from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
 CALLS = ("tool-call", "builtin-tool-call", "native-tool-call")
@@ -18,24 +19,27 @@ def accepts(event: dict[str, Any]) -> bool:
     return event.get("event_kind") in (*OTHERS, *TOOL_CALLS, *TOOL_RESULTS)
 
 
-class PydanticAIReader:
+class Translation:
     """Translates events; remembers the parts, to see that another response begins."""
 
     def __init__(self) -> None:
         self._parts: dict[int, str | None] = {}
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
-        index = as_index(event.get("index"))
-        part = as_object(event.get("part") or event.get("result"))
+        index, delta = as_index(event, "index"), as_object(event, "delta")
+        part = as_object(event, "part", "result")
         match event.get("event_kind"):
             case "part_start":
-                return self._begin(index, as_id(part.get("tool_call_id"))) + _part(index, part)
+                return self._begin(index, as_id(part, "tool_call_id")) + _part(index, part)
+            case "part_delta" if delta.get("part_delta_kind") == "tool_call":
+                call = CallDelta(None, index, as_text(delta, "tool_name_delta"), opens=False)
+                return [_with_args(call, delta.get("args_delta"))]
             case "part_delta":
-                return _delta(index, as_object(event.get("delta")))
+                return _text(delta.get("part_delta_kind"), as_text(delta, "content_delta"), index)
             case "part_end" if part.get("part_kind") in CALLS:
                 return [CallDelta(None, index, opens=False, end=_end(part))]
             case kind if kind in TOOL_CALLS:
-                id, name = as_id(part.get("tool_call_id")), as_text(part.get("tool_name"))
+                id, name = as_id(part, "tool_call_id"), as_text(part, "tool_name")
                 return [CallDelta(id, None, name, end=_end(part))]
             case kind if kind in TOOL_RESULTS:
                 return [_result(part)]
@@ -58,29 +62,22 @@ class PydanticAIReader:
 def _part(index: int | None, part: dict[str, Any]) -> list[Statement]:
     kind = part.get("part_kind")
     if kind in CALLS:
-        call = CallDelta(as_id(part.get("tool_call_id")), index, as_text(part.get("tool_name")))
+        call = CallDelta(as_id(part, "tool_call_id"), index, as_text(part, "tool_name"))
         call.hosted = kind != "tool-call"
         return [_with_args(call, part.get("args"))]
-    return [_result(part)] if kind in RESULTS else _text(kind, part.get("content"), index)
+    return [_result(part)] if kind in RESULTS else _text(kind, as_text(part, "content"), index)
 
 
-def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
-    kind = delta.get("part_delta_kind")
-    if kind == "tool_call":
-        call = CallDelta(None, index, as_text(delta.get("tool_name_delta")), opens=False)
-        return [_with_args(call, delta.get("args_delta"))]
-    return _text(kind, delta.get("content_delta"), index)
-
-
-def _text(kind: Any, text: Any, index: int | None) -> list[Statement]:
-    if kind not in ("text", "thinking") or not as_text(text):
+def _text(kind: Any, text: str | None, index: int | None) -> list[Statement]:
+    if kind not in ("text", "thinking") or text is None:
         return []
     return [Text(text, 0, index) if kind == "text" else Reasoning(text, 0, index)]
 
 
 def _with_args(call: CallDelta, args: Any) -> CallDelta:
-    call.text = as_text(args)
-    if isinstance(args, dict) and args:
+    if args and isinstance(args, str):
+        call.text = args
+    elif args and isinstance(args, dict):
         call.value = args
     return call
 
@@ -93,6 +90,6 @@ def _end(part: dict[str, Any]) -> End:
 
 
 def _result(part: dict[str, Any]) -> Result:
-    has_failed = part.get("outcome") in ("failed", "denied")
-    is_error = has_failed or part.get("part_kind") == "retry-prompt"
-    return Result(as_id(part.get("tool_call_id")), part.get("content"), is_error)
+    is_retry = part.get("part_kind") == "retry-prompt"
+    is_error = is_retry or part.get("outcome") in ("failed", "denied")
+    return Result(as_id(part, "tool_call_id"), part.get("content"), is_error)

@@ -4,62 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any, Final, NamedTuple, get_args
+from importlib import import_module
+from typing import Any, Final, get_args
 
-from . import (
-    ag_ui,
-    anthropic,
-    bedrock,
-    cohere,
-    gemini,
-    jsonrill,
-    langchain,
-    langgraph,
-    mistral,
-    ollama,
-    openai_agents,
-    openai_chat,
-    openai_responses,
-    parts,
-    pydantic_ai,
-    vercel,
-)
-from .common import failed, finished
-from .fields import as_id, as_index, as_text
+from .fields import as_id, as_index, as_text, failed, finished
 from .objects import plain
 from .statements import CallDelta, End, Reasoning, Result, Statement, Text, Translate, Usage
 
-
-class Provider(NamedTuple):
-    """What a module offers: whether an event is its provider's, and a new translation of them.
-
-    `ends`: an event says that an answer has ended; otherwise the end of the source says it.
-    """
-
-    accepts: Callable[[dict[str, Any]], bool]
-    translation: Callable[[], Translate]
-    ends: bool = True
-
-
-# In the order in which an event is offered to them: those that are recognised most surely first.
-PROVIDERS: Final = {
-    "openai_chat": Provider(openai_chat.accepts, openai_chat.ChatReader),
-    "anthropic": Provider(anthropic.accepts, lambda: anthropic.translate),
-    "openai_responses": Provider(openai_responses.accepts, openai_responses.ResponsesReader),
-    "jsonrill": Provider(jsonrill.accepts, lambda: jsonrill.translate),
-    "parts": Provider(parts.accepts, parts.PartReader, ends=False),
-    "gemini": Provider(gemini.accepts, lambda: gemini.translate),
-    "bedrock": Provider(bedrock.accepts, lambda: bedrock.translate),
-    "mistral": Provider(mistral.accepts, lambda: mistral.translate),
-    "ag_ui": Provider(ag_ui.accepts, lambda: ag_ui.translate),
-    "cohere": Provider(cohere.accepts, lambda: cohere.translate),
-    "vercel": Provider(vercel.accepts, lambda: vercel.translate),
-    "ollama": Provider(ollama.accepts, ollama.OllamaReader),
-    "openai_agents": Provider(openai_agents.accepts, openai_agents.AgentsReader),
-    "pydantic_ai": Provider(pydantic_ai.accepts, pydantic_ai.PydanticAIReader),
-    "langchain": Provider(langchain.accepts, langchain.LangChainReader),
-    "langgraph": Provider(langgraph.accepts, langgraph.LangGraphReader),
-}
+# The modules, in the order in which an event is offered to them: those that are recognised most
+# surely first.
+_NAMES: Final = """
+    openai_chat anthropic openai_responses jsonrill parts gemini bedrock mistral ag_ui cohere vercel
+    ollama openai_agents pydantic_ai langchain langgraph
+""".split()
+PROVIDERS: Final[dict[str, Any]] = {name: import_module(f".{name}", __package__) for name in _NAMES}
 
 
 class Reader:
@@ -70,20 +28,19 @@ class Reader:
     event; if it is the first event, only an error is read.
     """
 
-    __slots__ = ("_accepts", "_translate", "_translations", "named", "provider")
+    __slots__ = ("_is_fixed", "_translate", "_translations", "named", "provider")
 
     def __init__(self, provider: str | Translate = "auto") -> None:
         self.named = provider
         # The provider of the last event; None if it is not known yet, or a function.
         self.provider: str | None = None
         self._translations: dict[str, Translate] = {}
-        self._accepts: Callable[[dict[str, Any]], bool] = _accept_nothing
         self._translate: Translate = _only_errors
+        self._is_fixed = provider != "auto"
         if callable(provider):
-            self._accepts, self._translate = _accept_all, _checked(provider)
+            self._translate = _checked(provider)
         elif provider != "auto":
             self._switch_to(_known(provider))
-            self._accepts = _accept_all
 
     @property
     def ends(self) -> bool:
@@ -92,8 +49,8 @@ class Reader:
 
     @property
     def ends_with_source(self) -> bool:
-        """True if the provider is known, and the end of the source ends the answer."""
-        return self.provider is not None and not PROVIDERS[self.provider].ends
+        """True if no event but the end of the source ends the answer."""
+        return self.provider == "parts"
 
     def feed(self, event: Any) -> Sequence[Statement]:
         """Return the statements of an event: a dict, JSON text, or a client library's object."""
@@ -101,16 +58,19 @@ class Reader:
             event = plain(event)
             if event is None:
                 return ()
-        if not self._accepts(event) and (name := recognise(event)) is not None:
-            self._switch_to(name)
+        if not self._is_fixed:
+            known = self.provider
+            if known is None or not PROVIDERS[known].accepts(event):
+                self._switch_to(recognise(event) or known)
         return self._translate(event)
 
-    def _switch_to(self, name: str) -> None:
-        self.provider = name
-        self._accepts = PROVIDERS[name].accepts
-        if name not in self._translations:
-            self._translations[name] = PROVIDERS[name].translation()
-        self._translate = self._translations[name]
+    def _switch_to(self, name: str | None) -> None:
+        if name is not None and name != self.provider:
+            if name not in self._translations:
+                module = PROVIDERS[name]
+                has_memory = hasattr(module, "Translation")
+                self._translations[name] = module.Translation() if has_memory else module.translate
+            self.provider, self._translate = name, self._translations[name]
 
 
 def recognise(event: Any) -> str | None:
@@ -118,7 +78,7 @@ def recognise(event: Any) -> str | None:
     event = plain(event)
     if event is None:
         return None
-    return next((name for name, it in PROVIDERS.items() if it.accepts(event)), None)
+    return next((name for name, module in PROVIDERS.items() if module.accepts(event)), None)
 
 
 def _known(name: Any) -> str:
@@ -128,14 +88,6 @@ def _known(name: Any) -> str:
     hint = f"did you mean {near[0]!r}" if near else f"use auto, {', '.join(PROVIDERS)}"
     end = "? You can also" if near else ", or"
     raise ValueError(f"provider is not {name!r}: {hint}{end} pass a function")
-
-
-def _accept_all(event: dict[str, Any]) -> bool:
-    return True
-
-
-def _accept_nothing(event: dict[str, Any]) -> bool:
-    return False
 
 
 def _only_errors(event: dict[str, Any]) -> Sequence[Statement]:
@@ -156,6 +108,7 @@ def _checked(function: Callable[[dict[str, Any]], Any]) -> Translate:
     return translate
 
 
+_CALL: Final = {"id", "index", "name", "arguments", "end"}
 _EXPECTED: Final = (
     "the provider function must return a list of statements, or of dicts such as"
     ' {{"text": "…"}}, {{"call": {{"id": "…", "name": "…", "arguments": "…"}}}} and'
@@ -183,8 +136,11 @@ def _as_statement(item: Any) -> Statement:
 
 
 def _as_call(call: dict[str, Any]) -> CallDelta:
-    id, index, arguments = as_id(call.get("id")), as_index(call.get("index")), call.get("arguments")
-    delta = CallDelta(id, index, as_text(call.get("name")), as_text(arguments))
+    arguments = call.get("arguments")
+    if not call.keys() <= _CALL or not isinstance(arguments, str | dict | None):
+        raise TypeError(_EXPECTED.format({"call": call}))
+    id, index, name = as_id(call, "id"), as_index(call, "index"), as_text(call, "name")
+    delta = CallDelta(id, index, name, as_text(call, "arguments"))
     if isinstance(arguments, dict):
         delta.value = arguments
     if call.get("end") is True:

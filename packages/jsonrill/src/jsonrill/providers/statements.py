@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import Problem
-from .fields import ABSENT
+from ..paths import ABSENT
 from .finish import Reason, is_complete
 
 

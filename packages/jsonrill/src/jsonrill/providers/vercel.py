@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .common import as_usage, failed, finished
-from .fields import ABSENT, as_error, as_id, as_object, as_text, either
+from ..paths import ABSENT
+from .fields import as_id, as_text, error_text, failed, finished, first, usage
 from .statements import Begin, CallDelta, End, Reasoning, Result, Statement, Text
 
 EVENTS = frozenset(
     "start start-step finish-step finish abort tool-call tool-result tool-error".split()
 )
-TEXTS: dict[str, type[Text | Reasoning]] = {"text-delta": Text, "reasoning-delta": Reasoning}
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -29,59 +28,50 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    kind = event.get("type")
-    if not isinstance(kind, str):
-        return []
-    call = as_id(event.get("toolCallId"))
+    kind = str(event.get("type"))
+    call = as_id(event, "toolCallId")
     if call is None and kind.startswith("tool-input-"):
-        call = as_id(event.get("id"))
+        call = as_id(event, "id")
     if call is not None:
         return _call(kind, call, event)
-    if kind in TEXTS:
-        text = as_text(event.get("delta")) or as_text(either(event, "text", "textDelta"))
-        return [TEXTS[kind](text)] if text else []
+    text = as_text(event, "delta") or as_text(event, "text", "textDelta")
     match kind:
+        case "text-delta":
+            return [Text(text)] if text else []
+        case "reasoning-delta":
+            return [Reasoning(text)] if text else []
         case "start":
-            return [Begin(as_id(event.get("messageId")))]
+            return [Begin(as_id(event, "messageId"))]
         case "finish":
             finish = finished(event.get("finishReason"), last=True)
-            return [*as_usage(either(event, "totalUsage", "usage")), finish]
+            return [*usage(event, "totalUsage", "usage"), finish]
         case "abort":
             return [finished(kind, last=True)]
         case "error":
-            error = event.get("errorText")
-            return [failed(event.get("error") if error is None else error, last=False)]
-        case _:
-            return []
+            return [failed(first(event, "errorText", "error"), last=False)]
+    return []
 
 
 def _call(kind: str, call: str, event: dict[str, Any]) -> list[Statement]:
-    name = as_text(event.get("toolName"))
-    hosted = event.get("providerExecuted") is True
+    hosted, error = event.get("providerExecuted") is True, first(event, "errorText", "error")
+    delta = CallDelta(call, None, as_text(event, "toolName"))
     match kind:
         case "tool-input-start":
-            free = event.get("inputEncoding") == "text"
-            return [CallDelta(call, None, name, free=free, hosted=hosted)]
+            delta.free, delta.hosted = event.get("inputEncoding") == "text", hosted
+            return [delta]
         case "tool-input-delta":
-            text = as_text(event.get("inputTextDelta")) or as_text(event.get("delta"))
+            text = as_text(event, "inputTextDelta") or as_text(event, "delta")
             return [CallDelta(call, None, None, text)]
-        case "tool-input-available" | "tool-call":
-            if event.get("invalid") is True:
-                return [_failed(call, name, event.get("error"))]
-            end = End(value=event.get("input", ABSENT))
-            return [CallDelta(call, None, name, hosted=hosted, end=end)]
-        case "tool-input-error":
-            return [_failed(call, name, event.get("errorText"))]
+        case "tool-input-available" | "tool-call" if event.get("invalid") is not True:
+            delta.hosted, delta.end = hosted, End(value=event.get("input", ABSENT))
+            return [delta]
+        case "tool-input-available" | "tool-call" | "tool-input-error":
+            why = "the input is not valid" if error is None else error_text(error)
+            delta.end = End(error=why)
+            return [delta]
         case "tool-output-available" | "tool-result":
             return [Result(call, event.get("output"))]
-        case "tool-output-error":
-            return [Result(call, event.get("errorText"), is_error=True)]
-        case "tool-error":
-            return [Result(call, as_error(event.get("error")), is_error=True)]
-        case _:
-            return []
-
-
-def _failed(call: str, name: str | None, error: Any) -> CallDelta:
-    why = as_text(error) or as_text(as_object(error).get("message"))
-    return CallDelta(call, None, name, end=End(error=why or "the input is not valid"))
+        case "tool-output-error" | "tool-error":
+            why = error if kind == "tool-output-error" else error_text(error)
+            return [Result(call, why, is_error=True)]
+    return []

@@ -2,7 +2,7 @@
 
 For providers that send values instead of text. One chain of containers and at most one string are
 open; a path that lies elsewhere closes them. Closed containers cannot grow: a part that would need
-that is a `ValueError`, and leaves the text unchanged. For example, these parts write this text:
+that is a `ValueError`, after which nothing can be written. For example, these parts write:
 
     $.city = "Par", more follows    {"city":"Par
     $.city = "is"                   is"
@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
-from typing import Any, Final
+from typing import Final
 
 from ..jsontext import dumps, quoted
-from ..paths import Path, format_path
-from .fields import ABSENT
+from ..paths import ABSENT, Path, format_path
 from .statements import ValueAt
 
 # RFC 9535, normalized paths and the shorthand: .name, [0], ['key'], ["key"].
@@ -29,45 +28,42 @@ _STEP: Final = re.compile(
 )
 
 
-class _Container:
-    """An open container: the step that leads to it, and the keys or indices that it has."""
-
-    __slots__ = ("is_object", "step", "steps")
-
-    def __init__(self, step: str | int | None, is_object: bool) -> None:
-        self.step = step
-        self.is_object = is_object
-        self.steps: set[str | int] = set()
-
-
 class Writer:
     """Writes one document: `write` its parts as they come, then `close` it."""
 
-    __slots__ = ("_has_started", "_open", "_string")
+    __slots__ = ("_has_started", "_open", "_path", "_string")
 
     def __init__(self) -> None:
-        self._open: list[_Container] = []
+        # The open containers: whether each is an object, and the keys or indices that it has.
+        self._open: list[tuple[bool, set[str | int]]] = []
+        # The path of the innermost one, and of the open string.
+        self._path: Path = ()
         self._string: Path | None = None
         self._has_started = False
 
     def write(self, part: ValueAt) -> str:
         """Return the text that this part adds."""
         path, is_array = read_path(part.path)
+        value = part.value
         if path == self._string:
-            if part.value is not ABSENT and not isinstance(part.value, str):
+            if value is not ABSENT and not isinstance(value, str):
                 raise ValueError(f"{part.path} is a string that has not ended")
-            text = "" if part.value is ABSENT else dumps(part.value)[1:-1]
+            text = "" if value is ABSENT else dumps(value)[1:-1]
             return text if part.more else text + self._end_string()
-        if part.value is ABSENT:
+        if value is ABSENT:
             if part.more or self._has(path):
                 return ""
-            return self._place(path) + self._begin(path[-1] if path else None, not is_array)
-        value = _json(part.value)
+            text = self._place(path)
+            self._path = path
+            return text + self._begin(is_object=not is_array)
+        if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
+            value = int(value)
+        written = dumps(value)
         text = self._place(path)
-        if part.more and isinstance(part.value, str):
+        if part.more and isinstance(value, str):
             self._string = path
-            return text + value[:-1]
-        return text + value
+            return text + written[:-1]
+        return text + written
 
     def close(self) -> str:
         """Return the text that ends the document."""
@@ -81,64 +77,51 @@ class Writer:
         was_open, self._string = self._string is not None, None
         return '"' if was_open else ""
 
+    def _common(self, path: Path) -> int:
+        """Return how many steps of `path` lead through open containers."""
+        common = 0
+        while common < min(len(path), len(self._path)) and path[common] == self._path[common]:
+            common += 1
+        return common
+
     def _has(self, path: Path) -> bool:
         """Return whether something has been written at `path`."""
         common = self._common(path)
         if common == len(path):
             return self._has_started
-        return common < len(self._open) and path[common] in self._open[common].steps
-
-    def _common(self, path: Path) -> int:
-        """Return how many steps of `path` lead through open containers."""
-        common = 0
-        while common < min(len(path), len(self._open) - 1):
-            if self._open[common + 1].step != path[common]:
-                break
-            common += 1
-        return common
+        return common < len(self._open) and path[common] in self._open[common][1]
 
     def _place(self, path: Path) -> str:
         """Return the text before a value at `path`: what closes and opens, commas and keys."""
+        if self._has_started and not (path and self._open):
+            raise ValueError(f"{format_path(path)} has already been written")
         common = min(self._common(path), max(len(path) - 1, 0))
-        self._check(path, common)
-        text = self._end_string()
-        if self._has_started:
-            text += self._close_to(common + 1)
-        elif path:
-            text = self._begin(None, isinstance(path[0], str))
+        text = self._end_string() + self._close_to(common + 1)
+        if path and not self._has_started:
+            text = self._begin(is_object=isinstance(path[0], str))
         self._has_started = True
         for at in range(common, len(path)):
-            parent, step = self._open[-1], path[at]
-            text += "," if parent.steps else ""
-            parent.steps.add(step)
+            step, (is_object, steps) = path[at], self._open[-1]
+            is_next = step not in steps if isinstance(step, str) else step == len(steps)
+            if not is_next or isinstance(step, str) != is_object:
+                raise ValueError(f"{format_path(path)} does not follow what has been written")
+            text += "," if steps else ""
+            steps.add(step)
             text += f"{quoted(step)}:" if isinstance(step, str) else ""
             if at + 1 < len(path):
-                text += self._begin(step, isinstance(path[at + 1], str))
+                text += self._begin(is_object=isinstance(path[at + 1], str))
+        self._path = path[:-1]
         return text
 
-    def _check(self, path: Path, common: int) -> None:
-        """Raise `ValueError` if no value can be appended at `path`."""
-        if self._has_started and (not path or not self._open):
-            raise ValueError(f"{format_path(path)} has already been written")
-        parent = self._open[common] if self._has_started else None
-        for step in path[common:]:
-            if parent is not None and step in parent.steps:
-                raise ValueError(f"{format_path(path)} has already been written")
-            count = 0 if parent is None else len(parent.steps)
-            fits = parent is None or isinstance(step, str) == parent.is_object
-            if not fits or (isinstance(step, int) and step > count):
-                raise ValueError(f"{format_path(path)} does not follow what has been written")
-            parent = None
-
-    def _begin(self, step: str | int | None, is_object: bool) -> str:
-        self._open.append(_Container(step, is_object))
+    def _begin(self, *, is_object: bool) -> str:
+        self._open.append((is_object, set()))
         return "{" if is_object else "["
 
     def _close_to(self, count: int) -> str:
         """Return the text that closes all open containers but the first `count`."""
         closed = self._open[count:]
         del self._open[count:]
-        return "".join(["}" if it.is_object else "]" for it in reversed(closed)])
+        return "".join(["}" if is_object else "]" for is_object, _ in reversed(closed)])
 
 
 def read_path(text: str) -> tuple[Path, bool]:
@@ -164,10 +147,3 @@ def _key(kind: str, text: str) -> str:
         text = text.replace("\\'", "'").replace('"', '\\"')
     key: str = scanstring(text + '"', 0, False)[0]
     return key
-
-
-def _json(value: Any) -> str:
-    """Return `value` as JSON; a double that is an integer is written as one."""
-    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
-        value = int(value)
-    return dumps(value)

@@ -24,8 +24,7 @@ from ..fragment import Fragment, FragmentBuilder, Rebuilder, is_foreign
 from ..jsontext import dumps
 from ..parse.create import ParseOptions, create_machine
 from ..parse.sink import Repair
-from ..paths import Path, is_complete
-from ..providers.fields import ABSENT
+from ..paths import ABSENT, Path, is_complete
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
 

@@ -15,8 +15,8 @@ from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, UnknownEvents, refus
 from ..fragment import Fragment
 from ..parse.rules import rule_names
 from ..parse.sink import Repair
+from ..paths import ABSENT
 from ..providers import Reader
-from ..providers.fields import ABSENT
 from ..providers.statements import (
     Aggregate,
     Begin,
