@@ -3,12 +3,15 @@ cimport cython
 from .parse.position cimport Position
 from .parse.sink cimport Frame, Sink, path_of
 
+cdef Py_ssize_t NOTHING_HIDDEN
+
 cdef class ValueBuilder(Sink):
     cdef public bint changed, done, in_string, started
     cdef public object root
     cdef bint _is_stale
+    cdef Py_ssize_t _hidden_from
     cdef readonly Py_ssize_t base
-    cdef object _copy, _cover
+    cdef object _copy
     cdef Frame _frame
     cdef str _text
     @cython.locals(value=dict, frame=Frame)
@@ -21,11 +24,12 @@ cdef class ValueBuilder(Sink):
     cpdef text(self, str run)
     @cython.locals(frame=Frame)
     cpdef _put(self, value)
+    @cython.final
     @cython.locals(frame=Frame)
-    cpdef _replace(self, value)
-    cpdef Py_ssize_t _hidden_from(self)
-    @cython.locals(at=Py_ssize_t, hidden=Py_ssize_t, frame=Frame, members=dict, elements=list)
+    cdef _replace(self, value)
+    @cython.locals(at=Py_ssize_t, frame=Frame, members=dict, elements=list)
     cdef _copied(self, Py_ssize_t start)
+    cpdef path_of_open(self)
 
 cdef class GrowingValue:
     cdef ValueBuilder _builder

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, Unpack
 
+from .errors import UNLIMITED as NOTHING_HIDDEN
 from .errors import CutShort, refuse_copy
 from .parse.create import ParseOptions, create_machine
 from .parse.sink import Frame, Repair, Sink, path_of
-from .paths import ABSENT, Path, is_complete
+from .paths import Path, is_complete
 
 
 class ValueBuilder(Sink):
@@ -16,8 +17,8 @@ class ValueBuilder(Sink):
     The open containers are in the machine's frames. Strings are there from their opening quote.
     """
 
-    __slots__ = ("_copy", "_cover", "_frame", "_is_stale", "_text", "base", "changed", "done",
-                 "in_string", "root", "started")  # fmt: skip
+    __slots__ = ("_copy", "_frame", "_hidden_from", "_is_stale", "_text", "base", "changed",
+                 "done", "in_string", "root", "started")  # fmt: skip
 
     def __init__(self, base: int = 0) -> None:
         self.base = base
@@ -32,9 +33,9 @@ class ValueBuilder(Sink):
         self._text = ""
         # The last copy that `value` made, until something changes.
         self._copy: Any = None
-        # What is shown in place of a value that a subclass hides.
-        self._cover: Any = ABSENT
         self._is_stale = True
+        # How many frames are around a value that a subclass has not put into its container yet.
+        self._hidden_from = NOTHING_HIDDEN
 
     def start_object(self, offset: int) -> None:
         value: dict[str, Any] = {}
@@ -109,38 +110,25 @@ class ValueBuilder(Sink):
     def value(self) -> Any:
         """The value as it is now: the open containers are copied, the rest is shared."""
         if self._frame is None:
-            return self.root if self._hidden_from() < 0 else None
+            return self.root
         if self._is_stale:
             self._copy = self._copied(self.base)
             self._is_stale = False
         return self._copy
 
-    def _hidden_from(self) -> int:
-        """Return how many frames are around a value that a subclass hides; -1 if none is."""
-        return -1
-
     def _copied(self, start: int) -> Any:
-        """Copy the open containers from frame `start` on, without the hidden value."""
-        hidden = self._hidden_from()
-        inner = None
-        for at in range(len(self.frames) - 1 if hidden < 0 else hidden - 1, start - 1, -1):
+        """Copy the open containers from frame `start` on, without what is hidden."""
+        inner: Any = None
+        for at in range(min(len(self.frames), self._hidden_from) - 1, start - 1, -1):
             frame = self.frames[at]
             if frame.is_object:
                 members = frame.members.copy()
-                if inner is None and hidden >= 0:
-                    inner = self._cover
-                if inner is ABSENT:
-                    members.pop(frame.key, None)
-                elif inner is not None:
+                if inner is not None:
                     members[frame.key] = inner
                 inner = members
             else:
                 elements = frame.elements[:]
-                if inner is None and hidden >= 0:
-                    inner = self._cover
-                if inner is ABSENT:
-                    elements.pop()
-                elif inner is not None:
+                if inner is not None:
                     elements[-1] = inner
                 inner = elements
         return inner

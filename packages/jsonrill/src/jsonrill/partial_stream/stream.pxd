@@ -1,25 +1,41 @@
 # Types for the compiler; the code is in stream.py.
-from ..document cimport ValueBuilder
+cimport cython
 from ..parse.position cimport Position
 from ..parse.sink cimport Sink, path_of
 from .recorder cimport Recorder
-
-cdef class Whole(ValueBuilder):
-    cdef object _on_end
+from .update cimport Record
 
 cdef class Finder(Sink):
     cdef object _begin, _entities
     cdef bint _takes_whole
     cdef public bint has_found
 
+cdef class Entity:
+    cdef public object check, index, mode, name, schema
+    cdef public bint is_typed
+    cdef public Py_ssize_t depth
+    cdef public tuple path
+    cdef public Recorder recorder
+
 cdef class PartialStream:
     cdef public bint ended
     cdef public object mode
     cdef bint _data, _delta, _numbers, _literals, _zeros, _is_skipping
-    cdef object _check, _declared, _entities, _parse_float, _schema, _schema_of, _sink, _text
+    cdef object _entities, _parse_float, _schema_of, _text
     cdef dict _counts, _modes, _options
-    cdef Py_ssize_t _depth
+    cdef Entity _entity
     cdef Finder _finder
     cdef Position _machine
     cdef list _kept, _out
-    cdef tuple _only_complete, _path
+    cdef tuple _only_complete
+    @cython.locals(entity=Entity)
+    cpdef list feed(self, data)
+    cdef list _take(self)
+    @cython.locals(entity=Entity)
+    cdef _look(self)
+    @cython.locals(recorder=Recorder)
+    cdef _offer(self, Entity entity)
+    @cython.locals(update=Record)
+    cdef _new(self, str status, Entity entity, data, list delta)
+    @cython.locals(recorder=Recorder, update=Record, has_data=bint)
+    cdef _update(self, str status, Entity entity)

@@ -1,17 +1,15 @@
 """Text → updates: `PartialStream`.
 
-The machine emits to the `Finder` outside entities, and inside one to its `Recorder` (or, where
-only the complete entity is sent, to a plain builder). Bad data never raises here: an error is an
-update like any other.
+The machine emits to the `Finder` outside entities, and inside one to its `Recorder`. Bad data never
+raises here: an error is an update like any other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, cast
+from typing import Any, Final, Literal, NoReturn, cast
 
-from ..document import ValueBuilder
 from ..errors import (
     CutShort,
     FieldNotFound,
@@ -26,43 +24,19 @@ from ..parse.grammar import LITERALS, NUMBER
 from ..parse.rules import rule_names
 from ..parse.sink import Frame, Repair, Sink, path_of
 from ..paths import ABSENT, Path, Pattern
+from ..schema import Check, Refusal, Refused, Schema
+from ..schema.errors import SourceText
 from .entities import Declared, Entities, pattern_of
 from .recorder import Recorder
 from .update import Status, Update
 
-if TYPE_CHECKING:
-    from ..schema import Check, Refusal, Schema
-    from ..schema.errors import SourceText
-
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 MODES: Final = ("BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME")
+# The modes in which an entity is sent before it is complete. In the others its root is hidden.
+_GROWING: Final = ("PROGRESSIVE", "REALTIME")
+_ROOT: Final[tuple[Pattern, ...]] = ((),)
 # How much text before an entity is kept: its first characters may be in an earlier piece.
 _MOST_PENDING: Final = 500
-
-
-class Whole(ValueBuilder):
-    """An entity that is sent only when it is complete."""
-
-    __slots__ = ("_on_end",)
-
-    def __init__(self, base: int, on_end: Callable[[], None]) -> None:
-        ValueBuilder.__init__(self, base)
-        self._on_end = on_end
-
-    def end_container(self, offset: int) -> None:
-        ValueBuilder.end_container(self, offset)
-        if self._frame is None:
-            self._on_end()
-
-    def end_string(self) -> None:
-        ValueBuilder.end_string(self)
-        if self._frame is None:
-            self._on_end()
-
-    def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        ValueBuilder.scalar(self, value, text, offset)
-        if self._frame is None:
-            self._on_end()
 
 
 class Finder(Sink):
@@ -122,29 +96,25 @@ class Finder(Sink):
         return self._begin(declared, depth, offset)
 
 
-class Skipper(Sink):
-    """Passes over the rest of a refused entity, and says when it has ended."""
+class Entity:
+    """The entity being read: what it is, where it is, its value and the check of its schema."""
 
-    __slots__ = ("_depth", "_on_end")
+    __slots__ = ("check", "depth", "index", "is_typed", "mode", "name", "path", "recorder",
+                 "schema")  # fmt: skip
 
-    def __init__(self, depth: int, on_end: Callable[[], None]) -> None:
-        self._depth = depth
-        self._on_end = on_end
-
-    def end_container(self, offset: int) -> None:
-        if len(self.frames) - 1 == self._depth:
-            self._on_end()
-
-    def end_string(self) -> None:
-        if len(self.frames) == self._depth:
-            self._on_end()
-
-    def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        if len(self.frames) == self._depth:
-            self._on_end()
-
-    def takes_values(self) -> bool:
-        return True
+    def __init__(
+        self, name: str | None, mode: Mode, index: int, path: Path, recorder: Recorder
+    ) -> None:
+        self.name = name
+        self.mode = mode
+        self.index = index
+        # Its place in the document, and the number of containers around it.
+        self.path = path
+        self.depth = len(path)
+        self.recorder = recorder
+        self.schema: Schema | None = None
+        self.check: Check | None = None
+        self.is_typed = False
 
 
 class PartialStream:
@@ -157,10 +127,10 @@ class PartialStream:
     comes. A violation of the schema ends its entity, and the stream if that is the root.
     """
 
-    __slots__ = ("_check", "_counts", "_data", "_declared", "_delta", "_depth", "_entities",
-                 "_finder", "_is_skipping", "_kept", "_literals", "_machine", "_modes", "_numbers",
-                 "_only_complete", "_options", "_out", "_parse_float", "_path", "_schema",
-                 "_schema_of", "_sink", "_text", "_zeros", "ended", "mode")  # fmt: skip
+    __slots__ = ("_counts", "_data", "_delta", "_entities", "_entity", "_finder", "_is_skipping",
+                 "_kept", "_literals", "_machine", "_modes", "_numbers", "_only_complete",
+                 "_options", "_out", "_parse_float", "_schema_of", "_text", "_zeros", "ended",
+                 "mode")  # fmt: skip
 
     def __init__(
         self,
@@ -202,25 +172,14 @@ class PartialStream:
         self._zeros = zero_values
         self._schema_of = _schemas(schema, self._entities, missing == "zero")
         # With a schema: the text of the open entity, to find the offset of a violation.
-        self._text: SourceText | None = None
-        if self._schema_of is not None:
-            from ..schema.errors import SourceText
-
-            self._text = SourceText(options.get("prefix", ""))
-        takes_whole = {"PROGRESSIVE", "REALTIME"}.isdisjoint(self._modes.values())
+        self._text = None if schema is None else SourceText(options.get("prefix", ""))
+        takes_whole = set(_GROWING).isdisjoint(self._modes.values())
         self._finder = Finder(self._entities, self._begin, takes_whole)
         self._machine = create_machine(self._finder, options)
         self.ended = False
-        # The number of entities so far, by name.
+        # The number of entities so far, by name, and the one being read.
         self._counts: dict[str | None, int] = dict.fromkeys(self._entities.names, 0)
-        # The entity being read: what it is, how many containers are around it, its path and sink.
-        self._declared: Declared | None = None
-        self._depth = 0
-        self._path: Path = ()
-        self._sink: Recorder | Whole | None = None
-        # Its schema, and the check of its value.
-        self._schema: Schema | None = None
-        self._check: Check | None = None
+        self._entity: Entity | None = None
         # Whether the rest of a refused entity is passed over.
         self._is_skipping = False
         # Updates for this call, and those for the end.
@@ -240,22 +199,22 @@ class PartialStream:
         if self.ended:
             return []
         if self._text is not None:
-            if self._sink is None:
+            if self._entity is None:
                 self._text.begin(self._text.end - _MOST_PENDING)
             self._text.add(data)
         try:
             self._machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:
             return self._fail(error)
-        if self._machine.pending_text is not None:
+        if self._entity is None and self._machine.pending_text is not None:
             self._begin_pending()
-        if self._check is not None:
-            self._look()
-        recorder = self._recorder()
-        if recorder is not None and (self._zeros or not recorder.in_string):
-            self._offer(recorder)
-        if recorder is not None and recorder.has_news():
-            self._out.append(self._update("PARTIAL", recorder))
+        self._look()
+        entity = self._entity
+        if entity is not None:
+            if self._zeros or not entity.recorder.in_string:
+                self._offer(entity)
+            if entity.recorder.has_news():
+                self._out.append(self._update("PARTIAL", entity))
         return self._take()
 
     def flush(self, cut: CutShort | None = None) -> list[Update]:
@@ -286,117 +245,92 @@ class PartialStream:
 
     def _begin(self, declared: Declared, depth: int, offset: int) -> Sink:
         """Begin an entity inside `depth` containers; return the sink for its events."""
-        self._declared, self._depth = declared, depth
-        self._path = path_of(self._machine.frames, 0, depth)
+        name = declared.name
+        mode = self._modes[name]
+        hidden = self._only_complete if mode in _GROWING else _ROOT
+        recorder = Recorder(depth, self._end, mode == "REALTIME", hidden)
+        path = path_of(self._machine.frames, 0, depth)
+        entity = Entity(name, mode, self._counts[name], path, recorder)
         if self._schema_of is not None and self._text is not None:
-            self._schema = self._schema_of(declared, self._machine.frames[:depth])
-            self._check = None if self._schema is None else self._schema.check()
+            entity.schema = self._schema_of(name, self._machine.frames[:depth])
+            if entity.schema is not None:
+                entity.check = entity.schema.check()
+                entity.is_typed = entity.schema.is_typed
             self._text.begin(offset)
-        mode = self._modes[declared.name]
-        if mode == "REALTIME" or mode == "PROGRESSIVE":
-            strings = mode == "REALTIME"
-            self._sink = Recorder(depth, self._end, strings, self._only_complete)
-        else:
-            self._sink = Whole(depth, self._end)
-        self._machine.redirect(self._sink)
-        return self._sink
-
-    def _end(self) -> None:
-        """Complete the entity, unless its schema refuses it."""
-        declared, sink = self._declared, self._sink
-        assert declared is not None and sink is not None
-        model = None
-        if self._check is not None:
-            from ..schema import Refused
-
-            try:
-                model = self._check.close(sink.root)
-            except Refused as refused:
-                self._refuse(refused.refusal)
-                self._leave()
-                return
-        update = self._update("COMPLETED", sink)
-        if self._is_typed():
-            update.model = model
-        is_kept = self._modes[declared.name] in ("BATCH", "ALL-TOGETHER")
-        (self._kept if is_kept else self._out).append(update)
-        self._leave()
+        self._entity = entity
+        self._machine.redirect(recorder)
+        return recorder
 
     def _begin_pending(self) -> None:
         """Begin the entity of a number or literal that is being read, unless it was refused.
 
         Not with `repair`, which may drop what is cut off.
         """
-        if self._sink is None and not self._is_skipping and not self._options["repair"]:
+        if not self._is_skipping and not self._options["repair"]:
             self._finder.find(len(self._machine.frames), self._machine.pending_offset)
 
-    def _leave(self, sink: Sink | None = None) -> None:
-        """Leave the entity; emit to `sink`, or look for the next entity."""
-        assert self._declared is not None
-        self._counts[self._declared.name] += 1
-        self._declared = self._sink = self._check = self._schema = None
-        self._machine.redirect(sink or self._finder)
+    def _end(self) -> None:
+        """Complete the entity, unless its schema refuses it."""
+        entity = self._entity
+        self._is_skipping = False
+        if entity is not None:
+            try:
+                model = None if entity.check is None else entity.check.close(entity.recorder.root)
+                update = self._update("COMPLETED", entity)
+                update.model = model if entity.is_typed else None
+                is_kept = entity.mode in ("BATCH", "ALL-TOGETHER")
+                (self._kept if is_kept else self._out).append(update)
+            except Refused as refused:
+                self._refuse(entity, refused.refusal)
+            self._leave(entity)
+        self._machine.redirect(self._finder)
+
+    def _leave(self, entity: Entity) -> None:
+        self._counts[entity.name] += 1
+        self._entity = None
 
     # ---- schemas ----
 
-    def _is_typed(self) -> bool:
-        return self._schema is not None and self._schema.is_typed
-
     def _look(self) -> None:
         """Check what is new in the open entity; end it at the first violation."""
-        from ..schema import Refused
-
-        sink, check = self._sink, self._check
-        assert sink is not None and check is not None
-        open_path = sink.read_path if isinstance(sink, Recorder) else sink.open_path
+        entity = self._entity
+        if entity is None or entity.check is None:
+            return
         try:
-            check.look(sink.root, open_path)
-            if not self._options.get("repair"):
-                check.begin_at(self._machine, self._depth)
+            entity.recorder.inspect(entity.check.look)
+            if not self._options["repair"]:
+                entity.check.begin_at(self._machine, entity.depth)
         except Refused as refused:
-            self._refuse(refused.refusal)
-            self._leave(Skipper(self._depth, self._resume))
+            self._refuse(entity, refused.refusal)
+            self._leave(entity)
             self._is_skipping = True
 
-    def _resume(self) -> None:
-        self._is_skipping = False
-        self._machine.redirect(self._finder)
-
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, entity: Entity, refusal: Refusal) -> None:
         """Emit the ERROR of a violation, with what was good before it."""
-        sink, check, text = self._sink, self._check, self._text
-        assert sink is not None and check is not None and text is not None
-        update = self._update("ERROR", sink)
-        update.error = text.violation(refusal, self._options, update.path).to_dict()
-        good, model = check.before(sink.root, refusal.path)
+        assert entity.check is not None and self._text is not None
+        entity.recorder.reveal()
+        good, model = entity.check.before(entity.recorder.root, refusal.path)
+        update = self._new("ERROR", entity, None if good is ABSENT else good, None)
+        update.error = self._text.violation(refusal, self._options, entity.path).to_dict()
         update.open_path = None if good is ABSENT else refusal.path[:-1]
-        update._completed = [], None
-        update.model = model if self._is_typed() and model is not ABSENT else None
-        good = None if good is ABSENT else good
-        update._data = good
-        update.delta = [["set", "", good]] if self._delta else None
+        update.model = model if entity.is_typed and model is not ABSENT else None
         self._out.append(update)
-        self.ended = self.ended or self._depth == 0
-
-    def _recorder(self) -> Recorder | None:
-        return self._sink if isinstance(self._sink, Recorder) else None
+        self.ended = self.ended or entity.depth == 0
 
     # ---- values that are not complete ----
 
-    def _offer(self, recorder: Recorder) -> None:
+    def _offer(self, entity: Entity) -> None:
         """Show the number or literal being read, or the zero of a value that has not come."""
-        text = self._machine.pending_text
-        declared = self._declared
-        assert declared is not None
-        if text is not None and self._modes[declared.name] == "REALTIME":
+        recorder, text = entity.recorder, self._machine.pending_text
+        if text is not None and entity.mode == "REALTIME":
             if text[0] in LITERALS:
                 if self._literals:
                     return recorder.offer(LITERALS[text[0]][1])
             # A model has a number when it is complete, and so does the data beside it.
-            elif self._numbers and not self._is_typed() and (match := NUMBER.match(text)):
+            elif self._numbers and not entity.is_typed and (match := NUMBER.match(text)):
                 return self._offer_number(recorder, match.group())
-        if self._zeros and recorder.wants_zero() and self._schema is not None:
-            has_zero, zero = self._schema.zero(recorder.next_path)
+        if self._zeros and recorder.wants_zero() and entity.schema is not None:
+            has_zero, zero = entity.schema.zero(recorder.next_path())
             if has_zero:
                 recorder.offer(zero.copy() if isinstance(zero, (dict, list)) else zero)
         return None
@@ -408,51 +342,44 @@ class PartialStream:
 
     # ---- updates ----
 
-    def _update(self, status: Status, sink: Recorder | Whole) -> Update:
-        """Make an update of the open entity."""
-        declared = self._declared
-        assert declared is not None
+    def _new(self, status: Status, entity: Entity, data: Any, delta: list[Any] | None) -> Update:
+        """Return an update of an entity; without a delta, it sets all of the data."""
+        if not self._delta:
+            delta = None
+        elif delta is None:
+            delta = [["set", "", data]]
+        update: Update = Update(entity.index, status, data, entity.name, delta)
+        update.path = entity.path
+        if self._options["repair"]:
+            update.repairs = self._machine.repairs[:]
+        return update
+
+    def _update(self, status: Status, entity: Entity) -> Update:
+        """Return an update of the open entity: what has changed since the last one."""
+        recorder = entity.recorder
         has_data = self._data or status != "PARTIAL"
-        value = sink.value if has_data else ABSENT
-        update: Update = Update(self._counts[declared.name], status, value, declared.name)
-        update.path = self._path
-        if isinstance(sink, Recorder):
-            operations, completed = sink.take()
-            update._completed = completed, None
-            update.open_path = None if status == "COMPLETED" else sink.open_path
-            if self._check is not None and self._is_typed():
-                is_partial = status == "PARTIAL"
-                partial = self._check.partial(sink.hidden_depth) if is_partial else ABSENT
-                update.model = None if partial is ABSENT else partial
-        else:
-            operations = [["set", "", value]]
-            update.completed_in(value)
-        update.delta = operations if self._delta else None
-        update.repairs = list(self._machine.repairs)
+        value = recorder.value if has_data else ABSENT
+        operations, completed = recorder.take()
+        update = self._new(status, entity, value, operations)
+        update._completed = completed
+        if status != "COMPLETED":
+            update.open_path = recorder.path_of_open()
+        if status == "PARTIAL" and entity.check is not None and entity.is_typed:
+            model = entity.check.partial(recorder.hidden_depth)
+            update.model = None if model is ABSENT else model
         return update
 
     def _fail(self, error: JsonrillError) -> list[Update]:
         """End the stream, and the open entity, with an error; what is complete is emitted."""
         if self.ended:  # by a violation before it
             return self._take()
-        if self._begins_value(error):
+        if self._entity is None and self._begins_value(error):
             self._begin_pending()
-        if self._check is not None:
-            self._look()
-            if self.ended:
-                return self._take()
+        self._look()
+        if self.ended:
+            return self._take()
         self.ended = True
-        if isinstance(self._sink, Recorder):
-            self._sink.settle()
-        if self._sink is None:
-            update: Update = Update(None, "ERROR", None)
-            update.delta = [] if self._delta else None
-        else:
-            update = self._update("ERROR", self._sink)
-            update.open_path = self._sink.open_path
-            if self._check is not None and self._is_typed():
-                model = self._check.partial_of(update.data, update.open_path)
-                update.model = None if model is ABSENT else model
+        update = self._failed()
         update.error = stream_error(error)
         batched = self._batched()
         if batched:
@@ -460,10 +387,27 @@ class PartialStream:
             update._data = lists if len(lists) > 1 else next(iter(lists.values()))
             update.delta = [["set", "", update._data]] if self._delta else None
             update.open_path = None
-            update.completed_in(update._data)
+            update._completed = [((), update._data)]
         self._out += [one for one in self._kept if one.entity not in batched]
         self._out.append(update)
         return self._take()
+
+    def _failed(self) -> Update:
+        """Return the ERROR update of the open entity, or of none."""
+        entity = self._entity
+        if entity is None:
+            return Update(None, "ERROR", None, delta=[] if self._delta else None)
+        if entity.mode in _GROWING:
+            entity.recorder.settle()
+        else:
+            entity.recorder.reveal()
+        update = self._update("ERROR", entity)
+        if entity.mode not in _GROWING:
+            update._completed = [((), update.data)]
+        if entity.check is not None and entity.is_typed:
+            model = entity.check.partial_of(update.data, update.open_path)
+            update.model = None if model is ABSENT else model
+        return update
 
     def _begins_value(self, error: JsonrillError) -> bool:
         """Return whether a number or literal has begun, however the text was cut before it."""
@@ -481,14 +425,14 @@ class PartialStream:
         return [update.data for update in self._kept if update.entity == name]
 
     def _batch(self, name: str | None) -> Update:
-        """Make the update of all entities of one name."""
+        """Return the update of all entities of one name."""
         data = self._data_of(name)
         update: Update = Update(0, "COMPLETED", data, name)
         update.delta = [["set", "", data]] if self._delta else None
-        update.completed_in(data)
+        update._completed = [((), data)]
         if self._schema_of is not None:
             update.model = [one.model for one in self._kept if one.entity == name]
-        update.repairs = list(self._machine.repairs)
+        update.repairs = self._machine.repairs[:]
         return update
 
 
@@ -531,7 +475,7 @@ def _modes(mode: Any, entities: Entities) -> dict[str | None, Mode]:
     return {name: given.get(name, "REALTIME") for name in entities.names}
 
 
-SchemaOf = Callable[[Declared, list[Frame]], "Schema | None"]
+SchemaOf = Callable[[str | None, list[Frame]], Schema | None]
 
 
 def _schemas(schema: Any, entities: Entities, zeros: bool) -> SchemaOf | None:
@@ -541,15 +485,13 @@ def _schemas(schema: Any, entities: Entities, zeros: bool) -> SchemaOf | None:
     """
     if schema is None:
         return None
-    from ..schema import Schema
-
     if _is_by_name(schema, entities):
         by_name = {name: Schema(one, zeros=zeros) for name, one in schema.items()}
-        return lambda declared, frames: by_name.get(declared.name or "")
+        return lambda name, frames: by_name.get(name or "")
     whole = Schema(schema, zeros=zeros)
     if entities.is_default and whole.describes_arrays:
-        return lambda declared, frames: whole.item(frames[0].count) if frames else whole
-    return lambda declared, frames: whole
+        return lambda name, frames: whole.item(frames[0].count) if frames else whole
+    return lambda name, frames: whole
 
 
 def _is_by_name(schema: Any, entities: Entities) -> bool:

@@ -8,6 +8,7 @@ from ..errors import Problem
 from ..jsontext import dumps
 from ..parse.sink import Repair
 from ..paths import ABSENT, Path, complete_paths, format_path, is_complete
+from .recorder import Completed
 
 Status = Literal["PARTIAL", "COMPLETED", "ERROR"]
 Delta = list[list[Any]]
@@ -23,16 +24,8 @@ else:
     T = TypeVar("T")
 
 
-class Update(Generic[T]):
-    """The state of one entity. Treat it as read-only; its data is safe to keep.
-
-    `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
-    `data` what is known, `entity` the declared name, `delta` what is new since the update before
-    (operations of the wire), `error` what `JsonrillError.to_dict` says. A field that an update
-    does not have is None. Also known: `path`, the entity's place in its document; within the data
-    `open_path`, the value that still grows, and `completed`, the values that this update
-    completes; `model`, the data as an instance of the schema's type; and the `repairs` so far.
-    """
+class Record:
+    """The fields of an update. A compiled class cannot have the type parameter of `Update`."""
 
     __slots__ = ("_completed", "_data", "delta", "entity", "error", "index", "model", "open_path",
                  "path", "repairs", "status")  # fmt: skip
@@ -54,10 +47,24 @@ class Update(Generic[T]):
         self.error = error
         self.path: Path = ()
         self.open_path: Path | None = None
-        # The paths, or the complete value whose paths they are.
-        self._completed: tuple[list[Path] | None, Any] = [], None
-        self.model: T | None = None
+        self._completed: Completed = ()
+        self.model: Any = None
         self.repairs: list[Repair] = []
+
+
+class Update(Record, Generic[T]):
+    """The state of one entity. Treat it as read-only; its data is safe to keep.
+
+    `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
+    `data` what is known, `entity` the declared name, `delta` what is new since the update before
+    (operations of the wire), `error` what `JsonrillError.to_dict` says. A field that an update
+    does not have is None. Also known: `path`, the entity's place in its document; within the data
+    `open_path`, the value that still grows, and `completed`, the values that this update
+    completes; `model`, the data as an instance of the schema's type; and the `repairs` so far.
+    """
+
+    __slots__ = ()
+    model: T | None
 
     @property
     def data(self) -> Any:
@@ -65,18 +72,11 @@ class Update(Generic[T]):
 
     @property
     def completed(self) -> list[Path]:
-        paths, value = self._completed
-        if paths is None:
-            growing = self.open_path or ()
-            paths = complete_paths(value)
-            if self.open_path is not None:
-                paths = [path for path in paths if path != growing[: len(path)]]
-            self._completed = paths, None
-        return paths
-
-    def completed_in(self, value: Any) -> None:
-        """Complete all of a value but what grows. Its paths are found when they are read."""
-        self._completed = None, value
+        growing = self.open_path
+        paths = [path + rest for path, value in self._completed for rest in complete_paths(value)]
+        if growing is None:
+            return paths
+        return [path for path in paths if path != growing[: len(path)]]
 
     def is_complete(self, path: Path | str = ()) -> bool:
         """Return whether there is a complete value at this path, within the data."""
@@ -108,7 +108,7 @@ class Update(Generic[T]):
             return False
         if earlier.delta is not None and self.delta is not None:
             self.delta = _joined(earlier.delta, self.delta)
-        self._completed = earlier.completed + self.completed, None
+        self._completed = [*earlier._completed, *self._completed]
         return True
 
     def _further(self, name: str) -> Any:
