@@ -22,7 +22,8 @@ from setuptools.command.build_ext import build_ext
 # Compiled are the modules that a piece of text or an event passes.
 HOT = (
     *("paths", "jsontext", "eventstream", "fragment"),
-    *("parse.sink", "parse.position", "parse.scanner", "parse.machine", "parse.repair"),
+    *("parse.sink", "parse.position", "parse.scanner", "parse.tokens", "parse.machine"),
+    "parse.repair",
     "document",
     *("partial_stream.recorder", "partial_stream.update", "partial_stream.stream"),
     *("chunker.snapshot", "chunker.frames"),

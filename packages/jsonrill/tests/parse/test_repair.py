@@ -51,7 +51,7 @@ def test_a_natural_text(case: Any) -> None:
 
 def test_every_rule_has_a_natural_text() -> None:
     used = {rule for case in CASES for rule, _ in case.get("repairs", ())}
-    assert used == RULES.keys()
+    assert used == set(RULES)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
@@ -105,11 +105,11 @@ def test_only_selected_rules_apply() -> None:
         "ellipses": "[1, ...]",
         "cut-off": "[1",
     }
-    assert examples.keys() == RULES.keys()
+    assert examples.keys() == set(RULES)
     for rule, text in examples.items():
         assert {it.rule for it in read([text]).repairs} == {rule}
         with pytest.raises(JsonrillError):
-            read([text], repair=RULES.keys() - {rule})
+            read([text], repair=set(RULES) - {rule})
 
 
 def test_an_unknown_rule_raises_with_a_suggestion() -> None:

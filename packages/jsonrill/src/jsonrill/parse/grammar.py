@@ -10,7 +10,7 @@ from typing import Final
 SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 # Section 6. Not \d, which in a str pattern matches every Unicode digit.
-NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 NUMBER_RUN: Final = re.compile(r"[-+.0-9eE]*")
 # What a number can begin with: the longest text that more digits could make a number.
 NUMBER_START: Final = re.compile(

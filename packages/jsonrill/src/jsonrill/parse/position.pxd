@@ -2,7 +2,7 @@
 cimport cython
 from .sink cimport Frame, Sink, path_of
 
-cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, COLON, AFTER, STRING, KEY, DIGITS
+cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, END, STRING, KEY, DIGITS
 
 cdef class Position:
     cdef readonly list frames
@@ -12,25 +12,22 @@ cdef class Position:
     cdef int _state
     cdef str _held, _token_text
     cdef bytes _tail
-    cdef Py_ssize_t _line, _line_start, _lined, _offset, _stop, _token
+    cdef Py_ssize_t _budget, _line, _line_start, _lined, _offset, _stop, _token
     cdef Py_ssize_t _number_limit, _string_limit, _text_limit
     cdef object _limits, _parse_float
     cdef _start(self, Sink sink, int state, limits, parse_float, str prefix)
     cpdef redirect(self, Sink sink)
     cpdef feed(self, data)
+    cdef _run(self, str text)
+    @cython.locals(limit=Py_ssize_t, room=Py_ssize_t)
     cdef _feed_text(self, str text)
     cdef _feed_other(self, data)
     cdef _check_open(self)
     cdef str _begin_text(self, str text)
     cdef _count_lines(self, str text, Py_ssize_t end)
-    @cython.locals(is_object=bint, frame=Frame)
-    cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, str char) except -2
-    cdef _leave(self, Py_ssize_t pos)
-    @cython.locals(frame=Frame)
-    cdef _add_key(self, str text, Py_ssize_t pos)
-    cdef _read_number(self, str number, str text, Py_ssize_t end)
     cdef tuple _position(self, str text, Py_ssize_t pos)
     cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)
+    cdef _refuse(self, str text, Py_ssize_t pos, str expected=*)
     cdef _error_here(self, kind, str expected, str got)
     cdef _cut_error(self, kind, str expected, cut)
     cdef _over(self, str limit, bound, str text, Py_ssize_t pos)

@@ -1,13 +1,12 @@
 """What the strict machine and the repairing one share: where they are, and how they refuse.
 
-A `Position` knows its place in the text and in the document, decodes bytes, opens containers and
-keys, and makes errors. The machines decide what the characters mean.
+A `Position` knows its place in the text and in the document, decodes bytes and makes errors. What
+the characters mean is decided in `tokens.py` and in the machines.
 """
 
 from __future__ import annotations
 
 from codecs import BOM_UTF8, utf_8_decode
-from sys import get_int_max_str_digits, intern
 from typing import Any
 
 from ..errors import (
@@ -29,7 +28,6 @@ from .states import (
     END,
     EXPECTED,
     FIRST_ELEMENT,
-    FIRST_KEY,
     KEY,
     STRING,
     VALUE,
@@ -40,6 +38,7 @@ class Position:
     """The state, the stack of open containers, the offset and the line of a machine."""
 
     __slots__ = (
+        "_budget",
         "_closed",
         "_frame",
         "_has_begun",
@@ -85,6 +84,8 @@ class Position:
         self._held = prefix
         # The offset of the first character that is not yet read.
         self._offset = -len(prefix)
+        # How many characters of this piece the scanner may still read unsuccessfully.
+        self._budget = 0
         # The line and where it begins, for all newlines before `_lined`.
         self._line = 1
         self._line_start = 0
@@ -146,8 +147,21 @@ class Position:
         """
         raise NotImplementedError
 
-    def _feed_text(self, text: str) -> None:
+    def _run(self, text: str) -> None:
+        """Read a piece; what cannot be decided yet stays in `_held`."""
         raise NotImplementedError
+
+    def _feed_text(self, text: str) -> None:
+        """Read a piece up to the text limit, which a sink may move while it is read."""
+        text = self._begin_text(text)
+        while self._offset + len(text) > self._text_limit:
+            limit, room = self._text_limit, self._text_limit - self._offset
+            self._run(text[:room])
+            if self._text_limit <= limit:
+                raise self._over("text", self._limits.text, self._held, len(self._held))
+            text = self._held + text[room:]
+            self._held = ""
+        self._run(text)
 
     def _feed_other(self, data: Any) -> None:
         """Read bytes, or a subclass of str."""
@@ -198,53 +212,6 @@ class Position:
                 self._line_start = self._offset + last + 1
             self._lined = self._offset + end
 
-    # ---- containers, keys and numbers ----
-
-    def _open(self, text: str, pos: int, char: str) -> int:
-        """Open the container that begins with this bracket."""
-        if len(self.frames) >= self._limits.depth:
-            raise self._over("depth", self._limits.depth, text, pos)
-        is_object = char == "{"
-        frame = self._frame = Frame(is_object)
-        self.frames.append(frame)
-        if is_object:
-            self._state = FIRST_KEY
-            self._sink.start_object(self._offset + pos)
-        else:
-            self._state = FIRST_ELEMENT
-            self._sink.start_array(self._offset + pos)
-        return pos + 1
-
-    def _leave(self, pos: int) -> None:
-        """Close the open container at the bracket at `pos`."""
-        self._sink.end_container(self._offset + pos)
-        self.frames.pop()
-        self._frame = self.frames[-1] if self.frames else None  # type: ignore[assignment]
-
-    def _add_key(self, text: str, pos: int) -> None:
-        """Emit the key that was read, whose end is at `pos`."""
-        frame = self._frame
-        frame.count += 1
-        if frame.count > self._limits.keys:
-            raise self._over("keys", self._limits.keys, text, pos)
-        # Interned: the objects of a list have the same keys.
-        frame.key = intern(self._token_text)
-        self._token_text = ""
-        self._state = COLON
-        self._sink.key(frame.key, self._token)
-
-    def _read_number(self, number: str, text: str, end: int) -> Any:
-        """Return the value of a number that ends before `text[end]`."""
-        try:
-            if "." in number or "e" in number or "E" in number:
-                return self._parse_float(number)
-            return int(number)
-        except (ValueError, ArithmeticError) as error:  # a Decimal with a huge exponent
-            if number.lstrip("-").isdigit():
-                raise self._over("number", get_int_max_str_digits(), text, end) from error
-            got = f"but got {number!r}"
-            raise self._error(InvalidJSON, "another number", got, text, end) from error
-
     # ---- errors ----
 
     def _position(self, text: str, pos: int) -> tuple[int, int, int]:
@@ -259,6 +226,11 @@ class Position:
         place = self._fail_at(text, pos)
         where = f"at character {place['offset']}, in {short_path(place['path'])}"
         return kind(f"expected {expected} {got} {where}", expected=expected, **place)
+
+    def _refuse(self, text: str, pos: int, expected: str = "") -> InvalidJSON:
+        """Return the error for the character at `pos`."""
+        got = f"but got {text[pos]!r}"
+        return self._error(InvalidJSON, expected or self._expected(), got, text, pos)
 
     def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
         """Return an error between two pieces: right after all that was read or held."""
