@@ -164,9 +164,22 @@ def patches(states: Iterable[Any]) -> Iterator[Any]:
         before = state
 
 
+def state_events(states: Iterable[Any]) -> Iterator[bytes]:
+    """Yield the events that an AG-UI server sends: a snapshot, then RFC 6902 deltas."""
+    from ag_ui.core import StateDeltaEvent, StateSnapshotEvent
+    from ag_ui.encoder import EventEncoder
+
+    encode = EventEncoder().encode
+    first, *rest = patches(states)
+    yield encode(StateSnapshotEvent(snapshot=first)).encode()
+    for patch in rest:
+        yield encode(StateDeltaEvent(delta=patch)).encode()
+
+
 def main() -> None:
     for series in all_series():
         counts = [sse_bytes(series.values()), sse_bytes(patches(series.values()))]
+        counts.append(sum(map(len, state_events(series.values()))))
         counts += [series.wire_bytes(True), series.wire_bytes(False)]
         cells = [f"{count / series.size:.3g}" for count in counts]
         print("|", " | ".join([series.name, *cells]), "|", flush=True)

@@ -14,9 +14,11 @@ from typing import Any
 
 import httpx
 import pytest
+from playwright.sync_api import Route
 
 from jsonrill import receive
-from support import ROOT, need_command
+from support import ROOT
+from support.browser import launched
 from support.markdown import compiled, read
 from support.processes import free_port
 from support.wire_series import all_series
@@ -65,13 +67,27 @@ def wait_for(port: int) -> None:
     raise TimeoutError("the app did not start")
 
 
-def test_events_to_a_page(site: str, tmp_path: Path) -> None:
-    library = (ROOT / "js" / "src" / "receive.js").as_uri()
-    program = block("import { receive }").replace("jsonrill/receive", library)
-    (tmp_path / "page.mjs").write_text(program.replace('"/trip"', f'"http://{site}/trip"'), "utf8")
-    command = [need_command("node"), str(tmp_path / "page.mjs")]
-    lines = subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
+HTML = """<!doctype html>
+<script type="importmap">{"imports": {"jsonrill/receive": "/lib/receive.js"}}</script>
+<script type="module">%s</script>"""
+
+
+def test_events_to_a_browser(site: str) -> None:
+    program = block("import { receive }")
+    with launched() as browser:
+        page = browser.new_page()
+        page.route(f"http://{site}/", lambda route: route.fulfill(body=HTML % program))
+        page.route(f"http://{site}/lib/**", fulfill_from_library)
+        lines: list[str] = []
+        page.on("console", lambda message: lines.append(message.text))
+        with page.expect_console_message(lambda message: "Hills" in message.text):
+            page.goto(f"http://{site}/")
     assert json.loads(lines[-1]) == TRIP and json.loads(lines[0]) == {"city": "Os"}
+
+
+def fulfill_from_library(route: Route) -> None:
+    name = route.request.url.partition("/lib/")[2]
+    route.fulfill(path=ROOT / "js" / "src" / name, content_type="text/javascript")
 
 
 def test_events_to_python(site: str) -> None:

@@ -136,17 +136,21 @@ def difference(old: Any, new: Any) -> list[Operation]:
 def _compare_objects(old: dict[str, Any], new: dict[str, Any]) -> list[Operation]:
     if len(old) <= _FEW and _is_equal(old, new):
         return []
-    removed = sorted(old.keys() - new.keys())
-    if len(removed) == len(old) and len(old) + len(new) > 1:
-        return [["set", "", plain(new)]]
-    operations = [["remove", to_pointer((key,))] for key in removed]
+    operations = [["remove", to_pointer((key,))] for key in sorted(old.keys() - new.keys())]
+    most = len(operations) + len(new)
     for key in _unequal_keys(old, new):
         before, item = old.get(key, ABSENT), new[key]
         if before is ABSENT:
             operations.append(["set", to_pointer((_plain_key(key),)), plain(item)])
         elif before is not item:
             operations += _inside(key, difference(before, item))
+    if 1 < most == len(operations) and all(map(_replaces_member, operations)):
+        return [["set", "", plain(new)]]
     return operations
+
+
+def _replaces_member(operation: Operation) -> bool:
+    return operation[0] in ("set", "remove") and operation[1].rfind("/") == 0
 
 
 def _unequal_keys(old: dict[str, Any], new: dict[str, Any]) -> Iterable[str]:
