@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import LimitExceeded, PartialStream, Update, values
+from jsonrill import LimitExceeded, values
 from jsonrill.errors import StreamClosed
 from jsonrill.eventstream import (
     HEARTBEAT,
     SSEDecoder,
-    SSEEncoder,
     SSEEvent,
     encode_event,
     ends_stream,
@@ -190,39 +189,6 @@ def test_a_heartbeat_is_no_event_to_anybody() -> None:
     assert HEARTBEAT == b": hb\n"
     raw = HEARTBEAT + b"id: 1\n" + HEARTBEAT + b"data: a\n\n" + HEARTBEAT + b"data: b\n\n"
     assert decode([raw]) == [("message", "a", "1"), ("message", "b", "1")]
-
-
-def test_a_stream_of_updates() -> None:
-    stream, encoder = PartialStream("REALTIME", entity="c"), SSEEncoder(retry=2000)
-    raw = b""
-    for number, piece in enumerate(('{"c": ["\\ud800', "é", '"]}')):
-        raw += b"".join(encoder.feed(update, id=number) for update in stream.feed(piece))
-    raw += b"".join(map(encoder.feed, stream.flush())) + encoder.flush(id=9)
-    assert raw.decode() == (
-        "id: 1\nretry: 2000\n"
-        'data: {"index":0,"status":"PARTIAL","data":"\\ud800é","entity":"c"}\n\n'
-        'id: 2\ndata: {"index":0,"status":"COMPLETED","data":"\\ud800é","entity":"c"}\n\n'
-        "id: 9\nevent: CLOSE\ndata: [DONE]\n\n"
-    )
-
-
-def test_close_comes_once_and_last() -> None:
-    encoder = SSEEncoder()
-    assert encoder.feed("x") == b"data: x\n\n"
-    assert encoder.flush() == b"event: CLOSE\ndata: [DONE]\n\n"
-    assert encoder.flush() == b""
-    with pytest.raises(StreamClosed):
-        encoder.feed(Update(0, "COMPLETED", 1))
-    with pytest.raises(ValueError):
-        SSEEncoder(retry=-1)
-
-
-def test_a_retry_waits_for_an_event_that_can_carry_it() -> None:
-    encoder = SSEEncoder(retry=5)
-    with pytest.raises(ValueError):
-        encoder.feed("")
-    assert encoder.feed("x") == b"retry: 5\ndata: x\n\n"
-    assert SSEEncoder(retry=5).flush() == b"event: CLOSE\nretry: 5\ndata: [DONE]\n\n"
 
 
 @pytest.mark.parametrize("case", cases("media_types.json")["cases"], ids=lambda case: case["type"])

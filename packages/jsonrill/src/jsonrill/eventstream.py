@@ -1,8 +1,8 @@
 """Server-sent events: text ↔ events, as the WHATWG standard defines them. No I/O.
 
-The encoder writes `id`, `event`, `retry` and `data` lines, LF only, no BOM. It writes nothing that
-clients less strict than a browser mistake for an event: a heartbeat is a comment of one line, and
-`retry` is sent in a block with data. The decoder reads all that a browser reads, in any pieces.
+`encode_event` writes `id`, `event`, `retry` and `data` lines, LF only, no BOM. It writes nothing
+that clients less strict than a browser mistake for an event: a heartbeat is a comment of one line,
+and `retry` is sent in a block with data. The decoder reads all that a browser reads, in any pieces.
 The defaults of a connection (`HEARTBEAT_SECONDS`, `SEND_SECONDS`) are here for all fronts.
 """
 
@@ -137,42 +137,6 @@ def _as_json(item: Any) -> str:
         else:
             return dumps(to_jsonable_python(item))
         raise
-
-
-class SSEEncoder:
-    """Turns updates, parts, values or texts into the bytes of events, CLOSE at the end.
-
-    `retry`, if given, is sent with the first event. After `flush` nothing more can be sent.
-    """
-
-    __slots__ = ("_retry", "closed")
-
-    def __init__(self, *, retry: int | None = None) -> None:
-        if retry is not None:
-            encode_event("-", retry=retry)
-        self._retry = retry
-        self.closed = False
-
-    def feed(self, item: Any, *, id: str | int | None = None) -> bytes:
-        """The bytes of one event of the default type. A text is its data; anything else is JSON."""
-        if id is None and self._retry is None and not self.closed:
-            return encode_event(event_data(item))
-        return self._block(event_data(item), None, id)
-
-    def flush(self, *, id: str | int | None = None) -> bytes:
-        """The bytes of the last event, CLOSE with `data: [DONE]`; empty if it was called before."""
-        if self.closed:
-            return b""
-        block = self._block(DONE, "CLOSE", id)
-        self.closed = True
-        return block
-
-    def _block(self, data: str, event: str | None, id: str | int | None) -> bytes:
-        if self.closed:
-            raise StreamClosed("CLOSE was the last event of this stream")
-        block = encode_event(data, event=event, id=id, retry=self._retry)
-        self._retry = None
-        return block
 
 
 class SSEDecoder:

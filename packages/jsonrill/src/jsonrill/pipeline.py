@@ -7,12 +7,16 @@ a source (`EventReader`, `TextReader`) is a stage, too, and `Pipe` puts it befor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from .errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded
 
 if TYPE_CHECKING:
-    from .errors import CutShort
     from .sources.opening import Opened
+
+# What reading a text may raise.
+BAD_TEXT: Final = (InvalidJSON, InvalidSchema, LimitExceeded)
 
 
 class Stage:
@@ -46,6 +50,35 @@ class Stage:
     def rescue(self, error: Exception) -> Iterable[Any]:
         """Return the last items after an exception of the source or of a stage, or raise it."""
         raise error
+
+
+class Reading(Stage):
+    """A stage around an object whose `feed` and `flush` read text and may raise.
+
+    Subclasses make items of what these return; after an error that is None.
+    """
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+
+    def feed(self, piece: Any) -> Sequence[Any]:
+        try:
+            found = self._reader.feed(piece)
+        except BAD_TEXT as error:
+            self.fail(error)
+            found = None
+        return self._items(found)
+
+    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
+        try:
+            found = self._reader.flush(cut)
+        except BAD_TEXT as error:
+            self.fail(error)
+            found = None
+        return self._items(found)
+
+    def _items(self, found: Any) -> Sequence[Any]:
+        raise NotImplementedError
 
 
 class Pipe(Stage):

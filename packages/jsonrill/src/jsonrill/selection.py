@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from .document import ValueBuilder
@@ -11,15 +11,12 @@ from .errors import (
     UNLIMITED,
     CutShort,
     FieldNotFound,
-    InvalidJSON,
     InvalidSchema,
-    LimitExceeded,
 )
 from .parse.create import ParseOptions, create_machine
-from .parse.position import Position
 from .parse.sink import Repair, Sink, path_of
 from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_path, parse_pattern
-from .pipeline import Stage
+from .pipeline import Reading
 
 if TYPE_CHECKING:
     from .schema import Schema
@@ -236,37 +233,25 @@ class ValueSink(FieldSink):
         )
 
 
-class FieldReader(Stage):
+class FieldReader(Reading):
     """A stage that reads text into the sink of a field."""
 
-    _sink: FieldSink
-    _machine: Position
+    def __init__(self, sink: Any, options: Mapping[str, Any]) -> None:
+        super().__init__(create_machine(sink, options))
+        self._sink = sink
 
     @property
     def repairs(self) -> list[Repair]:
         """With `repair`: the repairs, in order."""
-        return self._machine.repairs
-
-    def feed(self, piece: Any) -> Sequence[Any]:
-        return self._read(self._machine.feed, piece)
+        repairs: list[Repair] = self._reader.repairs
+        return repairs
 
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
         """End the text; `FieldNotFound` if there was nothing at the path."""
-        items = self._read(self._machine.flush, cut)
+        items = super().flush(cut)
         if not self.ended and (error := self._sink.field.error) is not None:
             self.fail(error)
         return items
-
-    def _read(self, read: Callable[[Any], None], data: Any) -> Sequence[Any]:
-        try:
-            read(data)
-        except (InvalidJSON, LimitExceeded) as error:
-            self.fail(error)
-        return self._take()
-
-    def _take(self) -> Sequence[Any]:
-        """Return the items that were found since the last call."""
-        raise NotImplementedError
 
 
 class TextSelection(FieldReader):
@@ -280,15 +265,14 @@ class TextSelection(FieldReader):
     ) -> None:
         if isinstance(field, str):
             parse_path(field)  # refuses a pattern
-        self._sink: TextSink = TextSink(Field(field))
-        self._machine = create_machine(self._sink, options)
+        super().__init__(TextSink(Field(field)), options)
         self._read_all = read_all
 
-    def _take(self) -> Sequence[str]:
-        sink = self._sink
-        if sink.ended and not self._read_all:
+    def _items(self, found: Any) -> Sequence[str]:
+        if self._sink.ended and not self._read_all:
             self.error, self.ended = None, True
-        pieces, sink.pieces = sink.pieces, []
+        pieces: list[str] = self._sink.pieces
+        self._sink.pieces = []
         return pieces
 
 
@@ -303,10 +287,9 @@ class Selection(FieldReader):
         self, field: str | Path, schema: Any = None, **options: Unpack[ParseOptions]
     ) -> None:
         limit = (options.get("limits") or DEFAULT_LIMITS).text
-        self._sink: ValueSink = ValueSink(Field(field), limit)
-        self._machine = create_machine(self._sink, options)
-        self._machine.limit_text(UNLIMITED)
-        self._sink.limit_text = self._machine.limit_text
+        super().__init__(ValueSink(Field(field), limit), options)
+        self._reader.limit_text(UNLIMITED)
+        self._sink.limit_text = self._reader.limit_text
         # A value that begins in a piece of this size cannot pass the limit in it.
         self._block = min(limit, _BLOCK)
         self._schema: Schema | None = None
@@ -326,7 +309,7 @@ class Selection(FieldReader):
                 break
         return values
 
-    def _take(self) -> Sequence[Any]:
+    def _items(self, found: Any) -> Sequence[Any]:
         found, self._sink.values = self._sink.values, []
         if self._schema is None:
             return [value for value, _, _ in found]

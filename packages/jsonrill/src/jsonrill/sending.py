@@ -21,6 +21,7 @@ from .errors import (
 from .parse.create import create_machine
 from .partial_stream.recorder import Recorder
 from .pipeline import Pipe, Stage
+from .stages import TextReader
 from .streams import ReadOptions, Source, read_options
 from .wire import Message, Receiver, Sender
 
@@ -59,7 +60,8 @@ def send(
     if states:
         stage = StateSender(numbered=numbered, frozen=frozen, **options)
     else:
-        reader, parsing = read_options(options, is_first_call=True)
+        reading, parsing = read_options(options, is_first_call=True)
+        reader = TextReader(reading)
         stage = TextSender(numbered=numbered, **parsing)
     pace: Pace[Message] | None = None if every is None else Pace(every, stage.merge)
     return drive(Pipe(reader, stage), source, in_blocks=not states, pace=pace)

@@ -6,30 +6,28 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from .answer import Answer, joined
+from .answer import Answer, AnswerOptions, joined
 from .document import Document
 from .driver import log_error
 from .errors import (
     CutShort,
     FieldNotFound,
     InvalidJSON,
-    InvalidSchema,
     JsonrillError,
-    LimitExceeded,
     SourceFailed,
     stream_error,
 )
 from .eventstream import (
     CLOSE,
+    DONE,
     ClientStream,
-    SSEEncoder,
     encode_event,
     event_data,
     is_event_stream,
     is_lines,
 )
 from .parse.create import PARSE_OPTIONS
-from .pipeline import Stage
+from .pipeline import BAD_TEXT, Reading, Stage
 from .sources.explain import explain
 from .sources.opening import TEXT, Opened
 
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
 
 # How many characters of an answer are kept for its errors.
 _KEPT: Final = 1 << 16
-# What reading a text may raise.
-_BAD_TEXT: Final = (InvalidJSON, InvalidSchema, LimitExceeded)
 
 
 class Beginning:
@@ -61,54 +57,15 @@ class Beginning:
 
 
 class TextReader(Stage):
-    """The text of a source: plain text, a provider's answer, or the arguments of its calls.
+    """The text of a source. The first element decides what the elements are.
 
-    The first element decides: text stays as it is, unless it is an event stream; anything else is
-    an event of a provider. `is_first_call`: only the first call is read. `reads_events`: plain text
-    holds events, and an answer may have no text.
+    Text stays as it is, unless it is an event stream; anything else is an event of a provider.
     """
 
-    def __init__(
-        self,
-        *,
-        tool: str | bool | None = None,
-        choice: int = 0,
-        provider: Any = "auto",
-        sse: bool = False,
-        answer: Answer | None = None,
-        repair: Any = False,
-        prefix: str = "",
-        many: bool = False,
-        is_first_call: bool = False,
-        reads_events: bool = False,
-    ) -> None:
-        if type(choice) is not int or choice < 0:
-            raise ValueError(f"choice is a whole number from 0 up, not {choice!r}")
-        if not isinstance(tool, str | bool | None):
-            raise ValueError(f"tool is a tool's name, or true for any, not {tool!r}")
-        if not isinstance(sse, bool):
-            raise ValueError(f"sse is true or false, not {sse!r}")
-        if not isinstance(answer, Answer | None):
-            raise ValueError(f"answer is an Answer object, not {answer!r}")
-        if provider != "auto":
-            from .providers import Reader
-
-            Reader(provider)  # refuses an unknown name
-        self.tool = tool or None
-        self.reads_calls = self.tool is not None and not is_first_call
-        self._answer, self._sse, self._many, self._is_strict = answer, sse, many, not repair
-        self._options = {
-            "tool": self.tool,
-            "choice": choice,
-            "provider": provider,
-            "answer": answer,
-            "repair": repair,
-            "is_first_call": is_first_call,
-            "may_be_empty": reads_events,
-            # A text that cannot begin JSON is prose, unless something else may come before it.
-            "may_be_prose": not (repair or many or reads_events or prefix or self.tool),
-        }
-        self._has_events = bool(reads_events or sse or self.tool or provider != "auto" or choice)
+    def __init__(self, options: AnswerOptions) -> None:
+        self._options = options
+        self._answer = options.answer
+        self._sse, self._has_events = options.sse, options.has_events
         # What reads events; None for plain text.
         self._events: AnswerReader | None = None
         self._is_decided = False
@@ -116,7 +73,7 @@ class TextReader(Stage):
 
     def open(self, source: Opened) -> None:
         self._sse = self._sse or is_event_stream(source.content_type)
-        is_lined = is_lines(source.content_type) and not self._many
+        is_lined = is_lines(source.content_type) and not self._options.many
         self._has_events = self._has_events or self._sse or is_lined
 
     def feed(self, element: Any) -> Iterable[Any]:
@@ -142,7 +99,7 @@ class TextReader(Stage):
         """Return the error with the text that was read, and with a helpful message."""
         if not isinstance(error, JsonrillError):
             return error
-        return explain(error, self.beginning.text, is_strict=self._is_strict)
+        return explain(error, self.beginning.text, is_strict=not self._options.repair)
 
     def _read(self, pieces: Iterator[str]) -> Iterator[str]:
         for piece in pieces:
@@ -156,7 +113,7 @@ class TextReader(Stage):
         if is_event or self._has_events:
             from .sources.answer import AnswerReader
 
-            self._events = AnswerReader(sse=self._sse, **self._options)
+            self._events = AnswerReader(self._options, sse=self._sse)
         elif self._answer is not None:
             self._answer.begin()
 
@@ -177,37 +134,23 @@ def create_document(schema: Any, missing: Any, options: Mapping[str, Any]) -> An
     return Document(**options)
 
 
-class ValueStage(Stage):
+class ValueStage(Reading):
     """The value after each piece that changed it."""
 
     def __init__(self, document: Any, live: bool = False) -> None:
-        self._document = document
+        super().__init__(document)
         self._live = live
 
-    def feed(self, piece: Any) -> Sequence[Any]:
-        try:
-            is_changed = self._document.feed(piece)
-        except _BAD_TEXT as error:
-            is_changed = self._fail(error)
-        return self._show(is_changed)
+    def fail(self, error: Exception) -> None:
+        super().fail(error)
+        if isinstance(error, JsonrillError) and error.value is None:
+            error.value = self._reader.value
 
-    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        try:
-            is_changed = self._document.flush(cut)
-        except _BAD_TEXT as error:
-            is_changed = self._fail(error)
-        return self._show(is_changed)
-
-    def _fail(self, error: JsonrillError) -> Any:
-        self.fail(error)
-        if error.value is None:
-            error.value = self._document.value
-        return self._document.changed
-
-    def _show(self, is_changed: bool) -> Sequence[Any]:
-        if not is_changed:
+    def _items(self, found: Any) -> Sequence[Any]:
+        document = self._reader
+        if not (document.changed if found is None else found):
             return ()
-        return (self._document.live if self._live else self._document.value,)
+        return (document.live if self._live else document.value,)
 
 
 class LastValueStage(ValueStage):
@@ -215,9 +158,9 @@ class LastValueStage(ValueStage):
 
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
         super().flush(cut)
-        return () if self.ended else (self._document.value,)
+        return () if self.ended else (self._reader.value,)
 
-    def _show(self, is_changed: bool) -> Sequence[Any]:
+    def _items(self, found: Any) -> Sequence[Any]:
         return ()
 
 
@@ -230,34 +173,25 @@ class FieldStage(ValueStage):
         if schema is None or not schema.takes_objects:
             raise TypeError("the schema has no fields: use values(…) for what is not an object")
 
-    def _show(self, is_changed: bool) -> Sequence[Any]:
-        fields: list[tuple[str, Any]] = self._document.take_fields()
+    def _items(self, found: Any) -> Sequence[Any]:
+        fields: list[tuple[str, Any]] = self._reader.take_fields()
         return fields
 
 
-class FragmentStage(Stage):
+class FragmentStage(Reading):
     """The fragments of a text."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         from .fragment import Parser
 
-        self._parser = Parser(**options)
+        super().__init__(Parser(**options))
 
-    def feed(self, piece: Any) -> Sequence[Any]:
-        return self._read(self._parser.feed, piece)
-
-    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        return self._read(self._parser.flush, cut)
-
-    def _read(self, read: Callable[[Any], Sequence[Any]], data: Any) -> Sequence[Any]:
-        try:
-            return read(data)
-        except (InvalidJSON, LimitExceeded) as error:
-            self.fail(error)
-            return error.fragments
+    def _items(self, found: Any) -> Sequence[Any]:
+        fragments: Sequence[Any] = getattr(self.error, "fragments", ()) if found is None else found
+        return fragments
 
 
-class UpdateStage(Stage):
+class UpdateStage(Reading):
     """The updates of a text. Entities are counted in `counts`, over many documents."""
 
     def __init__(
@@ -265,22 +199,17 @@ class UpdateStage(Stage):
     ) -> None:
         from .partial_stream import PartialStream
 
-        self._stream = PartialStream(mode, schema=schema, **options)
+        super().__init__(PartialStream(mode, schema=schema, **options))
         self._counts = counts
         self._before = dict(counts)
 
-    def feed(self, piece: Any) -> Sequence[Any]:
-        return self._counted(self._stream.feed(piece))
-
-    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        return self._counted(self._stream.flush(cut))
-
-    def _counted(self, updates: list[Any]) -> Sequence[Any]:
-        self.ended = self._stream.ended
-        for update in updates:
+    def _items(self, found: Any) -> Sequence[Any]:
+        self.ended = self._reader.ended
+        for update in found:
             if update.index is not None:
                 update.index += self._before.get(update.entity, 0)
                 self._counts[update.entity] = update.index + 1
+        updates: list[Any] = found
         return updates
 
 
@@ -481,31 +410,35 @@ class EventStage(Stage):
     """Items → the bytes of events. The last one is CLOSE, or what the source's client expects."""
 
     def __init__(self, retry: int | None, source: Any) -> None:
-        self._encoder = SSEEncoder(retry=retry)
+        if retry is not None:
+            encode_event(DONE, retry=retry)  # refuses a wrong one
+        self._retry = retry
         self._client = source if isinstance(source, ClientStream) else None
 
     def feed(self, piece: Any) -> list[bytes]:
         if isinstance(piece, bytes):
-            if piece.startswith(CLOSE):
-                self._encoder.flush()  # nothing may come after it
+            self.ended = piece.startswith(CLOSE)  # nothing may come after it
             return [piece] if piece else []
         data = event_data(piece)
-        return [self._encoder.feed(data)] if data else []
+        return [self._encode(data)] if data else []
 
     def flush(self, cut: CutShort | None = None) -> list[bytes]:
         if self._client is None:
-            last = self._encoder.flush()
-            return [last] if last else []
-        return [] if self._client.done is None else [encode_event(self._client.done)]
+            return [self._encode(DONE, "CLOSE")]
+        return [] if self._client.done is None else [self._encode(self._client.done)]
 
     def rescue(self, error: Exception) -> list[bytes]:
-        if self._client is None and isinstance(error, (*_BAD_TEXT, FieldNotFound)):
+        if self._client is None and isinstance(error, (*BAD_TEXT, FieldNotFound)):
             problem = stream_error(error)
         else:
             log_error("the source of an event stream failed", error)
             problem = SourceFailed("the source failed").to_dict()
+        if self.ended:
+            return []
         if self._client is not None:  # its own events report the failure
             return self.flush()
-        if self._encoder.closed:
-            return []
-        return [self._encoder.feed({"status": "ERROR", "error": problem}), *self.flush()]
+        return [*self.feed({"status": "ERROR", "error": problem}), *self.flush()]
+
+    def _encode(self, data: str, event: str | None = None) -> bytes:
+        retry, self._retry = self._retry, None
+        return encode_event(data, event=event, retry=retry)

@@ -14,7 +14,7 @@ from collections.abc import (
 )
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, Unpack, overload
 
-from .answer import Answer
+from .answer import Answer, AnswerOptions
 from .driver import Pace, drive, last_item
 from .errors import InvalidJSON, JsonrillError, Limits, Truncated, check_names
 from .parse.create import PARSE_OPTIONS, ParseOptions
@@ -145,8 +145,8 @@ _ENTITIES: Final = frozenset(
 
 def read_options(
     options: Mapping[str, Any], *own: str, takes: frozenset[str] = PARSE_OPTIONS, **more: Any
-) -> tuple[TextReader, dict[str, Any]]:
-    """Return the reader for the options of a source, and the options of the stage.
+) -> tuple[AnswerOptions, dict[str, Any]]:
+    """Return the options of the source, and the options of the stage.
 
     The stage takes the options `takes`, the function those in `own`.
     """
@@ -155,10 +155,10 @@ def read_options(
     if rest.get("repair") not in (None, True, False):
         rest["repair"] = _without(rest, "")["repair"]  # an iterator can be read once
     given = {name: rest.pop(name) for name in _SOURCE & rest.keys()}
-    repair, prefix = rest.get("repair", False), rest.get("prefix", "")
-    reader = TextReader(**given, repair=repair, prefix=prefix, **more)
+    shared = {name: rest[name] for name in ("repair", "prefix") if name in rest}
+    reading = AnswerOptions(**given, **shared, **more)
     # The provider says whether a call is complete.
-    return reader, rest if reader.tool is None else _without(rest, "cut-off")
+    return reading, _without(rest, "cut-off") if reading.tool else rest
 
 
 def _without(options: Mapping[str, Any], rule: str) -> dict[str, Any]:
@@ -185,15 +185,12 @@ def read_text(
 
     There is a stage for each document if the text has many, or is the arguments of calls.
     """
-    if not isinstance(many, bool):
-        raise ValueError(f"many is true or false, not {many!r}")
-    reader, settings = read_options(
-        options, *own, takes=takes, many=many, is_first_call=is_first_call
-    )
+    given = {"many": many, "is_first_call": is_first_call}
+    reading, settings = read_options(options, *own, takes=takes, **given)
     stage = begin(settings)  # wrong options are refused now
-    if many or reader.reads_calls:
+    if many or reading.reads_calls:
         stage = DocumentsStage(begin, settings, splits=many)
-    return drive(Pipe(reader, stage), source, pace=pace)
+    return drive(Pipe(TextReader(reading), stage), source, pace=pace)
 
 
 # ---- values ----
@@ -292,8 +289,6 @@ def partial(
     # For a schema, what repair closes would be complete, and lack fields that may still come.
     parsing = dict(options) if schema is None else _without(options, "cut-off")
     document = create_document(schema, missing, parsing)
-    reader = TextReader(repair=options.get("repair", False))
-    reader.beginning.add(text)
     try:
         document.feed(text)
         try:
@@ -303,6 +298,8 @@ def partial(
             if not isinstance(error, Truncated) and document.value is not None:
                 raise
     except JsonrillError as error:
+        reader = TextReader(AnswerOptions(repair=options.get("repair", False)))
+        reader.beginning.add(text)
         raise reader.explain(error) from error.__cause__
     value: T | None = document.value
     return value
@@ -463,7 +460,7 @@ def content(source: Any, **options: Unpack[SourceOptions]) -> Any:
     The source is a provider's stream, or a response or text that holds its events.
     """
     check_names(options, _SOURCE - {"tool"})
-    return drive(Pipe(TextReader(**options, reads_events=True), Stage()), source)
+    return drive(Pipe(TextReader(AnswerOptions(**options, reads_events=True)), Stage()), source)
 
 
 @overload

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Limits, PartialStream, Update
-from jsonrill.eventstream import SSEEncoder
+from jsonrill import Limits, PartialStream, Update, sse
 from jsonrill.partial_stream import Mode
 from support import by, by_character, cases
 from support.streams import MODES, run, short
@@ -20,15 +19,13 @@ from support.streams import MODES, run, short
 @pytest.mark.parametrize("mode", MODES)
 def test_the_examples_of_the_spec(mode: Mode) -> None:
     for case in cases("updates.json")["cases"]:
-        stream, encoder = PartialStream(mode, entity=case["entity"]), SSEEncoder()
-        seen, sse = [], b""
+        stream, seen, updates = PartialStream(mode, entity=case["entity"]), [], []
         for after, piece in enumerate([*case["chunks"], None]):
             for update in stream.flush() if piece is None else stream.feed(piece):
                 seen.append({"after": after, "update": update.to_dict()})
-                sse += encoder.feed(update)
-        sse += encoder.flush()
+                updates.append(update)
         assert seen == case["modes"][mode]["updates"], case["name"]
-        assert sse.decode() == case["modes"][mode]["sse"], case["name"]
+        assert b"".join(sse(updates)).decode() == case["modes"][mode]["sse"], case["name"]
         assert json.dumps(seen) == json.dumps(case["modes"][mode]["updates"]), "another order"
 
 

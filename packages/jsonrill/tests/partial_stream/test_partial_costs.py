@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Limits, PartialStream, Update
-from jsonrill.eventstream import SSEEncoder
+from jsonrill import Limits, PartialStream, Update, sse
 from jsonrill.partial_stream import Mode
 from support import by, few, hard
 from support.costs import is_flat, is_linear
@@ -96,6 +95,5 @@ def test_finished_entities_are_not_kept_by_the_stream() -> None:
 
 def test_a_long_string_on_the_wire() -> None:
     text = json.dumps({"text": "x" * 20_000})
-    encoder = SSEEncoder()
-    sent = sum(len(encoder.feed(u)) for u in run(by(4, text), "REALTIME", send="delta"))
-    assert sent + len(encoder.flush()) < 30 * len(text)
+    events = sse(run(by(4, text), "REALTIME", send="delta"))
+    assert sum(map(len, events)) < 30 * len(text)

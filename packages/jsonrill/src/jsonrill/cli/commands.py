@@ -9,11 +9,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from .. import __version__, compiled, streams
+from ..driver import drive
 from ..errors import JsonrillError
 from ..sources.events import EventReader, EventText
 from ..stages import LastValueStage, create_document
 from . import EXTRAS, not_installed
-from .files import BadInput, Input, Output, place_of, process, report, write_items, write_utf8
+from .files import BadInput, Input, Output, place_of, process, report, write_utf8
 from .options import SchemaFile, checked, load_json, load_named, named, with_flags
 
 app = typer.Typer(
@@ -152,11 +153,7 @@ def fragments(reading: Reading, inputs: list[Input], output: Output) -> None:
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments
     """
 
-    def make(source: Any) -> Any:
-        found = streams.fragments(source, **reading)
-        return (fragment.to_dict() for fragment in found)
-
-    _filter(make, inputs, output)
+    _filter(lambda source: streams.fragments(source, **reading), inputs, output)
 
 
 @command
@@ -177,11 +174,12 @@ def chunks(
     """
     from .. import Chunker
 
-    names = {"eager": eager, "null": null, "on_revision": on_revision}
-    checked(Chunker, numbers=numbers, verify=verify, **names)
+    options: Any = {"eager": eager, "null": null, "on_revision": on_revision}
+    options |= {"numbers": numbers, "verify": verify}
+    checked(Chunker, **options)
 
     def work(file: Input) -> None:
-        chunker = Chunker(numbers=numbers, verify=verify, **names)  # type: ignore[arg-type]
+        chunker = Chunker(**options)
         write = output.write_text if text else output.write
         number = 0
         try:
@@ -223,22 +221,20 @@ def calls(
     """
     from ..toolcalls import ToolCallEvents, ToolCalls
 
-    schemas = checked(load_named, schema)
-
-    def make() -> ToolCalls:
-        return ToolCalls(provider, schemas=schemas, repair=repair)
-
-    checked(make)
+    options = {"schemas": checked(load_named, schema), "repair": repair}
+    checked(ToolCalls, provider, **options)
 
     def work(file: Input) -> None:
-        live = make()
-        events = ToolCallEvents(live)
-        for event in _events(file, EventReader(provider, sse=sse)):
-            changed = events.feed(event) if wire else live.feed(event)
-            write_items(changed if wire else _changed_calls(changed), output)
-        changed = events.flush() if wire else live.flush()
-        write_items(changed if wire else _changed_calls(changed), output)
-        bad = [call for call in live.calls if call.status in ("error", "truncated")]
+        calls = ToolCalls(provider, **options)
+        stage: Any = ToolCallEvents(calls) if wire else calls
+        reader = EventReader(provider, sse=sse)
+        show = list if wire else _changed_calls
+        for event in drive(reader, file.pieces()):
+            output.write_all(show(stage.feed(event)))
+        if reader.is_empty:
+            raise BadInput("the input has no events")
+        output.write_all(show(stage.flush()))
+        bad = [call for call in calls.calls if call.status in ("error", "truncated")]
         if bad:
             raise BadInput(f"{bad[0].name} {bad[0].status}: {bad[0].error or bad[0].raw}")
 
@@ -263,7 +259,7 @@ def _filter(make: Callable[[Any], Any], inputs: list[Input], output: Output) -> 
     checked(make, [])  # wrong options come before all files
 
     def work(file: Input) -> None:
-        write_items(make(file.pieces()), output)
+        output.write_all(make(file.pieces()))
 
     process(inputs, work)
 
@@ -293,30 +289,15 @@ def _snapshots(file: Input, sse: bool) -> Iterable[Any]:
     yield from text.flush()
 
 
-def _events(file: Input, reader: EventReader) -> Iterable[Any]:
-    is_empty = True
-    for piece in file.pieces():
-        for event in reader.feed(piece):
-            is_empty = False
-            yield event
-    for event in reader.flush():
-        is_empty = False
-        yield event
-    if is_empty:
-        raise BadInput("the input has no events")
-
-
 def _changed_calls(updates: list[Any]) -> list[dict[str, Any]]:
-    calls = {id(update.call): update.call for update in updates}
-    return [_shown_call(call) for call in calls.values()]
-
-
-def _shown_call(call: Any) -> dict[str, Any]:
-    fields = ("id", "index", "name", "status", "args", "error")
-    shown = {name: getattr(call, name) for name in fields}
-    if call.args is None or call.status == "error":
-        shown["raw"] = call.raw
-    return {name: value for name, value in shown.items() if value is not None}
+    """Return the calls that changed, once each; one that cannot be read with its text."""
+    shown = []
+    for call in {id(update.call): update.call for update in updates}.values():
+        is_unread = call.args is None or call.status == "error"
+        names = ("id", "index", "name", "status", "args", "error", *(["raw"] if is_unread else []))
+        fields = {name: getattr(call, name) for name in names}
+        shown.append({name: value for name, value in fields.items() if value is not None})
+    return shown
 
 
 # ---- commands of other distributions ----

@@ -22,6 +22,7 @@ from typing import Any, Final
 import typer
 
 from ..errors import JsonrillError, LimitExceeded, Problem
+from ..fragment import Fragment
 from ..jsontext import dumps
 
 _BLOCK: Final = 1 << 16
@@ -113,6 +114,11 @@ class Output:
         text = json.dumps(value, ensure_ascii=False, indent=2) if self._pretty else dumps(value)
         self.write_text((safe(text) if self.is_terminal else text) + "\n")
 
+    def write_all(self, items: Iterable[Any]) -> None:
+        """Write values, or fragments in their wire form, as they come."""
+        for item in items:
+            self.write(item.to_dict() if isinstance(item, Fragment) else item)
+
     def write_text(self, text: str) -> None:
         """Write text unchanged, at once."""
         if sys.stdout is None:
@@ -155,11 +161,6 @@ def process(inputs: list[Input], work: Callable[[Input], None]) -> None:
         raise typer.Exit(130) from None
     if not is_good:
         raise typer.Exit(1)
-
-
-def write_items(items: Iterable[Any], output: Output) -> None:
-    for item in items:
-        output.write(item)
 
 
 def report(line: str) -> None:

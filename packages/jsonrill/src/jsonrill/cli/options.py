@@ -71,12 +71,11 @@ def report_repair(repair: Any) -> None:
 
 def limits_of(texts: list[str]) -> Limits:
     """Return the limits given as NAME=N."""
-    pairs = [text.partition("=") for text in texts]
     known = [field.name for field in fields(Limits)]
-    for name, _, number in pairs:
-        if name not in known or not number.isdecimal():
-            raise ValueError(f"a limit is NAME=N, where NAME is one of {', '.join(known)}")
-    return Limits(**{name: int(number) for name, _, number in pairs})
+    limits = dict(map(_pair, texts))
+    if not (limits.keys() <= {*known} and all(map(str.isdecimal, limits.values()))):
+        raise ValueError(f"a limit is NAME=N, where NAME is one of {', '.join(known)}")
+    return Limits(**{name: int(number) for name, number in limits.items()})
 
 
 def named(texts: list[str] | None) -> Any:
@@ -84,8 +83,13 @@ def named(texts: list[str] | None) -> Any:
     if not texts:
         return None
     if any("=" in text for text in texts):
-        return {name: text or name for name, _, text in (it.partition("=") for it in texts)}
+        return {name: text or name for name, text in map(_pair, texts)}
     return texts[0] if len(texts) == 1 else texts
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name, value
 
 
 def load_json(path: str | None) -> Any:
@@ -103,10 +107,10 @@ def load_json(path: str | None) -> Any:
 
 def load_named(files: list[str] | None) -> dict[str, Any] | None:
     """Return the JSON values in files that are given as NAME=FILE."""
-    pairs = [text.partition("=") for text in files or []]
-    if not all(path for _, _, path in pairs):
+    paths = dict(map(_pair, files or []))
+    if not all(paths.values()):
         raise ValueError("--schema must be TOOL=FILE")
-    return {name: load_json(path) for name, _, path in pairs} or None
+    return {name: load_json(path) for name, path in paths.items()} or None
 
 
 def checked(work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ..answer import Answer
+from ..answer import AnswerOptions
 from ..errors import CutShort, InvalidJSON, SourceFailed, UnknownSource, truncated
 from ..pipeline import Stage
 from ..providers import Reader
@@ -123,13 +123,13 @@ class ArgumentText:
     the later one waits until the arguments of the earlier one are complete.
     """
 
-    def __init__(self, tool: str | bool, *, choice: int, repair: Any, is_first: bool) -> None:
+    def __init__(self, options: AnswerOptions) -> None:
         from ..toolcalls import ToolCalls  # an answer's text does not need it
 
-        self._tool = tool
-        self._choice = choice
-        self._is_first = is_first
-        self._calls = ToolCalls(repair=repair)
+        self._tool = options.tool
+        self._choice = options.choice
+        self._is_first = options.is_first_call
+        self._calls = ToolCalls(repair=options.repair)
         self._ending = Ending()
         # All calls by identity, and those that are not passed on yet, in order.
         self._known: dict[int, _Call] = {}
@@ -223,34 +223,19 @@ class ArgumentText:
 
 
 class AnswerReader(Stage):
-    """Reads a provider's events, or text that holds them, and returns the requested text.
+    """Reads a provider's events, or text that holds them, and returns the requested text."""
 
-    `may_be_prose`: the text has to be JSON. `may_be_empty`: an answer may have no text.
-    """
-
-    def __init__(
-        self,
-        *,
-        tool: str | bool | None,
-        choice: int,
-        provider: Any,
-        answer: Answer | None,
-        sse: bool,
-        repair: Any,
-        is_first_call: bool,
-        may_be_prose: bool,
-        may_be_empty: bool,
-    ) -> None:
-        self._choice = choice
-        self._events = EventReader(provider, sse=sse)
-        self._reader = Reader(provider)
-        self._watch = None if answer is None else Watch(answer, choice)
-        self._wanted: AnswerText | ArgumentText = AnswerText(choice=choice)
-        if tool is not None:
-            self._wanted = ArgumentText(tool, choice=choice, repair=repair, is_first=is_first_call)
-        self._may_be_empty = may_be_empty
+    def __init__(self, options: AnswerOptions, *, sse: bool) -> None:
+        self._choice = options.choice
+        self._events = EventReader(options.provider, sse=sse)
+        self._reader = Reader(options.provider)
+        self._watch = None if options.answer is None else Watch(options.answer, options.choice)
+        self._wanted: AnswerText | ArgumentText = AnswerText(choice=options.choice)
+        if options.tool:
+            self._wanted = ArgumentText(options)
+        self._may_be_empty = options.reads_events
         # The beginning of an answer that cannot be JSON, until enough of it is known.
-        self._prose: str | None = "" if may_be_prose else None
+        self._prose: str | None = "" if options.has_only_json else None
 
     def feed(self, element: Any) -> Iterator[str]:
         """Return the text that an element adds."""
