@@ -76,7 +76,7 @@ def kilobytes(file: Path) -> int:
 PARTS: Final = {
     "library": Part(r"packages/jsonrill/src/.*", code, 11_000, 13_700),
     "server": Part(r"packages/jsonrill-server/src/.*", code, 3_000, 7_250),
-    "batch": Part(r"packages/jsonrill-batch/src/.*", code, 500, 590),
+    "batch": Part(r"packages/jsonrill-batch/src/.*", code, 500, 595),
     "js": Part(r"js/src/.*", code, 4_500, 7_090),
     "page": Part(r"page/(?!tests/).*", code, 3_000, 5_730),
     "tests (raw lines)": Part(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from logging import CRITICAL
 from pathlib import Path
+from typing import Any, Final
 
 from dask.system import CPU_COUNT
 from distributed import Client, KilledWorker, LocalCluster, as_completed
@@ -15,6 +16,8 @@ from .job import BatchError, Job
 from .output import Output
 from .partition import SIZE, Partition, partitions
 from .reader import Reader
+
+_CHECK_SECONDS: Final = 10
 
 
 def run(
@@ -63,9 +66,9 @@ def _execute(
     if not missing:
         return
     suspects = []
-    with _connect(scheduler, workers) as client:
+    with _connect(scheduler, workers or CPU_COUNT) as client:
         tasks = {client.submit(output.write, it, pure=False): it for it in missing}
-        for task in as_completed(tasks):
+        for task in _completed(client, set(tasks), workers or CPU_COUNT):
             try:
                 yield task.result()
             except KilledWorker:
@@ -78,16 +81,26 @@ def _execute(
 
 
 @contextmanager
-def _connect(scheduler: str | None, workers: int | None) -> Iterator[Client]:
+def _connect(scheduler: str | None, workers: int) -> Iterator[Client]:
     if scheduler is not None:
         with Client(scheduler) as client:
             yield client
         return
-    count = workers or CPU_COUNT
-    with LocalCluster(
-        n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=CRITICAL
-    ) as cluster:
-        # A worker that is killed while it starts is not restarted otherwise.
-        cluster.adapt(minimum=count, maximum=count)
+    options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(n_workers=workers, silence_logs=CRITICAL, **options) as cluster:
         with Client(cluster) as client:
             yield client
+
+
+def _completed(client: Client, tasks: set[Any], workers: int) -> Iterator[Any]:
+    """Yield the tasks as they complete."""
+    while tasks:
+        try:
+            for task in as_completed(tasks, timeout=_CHECK_SECONDS):
+                tasks.discard(task)
+                yield task
+        except TimeoutError:
+            # Dask does not restart a local worker that was killed while it started.
+            if client.cluster is not None and not client.scheduler_info()["workers"]:
+                client.cluster.scale(0)
+                client.cluster.scale(workers)

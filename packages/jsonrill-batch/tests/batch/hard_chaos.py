@@ -57,10 +57,11 @@ def test_rows_are_those_of_a_plain_loop_though_workers_are_killed(
 ) -> None:
     files = [logs.write_log(tmp_path / f"{seed}.jsonl", 50_000, seed) for seed in range(3)]
     out, job = tmp_path / "out", Job("values", logs.SCHEMA)
-    with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as cluster:
-        cluster.adapt(minimum=2, maximum=2)
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as cluster:
         place = cluster.scheduler_address if where == "cluster" else None
-        with random_kills(every=2.0) as killed:
+        with random_kills(every=4.0) as killed:
             counts = run(files, out, job, place, partition_size=SIZE)
     assert killed
     assert counts["streams"] == 150_000

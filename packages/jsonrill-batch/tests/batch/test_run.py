@@ -26,7 +26,9 @@ SIZE = 50_000
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
     """Yield the address of a cluster that many tests use, since starting one takes seconds."""
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as cluster:
         yield cluster.scheduler_address
 
 
