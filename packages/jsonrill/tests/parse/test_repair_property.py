@@ -21,55 +21,9 @@ from support import HARDER
 from support.documents import is_prefix, same
 
 WORDS = [
-    *(
-        "a",
-        "it",
-        "Ada's",
-        "x1",
-        "2",
-        "-7",
-        "true",
-        "null",
-        "note:",
-        "é",
-        "文",
-        "😀",
-        "C:\\new",
-        "\\d",
-    ),
-    *(
-        '"so"',
-        '"Stop!"',
-        '5"',
-        "'q'",
-        "[1]",
-        "{b}",
-        "}",
-        "]",
-        ",",
-        ":",
-        ";",
-        "//",
-        "#",
-        "/*",
-        "...",
-    ),
-    *(
-        "a,b",
-        "(",
-        ")",
-        "\n",
-        "\t",
-        "\\",
-        "'",
-        '"',
-        "```",
-        "<b>",
-        '{"a": 1}',
-        "_x_",
-        "\u00a0",
-        "” “",
-    ),
+    *r"""a it Ada's x1 2 -7 true null note: é 文 😀 C:\new \d "so" "Stop!" 5" 'q' [1] {b} } ] , : ;
+    // # /* ... a,b ( ) \ ' " ``` <b> _x_""".split(),
+    *("\n", "\t", '{"a": 1}', "\u00a0", "” “"),
 ]
 KEYS = ["a", "b", "name", "two words", "$x", "is-big", "é", "", "0", 'q"q', "it's", "c:d", "e,f"]
 
