@@ -6,7 +6,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from .answer import Answer, AnswerOptions, joined
+from .answer import Answer, joined
 from .document import Document
 from .driver import log_error
 from .errors import (
@@ -26,10 +26,12 @@ from .eventstream import (
     is_event_stream,
     is_lines,
 )
-from .parse.create import PARSE_OPTIONS
+from .parse.create import PARSE_OPTIONS, create_machine
+from .parse.sink import Sink
 from .pipeline import BAD_TEXT, Reading, Stage
 from .sources.explain import explain
 from .sources.opening import TEXT, Opened
+from .sources.options import AnswerOptions
 
 if TYPE_CHECKING:
     from .sources.answer import AnswerReader
@@ -233,11 +235,23 @@ class ChunkStage(Stage):
 # ---- one document after another ----
 
 
+class _End(Sink):
+    """Notices where a document is complete."""
+
+    offset: int | None = None
+
+    def complete(self, offset: int) -> None:
+        self.offset = offset
+
+    def takes_values(self) -> bool:
+        return True
+
+
 class DocumentsStage(Stage):
     """One document after another, each read by a stage of its own that `begin(options)` makes.
 
     A separator (RFC 7464), as between the arguments of two calls, ends a document. With `splits`
-    it also ends where more text follows a complete value, which a second document finds. The first
+    it also ends where more text follows a complete value, which a second machine finds. The first
     error in a call is raised at the end, so that the calls after it are read.
     """
 
@@ -249,7 +263,7 @@ class DocumentsStage(Stage):
         self._splits = splits
         self._decoder = getincrementaldecoder("utf-8")("strict")
         self._stage: Stage | None = None
-        self._beginning = Beginning()
+        self._beginning, self._tail = Beginning(), ""
         self._is_skipping = False
         self._late_error: Exception | None = None
 
@@ -296,30 +310,37 @@ class DocumentsStage(Stage):
         stage = self._stage = self._begin(self._options)
         self._beginning = Beginning()
         known = PARSE_OPTIONS & self._options.keys() - {"on_repair"}
-        self._probe = Document(**{name: self._options[name] for name in known})
+        self._end = _End()
+        self._probe = create_machine(self._end, {name: self._options[name] for name in known})
         self._options.pop("prefix", None)
-        # The text from the piece on that completed the document, and where the piece began.
+        # Text behind the complete value, which may begin the next document; its offset.
         self._tail, self._tail_start = "", 0
         return stage
 
     def _split(self, text: str) -> tuple[str, str]:
-        """Return the text of this document, and the text of the next one if one begins."""
+        """Return more text of this document, and the text of the next one if one begins."""
         if not self._splits:
             return text, ""
-        if not self._probe.complete:
-            self._tail_start, self._tail = self._tail_start + len(self._tail), ""
-        self._tail += text
+        text = self._tail + text
+        end = len(text)
         try:
-            self._probe.feed(text)
+            self._probe.feed(text[len(self._tail) :])
         except JsonrillError as error:
-            if self._probe.complete and error.offset is not None:
-                rest = self._tail[max(error.offset - self._tail_start, 0) :]
-                return text[: max(len(text) - len(rest), 0)], rest
-        return text, ""
+            if self._end.offset is not None and error.offset is not None:
+                self._tail = ""
+                end = max(error.offset - self._tail_start, 0)
+                return text[:end], text[end:]
+        if self._end.offset is not None:
+            end = max(self._end.offset - self._tail_start, 0)
+        self._tail_start += end
+        self._tail = text[end:]
+        return text[:end], ""
 
     def _end_document(self, cut: CutShort | None = None) -> Iterator[Any]:
         stage, self._stage = self._stage, None
         if stage is not None:
+            tail, self._tail = self._tail, ""
+            yield from stage.feed(tail)
             yield from stage.flush(cut)
             stage.ended = stage.error is not None
             self._check(stage)

@@ -14,12 +14,13 @@ from collections.abc import (
 )
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, Unpack, overload
 
-from .answer import Answer, AnswerOptions
+from .answer import Answer
 from .driver import Pace, drive, last_item
 from .errors import InvalidJSON, JsonrillError, Limits, Truncated, check_names
 from .parse.create import PARSE_OPTIONS, ParseOptions
 from .paths import Path
 from .pipeline import Pipe, Stage
+from .sources.options import AnswerOptions
 from .stages import (
     CallStage,
     ChunkStage,

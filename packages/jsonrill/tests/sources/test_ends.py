@@ -128,7 +128,7 @@ def test_a_value_that_is_complete_is_one_however_the_answer_ended(reason: str | 
 def test_half_a_number_is_none(reason: str | None) -> None:
     for repair in (False, True):
         error = failure(answer("12", reason=reason), repair=repair)
-        assert isinstance(error, Truncated) and "the rest of the number" in str(error)
+        assert isinstance(error, Truncated) and error.value is None
     assert [*values(answer("12"))] == [12]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ..answer import AnswerOptions
 from ..errors import CutShort, InvalidJSON, SourceFailed, UnknownSource, truncated
 from ..pipeline import Stage
 from ..providers import Reader
@@ -14,6 +13,7 @@ from ..providers.ending import Ending, Watch
 from ..providers.statements import CallDelta, Finish, Statement, Text, of_choice, text_in
 from .events import EventReader
 from .explain import quote
+from .options import AnswerOptions
 
 if TYPE_CHECKING:
     from ..toolcalls import ToolCall
