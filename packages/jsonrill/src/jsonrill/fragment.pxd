@@ -23,6 +23,5 @@ cdef class Parser:
     cdef Position _machine
 
 cdef class Rebuilder(GrowingValue):
-    cdef int _expects
-    cdef bint _is_foreign
+    cdef bint _has_key, _is_foreign
     cdef list _frames

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NoReturn, Unpack, get_args
 from .document import GrowingValue, ValueBuilder
 from .errors import CutShort, FragmentError, InvalidJSON, LimitExceeded, refuse_copy
 from .parse.create import ParseOptions, create_machine
+from .parse.grammar import NUMBER
 from .parse.sink import Frame, Repair, path_of
 from .paths import Path, format_path, parse_path
 
@@ -42,6 +43,7 @@ STARTS: Final = frozenset(
 )
 # The kinds whose `textValue` jsonrill sends; the public generator sends it with every kind.
 _WITH_TEXT: Final = ("PartialString", "CompleteNumber")
+_WITH_VALUE: Final = ("Key", "CompleteString", "CompleteNumber", "CompleteBoolean")
 
 
 class Fragment:
@@ -81,12 +83,7 @@ class Fragment:
     @classmethod
     def from_dict(cls, wire: Mapping[str, Any]) -> Fragment:
         """Read the wire form; FragmentError for anything else."""
-        if not isinstance(wire, Mapping):
-            raise FragmentError(f"a fragment is a JSON object, not {type(wire).__name__}")
-        kind, text, value = _read_kind(wire), wire.get("textValue"), wire.get("value")
-        if is_foreign(wire):
-            return _read_foreign(kind, value if text is None else text)
-        return _checked(kind, _read_path(wire.get("path")), text, value)
+        return _from_wire(wire, is_foreign(wire))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Fragment):
@@ -120,35 +117,35 @@ def is_foreign(item: Any) -> bool:
     return kind[:1].islower() or "textValue" in item
 
 
-def _read_kind(wire: Mapping[str, Any]) -> Kind:
-    name = wire.get("kind")
-    if isinstance(name, str):
-        kind = name[:1].upper() + name[1:]
-        if kind in KINDS:
-            return kind
-    raise FragmentError(f"not a kind of fragment: {name!r}")
-
-
-def _read_path(text: Any) -> Path:
-    if not isinstance(text, str):
-        raise FragmentError(f"the path of a fragment is a text like 'root.a[0]', not {text!r}")
+def _from_wire(wire: Any, foreign: bool) -> Fragment:
+    if not isinstance(wire, Mapping):
+        raise FragmentError(f"a fragment is a JSON object, not {type(wire).__name__}")
+    name, text, value = wire.get("kind"), wire.get("textValue"), wire.get("value")
+    kind: Any = name[:1].upper() + name[1:] if isinstance(name, str) else None
+    if kind not in KINDS:
+        raise FragmentError(f"not a kind of fragment: {name!r}")
+    if foreign:
+        return _read_foreign(kind, value if text is None else text)
+    path = wire.get("path")
+    if not isinstance(path, str):
+        raise FragmentError(f"the path of a fragment is a text like 'root.a[0]', not {path!r}")
     try:
-        return parse_path(text)
+        return _checked(kind, parse_path(path), text, value)
     except ValueError as error:
         raise FragmentError(str(error)) from error
 
 
-def _read_foreign(kind: Kind, text: Any) -> Fragment:
+def _read_foreign(kind: Kind, payload: Any) -> Fragment:
     """Read the public generator's payload: source text, in which control characters may be raw."""
-    if not isinstance(text, str):
-        return _checked(kind, (), None, text)
-    if kind in ("Key", "CompleteString", "CompleteNumber", "CompleteBoolean"):
-        try:
-            value = json.loads(text, strict=False)
-        except (ValueError, RecursionError) as error:
-            raise FragmentError(f"the source text of a {kind} is not {text!r}") from error
-        return _checked(kind, (), text if kind == "CompleteNumber" else None, value)
-    return _checked(kind, (), text if kind == "PartialString" else None, None)
+    if kind == "PartialString":
+        return _checked(kind, (), payload, None)
+    if kind not in _WITH_VALUE or not isinstance(payload, str):
+        return _checked(kind, (), None, payload)
+    try:
+        value = json.loads(payload, strict=False)
+    except (ValueError, RecursionError) as error:
+        raise FragmentError(f"the source text of a {kind} is not {payload!r}") from error
+    return _checked(kind, (), payload if kind == "CompleteNumber" else None, value)
 
 
 def _checked(kind: Kind, path: Path, text: Any, value: Any) -> Fragment:
@@ -171,17 +168,14 @@ def _checked(kind: Kind, path: Path, text: Any, value: Any) -> Fragment:
 
 def _read_number(text: Any, value: Any) -> Any:
     """Return the number a fragment carries, read from its source text where that was sent."""
-    if text is None:
-        if not _is_number(value):
-            raise FragmentError(f"a CompleteNumber does not carry {value!r}")
+    if text is None and _is_number(value):
         return value
-    # json.loads takes spaces and NaN, too; a number begins and ends with itself.
-    if not isinstance(text, str) or text[:1] not in tuple("-0123456789") or not text[-1:].isdigit():
-        raise FragmentError(f"not the text of a number: {text!r}")
     try:
-        number = json.loads(text)
+        if not isinstance(text, str) or not NUMBER.fullmatch(text):
+            raise ValueError
+        number = json.loads(text)  # a ValueError for more digits than Python reads
     except ValueError as error:
-        raise FragmentError(f"not the text of a number: {text!r}") from error
+        raise FragmentError(f"not a number: text {text!r} and value {value!r}") from error
     if value is not None and not (_is_number(value) and _as_double(value) == _as_double(number)):
         raise FragmentError(f"the number {text!r} is not {value!r}")
     return number
@@ -329,27 +323,29 @@ class Parser:
 
 # ---- fragments → value ----
 
-# What can come next, and how a message says it.
-_VALUE, _KEY, _ELEMENT, _STRING, _END, _NOTHING = range(6)
-_EXPECTED: Final = (
-    "a value must begin",
-    "a Key or EndObject of {} must come",
-    "an element or EndArray of {} must come",
-    "the string {} is open",
-    "JsonComplete must come",
-    "the document is complete",
-)
+# What may come next, by state, and how a message says it; {} is the open container or string.
+_EXPECTED: Final = {
+    "value": (STARTS, "a value must begin"),
+    # A repair closes a text that was cut off after a key.
+    "member": (STARTS | {"EndObject"}, "a value must begin"),
+    "key": ({"Key", "EndObject"}, "a Key or EndObject of {} must come"),
+    "element": (STARTS | {"EndArray"}, "an element or EndArray of {} must come"),
+    "string": ({"PartialString", "CompleteString"}, "the string {} is open"),
+    "end": ({"JsonComplete"}, "JsonComplete must come"),
+    "nothing": (frozenset[str](), "the document is complete"),
+}
 
 
 class Rebuilder(GrowingValue):
     """Fragments, as objects or from the wire, in any grouping → the value they describe."""
 
-    __slots__ = ("_expects", "_frames", "_is_foreign")
+    __slots__ = ("_frames", "_has_key", "_is_foreign")
 
     def __init__(self) -> None:
         self._builder = ValueBuilder()
         self._frames = self._builder.frames = []
-        self._expects = _VALUE
+        # Whether a key has come whose value has not begun.
+        self._has_key = False
         self._is_foreign = False
 
     def feed(self, fragments: Iterable[Any]) -> None:
@@ -365,81 +361,69 @@ class Rebuilder(GrowingValue):
                 raise
 
     def _read(self, item: Any) -> Fragment:
-        if isinstance(item, Fragment):
-            if item.kind == "CompleteNumber" and item.value is not None:
-                return item  # its value is whatever `parse_float` made of its text
-            return _checked(item.kind, item.path, item.text, item.value)
-        if self._is_foreign and isinstance(item, Mapping):
-            text = item.get("textValue")
-            return _read_foreign(_read_kind(item), item.get("value") if text is None else text)
-        return Fragment.from_dict(item)
+        if not isinstance(item, Fragment):
+            return _from_wire(item, self._is_foreign)
+        if item.kind == "CompleteNumber" and item.value is not None:
+            return item  # its value is whatever `parse_float` made of its text
+        return _checked(item.kind, item.path, item.text, item.value)
 
     def _apply(self, fragment: Fragment) -> None:
         kind, builder = fragment.kind, self._builder
-        if kind == "JsonComplete" and self._is_foreign and self._expects != _END:
+        state = self._state()
+        if kind == "JsonComplete" and self._is_foreign and state != "end":
             return
-        path = self._expected_path(kind)
+        path = self._path_for(kind, state)
         if fragment.path != path and not self._is_foreign:
             here, there = format_path(fragment.path), format_path(path)
             raise FragmentError(f"{kind} of {here} does not fit: {there} is next")
-        if kind in STARTS and self._frames and not self._frames[-1].is_object:
-            self._frames[-1].count = len(self._frames[-1].elements)
+        self._has_key = kind == "Key"
         if kind == "PartialString":
             builder.text(fragment.text or "")
         elif kind == "StartString":
             builder.start_string(0)
-            self._expects = _STRING
         elif kind == "CompleteString":
             self._end_string(fragment.value)
         elif kind == "Key":
             self._frames[-1].key = fragment.value
-            self._expects = _VALUE
-        elif kind == "StartObject" or kind == "StartArray":
-            self._start(kind == "StartObject")
+        elif kind == "StartObject":
+            self._frames.append(Frame(True))
+            builder.start_object(0)
+        elif kind == "StartArray":
+            self._frames.append(Frame(False))
+            builder.start_array(0)
         elif kind == "EndObject" or kind == "EndArray":
             builder.end_container(0)
             self._frames.pop()
-            self._end_value()
         elif kind == "JsonComplete":
             builder.complete(0)
-            self._expects = _NOTHING
         else:
             builder.scalar(fragment.value, None, 0)
-            self._end_value()
 
-    def _expected_path(self, kind: Kind) -> Path:
+    def _state(self) -> str:
+        builder = self._builder
+        if builder.in_string:
+            return "string"
+        if self._frames:
+            if not self._frames[-1].is_object:
+                return "element"
+            return "member" if self._has_key else "key"
+        if builder.done:
+            return "nothing"
+        return "end" if builder.started else "value"
+
+    def _path_for(self, kind: Kind, state: str) -> Path:
         """Return the path that a fragment of this kind must have now."""
-        expects, depth = self._expects, len(self._frames)
-        if kind in STARTS:
-            if expects == _VALUE or expects == _ELEMENT:
-                path = path_of(self._frames, 0, depth)
-                if expects == _ELEMENT:
-                    path = (*path[:-1], len(self._frames[-1].elements))
-                return path
-        elif kind == "PartialString" or kind == "CompleteString":
-            if expects == _STRING:
-                return path_of(self._frames, 0, depth)
-        elif kind == "JsonComplete":
-            if expects == _END:
-                return ()
-        elif (
-            expects == (_ELEMENT if kind == "EndArray" else _KEY)
-            # After a key whose value never came: a repair closed a text that was cut off there.
-            or (kind == "EndObject" and expects == _VALUE and depth)
-        ):
+        depth = len(self._frames)
+        kinds, expected = _EXPECTED[state]
+        if kind not in kinds:
+            end = depth if state == "string" else max(depth - 1, 0)
+            place = format_path(path_of(self._frames, 0, end))
+            raise FragmentError(f"{kind} cannot come here: {expected.format(place)}")
+        if kind in ("Key", "EndObject", "EndArray"):
             return path_of(self._frames, 0, depth - 1)
-        end = depth if expects == _STRING else max(depth - 1, 0)
-        place = format_path(path_of(self._frames, 0, end))
-        raise FragmentError(f"{kind} cannot come here: {_EXPECTED[expects].format(place)}")
-
-    def _start(self, is_object: bool) -> None:
-        self._frames.append(Frame(is_object))
-        if is_object:
-            self._builder.start_object(0)
-            self._expects = _KEY
-        else:
-            self._builder.start_array(0)
-            self._expects = _ELEMENT
+        if state == "element":
+            self._frames[-1].count = len(self._frames[-1].elements)
+        return path_of(self._frames, 0, depth)
 
     def _end_string(self, value: str | None) -> None:
         text = self._builder._text
@@ -448,10 +432,3 @@ class Rebuilder(GrowingValue):
                 raise FragmentError(f"CompleteString {value!r} differs from its parts {text!r}")
             self._builder._replace(value)  # its partial texts were provisional
         self._builder.end_string()
-        self._end_value()
-
-    def _end_value(self) -> None:
-        if not self._frames:
-            self._expects = _END
-        else:
-            self._expects = _KEY if self._frames[-1].is_object else _ELEMENT
