@@ -6,9 +6,6 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from typing import Final
 
-# Section 2: exactly these four. str.isspace() would also accept U+00A0.
-SPACE: Final = re.compile(r"[ \t\n\r]*")
-
 # Section 6. Not \d, which in a str pattern matches every Unicode digit.
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 NUMBER_RUN: Final = re.compile(r"[-+.0-9eE]*")

@@ -9,21 +9,20 @@ cdef Py_ssize_t WORTH_SCANNING
 
 cdef class Tokens(Position):
     cpdef feed(self, data)
-    @cython.locals(state=int, after=Py_ssize_t)
+    @cython.locals(state=int, after=Py_ssize_t, char=Py_UCS4)
     cdef Py_ssize_t _tokens(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
-    cdef Py_ssize_t _value(self, str text, Py_ssize_t pos, str char) except -2
+    cdef Py_ssize_t _value(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
     @cython.locals(left=Py_ssize_t)
     cdef Py_ssize_t _scan(self, str text, Py_ssize_t pos) except -2
     @cython.locals(is_object=bint, frame=Frame)
-    cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, str char) except -2
-    cdef bint _closes(self, str char) except -1
+    cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
+    cdef bint _closes(self, Py_UCS4 char) except -1
     cdef Py_ssize_t _close(self, Py_ssize_t pos) except -2
     @cython.locals(frame=Frame)
     cdef _add_comma(self)
     cdef _end_value(self, Py_ssize_t pos)
-    cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, str char) except -2
-    @cython.locals(before=Py_ssize_t, size=Py_ssize_t, stop=Py_ssize_t, number=str,
-                   is_end=bint, is_number=bint)
+    cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
+    @cython.locals(before=Py_ssize_t, stop=Py_ssize_t, number=str)
     cdef Py_ssize_t _number(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     @cython.locals(number=str)
     cdef _end_number(self, str text, Py_ssize_t end)

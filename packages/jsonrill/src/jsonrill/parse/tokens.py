@@ -14,10 +14,8 @@ from .grammar import (
     CUT_ESCAPE,
     LITERALS,
     LONE_HIGH,
-    NUMBER,
     NUMBER_RUN,
     NUMBER_START,
-    SPACE,
     STRING_RUN,
     unescape,
 )
@@ -91,8 +89,8 @@ class Tokens(Position):
                 pos += 1
             elif char == " " or char == "\n" or char == "\t" or char == "\r":
                 pos += 1
-                if pos < end and text[pos] == " ":  # as of indentation
-                    pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+                while pos < end and text[pos] == " ":  # as of indentation
+                    pos += 1
             elif state <= FIRST_ELEMENT:
                 after = self._value(text, pos, char)
                 if after == pos and self._state != DIGITS:
@@ -204,25 +202,25 @@ class Tokens(Position):
 
         The state stays DIGITS at a character that neither continues the number nor ends it.
         """
-        stop = NUMBER_RUN.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         number = self._token_text
         self._token_text = ""  # without another owner it is extended in place
         before = len(number)
-        number += text[pos:stop]
-        size = len(number)
-        is_end = stop < end and text[stop] in ",]} \t\n\r"
-        is_number = is_end and NUMBER.fullmatch(number) is not None
-        # After three characters, digits only follow digits: no need to look at all of it again.
-        if not is_number and (
-            before < 3 or not number[before - 1].isdigit() or not text[pos:stop].isdigit()
-        ):
-            size = NUMBER_START.match(number).end()  # type: ignore[union-attr]  # may be empty
-        if size > self._number_limit:
+        if before == 0:
+            stop = NUMBER_START.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+            number = text[pos:stop]
+        else:
+            stop = NUMBER_RUN.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+            number += text[pos:stop]
+            # After three characters, digits only follow digits: no need to read all of it again.
+            if before < 3 or not number[before - 1].isdigit() or not text[pos:stop].isdigit():
+                number = NUMBER_START.match(number).group()  # type: ignore[union-attr]
+                stop = pos + len(number) - before
+        if len(number) > self._number_limit:
             self._token_text = number[: self._number_limit]
             raise self._over("number", self._number_limit, text, pos + self._number_limit - before)
-        self._token_text = number if size == len(number) else number[:size]
-        stop = pos + size - before
-        if is_number:
+        self._token_text = number
+        # The beginning of a number is a number if it ends in a digit.
+        if stop < end and text[stop] in ",]} \t\n\r" and number[-1].isdigit():
             self._end_number(text, stop)
         return stop
 
