@@ -13,44 +13,43 @@ from .finish import finish_reason, worse
 from .statements import Finish, Statement, Usage
 
 
-def first(holder: Any, *names: str) -> Any:
-    """Return the first field that is there: many have a name in camelCase and in snake_case."""
-    if isinstance(holder, dict):
-        for name in names:
-            if (value := holder.get(name)) is not None:
-                return value
-    return None
+def first(holder: Any, name: str, other: str = "") -> Any:
+    """Return a field that has one of two names: many are in camelCase and in snake_case."""
+    if not isinstance(holder, dict):
+        return None
+    value = holder.get(name)
+    return holder.get(other) if value is None and other else value
 
 
-def as_id(holder: Any, *names: str) -> str | None:
+def as_id(holder: Any, name: str, other: str = "") -> str | None:
     """Return an id, or None. The empty text and the "null" of some clients are not ids."""
-    value = first(holder, *names)
+    value = first(holder, name, other)
     return value if isinstance(value, str) and value and value != "null" else None
 
 
-def as_index(holder: Any, *names: str) -> int | None:
+def as_index(holder: Any, name: str, other: str = "") -> int | None:
     """Return an index, or None. Protocol buffers may have made a float of it."""
-    value = first(holder, *names)
+    value = first(holder, name, other)
     if type(value) is int:
         return value
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
-def as_text(holder: Any, *names: str) -> str | None:
+def as_text(holder: Any, name: str, other: str = "") -> str | None:
     """Return a text that is not empty, or None."""
-    value = first(holder, *names)
+    value = first(holder, name, other)
     return value if isinstance(value, str) and value else None
 
 
-def as_object(holder: Any, *names: str) -> dict[str, Any]:
+def as_object(holder: Any, name: str, other: str = "") -> dict[str, Any]:
     """Return an object, or an empty one in place of anything else."""
-    value = first(holder, *names)
+    value = first(holder, name, other)
     return value if isinstance(value, dict) else {}
 
 
-def items(holder: Any, *names: str) -> list[dict[str, Any]]:
+def items(holder: Any, name: str, other: str = "") -> list[dict[str, Any]]:
     """Return the objects in a list; none if this is not a list."""
-    value = first(holder, *names)
+    value = first(holder, name, other)
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -95,7 +94,7 @@ def failed(error: Any, *, last: bool = True) -> Finish:
     return Finish(reason="error", detail=error_text(error), last=last)
 
 
-def usage(holder: Any, *names: str) -> list[Statement]:
+def usage(holder: Any, name: str, other: str = "") -> list[Statement]:
     """Return the statement of a field with token counts; none if it is not an object."""
-    counts = first(holder, *names)
+    counts = first(holder, name, other)
     return [Usage(counts)] if isinstance(counts, dict) else []

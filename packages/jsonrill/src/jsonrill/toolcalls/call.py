@@ -2,8 +2,8 @@
 
 A call is `streaming` until it is `complete`, in `error` or `truncated`. `take` adds what a
 statement brings. A call ends because its provider says so (`end`), because its response ends
-(`finish`), or because the stream stops (`abandon`). `identity.py` decides which statements are
-about it.
+(`finish`), or because the stream stops (`abandon`); `news` is what this has added. `identity.py`
+decides which statements are about it.
 
 The arguments come in one of four ways:
 
@@ -15,8 +15,7 @@ The arguments come in one of four ways:
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..document import ValueBuilder
 from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, Problem
@@ -32,26 +31,9 @@ if TYPE_CHECKING:
     from ..schema import Check, Schema
 
 Status = Literal["streaming", "complete", "error", "truncated"]
-# New argument text and its fragments; None where there is nothing new.
-News = tuple[str | None, list[Fragment] | None]
 
 # The white space of JSON.
 _SPACES: Final = " \t\n\r"
-
-
-class CallOptions(NamedTuple):
-    """The options with which the arguments of calls are read."""
-
-    limits: Limits = DEFAULT_LIMITS
-    repair: Any = False
-    on_repair: Any = None
-
-    def machine(self) -> ParseOptions:
-        """Return the options of the machine."""
-        options: ParseOptions = {"limits": self.limits}
-        if self.repair:
-            options["repair"], options["on_repair"] = self.repair, self.on_repair
-        return options
 
 
 class ToolCall:
@@ -62,19 +44,19 @@ class ToolCall:
     provider runs the tool. `answered`: there is a `result`, which may be None.
     """
 
-    __slots__ = ("_builder", "_check", "_cut_path", "_has_unread", "_is_broken", "_is_received",
-                 "_is_typed", "_is_void", "_machine", "_options", "_preset", "_raw", "_rebuilder",
-                 "_repairs", "_value", "_writer", "answered", "encoding", "error", "event",
-                 "has_ended", "hosted", "id", "ids", "index", "is_open", "is_placeholder",
-                 "message_id", "model", "name", "number", "own_id", "result", "result_is_error",
-                 "sends_args", "status")  # fmt: skip
+    __slots__ = ("_builder", "_check", "_cut_path", "_fragments", "_has_unread", "_is_broken",
+                 "_is_received", "_is_typed", "_is_void", "_machine", "_options", "_preset", "_raw",
+                 "_rebuilder", "_repairs", "_text", "_value", "_writer", "answered", "encoding",
+                 "error", "event", "has_ended", "hosted", "id", "ids", "index", "is_open",
+                 "is_placeholder", "message_id", "model", "name", "number", "own_id", "result",
+                 "result_is_error", "sends_args", "status")  # fmt: skip
 
     def __init__(
         self,
         id: str,
         index: int | None = None,
         message_id: str = "",
-        options: CallOptions = CallOptions(),  # noqa: B008
+        options: ParseOptions = {},  # noqa: B006
     ) -> None:
         self.id = id
         self.index = index
@@ -101,6 +83,9 @@ class ToolCall:
         self.is_placeholder = False
         self._options = options
         self._raw = ""
+        # The new argument text and its fragments, until `news` is read.
+        self._text: str | None = None
+        self._fragments: list[Fragment] | None = None
         # What reads the arguments while they grow, and their value once they have ended.
         self._machine: Any = None
         self._builder: FragmentBuilder | None = None
@@ -128,27 +113,26 @@ class ToolCall:
     @property
     def args(self) -> Any:
         """The arguments as far as they are known, safe to keep; of free text, the text."""
-        if self._builder is not None:
-            return self._builder.value
-        return self.live if self._rebuilder is None else self._rebuilder.value
+        growing = self._builder or self._rebuilder
+        return self.live if growing is None else growing.value
 
     @property
     def live(self) -> Any:
         """The arguments without a copy: they change with the next event."""
         if self._builder is not None:
             return self._builder.root
+        if self._rebuilder is not None:
+            return self._rebuilder.live
         if self.encoding == "text":
             return self._raw
-        if self.is_placeholder:
-            return {}
-        return self._value if self._rebuilder is None else self._rebuilder.live
+        return {} if self.is_placeholder else self._value
 
     def args_until(self, length: int) -> Any:
         """Return the arguments as they were when so much of the text had come."""
         if length >= len(self._raw):
             return self.args
         text = self._raw[:length]
-        return text if self.encoding == "text" else _read(text, self._options.machine())[0]
+        return text if self.encoding == "text" else _read(text, self._options)[0]
 
     @property
     def open_path(self) -> Path | None:
@@ -208,34 +192,41 @@ class ToolCall:
 
     # ---- what statements bring ----
 
-    def take(self, delta: CallDelta) -> News:
+    def news(self) -> tuple[str | None, list[Fragment] | None]:
+        """Return the argument text and the fragments since the last look; None: nothing new."""
+        news = self._text, self._fragments
+        self._text = self._fragments = None
+        return news
+
+    def take(self, delta: CallDelta) -> None:
         """Add the arguments of a delta, which come as text, values or fragments."""
         self.hosted = self.hosted or delta.hosted
         self._has_unread = self._has_unread or delta.unread
         if delta.free and not self._raw:
             self.encoding = "text"
         if delta.received:
-            return self._receive(delta)
-        if delta.text is not None:
-            return self._append(delta.text)
-        if delta.preset is not ABSENT:
-            self._preset = delta.preset
-        text = self._written(delta)
-        return self._append(text) if text else (None, None)
+            self._receive(delta)
+        elif delta.text is not None:
+            self._append(delta.text)
+        else:
+            if delta.preset is not ABSENT:
+                self._preset = delta.preset
+            self._append(self._written(delta))
 
-    def end(self, end: End) -> News:
+    def end(self, end: End) -> None:
         """End the arguments, as the provider says; it may repeat them, or state them only now."""
-        news = self._state(end.text, end.value)
+        self._state(end.text, end.value)
         if end.error is not None:
             self._fail({"code": "PROVIDER_ERROR", "message": end.error})
         if self.name is None and self.status == "streaming" and not (end.incomplete or end.sure):
-            return news  # the name may come with a later event: the end of the response decides
-        return joined(news, self._close(is_cut=end.incomplete, is_void=not end.sure))
+            return  # the name may come with a later event: the end of the response decides
+        self._close(is_cut=end.incomplete, is_void=not end.sure)
 
-    def finish(self, *, is_cut: bool = False, error: str | None = None) -> News:
+    def finish(self, *, is_cut: bool = False, error: str | None = None) -> None:
         """End the call with its response."""
-        news = (None, None) if is_cut else self._state(None, ABSENT)
-        return joined(news, self._close(is_cut=is_cut, error=error))
+        if not is_cut:
+            self._state(None, ABSENT)
+        self._close(is_cut=is_cut, error=error)
 
     def abandon(self, *, counted: bool = False) -> None:
         """End the call because the stream stopped: truncated, unless the arguments are complete.
@@ -244,21 +235,20 @@ class ToolCall:
         """
         is_done = self._is_void or self._is_done or (self.is_placeholder and counted)
         if self.status == "streaming" and not is_done:
-            self.status = "truncated"
-            self._freeze(self.args)
+            self._truncate()
         else:
             self._close()
 
     def replace(self, delta: CallDelta) -> None:
         """Replace what was streamed by the final state."""
-        raw = delta.text or ""
-        self.sends_args = delta.value is not ABSENT
+        raw, value = delta.text or "", delta.value
+        self.sends_args = value is not ABSENT
         problem: Problem | None = None
-        if self.sends_args or delta.free:
-            value = delta.value if self.sends_args else raw
-        elif raw == self._raw and self.status != "streaming":
+        if value is ABSENT and delta.free:
+            value = raw
+        elif value is ABSENT and raw == self._raw and self.status != "streaming":
             value = self.args
-        else:
+        elif value is ABSENT:
             value, problem = ({}, None) if _is_blank(raw) else _read(raw)
         self.encoding = "text" if delta.free else "json"
         self.status, self.error = delta.status or "complete", delta.error  # type: ignore[assignment]
@@ -274,6 +264,13 @@ class ToolCall:
 
     # ---- text, and what becomes text ----
 
+    def _show(self, text: str | None, fragments: list[Fragment] | None) -> None:
+        """Add to the news; there is text at most once."""
+        if text:
+            self._text = text
+        if fragments is not None:
+            self._fragments = [*(self._fragments or ()), *fragments]
+
     def _add(self, text: str) -> None:
         # The string must have no other owner while it grows: then CPython extends it in place.
         raw = self._raw
@@ -281,50 +278,57 @@ class ToolCall:
         raw += text
         self._raw = raw
 
-    def _append(self, text: str) -> News:
-        """Read new text. Return it with its fragments, or nothing if it is a repetition."""
+    def _append(self, text: str | None, *, is_final: bool = False) -> None:
+        """Read new text, unless it is a repetition. `is_final`: an empty object is the value."""
+        if not text:
+            return
         if self.encoding == "text":
-            return self._append_free(text)
-        if self._is_broken:
+            self._append_free(text)
+        elif self._is_broken:
             # Text that is not JSON is kept, too, but not without bound.
-            if len(self._raw) > self._options.limits.text:
-                return None, None
-            self._add(text)
-            return text, []
-        if self._machine is None:
-            if self.is_placeholder and (_is_blank(text) or _is_empty_object(text)):
-                return None, None
-            if not self.is_placeholder and _is_empty_object(text):
-                self._raw, self.is_placeholder = text, True
-                return text, []
+            if len(self._raw) <= self._limits.text:
+                self._add(text)
+                self._show(text, [])
+        elif not (self._raw or is_final) and _is_empty_object(text):
+            self._raw, self.is_placeholder = text, True
+            self._show(text, [])
+        elif not (self.has_all_args and self._repeats(text)):
             if self.is_placeholder:
                 self._raw, self.is_placeholder = "", False
-        elif self._is_done and (text == self._raw or _is_empty_object(text)):
-            return None, None
-        self._add(text)
-        return text, self._parse(text)
+            self._add(text)
+            self._show(text, self._parse(text))
 
-    def _append_free(self, text: str) -> News:
-        bound = self._options.limits.text
+    def _repeats(self, text: str) -> bool:
+        """Return whether this text says nothing new after complete arguments."""
+        is_same = _is_blank(text) if self.is_placeholder else text == self._raw
+        return is_same or _is_empty_object(text)
+
+    @property
+    def _limits(self) -> Limits:
+        return self._options.get("limits") or DEFAULT_LIMITS
+
+    def _append_free(self, text: str) -> None:
+        bound = self._limits.text
         if len(self._raw) + len(text) > bound:
             error = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
             self._fail(error.locate(self._raw + text).to_dict())
-            return None, None
+            return
         start = [] if self._raw else [Fragment("StartString")]
         self._add(text)
-        return text, [*start, Fragment("PartialString", (), text)]
+        self._show(text, [*start, Fragment("PartialString", (), text)])
 
     def _parse(self, text: str) -> list[Fragment]:
+        """Return the fragments of new text; what came before a parser was needed is read first."""
         if self._builder is None:
+            text = self._raw
             self._builder = FragmentBuilder()
-            self._machine = create_machine(self._builder, self._options.machine())
+            self._machine = create_machine(self._builder, self._options)
         problem: Problem | None = None
         try:
             self._machine.feed(text)
         except (InvalidJSON, LimitExceeded) as error:
             problem = error.to_dict()
-        if self._check is not None:
-            self._validate()
+        self._validate()
         if problem is not None:
             self._is_broken = True
             self._fail(problem)
@@ -355,77 +359,67 @@ class ToolCall:
 
     # ---- what another jsonrill has read ----
 
-    def _receive(self, delta: CallDelta) -> News:
+    def _receive(self, delta: CallDelta) -> None:
         """Apply the fragments of a sender, or read the text, and follow the sender's verdict."""
         self._is_received = True
         if delta.status == "error" and self.status == "streaming":
             message = "the sender gave no reason"
             self._fail(delta.error or {"code": "PROVIDER_ERROR", "message": message})
-        news = self._received(delta.text, delta.fragments)
-        if self.status == "streaming":
-            if delta.status == "complete":
-                self._close()
-            elif delta.status == "truncated":
-                self.status = "truncated"
-                self._freeze(self.args)
-        return news
+        text, fragments = delta.text, delta.fragments
+        if self._needs_text(text, fragments):
+            self._append(text, is_final=fragments is None)
+        elif text or fragments is not None:
+            self._apply(text or "", fragments)
+        if self.status == "streaming" and delta.status == "complete":
+            self._close()
+        elif self.status == "streaming" and delta.status == "truncated":
+            self._truncate()
 
-    def _received(self, text: str | None, fragments: list[Any] | None) -> News:
+    def _needs_text(self, text: str | None, fragments: list[Any] | None) -> bool:
+        """Return whether the text is read: where no fragments help, and where it has begun."""
         if self.encoding == "text" or self._is_broken or self._machine is not None:
-            return self._append(text) if text else (None, None)
-        if self.is_placeholder:
-            if fragments and not text:
-                self.is_placeholder = False  # it was the value
-                return None, self._rebuild(fragments)
-            if not text or _is_blank(text) or _is_empty_object(text):
-                return None, None
-            self._raw, self.is_placeholder = "", False
-        if fragments == [] and not self._raw and _is_empty_object(text or ""):
-            return self._append(text or "")
-        if not text and fragments is None:
-            return None, None
-        is_exact = fragments is not None and not (text and any(map(is_foreign, fragments)))
-        self._add(text or "")
-        if fragments is not None and (is_exact or self._rebuilder is not None):
-            return text, self._rebuild(fragments)
-        # Without fragments, and with those of the public generator, which lose escapes.
-        return text, self._read_text()
-
-    def _rebuild(self, fragments: list[Any]) -> list[Fragment] | None:
-        """Apply fragments; if they do not fit, read the text instead."""
+            return True
+        if self._rebuilder is not None:
+            return False
         if not fragments:
-            return []
-        if self._rebuilder is None:
-            self._rebuilder = Rebuilder()
-        try:
-            self._rebuilder.feed(fragments)
-            known = [] if any(map(is_foreign, fragments)) else [*map(Fragment.from_dict, fragments)]
-        except (FragmentError, TypeError):
-            if self._raw:
-                self._read_text()
-            return None
-        if self._check is not None:
-            self._validate()
-        return known
+            is_empty = self.is_placeholder or (not self._raw and _is_empty_object(text or ""))
+            return fragments is None or is_empty
+        # The fragments of the public generator lose escapes.
+        return bool(text) and any(map(is_foreign, fragments))
 
-    def _read_text(self) -> list[Fragment] | None:
-        """Read the text from its start; return its fragments, unless some were known before."""
-        was_known, self._rebuilder = self._rebuilder is not None, None
-        fragments = self._parse(self._raw)
-        return None if was_known else fragments
+    def _apply(self, text: str, fragments: list[Any] | None) -> None:
+        """Apply fragments; if there are none, or they do not fit, read the text instead."""
+        if self.is_placeholder:
+            # Arguments replace it; without text, it is the value.
+            self._raw, self.is_placeholder = self._raw if not text else "", False
+        self._add(text)
+        try:
+            if fragments is None:
+                raise FragmentError("there are no fragments")
+            if fragments:
+                self._rebuilder = self._rebuilder or Rebuilder()
+                self._rebuilder.feed(fragments)
+            is_known = not any(map(is_foreign, fragments))
+            self._show(text, [*map(Fragment.from_dict, fragments)] if is_known else [])
+            self._validate()
+        except (FragmentError, TypeError):
+            self._show(text, None)
+            if self._raw:
+                self._rebuilder = None
+                self._parse(self._raw)
 
     # ---- the complete arguments, stated by the provider ----
 
-    def _state(self, text: str | None, value: Any) -> News:
+    def _state(self, text: str | None, value: Any) -> None:
         """Compare stated arguments with those that came; take them if none came."""
         if self._raw and not self.is_placeholder:
             self._compare(text, value)
-            return None, None
+            return
         if text is None:
             value = self._preset if value is ABSENT else value
             is_text = isinstance(value, str) and (value is self._preset or self.encoding == "text")
             text = value if is_text else self._written(CallDelta(value=value))
-        return self._append(text) if text else (None, None)
+        self._append(text)
 
     def _compare(self, text: str | None, value: Any) -> None:
         if self.status != "streaming":
@@ -442,50 +436,52 @@ class ToolCall:
         if self.encoding == "text":
             return (value if text is None else text) in (ABSENT, None, self._raw)
         if text is not None:
-            return text == self._raw or (self.complete_args and _loaded(text) == self.live)
+            return text == self._raw or (self.complete_args and _read(text) == (self.live, None))
         return value is ABSENT or (self.complete_args and _extends(value, self.live))
 
     # ---- the end ----
 
     def _close(
         self, *, is_cut: bool = False, error: str | None = None, is_void: bool = False
-    ) -> News:
-        """Set the final status. With `is_void`, arguments without a character stay undecided.
-
-        Return the fragments of a placeholder that was the value.
-        """
-        value = self.args
+    ) -> None:
+        """Set the final status. With `is_void`, arguments without a character stay undecided."""
+        value, is_whole = self.args, not is_cut and error is None
+        is_blank = self._rebuilder is None and _is_blank(self._raw) and self.encoding == "json"
         if self.status != "streaming":
             self._freeze(value)
-            return None, None
-        is_whole = not is_cut and error is None
-        if self._rebuilder is None and _is_blank(self._raw) and self.encoding == "json":
-            if is_whole and not self._has_unread:
-                if is_void:
-                    self._is_void = True
-                else:
-                    self._complete({})
-                return None, None
-        elif self.is_placeholder:
-            if is_whole:
-                self.is_placeholder = False
-                fragments = self._parse(self._raw)
-                self._complete(self.args)
-                return None, fragments
-        elif self.encoding == "text" or self._ends():
+        elif is_blank and is_whole and not self._has_unread:
+            if is_void:
+                self._is_void = True
+            else:
+                self._complete({})
+        elif self.is_placeholder and is_whole:
+            # It was the value.
+            self.is_placeholder = False
+            self._show(None, self._parse(self._raw))
             self._complete(self.args)
-            return None, None
-        if error is not None:
-            self._fail({"code": "PROVIDER_ERROR", "message": error})
-        elif self.status == "streaming":
-            self.status = "truncated"
-        self._freeze(value)
-        return None, None
+        elif not (is_blank or self.is_placeholder) and self._ends(is_whole):
+            self._complete(self.args)
+        else:
+            if error is not None:
+                self._fail({"code": "PROVIDER_ERROR", "message": error})
+            elif self.status == "streaming":
+                self.status = "truncated"
+            self._freeze(value)
 
-    def _ends(self) -> bool:
-        """Return whether the arguments are complete, now that nothing follows."""
+    def _truncate(self) -> None:
+        self.status = "truncated"
+        self._freeze(self.args)
+
+    def _ends(self, is_whole: bool) -> bool:
+        """Return whether the arguments are complete, now that nothing follows.
+
+        JSON says so itself; free text is complete unless the provider says that it was cut.
+        """
+        if self.encoding == "text":
+            return is_whole
         if self._machine is None and not self._is_done and not _is_blank(self._raw):
-            self._read_text()  # a number at the root is complete only now
+            self._rebuilder = None
+            self._parse(self._raw)  # a number at the root is complete only now
         if self._machine is None:
             return self._is_done
         try:
@@ -526,8 +522,7 @@ class ToolCall:
         """Validate with this schema from now on, also what has arrived."""
         self._check = None if schema is None else schema.check()
         self._is_typed = schema is not None and schema.is_typed
-        if self._check is not None:
-            self._validate()
+        self._validate()
 
     def _validate(self, value: Any = ABSENT) -> None:
         """Check the arguments, which may be complete; a violation makes the call an error."""
@@ -544,11 +539,11 @@ class ToolCall:
                 self.model = model if self._is_typed else None
             elif self._builder is not None:
                 check.look(self._builder.root, self._builder.open_path)
-                if not self._options.repair:
+                if "repair" not in self._options:
                     check.begin_at(self._machine)
         except Refused as refused:
             self._check = None
-            offset = offset_of(self._raw, refused.refusal, self._options.machine())
+            offset = offset_of(self._raw, refused.refusal, self._options)
             self._fail(violation(refused.refusal, (), offset).locate(self._raw).to_dict())
 
 
@@ -568,16 +563,10 @@ def _is_empty_object(text: str) -> bool:
     return text[:1] == "{" and text[-1:] == "}" and len(text) > 1 and _is_blank(text[1:-1])
 
 
-def joined(news: News, more: News) -> News:
-    """Return both together; at most one of them has text."""
-    fragments = None if news[1] is more[1] is None else [*(news[1] or ()), *(more[1] or ())]
-    return news[0] if more[0] is None else more[0], fragments
-
-
-def _read(text: str, options: ParseOptions | None = None) -> tuple[Any, Problem | None]:
+def _read(text: str, options: ParseOptions = {}) -> tuple[Any, Problem | None]:  # noqa: B006
     """Return the value of a text, and what is wrong with it."""
     builder = ValueBuilder()
-    machine = create_machine(builder, options or {})
+    machine = create_machine(builder, options)
     try:
         machine.feed(text)
         machine.flush()
@@ -586,27 +575,14 @@ def _read(text: str, options: ParseOptions | None = None) -> tuple[Any, Problem 
     return builder.value, None
 
 
-def _loaded(text: str) -> Any:
-    """Return the value of the text, ABSENT if it is not JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return ABSENT
-
-
 def _extends(stated: Any, streamed: Any) -> bool:
     """Return whether these are the same; a validator may have added fields that were left out."""
-    todo = [(stated, streamed)]
-    while todo:
-        now, was = todo.pop()
-        if isinstance(was, dict):
-            if not isinstance(now, dict) or not was.keys() <= now.keys():
-                return False
-            todo += [(now[key], value) for key, value in was.items()]
-        elif isinstance(was, list):
-            if not isinstance(now, list) or len(now) != len(was):
-                return False
-            todo += zip(now, was, strict=True)
-        elif now != was or isinstance(now, bool) != isinstance(was, bool):
+    if isinstance(streamed, dict):
+        if not isinstance(stated, dict) or not streamed.keys() <= stated.keys():
             return False
-    return True
+        return all(_extends(stated[key], value) for key, value in streamed.items())
+    if isinstance(streamed, list):
+        if not isinstance(stated, list) or len(stated) != len(streamed):
+            return False
+        return all(map(_extends, stated, streamed))
+    return stated == streamed and isinstance(stated, bool) == isinstance(streamed, bool)

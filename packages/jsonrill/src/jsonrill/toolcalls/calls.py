@@ -9,10 +9,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, UnknownEvents, refuse_copy
 from ..fragment import Fragment
+from ..parse.create import ParseOptions
 from ..parse.rules import rule_names
 from ..parse.sink import Repair
 from ..paths import ABSENT
@@ -27,7 +28,7 @@ from ..providers.statements import (
     Translate,
     Usage,
 )
-from .call import CallOptions, Status, ToolCall, joined
+from .call import Status, ToolCall
 from .identity import Identity, Scope
 
 if TYPE_CHECKING:
@@ -132,7 +133,9 @@ class ToolCalls:
         self._keep = keep
         # Without `cut-off`: half a call must not pass for a complete one.
         rules = rule_names(repair) - {"cut-off"} if repair else False
-        options = CallOptions(limits or DEFAULT_LIMITS, rules, on_repair)
+        options: ParseOptions = {"limits": limits or DEFAULT_LIMITS}
+        if rules:
+            options["repair"], options["on_repair"] = rules, on_repair
         self._identity: Identity[ToolCall] = Identity(partial(ToolCall, options=options))
         # All calls that are kept, by number; and those whose response has ended.
         self._calls: dict[int, ToolCall] = {}
@@ -147,14 +150,7 @@ class ToolCalls:
         self.ended: list[str] = []
 
     # Copies would share what grows.
-    def __copy__(self) -> NoReturn:
-        refuse_copy(self)
-
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        refuse_copy(self)
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        refuse_copy(self)
+    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -268,20 +264,23 @@ class ToolCalls:
         status = call.status
         call.event = self._event
         name = None if delta.name is None else self._name(call, delta.name, delta)
-        text, fragments = (None, None)
         if call.is_open:
-            text, fragments = call.take(delta)
+            call.take(delta)
             if delta.end is not None:
-                text, fragments = joined((text, fragments), call.end(delta.end))
-        has_changed = call.status != status
-        if is_new or name or text or fragments is not None or has_changed:
-            shown = call.status if has_changed else None
-            update = ToolCallUpdate(call, name, text, fragments, shown)
-            if is_new and call.encoding == "text":
-                update.encoding = "text"
-            self._updates.append(update)
+                call.end(delta.end)
+        self._update(call, status, name, is_new)
         if self._early and is_new:
             self._take_early(call)
+
+    def _update(
+        self, call: ToolCall, status: Status, name: str | None = None, is_new: bool = False
+    ) -> None:
+        """Make an update of what has changed in a call that had this status."""
+        text, fragments = call.news()
+        changed = call.status if call.status != status else None
+        if is_new or name or text or fragments is not None or changed:
+            encoding = "text" if is_new and call.encoding == "text" else None
+            self._updates.append(ToolCallUpdate(call, name, text, fragments, changed, encoding))
 
     def _refuse(self, call: ToolCall, name: str | None) -> None:
         """End a call that is one too many with an error, and keep nothing of it."""
@@ -321,17 +320,13 @@ class ToolCalls:
 
     def _close(self, call: ToolCall, finish: Finish | None) -> None:
         status = call.status
-        text, fragments = None, None
         if finish is None:
             # Some servers end a response with nothing but its token counts.
             call.abandon(counted=self._counted > call.event)
         else:
             error = finish.detail if finish.malformed else None
-            text, fragments = call.finish(is_cut=finish.is_cut, error=error)
-        has_changed = call.status != status
-        if has_changed or text is not None:
-            shown = call.status if has_changed else None
-            self._updates.append(ToolCallUpdate(call, None, text, fragments, shown))
+            call.finish(is_cut=finish.is_cut, error=error)
+        self._update(call, status)
 
     def _result(self, result: Result) -> None:
         call = self._identity.known(result.id)
@@ -370,8 +365,7 @@ class ToolCalls:
             status = call.status
             name = None if delta.name is None else self._name(call, delta.name, delta)
             call.replace(delta)
-            if name or call.status != status:
-                self._updates.append(ToolCallUpdate(call, function_name=name, status=call.status))
+            self._update(call, status, name)
             if self._early:
                 self._take_early(call)
         for scope in self._identity.ended(message, 0):
