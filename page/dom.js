@@ -1,4 +1,4 @@
-/** Helpers to create and find DOM elements. */
+/** Helpers to create, find and update DOM elements. */
 
 /**
  * Creates an element with a class and children; strings become text nodes.
@@ -28,11 +28,17 @@ export function button(label, onClick, className = "") {
   return element;
 }
 
-/** Creates the mark of the place where a text grows. */
-export function makeCursor() {
-  const cursor = make("span", "cursor");
-  cursor.setAttribute("aria-hidden", "true");
-  return cursor;
+/**
+ * The element with this id; TypeError if it is missing or of another type.
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @param {new () => T} [type]
+ * @returns {T}
+ */
+export function byId(id, type = /** @type {any} */ (HTMLElement)) {
+  const element = document.getElementById(id);
+  if (!(element instanceof type)) throw new TypeError(`there is no ${type.name} #${id}`);
+  return element;
 }
 
 /**
@@ -45,69 +51,63 @@ export function setAttributes(element, attributes) {
 }
 
 /**
- * The element with this id; TypeError if it is missing or of another type.
- * @template {HTMLElement} T
- * @param {string} id
- * @param {new () => T} [type]
- * @returns {T}
+ * Shows rows in a list: reuses the element of each key, and updates it only if its `look` is another one.
+ * @template {{key: string | number, look: string}} Row
+ * @param {HTMLElement} list
+ * @param {Row[]} rows
+ * @param {(row: Row, element: HTMLElement) => void} fill
+ * @param {"div" | "tr" | "article"} [tag]
  */
-export function byId(id, type) {
-  return within(document, `#${id}`, type);
+export function showRows(list, rows, fill, tag = "div") {
+  /** @type {Map<string, HTMLElement>} */
+  const before = new Map();
+  const wanted = new Set(rows.map(({ key }) => String(key)));
+  for (const element of /** @type {HTMLElement[]} */ ([...list.children])) {
+    const key = element.dataset.key ?? "";
+    if (wanted.has(key)) before.set(key, element);
+    else element.remove();
+  }
+  let next = list.firstElementChild;
+  for (const row of rows) {
+    const element = before.get(String(row.key)) ?? document.createElement(tag);
+    if (element !== next) list.insertBefore(element, next);
+    else next = next.nextElementSibling;
+    if (element.dataset.look === row.look) continue;
+    element.dataset.key = String(row.key);
+    element.dataset.look = row.look;
+    fill(row, element);
+  }
 }
 
 /**
- * The first match of a selector below `parent`; TypeError if it is missing or of another type.
- * @template {HTMLElement} T
- * @param {ParentNode} parent
- * @param {string} selector
- * @param {new () => T} [type]
- * @returns {T}
+ * Runs `draw`, and stays at the end of a pane that was scrolled to its end.
+ * @param {HTMLElement} pane
+ * @param {() => void} draw
  */
-export function within(parent, selector, type = /** @type {any} */ (HTMLElement)) {
-  const element = parent.querySelector(selector);
-  if (!(element instanceof type)) throw new TypeError(`there is no ${type.name} ${selector}`);
-  return element;
+export function followEnd(pane, draw) {
+  const isAtEnd = pane.scrollHeight - pane.scrollTop - pane.clientHeight < 40;
+  draw();
+  if (isAtEnd) pane.scrollTop = pane.scrollHeight;
 }
 
 /**
- * Shows a message in an element, or hides the element.
- * @param {HTMLElement} element
- * @param {string} text already escaped; `""` hides the element
- */
-export function showMessage(element, text) {
-  element.hidden = text === "";
-  element.textContent = text;
-}
-
-/**
- * Copies a text to the clipboard; rejects if the browser does not allow it.
+ * Copies a text to the clipboard, and says so in the button for a moment.
  * @param {string} text
+ * @param {HTMLElement} element
  */
-export async function copyText(text) {
-  // navigator.clipboard exists only in secure contexts; over plain http the old command still works.
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
-  const area = make("textarea", "unseen");
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  const copied = document.execCommand("copy");
-  area.remove();
-  focused?.focus({ preventScroll: true });
-  if (!copied) throw new Error("not allowed");
+export async function copyText(text, element) {
+  element.dataset.label ??= element.textContent ?? "";
+  try {
+    await navigator.clipboard.writeText(text);
+    element.textContent = "Copied";
+  } catch {
+    element.textContent = "Not allowed";
+  }
+  announce(element.textContent ?? "");
+  setTimeout(() => (element.textContent = element.dataset.label ?? ""), 1200);
 }
 
-/**
- * Shows figures as `<span>label <b>value</b></span>` and writes only those that changed.
- * @param {HTMLElement} parent
- * @param {[string, string][]} figures label and value
- */
-export function showFigures(parent, figures) {
-  while (parent.children.length > figures.length) parent.lastElementChild?.remove();
-  figures.forEach(([label, value], index) => {
-    const span = parent.children[index] ?? parent.appendChild(make("span", "", "", make("b")));
-    const [name, shown] = span.childNodes;
-    if (name.textContent !== `${label} `) name.textContent = `${label} `;
-    if (shown.textContent !== value) shown.textContent = value;
-  });
+/** Tells users of screen readers. @param {string} text */
+export function announce(text) {
+  byId("live").textContent = text;
 }

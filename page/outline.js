@@ -1,452 +1,315 @@
 /**
- * A document as a tree that knows its past: when each value began and was complete, and which
- * characters of the text it is made of.
+ * The values of a JSON text, each with the offsets at which it begins and ends.
  *
- * It is a sink of the parser. Nothing is ever removed from it: `moveTo(n)` sets the clock of all
- * nodes, and what they show (`members`, `shown`, `isOpen`) is what they were after `n` pieces. So a
- * step back costs what the step changed, whatever the size of the document. Pieces count from 1;
- * offsets are JavaScript offsets in the text.
+ * A moment of a text is an offset. At the moment `offset` a value is there if it begins before that
+ * offset, and complete if it ends there or before. So nothing has to be undone to go back in time:
+ *
+ *     {"a": [1, "two"]}     a: 6–16, a[0]: 7–8, a[1]: 10–15
+ *     offset 12             a is open, a[0] is complete, a[1] is the string "t"
  */
 
-import { Growth, Journal, countUpTo, countWhile } from "./growth.js";
-import { Tree } from "./tree.js";
-import { inWords } from "./errors.js";
-import { Truncated } from "../js/src/errors.js";
-import { Machine } from "../js/src/parse/machine.js";
-import { put } from "../js/src/parse/values.js";
+import { Parser, Truncated, partial } from "../js/src/index.js";
+import { ValueNode } from "./value-node.js";
 
-/** @typedef {import("./tree-node.js").TreeNode} TreeNode */
-/** @typedef {import("./tree-node.js").Type} Type */
-
-// A move that touches more nodes than this is drawn from the start.
-const MAX_CHANGES = 20_000;
-
+/** @typedef {import("./value-node.js").Kind} Kind */
+/** @typedef {(string | number)[]} Path */
 /**
- * An error and the piece that showed it. `offset` is a JavaScript offset, `character` counts as the
- * library does; `call` is the name of the call whose arguments have it.
- * @typedef {object} Fault
- * @property {number} piece
- * @property {string} code
- * @property {string} message
- * @property {number | null} offset
- * @property {number} [character]
- * @property {string} [call]
- * @property {number} [line]
- * @property {number} [column]
- * @property {import("../js/src/paths.js").Path} path
+ * What is wrong with a text; `offset` counts UTF-16 units.
+ * @typedef {{code: string, message: string, expected: string, offset: number, path: Path, reason: string}} Fault
  */
 
-export class Outline extends Tree {
-  /** The number of the piece being read. */
-  piece = 0;
-  /** All that was read. */
-  source = "";
+export class Outline {
+  /** All values in the order of the text. @type {ValueNode[]} */
+  nodes = [];
   /** @type {Fault[]} */
-  errors = [];
-  /** How many keys came again in the same object. */
-  duplicates = 0;
-  /** @type {Journal<TreeNode>} */
-  _journal = new Journal();
-  /** How many characters were read; the numbers of those that are two units long in JavaScript. */
-  _characters = 0;
-  /** @type {number[]} */
-  _wide = [];
-  _half = false;
-  _keyStart = -1;
-  /** True if no more can be read. */
-  _failed = false;
-  /** From this piece on nothing grows. */
-  _closedAt = Infinity;
-  _reported = 0;
+  faults = [];
+  /** The number of characters so far, in UTF-16 units. */
+  length = 0;
+  isEnded = false;
+  #many;
+  #text = "";
+  /** @type {string[]} */
+  #pieces = [];
+  #piece = "";
+  #half = "";
+  #parser = new Parser();
+  /** Where the present document begins, in code points. */
+  #base = 0;
+  #points = 0;
+  /** The offsets of the characters that take two units, in code points. @type {number[]} */
+  #wide = [];
+  /** @type {ValueNode | null} */
+  #open = null;
+  /** @type {string | number} */
+  #key = "";
+  #keyStart = 0;
+  #hasFailed = false;
+  #isBlank = true;
+  #document = 0;
 
-  /** @param {{many?: boolean}} [options] */
-  constructor({ many = false } = {}) {
-    super();
-    this.clock = { now: 0 };
-    this.many = many;
-    this._machine = new Machine(/** @type {any} */ (this), { many });
-    if (!many) return;
-    this.holds = "documents";
-    const root = this._add("array");
-    root.open = true;
-    this._stack.push(root);
+  /** @param {boolean} [many] each line is a document, and an element of the root */
+  constructor(many = false) {
+    this.#many = many;
+    if (many) this.#open = this.#add("array", 0);
   }
 
-  clear() {
-    throw new Error("an outline is not cleared: make another one");
+  /** @returns {ValueNode | null} */
+  get root() {
+    return this.nodes[0] ?? null;
   }
 
-  /**
-   * Reads the next piece.
-   * @param {string} text
-   * @param {number} piece its number, from 1
-   */
-  feed(text, piece) {
-    this._begin(piece);
-    this.source += text;
-    this._countCharacters(text);
-    if (!this._failed) this._read(() => this._machine.feed(text));
-  }
-
-  /**
-   * The text has ended with this piece.
-   * @param {number} piece
-   */
-  flush(piece) {
-    this._begin(piece);
-    if (!this._failed) this._read(() => this._machine.flush());
-    this._closedAt = Math.min(this._closedAt, piece);
-  }
-
-  /**
-   * Nothing more comes, and that is no error.
-   * @param {number} piece
-   */
-  stop(piece) {
-    this._begin(piece);
-    this._closedAt = Math.min(this._closedAt, piece);
-  }
-
-  /** @param {any} piece */
-  _begin(piece) {
-    this._journal.begin(piece);
-    this.piece = piece;
+  get text() {
+    if (this.#pieces.length > 0) this.#text += this.#pieces.join("");
+    this.#pieces = [];
+    return this.#text;
   }
 
   /** @param {string} text */
-  _countCharacters(text) {
-    if (!/[\ud800-\udfff]/.test(text)) {
-      this._half = this._half && text === "";
-      this._characters += text.length;
-      return;
-    }
-    for (const character of text) {
-      // The halves of a pair may come in two pieces.
-      if (this._half && character >= "\udc00" && character <= "\udfff") this._wide.push(this._characters - 1);
-      else this._characters += 1;
-      if (character.length === 2) this._wide.push(this._characters - 1);
-      this._half = character.length === 1 && character >= "\ud800" && character <= "\udbff";
-    }
+  feed(text) {
+    // The first half of a surrogate pair waits for the second.
+    const joined = this.#half + text;
+    this.#half = /[\ud800-\udbff]$/.exec(joined)?.[0] ?? "";
+    const piece = joined.slice(0, joined.length - this.#half.length);
+    this.#pieces.push(piece);
+    if (!this.#many) return this.#feed(piece);
+    const lines = piece.split("\n");
+    lines.forEach((line, index) => {
+      if (index < lines.length - 1) {
+        this.#feed(`${line}\n`);
+        this.#nextDocument();
+      } else if (line !== "") {
+        this.#feed(line);
+      }
+    });
   }
 
-  /** @param {() => void} work */
-  _read(work) {
+  /** The text has ended; `reason` says why it was cut off, if the provider says so. */
+  flush(reason = "") {
+    if (this.#half !== "") this.#pieces.push(this.#half);
+    if (this.#half !== "") this.#feed(this.#half);
+    if (this.#many) this.#nextDocument();
+    else this.#finish(reason);
+    if (this.#many && this.root !== null) this.root.end = this.length;
+    this.isEnded = true;
+  }
+
+  /** @param {string} piece */
+  #feed(piece) {
+    this.#piece = piece;
+    if (/\S/.test(piece)) this.#isBlank = false;
+    if (!this.#hasFailed) {
+      this.#read(() => this.#parser.feed(piece), "");
+    }
+    this.#count(piece);
+    this.length += piece.length;
+  }
+
+  /** @param {string} reason */
+  #finish(reason) {
+    if (!this.#hasFailed) this.#read(() => this.#parser.flush(), reason);
+  }
+
+  #nextDocument() {
+    if (!this.#isBlank) this.#finish("");
+    this.#parser = new Parser();
+    this.#base = this.#points;
+    this.#hasFailed = false;
+    this.#isBlank = true;
+    this.#open = this.root;
+    this.#document = this.root?.children.length ?? 0;
+  }
+
+  /** Notes where the characters are that take two units. @param {string} piece */
+  #count(piece) {
+    let pairs = 0;
+    for (const { index } of piece.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) {
+      this.#wide.push(this.#points + index - pairs);
+      pairs += 1;
+    }
+    this.#points += piece.length - pairs;
+  }
+
+  /**
+   * @param {() => any[]} work
+   * @param {string} reason
+   */
+  #read(work, reason) {
     try {
-      work();
-      this._reportErrors(this._stack[1] ?? null);
+      for (const fragment of work()) this.#take(fragment);
     } catch (error) {
-      this._failed = true;
-      this._closedAt = this.piece;
-      this._fail(/** @type {any} */ (error), this.root);
+      const failure = /** @type {any} */ (error);
+      for (const fragment of failure.fragments ?? []) this.#take(fragment);
+      this.#hasFailed = true;
+      const { code, message, expected = "", path = [] } = failure;
+      const offset = failure instanceof Truncated ? this.length : this.#unit(failure.offset ?? 0);
+      const place = this.#many ? [this.#document, ...path] : path;
+      this.faults.push({ code, message, expected, offset, path: place, reason });
     }
   }
 
-  /**
-   * Reports what ended documents, of many, early.
-   * @param {TreeNode | null} top the document that is left
-   */
-  _reportErrors(top) {
-    const { errors } = this._machine;
-    for (; this._reported < errors.length; this._reported += 1) {
-      this._fail(/** @type {any} */ (errors[this._reported]), top);
-    }
+  /** @param {any} fragment */
+  #take({ kind, text, value, offset }) {
+    const at = this.#unit(offset);
+    if (kind === "StartObject") this.#open = this.#add("object", at);
+    else if (kind === "StartArray") this.#open = this.#add("array", at);
+    else if (kind === "Key") [this.#key, this.#keyStart] = [value, at];
+    else if (kind === "StartString") this.#add("string", at);
+    else if (kind === "CompleteString") this.#closeString();
+    else if (kind === "CompleteNumber") this.#add("number", at).end = at + text.length;
+    else if (kind === "CompleteBoolean") this.#add("boolean", at).end = at + String(value).length;
+    else if (kind === "CompleteNull") this.#add("null", at).end = at + 4;
+    else if (kind === "EndObject" || kind === "EndArray") this.#closeContainer(at + 1);
   }
 
   /**
-   * @param {import("../js/src/errors.js").JsonrillError} error
-   * @param {TreeNode | null} top
+   * @param {Kind} kind
+   * @param {number} start
    */
-  _fail(error, top) {
-    if (error.code === undefined) throw error; // not about the text
-    const { code, line, column, path = [], offset: character } = error;
-    const offset = character === undefined ? null : this.unitOf(character);
-    const message = inWords(error, this.source);
-    this.errors.push({ piece: this.piece, code, message, offset, character, line, column, path });
-    const node = this.nearest(path, top);
-    if (node === null) return;
-    // A key whose value could not be read has no line of its own.
-    const key = node.path.length < path.length ? path.at(-1) : undefined;
-    this._mark(node, error instanceof Truncated ? "CUT OFF" : "ERROR", key === undefined ? "" : `at ${key}`);
-  }
-
-  /**
-   * Adds an error that the server found, such as a violation of a schema.
-   * @param {Fault} fault
-   */
-  addError(fault) {
-    this.errors.push(fault);
-    const node = this.nearest(fault.path);
-    if (node === null) return;
-    this._mark(node, "ERROR", fault.message, fault.piece);
-    this.changed.add(node);
-  }
-
-  /**
-   * @param {TreeNode} node
-   * @param {string} badge
-   * @param {string} [note]
-   * @param {number} [piece] from which on it is marked
-   */
-  _mark(node, badge, note = "", piece = this.piece) {
-    Object.assign(node, { badge, note, markedAt: piece });
-    this._touch(node);
-  }
-
-  /**
-   * The JavaScript offset of a character.
-   * @param {number} offset
-   */
-  unitOf(offset) {
-    return this._wide.length === 0 ? offset : offset + countUpTo(this._wide, offset - 1);
-  }
-
-  // ---- as a sink of the parser ----
-
-  /** @param {number} offset */
-  startObject(offset) {
-    this._open("object", offset);
-  }
-
-  /** @param {number} offset */
-  startArray(offset) {
-    this._open("array", offset);
-  }
-
-  /** @param {number} offset */
-  endContainer(offset) {
-    this._top.end = this.unitOf(offset) + 1;
-    this._close();
-  }
-
-  /**
-   * @param {string} key
-   * @param {number} offset
-   */
-  key(key, offset) {
-    this._key = key;
-    this._keyStart = this.unitOf(offset);
-  }
-
-  /** @param {number} offset */
-  startString(offset) {
-    this._open("string", offset);
-  }
-
-  /** @param {string} run */
-  text(run) {
-    const node = this._top;
-    node.growth ??= new Growth();
-    node.growth.add(run, this.piece);
-    node.text = node.growth.text;
-    this._touch(node);
-  }
-
-  endString() {
-    this._close();
-  }
-
-  /**
-   * @param {any} value
-   * @param {string | undefined} text
-   * @param {number} offset
-   */
-  scalar(value, text, offset) {
-    const type = value === null ? "null" : typeof value === "boolean" ? "boolean" : "number";
-    const node = this._add(type);
-    node.text = text ?? String(value);
-    node.source = value;
-    node.start = this.unitOf(offset);
-    node.end = node.start + node.text.length;
-    node.closed = this.piece;
-  }
-
-  endDocument() {}
-
-  nextDocument() {
-    if (!this.many) return;
-    const left = this._stack.splice(1);
-    this._reportErrors(left[0] ?? null);
-    for (const node of left) {
-      node.brokenAt = this.piece;
-      this._touch(node);
-    }
-  }
-
-  /**
-   * @param {Type} type
-   * @param {number} offset
-   */
-  _open(type, offset) {
-    const node = this._add(type);
-    node.open = true;
-    node.start = this.unitOf(offset);
-    this._stack.push(node);
-  }
-
-  _close() {
-    const node = /** @type {TreeNode} */ (this._stack.pop());
-    node.open = false;
-    node.closed = this.piece;
-    this._touch(node);
-  }
-
-  /**
-   * A key that comes again is another node; the one before is gone from then on.
-   * @param {TreeNode} parent
-   * @param {string | number} key
-   * @param {Type} type
-   */
-  _put(parent, key, type) {
-    const old = parent.type === "object" ? parent.child(key) : undefined;
-    if (old !== undefined) {
-      old.gone = this.piece;
-      parent.hasGone = true;
-      parent.byKey?.delete(String(key));
-      this._touch(old);
-      this.duplicates += 1;
-    }
-    const node = super._put(parent, key, type);
-    if (old !== undefined) this._mark(node, "DUPLICATE", "This key came before; its last value counts.");
+  #add(kind, start) {
+    const parent = this.#open;
+    const isMember = parent?.kind === "object";
+    const key = isMember ? this.#key : (parent?.children.length ?? 0);
+    const node = new ValueNode(this.nodes.length, parent, key, kind, start, isMember ? this.#keyStart : start);
+    this.nodes.push(node);
+    parent?.children.push(node);
     return node;
   }
 
-  /** @param {Type} type */
-  _add(type) {
-    const node = super._add(type);
-    node.born = this.piece;
-    node.clock = this.clock;
-    node.keyStart = this._keyStart;
-    this._keyStart = -1;
-    return node;
+  /** @param {number} end */
+  #closeContainer(end) {
+    if (this.#open === null) return;
+    this.#open.end = end;
+    this.#open = this.#open.parent;
   }
 
-  /** @param {TreeNode} node */
-  _touch(node) {
-    this._journal.touch(node);
+  /** The closing quote is in the piece that is read now. */
+  #closeString() {
+    const node = this.nodes[this.nodes.length - 1];
+    const from = node.start >= this.length ? node.start - this.length + 1 : 0;
+    node.end = this.length + this.#closingQuote(from) + 1;
   }
 
-  /** What changes is found in the journal, when the clock moves. */
-  _grew() {}
+  /** @param {number} from */
+  #closingQuote(from) {
+    const before = from > 0 ? "" : this.#backslashes();
+    const text = before + this.#piece;
+    const pattern = /\\[^]|"/g;
+    pattern.lastIndex = from;
+    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+      if (match[0] === '"') return match.index - before.length;
+    }
+    return this.#piece.length - 1;
+  }
 
-  // ---- time ----
+  /** `\` if the text before this piece ends within an escape. */
+  #backslashes() {
+    const before = this.#many ? this.text.slice(0, this.length) : this.#before();
+    return (/\\+$/.exec(before)?.[0].length ?? 0) % 2 === 1 ? "\\" : "";
+  }
+
+  /** The end of the text before this piece. */
+  #before() {
+    const tail = this.#pieces.slice(-20, -1).join("");
+    return tail === "" ? this.#text.slice(-200) : tail;
+  }
+
+  /** The offset in units of one in code points of the present document. @param {number} offset */
+  #unit(offset) {
+    const point = this.#base + offset;
+    const wide = this.#wide;
+    // The piece that is read now is not counted yet.
+    if (point > this.#points) return this.length + unitsOf(this.#piece, point - this.#points);
+    if (wide.length === 0) return point;
+    let [low, high] = [0, wide.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (wide[middle] < point) low = middle + 1;
+      else high = middle;
+    }
+    return point + low;
+  }
+
+  // ---- what is there at a moment ----
 
   /**
-   * Shows the document as it was after this many pieces.
-   * @param {number} piece
+   * The moment after this many characters. A number at the end of the text is whole once the text has ended.
+   * @param {number} length
    */
-  moveTo(piece) {
-    const { now } = this.clock;
-    if (piece === now) return;
-    const [from, to] = this._journal.between(now, piece);
-    this.clock.now = piece;
-    if (to - from > MAX_CHANGES) {
-      this.restart();
-    } else {
-      for (let at = from; at < to; at += 1) {
-        const node = this._journal.items[at];
-        this.changed.add(node);
-        if (node.parent !== null) this.changed.add(node.parent);
-        if (piece > now && node.born > now) this.fresh.add(node);
-      }
-    }
-    this._setGrowing(this.openAt(piece));
-  }
-
-  /** Lets a view draw everything again. */
-  restart() {
-    this.version += 1;
-    this.changed.clear();
-    this.fresh.clear();
-    if (this.root !== null) this.changed.add(this.root);
+  momentAfter(length) {
+    return this.isEnded && length >= this.length ? length + 1 : length;
   }
 
   /**
-   * The innermost value that was open after this many pieces; null if none was.
-   * @param {number} piece
-   */
-  openAt(piece) {
-    if (piece >= this._closedAt) return null;
-    const { root } = this;
-    if (root === null || root.born > piece || root.closed <= piece) return null;
-    let node = root;
-    for (;;) {
-      /** @type {TreeNode | undefined} */
-      const last = node.children[node.sizeAt(piece) - 1];
-      if (last === undefined || last.closed <= piece || last.brokenAt <= piece) return node;
-      node = last;
-    }
-  }
-
-  /**
-   * The value after this many pieces; undefined if there was none yet.
-   * @param {number} piece
-   * @param {TreeNode | null} [top]
-   */
-  valueAt(piece, top = this.root) {
-    if (top === null || top.born > piece || (this.many && top === this.root && top.sizeAt(piece) === 0)) {
-      return undefined;
-    }
-    const root = own(top, piece);
-    /** @type {[TreeNode, any][]} */
-    const work = [[top, root]];
-    for (let next = work.pop(); next !== undefined; next = work.pop()) {
-      const [node, holder] = next;
-      const count = node.sizeAt(piece);
-      for (let at = 0; at < count; at += 1) {
-        const child = node.children[at];
-        if (child.gone <= piece) continue;
-        const value = own(child, piece);
-        if (node.type === "array") holder.push(value);
-        else put(holder, String(child.key), value);
-        if (child.isContainer) work.push([child, value]);
-      }
-    }
-    return root;
-  }
-
-  /**
-   * The innermost value that has this character of the text, its key included; null if none has.
+   * The decoded text of a string.
+   * @param {ValueNode} node
    * @param {number} offset
+   */
+  string(node, offset) {
+    return String(this.value(node, offset) ?? "");
+  }
+
+  /**
+   * The value of a node as far as it is there.
+   * @param {ValueNode} node
+   * @param {number} offset
+   * @returns {any}
+   */
+  value(node, offset) {
+    return partial(this.source(node, offset));
+  }
+
+  /**
+   * The characters of a node.
+   * @param {ValueNode} node
+   * @param {number} offset
+   */
+  source(node, offset) {
+    return this.text.slice(node.start, Math.min(node.end, offset));
+  }
+
+  /**
+   * The deepest value at a character of the text; null if there is none.
+   * @param {number} offset
+   * @returns {ValueNode | null}
    */
   nodeAt(offset) {
-    let node = this.root;
-    for (let next = node; next !== null; ) {
-      node = next;
-      const child = node.children[countWhile(node.children, (one) => startOf(one) <= offset) - 1];
-      next = child !== undefined && offset < this.endOf(child) ? child : null;
+    let [low, high] = [0, this.nodes.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.nodes[middle].keyStart <= offset) low = middle + 1;
+      else high = middle;
     }
+    /** @type {ValueNode | null} */
+    let node = this.nodes[low - 1] ?? null;
+    while (node !== null && node.end <= offset) node = node.parent;
     return node;
   }
 
   /**
-   * The offset after the last character of a value that is known.
-   * @param {TreeNode} node
+   * The value at a path, or the deepest one around it.
+   * @param {Path} path
+   * @returns {ValueNode | null}
    */
-  endOf(node) {
-    if (node.end >= 0) return node.end;
-    if (node.type !== "string" || node.open) return this.source.length;
-    let at = node.start + 1;
-    while (at < this.source.length && this.source[at] !== '"') at += this.source[at] === "\\" ? 2 : 1;
-    node.end = Math.min(at + 1, this.source.length);
-    return node.end;
+  find(path) {
+    let node = this.root;
+    for (const key of path) {
+      const { kind = "null", children = [] } = node ?? {};
+      // Of equal keys the last one counts.
+      const next = kind === "array" ? children[Number(key)] : children.filter((child) => child.key === key).at(-1);
+      if (next === undefined) return node;
+      node = next;
+    }
+    return node;
   }
 }
 
 /**
- * Where a member begins in the text: at its key, if it has one.
- * @param {TreeNode} node
+ * @param {string} text
+ * @param {number} points
  */
-export function startOf(node) {
-  return node.keyStart >= 0 ? node.keyStart : Math.max(node.start, 0);
-}
-
-/**
- * @param {TreeNode} node
- * @param {number} piece
- */
-function own(node, piece) {
-  if (node.type === "object") return {};
-  if (node.type === "array") return [];
-  if (node.type === "string") return node.textAt(piece);
-  return node.source;
+function unitsOf(text, points) {
+  if (!/[\ud800-\udbff]/.test(text)) return points;
+  let units = 0;
+  for (let left = points; left > 0; left -= 1) units += (text.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
+  return units;
 }

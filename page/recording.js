@@ -1,233 +1,187 @@
 /**
- * Everything the page knows of one stream: live, replayed or pasted. No DOM.
+ * A stream as it was received: its items (pieces of text, events, snapshots, messages) with their times.
  *
- * A stream is a list of pieces. Each has the time at which it came (`at`, in milliseconds since the
- * start), what came (`source`), and the text of the model that it adds (`text`, from `offset` on).
- * What the text says is in `outline`, what events say in `answer`. Both know their past, so that
- * `valueAt(n)` and all views show any moment at once: the moment `n` is after `n` pieces, 0 is before
- * the first, `length` is the last. Offsets are JavaScript offsets in `text`.
- *
- *     const recording = new Recording({ input: "text", title: "Pasted text" });
- *     for (const text of pieces) recording.add(text, { at });
- *     recording.end("complete");
- *     recording.valueAt(12);
+ * A moment is a position: the number of items received by then. `at(position)` is what was known there.
  */
 
-import { Answer } from "./timed-calls.js";
+import { Receiver } from "../js/src/receive.js";
+import { Answer } from "./answer.js";
+import { parseJson } from "./format.js";
 import { Outline } from "./outline.js";
-import { meansJson } from "./prose.js";
-import { changedPath } from "./snapshots.js";
-import { lastPath } from "../js/src/build/lookup.js";
 
-/** @typedef {import("./outline.js").Fault} Fault */
-/** @typedef {"text" | "snapshots" | "events"} Input */
-/**
- * @typedef {object} Piece
- * @property {number} at milliseconds since the start of the stream
- * @property {string} source what came: text, or an event or snapshot as JSON
- * @property {string} text what it adds to the text of the model
- * @property {number} offset where that text begins
- * @property {string} id the id of its event; `""` if it has none
- * @property {string} type the type of its event; `""` if it has none
- */
-/**
- * `open`: more may come. `stopped`: the user stopped it. `failed`: it cannot be read further.
- * @typedef {"open" | "complete" | "stopped" | "failed"} End
- */
-/**
- * @typedef {object} RecordingOptions
- * @property {Input} [input]
- * @property {boolean} [many] several documents in a row
- * @property {any} [entity] what counts as an entity
- * @property {boolean} [live] true if the server has the stream, and so sends its updates
- * @property {string} [title]
- * @property {boolean} [timed] false if the times of the pieces were not recorded but made up
- */
+/** @typedef {import("./recognise.js").Kind} Kind */
+/** A document at a moment: its values, and how much of its text is there. @typedef {{outline: Outline, offset: number}} View */
+/** What the server reports about the stream. @typedef {{code: string, message: string, offset: number, path: (string | number)[]}} Report */
+
+// What a model says before the JSON that it was asked for is short.
+const PREAMBLE = 300;
 
 export class Recording {
-  /** @type {Piece[]} */
-  pieces = [];
-  /** The text of the model. */
-  text = "";
-  /** @type {End} */
-  state = "open";
-  /** Why it failed. */
-  reason = "";
-  /** True if the events were followed by the line that ends them (`[DONE]`). */
+  /** @type {string[]} */
+  items = [];
+  /** When each item came, in milliseconds. @type {number[]} */
+  times = [];
+  isEnded = false;
+  /** Whether the times are those at which the items came. */
+  isTimed = false;
+  /** Grows with each change. */
+  version = 0;
+  /** What the connection of a live stream does, if it does not read; and the id of the last event. */
+  state = "";
+  lastId = "";
+  /** Why reading stopped: the connection failed, or the stream was stopped. */
+  failure = "";
+  /** What the server found: a violation of the schema, a revision in snapshots. @type {Report | null} */
+  report = null;
+  /** Whether the server's repair reads the text; null if that is not known. @type {boolean | null} */
+  isRepairable = null;
+  /** What was left out when the material was read. */
+  note = "";
+  /** Whether the provider's events ended with `[DONE]`. */
   isDone = false;
-  /** Errors of the server or the connection, which belong to no character. @type {Fault[]} */
-  _others = [];
-  /** @type {Set<() => void>} */
-  _listeners = new Set();
+  /** @type {Outline | null} */
+  outline = null;
+  /** @type {Answer | null} */
+  answer = null;
+  /** The first message of the wire that does not fit. @type {{position: number, message: string} | null} */
+  wireError = null;
+  #receiver = new Receiver();
+  /** @type {any[]} */
+  #states = [];
+  /** The length of the text after each piece. @type {number[]} */
+  #ends = [0];
+  /** The last views of snapshots and states. @type {Map<number, Outline>} */
+  #views = new Map();
 
-  /** @param {RecordingOptions} [options] */
-  constructor(options = {}) {
-    const { input = "text", many = false, title = "", timed = true } = options;
-    this.options = options;
-    this.input = input;
-    this.many = many;
+  /**
+   * @param {Kind} kind
+   * @param {string} title
+   * @param {{[option: string]: any}} [options] of the stream on the server
+   */
+  constructor(kind, title, options = {}) {
+    this.kind = kind;
     this.title = title;
-    this.timed = timed;
-    this.outline = new Outline({ many });
-    /** What the events say; null if the input is not events. */
-    this.answer = input === "events" ? new Answer() : null;
+    this.options = options;
+    if (kind === "text" || kind === "many") this.outline = new Outline(kind === "many");
+    if (kind === "events") this.answer = new Answer();
   }
 
-  /** How many pieces there are. */
   get length() {
-    return this.pieces.length;
-  }
-
-  /** True if no more pieces come. */
-  get ended() {
-    return this.state !== "open";
+    return this.items.length;
   }
 
   /**
-   * Adds what came: a piece of text, or an event or snapshot as JSON.
-   * @param {string} source
-   * @param {{at: number, id?: string, type?: string}} more
+   * @param {string} data
+   * @param {number} time
    */
-  add(source, { at, id = "", type = "" }) {
-    const number = this.pieces.length + 1;
-    const offset = this.text.length;
-    let text = "";
-    if (this.answer !== null) text = this.answer.read(source, number);
-    else if (this.input === "text") text = source;
-    this.pieces.push({ at, source, text, offset, id, type });
-    this.text += text;
-    if (this.input !== "snapshots") this.outline.feed(text, number);
-    this._tell();
+  add(data, time) {
+    this.version += 1;
+    this.items.push(data);
+    this.times.push(time);
+    this.outline?.feed(data);
+    this.answer?.add(data);
+    if (this.outline) this.#ends.push(this.#ends[this.#ends.length - 1] + data.length);
+    if (this.kind === "wire") this.#apply(parseJson(data));
+  }
+
+  /** @param {any} message */
+  #apply(message) {
+    try {
+      this.#receiver.feed(message);
+    } catch (error) {
+      this.wireError ??= { position: this.length, message: /** @type {Error} */ (error).message };
+    }
+    this.#states.push(this.#receiver.value);
+  }
+
+  /** True if the wire said that it is at its end. */
+  get isWireEnded() {
+    return this.#receiver.ended;
+  }
+
+  /** @param {string} [failure] */
+  end(failure = "") {
+    if (this.isEnded) return;
+    this.version += 1;
+    this.isEnded = true;
+    this.failure = failure;
+    this.outline?.flush();
+    this.answer?.end(this.isDone);
   }
 
   /**
-   * No more pieces come.
-   * @param {Exclude<End, "open">} state
-   * @param {string} [reason]
+   * Notes what the server found. Its offsets count code points.
+   * @param {{code: string, message: string, offset: number | null, path: (string | number)[]}} error
    */
-  end(state, reason = "") {
-    if (this.ended) return;
-    this.state = state;
-    this.reason = reason;
-    this.answer?.end(this.length);
-    // A text that is no JSON is an error only if JSON is all that was expected.
-    const isRead = this.hasDocument && this.input !== "snapshots";
-    if (isRead && state === "complete") this.outline.flush(this.length);
-    else this.outline.stop(this.length);
-    this._tell();
+  setReport({ code, message, offset, path }) {
+    const text = (this.outline ?? this.answer?.outline)?.text ?? "";
+    const units = [...text.slice(0, 2 * (offset ?? 0))].slice(0, offset ?? 0).join("").length;
+    this.report = { code, message, offset: units, path };
   }
 
-  /**
-   * Adds an error that is not found in the text by the page itself.
-   * @param {Omit<Fault, "piece"> & {piece?: number}} fault offset in JavaScript units; by default it
-   *   was found with the last piece
-   */
-  addError(fault) {
-    const complete = { ...fault, piece: fault.piece ?? this.length };
-    if (fault.offset === null) this._others.push(complete);
-    else this.outline.addError(complete);
-    this._tell();
-  }
-
-  /** True if the text is, or is meant to be, JSON: prose beside tool calls is not. */
+  /** True if the answer's text is JSON or nearly so, in a code fence for instance, and not prose. */
   get hasDocument() {
-    if (this.input !== "events") return true;
-    return meansJson(this.text, this.ended);
-  }
-
-  /** Errors in the text, in the order in which they were found. @returns {Fault[]} */
-  get textErrors() {
-    return this.hasDocument ? this.outline.errors : [];
-  }
-
-  /** All errors, in the order in which they were found. @returns {Fault[]} */
-  get errors() {
-    const calls = this.answer?.calls.flatMap((call) => call.error ?? []) ?? [];
-    const all = [...this.textErrors, ...calls, ...(this.answer?.errors ?? []), ...this._others];
-    return all.sort((one, other) => one.piece - other.piece);
-  }
-
-  /** How the answer was cut, once it has ended; null if it was not. */
-  get cut() {
-    if (!this.ended || this.answer === null) return null;
-    const cut = this.answer.cut(!this.isDone);
-    // Without its last event, an answer is complete if all that it holds is.
-    const isWhole = this.hasDocument ? this.outline.errors.length === 0 : this.calls.length > 0;
-    return cut?.reason === "lost" && isWhole ? null : cut;
-  }
-
-  /** The calls of the answer, each with its past. */
-  get calls() {
-    return this.answer?.calls ?? [];
-  }
-
-  /** The name of the provider that was recognised; null if there is none. */
-  get provider() {
-    return this.answer?.provider ?? null;
+    return this.answer === null || meansJson(this.answer.text, this.isEnded);
   }
 
   /**
-   * The value after this many pieces; undefined if there was none. Of many documents, their list.
-   * @param {number} piece
+   * The document at a moment; null if there is none.
+   * @param {number} position
+   * @returns {View | null}
    */
-  valueAt(piece) {
-    if (this.input !== "snapshots") return this.outline.valueAt(piece);
-    return piece < 1 ? undefined : JSON.parse(this.pieces[piece - 1].source);
-  }
-
-  /**
-   * The path of what grows in a snapshot: what the next different one changes or, in the last one so
-   * far, what that has changed itself. null: nothing grows any more.
-   * @param {number} piece
-   */
-  growingAt(piece) {
-    const value = this.valueAt(piece);
-    for (let later = piece + 1; later <= this.length; later += 1) {
-      const path = changedPath(value, this.valueAt(later));
-      if (path !== null) return path;
+  at(position) {
+    if (this.outline) {
+      return { outline: this.outline, offset: this.outline.momentAfter(this.#ends[position]) };
     }
-    if (this.ended || value === undefined) return null;
-    for (let before = piece - 1; before > 0; before -= 1) {
-      const path = changedPath(value, this.valueAt(before));
-      if (path !== null) return path;
+    if (this.answer) {
+      const { outline } = this.answer;
+      return this.hasDocument ? { outline, offset: outline.momentAfter(this.answer.lengthAt(position)) } : null;
     }
-    return lastPath(value);
+    const outline = position > 0 ? this.#viewOf(position) : new Outline();
+    return { outline, offset: Infinity };
+  }
+
+  /** @param {number} position */
+  #viewOf(position) {
+    let outline = this.#views.get(position);
+    if (outline === undefined) {
+      outline = new Outline();
+      outline.feed(this.kind === "wire" ? (JSON.stringify(this.#states[position - 1]) ?? "") : this.items[position - 1]);
+      outline.flush();
+      if (this.#views.size > 20) this.#views.clear();
+      this.#views.set(position, outline);
+    }
+    return outline;
   }
 
   /**
-   * The text of the model after this many pieces.
-   * @param {number} piece
+   * The first position at which this much of the text is there.
+   * @param {number} offset
    */
-  textAt(piece) {
-    return this.text.slice(0, this.endOf(piece));
+  positionOf(offset) {
+    const lengthAt = (/** @type {number} */ position) =>
+      this.outline ? this.#ends[position] : (this.answer?.lengthAt(position) ?? Infinity);
+    let [low, high] = [0, this.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (lengthAt(middle) > offset) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
+}
 
-  /**
-   * The length of the text after this many pieces.
-   * @param {number} piece
-   */
-  endOf(piece) {
-    return piece < this.length ? (this.pieces[piece]?.offset ?? 0) : this.text.length;
-  }
-
-  /**
-   * The time of a moment, in milliseconds since the start.
-   * @param {number} piece
-   */
-  timeOf(piece) {
-    return this.pieces[Math.min(piece, this.length) - 1]?.at ?? 0;
-  }
-
-  /**
-   * Calls the listener after every change, until the returned function is called.
-   * @param {() => void} listener
-   */
-  listen(listener) {
-    this._listeners.add(listener);
-    return () => void this._listeners.delete(listener);
-  }
-
-  _tell() {
-    for (const listener of this._listeners) listener();
-  }
+/**
+ * True if a text is meant to be JSON: it begins with it, or after a few words.
+ * @param {string} text
+ * @param {boolean} isEnded
+ */
+export function meansJson(text, isEnded) {
+  if (/^\s*(?:`{3}|[[{"])/.test(text)) return true;
+  const start = text.slice(0, PREAMBLE + 20).search(/(?:`{3}\w*\s*|[\n:>]\s*)[[{]\s*["'\w[{\]}]/);
+  if (start < 0 || !isEnded) return start >= 0;
+  const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
+  // An answer that was cut off has no bracket at its end.
+  const prose = end < start ? start : start + text.length - end;
+  return prose <= Math.max(PREAMBLE, text.length / 2);
 }

@@ -19,7 +19,7 @@ PAGE: Final = ROOT / "page"
 TOOLS: Final = ROOT / "build" / "npm"
 # Names below this folder hold a hash of their contents: what is there never changes.
 HASHED: Final = "bundle"
-ENTRIES: Final = ("page/page.js", "page/page.css", "page/tools/tools.css")
+ENTRIES: Final = ("page/page.js", "page/page.css")
 FLAGS: Final = (
     *("--bundle", "--splitting", "--format=esm", "--minify", "--target=es2022"),
     *("--entry-names=[name]-[hash]", "--chunk-names=[name]-[hash]", "--log-level=warning"),
@@ -53,6 +53,7 @@ def bundle(folder: Path) -> None:
         for name, output in outputs.items()
         if (entry := output.get("entryPoint")) in ENTRIES
     }
+    shutil.copy(PAGE / "samples.json", folder)
     html = (PAGE / "index.html").read_text("utf8")
     for name in sorted({*re.findall(r'"web/(page/[^"]+)"', html)} - {*names}):
         file = ROOT / name

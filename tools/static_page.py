@@ -1,12 +1,11 @@
 """Make the page without a server: `python tools/static_page.py` leaves it in dist/page/.
 
-Any file server can serve the folder, at any path. The page reads what is pasted or dropped, and
-replays the examples of the demo; what needs a server is not offered.
+Any file server can serve the folder, at any path. The page shows text, tree and calls of what is
+pasted, and plays the examples; it does not offer what needs a server.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from pathlib import Path
@@ -15,8 +14,6 @@ from typing import Final
 import page_bundle
 
 from jsonrill_server.access.guard import CSP
-from jsonrill_server.demo.models import examples
-from jsonrill_server.http import pages
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 
@@ -27,8 +24,8 @@ def policy() -> str:
 
 
 def html(text: str) -> str:
-    """The page as a document of its own: it knows that there is no server."""
-    text = text.replace('data-demo="off"', 'data-demo="off" data-server="off"', 1)
+    """Return the page as a document that has no server."""
+    text = text.replace("<html ", '<html data-server="off" ', 1)
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy()}" />'
     return text.replace("<head>\n", f"<head>\n    {meta}\n", 1)
 
@@ -41,7 +38,6 @@ def build(folder: Path, npm: str) -> list[Path]:
     index = folder / "web" / "page" / "index.html"
     (folder / "index.html").write_text(html(index.read_text("utf8")), "utf8", newline="\n")
     index.unlink()
-    (folder / "web" / pages.EXAMPLES).write_text(json.dumps({"models": examples()}), "utf8")
     return sorted(file for file in folder.rglob("*") if file.is_file())
 
 

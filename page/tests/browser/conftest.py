@@ -1,7 +1,6 @@
-"""A real Chromium for all tests of this folder, and the page of a server with simulated models.
+"""A real Chromium for all tests of this folder, and a server with the page.
 
-The page's policy forbids evaluating strings, so that nothing here waits for a function in the page:
-locators and `until` look again and again.
+The page's policy forbids evaluating strings as code in the page, so locators and `until` poll.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from support import SLACK
 from support.browser import launched
@@ -27,33 +26,24 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="module")
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """One context for all pages of a module, so that files are fetched once."""
-    opened = browser.new_context(viewport={"width": 1280, "height": 800})
-    opened.grant_permissions(["clipboard-read", "clipboard-write"])
-    yield opened
-    opened.close()
-
-
 @pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    opened = context.new_page()
-    yield opened
-    opened.close()
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("demo"), demo=True, retry=100) as server:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(tmp_path_factory.mktemp("server")) as server:
         yield server
 
 
 @pytest.fixture
-def shown(page: Page, demo: Server) -> Iterator[Shown]:
+def shown(page: Page, server: Server) -> Iterator[Shown]:
     """The open page; an error or warning of the browser fails the test."""
-    seen = Shown(page, demo.url)
-    seen.open()
-    yield seen
-    seen.check()
-    page.evaluate("localStorage.clear()")
+    shown = Shown(page, server.url)
+    shown.open()
+    yield shown
+    shown.check()

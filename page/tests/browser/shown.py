@@ -1,48 +1,41 @@
-"""What tests click and read on the page."""
+"""The page as a test uses it: what it clicks, types and reads."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
 from support import SLACK
 
-DONE = re.compile(
-    "^(?:Complete|Stopped|Failed|Cut off|Invalid|Not valid|Refused|Too large)(?!.*goes on)"
-)
+WORDS = ("what", "where", "todo")
 TWO_FRAMES = """() => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => done()));
 })"""
 
 
 class Shown:
-    """One open page. `faults` lists errors and warnings of the browser: it should stay empty."""
+    """One open page. `faults` lists errors and warnings of the browser; it should stay empty."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.url = url
         self.faults: list[str] = []
         self.requests: list[str] = []
-        page.on("console", lambda message: self._told(message.type, message.text))
+        page.on("console", lambda message: self._hear(message.type, message.text))
         page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
         page.on("request", lambda request: self.requests.append(request.url))
 
-    def _told(self, kind: str, text: str) -> None:
+    def _hear(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):
             self.faults.append(f"{kind}: {text}")
 
-    def open(self, path: str = "/", plays: bool = False) -> None:
-        """Open the page; with `plays` it starts the first example by itself."""
-        if not plays:
-            self.page.emulate_media(reduced_motion="reduce")
-        self.page.goto(self.url + path)
-        if self.page.locator("html").get_attribute("data-demo") == "on":
-            expect(self.page.locator("#model-list button").first).to_be_visible()
-        self.page.emulate_media(reduced_motion="no-preference")
+    def open(self, address: str = "/") -> None:
+        self.page.goto(self.url + address)
+        expect(self.page.locator("#samples button")).to_have_count(10)
 
     def check(self) -> None:
         assert self.faults == []
@@ -50,115 +43,73 @@ class Shown:
 
     # ---- input ----
 
-    def model(self, name: str) -> None:
-        self.page.locator(f"[data-model={name}]").click()
+    def example(self, name: str) -> None:
+        """Open an example; without motion it is shown at its end."""
+        self.page.locator(f"[data-sample={name}]").click()
+        self.drawn()
 
-    def speed(self, power: int) -> None:
-        self.slide("#speed", power)
+    def paste(self, text: str, kind: str = "auto", schema: str = "") -> None:
+        if not self.page.locator("#paste").is_visible():
+            self.page.locator("#new").click()
+        if kind != "auto" or schema:
+            self.page.locator("#options").evaluate("(options) => { options.open = true; }")
+            self.page.locator("#kind").select_option(kind)
+            self.page.locator("#schema").fill(schema)
+        self.page.locator("#paste").fill(text)
+        self.page.get_by_role("button", name="Show what happened").click()
+        expect(self.page.locator("#stage")).to_be_visible()
+        self.drawn()
 
-    def slide(self, slider: str, value: int) -> None:
-        """Set a slider as the end of a drag does: the value, `input`, `change`."""
-        self.page.locator(slider).evaluate(
+    def open_file(self, file: Path) -> None:
+        self.page.locator("#file-input").set_input_files(file)
+        expect(self.page.locator("#stage")).to_be_visible()
+        self.drawn()
+
+    def tab(self, name: str) -> None:
+        self.page.locator(f"#tab-{name}").click()
+        self.drawn()
+
+    def seek(self, position: int) -> None:
+        self.page.locator("#slider").evaluate(
             """(slider, value) => {
                 slider.value = value;
-                for (const type of ["input", "change"]) {
-                    slider.dispatchEvent(new Event(type, { bubbles: true }));
-                }
+                slider.dispatchEvent(new Event("input", { bubbles: true }));
             }""",
-            value,
+            position,
         )
-
-    def view(self, name: str) -> None:
-        self.page.locator(f"#tab-{name}").click()
-
-    def choose(self, select: str, value: str) -> None:
-        self.panel.locator(f"select.{select}").select_option(value)
-
-    def paste(self, text: str, format: str = "auto") -> None:
-        box = self.page.locator("#paste-box")
-        if box.get_attribute("open") is None:
-            box.locator("summary").click()
-        self.page.locator("#paste").fill(text)
-        self.page.locator("#paste-format").select_option(format)
-        self.page.locator("#paste-form .main").click()
-
-    def pieces(self) -> int:
-        """The number of pieces, once there are some."""
-        scrub = self.page.locator("#scrub")
-        count: int = self.until(lambda: int(scrub.get_attribute("max") or 0))
-        return count
-
-    def to_end(self) -> None:
-        """Show the last moment."""
-        self.slide("#scrub", self.pieces())
-
-    def back(self) -> str:
-        """Show the end and go one piece back; the position that the page then says."""
-        pieces = self.pieces()
-        self.to_end()
-        self.page.locator("#previous-piece").click()
-        position = f"{pieces - 1} of {pieces}"
-        expect(self.page.locator("#position")).to_have_text(position)
-        return position
+        self.drawn()
 
     # ---- what is shown ----
 
-    @property
-    def panel(self) -> Locator:
-        """The view that is shown."""
-        return self.page.locator("#panels > .panel:not([hidden])")
+    def length(self) -> int:
+        return int(self.page.locator("#slider").get_attribute("max") or 0)
 
-    def line(self, key: str) -> Locator:
-        """The lines of this key."""
-        quoted = re.compile(f"^{re.escape(key)}$")
-        key_of = self.page.locator(".key", has_text=quoted)
-        return self.panel.locator(".row", has=key_of)
+    def row(self, key: str) -> Locator:
+        """The rows of the tree with this key."""
+        key_of = self.page.get_by_text(key, exact=True).and_(self.page.locator(".key"))
+        return self.page.locator("#tree .row", has=key_of)
 
-    def value(self, key: str) -> str:
-        return self.line(key).first.locator(".value").inner_text()
+    def tree(self) -> str:
+        return self.page.locator("#tree").inner_text()
 
-    def raw(self) -> str:
-        """The raw text."""
-        text: str = self.page.locator("#raw").evaluate(
-            """(raw) => {
-                const copy = raw.cloneNode(true);
-                const notes = copy.querySelectorAll(".earlier, .later");
-                for (const note of notes) note.remove();
-                return copy.textContent;
-            }"""
-        )
-        return text
+    def text(self) -> str:
+        return self.page.locator("#panel-text .text").inner_text()
 
-    def until_raw(self, text: str) -> None:
-        self.until(lambda: self.raw() == text)
-
-    def figure(self, label: str) -> str:
-        """A figure below the views; "0" if it is not there, because it is zero."""
-        figures = self.page.locator("#pane-figures > span")
-        texts = [text.replace("\n", " ") for text in figures.all_inner_texts()]
-        by_label = {text.rpartition(" ")[0].lower(): text.rpartition(" ")[2] for text in texts}
-        return by_label.get(label, "0")
-
-    def done(self, seconds: float = 20, drawn: bool = True) -> None:
-        """Wait until the stream is complete in all panes, and until it is drawn."""
-        expect(self.page.locator("#state")).to_have_text(DONE, timeout=seconds * 1000 * SLACK)
-        if drawn:
-            expect(self.page.locator("#raw .cursor")).to_be_hidden(timeout=seconds * 1000 * SLACK)
-            self.drawn()
+    def diagnosis(self) -> dict[str, str]:
+        """Tone, and what, where and what to do."""
+        parts = {name: self.page.locator(f"#{name}").inner_text() for name in WORDS}
+        return {"tone": self.page.locator("#diagnosis").get_attribute("data-tone") or "", **parts}
 
     def drawn(self) -> None:
         """Wait until what has arrived is drawn."""
         self.page.evaluate(TWO_FRAMES)
 
-    def state(self) -> str:
-        return self.page.locator("#state").inner_text()
-
-    def until(self, check: Callable[[], Any], seconds: float = 20) -> Any:
-        """The result of `check` once it is true."""
+    def until(self, check: Callable[[], Any], seconds: float = 10) -> Any:
+        """Return the result of `check` once it is true."""
         end = time.monotonic() + seconds * SLACK
         while not (value := check()):
-            assert time.monotonic() < end, f"{self.state()}; {self.faults}"
-            self.page.wait_for_timeout(50)  # not sleep(): events arrive only while it is asked
+            assert time.monotonic() < end, f"{self.diagnosis()}; {self.faults}"
+            self.page.wait_for_timeout(50)  # not sleep(): events are handled while it waits
         return value
 
     def copied(self) -> str:

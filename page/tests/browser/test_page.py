@@ -1,11 +1,9 @@
-"""The page with simulated models: every format, disconnecting, restarts of the server."""
+"""The page in a browser: paste a stream, see what broke, go back and forth, find a value."""
 
 from __future__ import annotations
 
 import json
 import re
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,337 +11,293 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
-from jsonrill_server.demo.models import models
-from support import few, hard, numbered
+from support import ROOT
 from support.processes import Server
 
-from .shown import TWO_FRAMES, Shown
+from .shown import Shown
 
-MODES = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE", "ALL-TOGETHER", "BATCH")
-
-
-def said(name: str) -> str:
-    return models()[name].says()
-
-
-def test_a_model_is_chosen_and_streams(shown: Shown) -> None:
-    expect(shown.page.locator("#invite")).to_be_visible()
-    expect(shown.page.locator("#player")).to_be_hidden()
-    shown.speed(1)
-    shown.model("recipe")
-    expect(shown.page.locator("#pane-1 .growing, #pane-1 .caret-line").first).to_be_visible()
-    expect(shown.page.locator("#raw .cursor")).to_be_visible()
-    expect(shown.page.locator("#dot")).to_have_attribute("data-state", "open")
-    shown.done()
-    assert shown.raw() == said("recipe")
-    assert shown.value("title") == "Lentil soup with roasted carrots"
-    assert shown.value("kcal") == "412" and shown.value("vegetarian") == "true"
-    assert shown.line("2").last.inner_text().endswith("Serve with the carrots on top.")
-    expect(shown.page.locator(".growing, .caret-line")).to_have_count(0)
-    expect(shown.page.locator("#raw .cursor")).to_be_hidden()
-    assert shown.figure("gaps") == "0"
+SAMPLES = {
+    sample["name"]: sample for sample in json.loads((ROOT / "page/samples.json").read_text("utf8"))
+}
+SCHEMA = '{"properties": {"size": {"enum": ["small", "large"]}}}'
 
 
-@hard
-def test_what_is_new_flashes_unless_motion_is_unwanted(shown: Shown) -> None:
-    flashes = "document.getAnimations().filter((it) => !(it instanceof CSSAnimation)).length"
-    shown.model("recipe")
-    shown.until(lambda: shown.page.evaluate(flashes) > 0)
-    shown.page.emulate_media(reduced_motion="reduce")
-    shown.until(lambda: shown.page.evaluate("document.getAnimations().length") == 0)
-    shown.line("serves").wait_for()
-    assert shown.page.evaluate("document.getAnimations().length") == 0
+def chat(text: str, finish: str | None = "stop") -> str:
+    """OpenAI chat events of a text in small pieces."""
+    deltas = [{"content": text[at : at + 6]} for at in range(0, len(text), 6)]
+    choices: list[dict[str, Any]] = [{"index": 0, "delta": delta} for delta in deltas]
+    if finish:
+        choices.append({"index": 0, "delta": {}, "finish_reason": finish})
+    events = [{"object": "chat.completion.chunk", "choices": [choice]} for choice in choices]
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events)
 
 
-def test_every_view_of_values_ends_in_the_same_document(shown: Shown) -> None:
-    shown.speed(5)
-    for view in ("tree", "updates"):
-        shown.model("recipe")
-        shown.view(view)
-        shown.done()
-        shown.until(lambda: shown.line("rating").count())
-        for key, path in (("notes", "root.notes"), ("2", "root.steps[2]"), ("unit", "")):
-            shown.line(key).last.click()
-            shown.panel.locator(".copy-value").click()
-            expect(shown.panel.locator(".path")).to_have_text(re.compile(f"^{re.escape(path)}"))
-        document = json.loads(said("recipe"))
-        shown.line("notes").click()
-        shown.panel.locator(".copy-value").click()
-        assert json.loads(shown.copied()) == document["notes"]
-        shown.line("ingredients").click()
-        shown.panel.locator(".copy-value").click()
-        assert json.loads(shown.copied()) == document["ingredients"]
+BROKEN = {
+    "text": ('{"a": 1, "b": oops}', "Invalid JSON", "root.b", "double quotes", "o"),
+    "cut off": ('{"a": 1, "b": "oo', "Cut off", "root.b", "Request it again", "cut off"),
+    "lines": ('{"a": 1}\n{"a": }\n{"a": 3}\n', "Invalid JSON", "root[1].a", "mark", "}"),
+    "length": (
+        chat('{"title": "Sto', "length"),
+        "token limit",
+        "root.title",
+        "max_tokens",
+        "cut off",
+    ),
+    "comma": (chat('{"a": [1, 2,]}'), "Invalid JSON", "root.a[2]", "Remove the comma", "]"),
+}
 
 
-def test_five_modes_of_the_same_stream(shown: Shown) -> None:
-    shown.speed(5)
-    shown.model("voyage")
-    shown.done()
+@pytest.mark.parametrize(("text", "what", "path", "todo", "mark"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_stream_shows_what_is_wrong_where_and_what_to_do(
+    shown: Shown, text: str, what: str, path: str, todo: str, mark: str
+) -> None:
+    shown.paste(text)
+    found = shown.diagnosis()
+    assert found["tone"] == "bad" and what in found["what"] and todo in found["todo"]
+    assert found["where"].endswith(path)
+    expect(shown.page.locator("#panel-text mark")).to_have_text(mark)
+    expect(shown.page.locator("#panel-text mark")).to_be_in_viewport()
+    expect(shown.page.locator("#tree .badge.bad")).to_have_count(1)
+    expect(shown.page.locator(".stop.bad")).to_have_count(1)
+
+
+def test_the_server_finds_violations_and_says_whether_repair_helps(shown: Shown) -> None:
+    for _ in range(3):
+        shown.paste('{"name": "x", "size": "huge", "rest": ""}', schema=SCHEMA)
+        expect(shown.page.locator("#what")).to_contain_text("Violates the schema")
+        assert shown.diagnosis()["where"] == "line 1, column 23, in root.size"
+        expect(shown.page.locator("#panel-text mark")).to_have_text('"huge"')
+        expect(shown.row("size")).to_contain_text("violates the schema")
+        shown.page.locator(".stop.bad").click()
+        expect(shown.page.locator("#position")).to_contain_text("6 of 11")
+    shown.paste("{'a': 1}")
+    expect(shown.page.locator("#todo")).to_contain_text("repair=True reads this text")
+    shown.paste('{"a": 1] {')
+    expect(shown.page.locator("#todo")).to_contain_text("repair=True refuses it")
+
+
+def test_every_moment_is_the_same_forwards_and_backwards(shown: Shown) -> None:
+    shown.page.emulate_media(reduced_motion="no-preference")
+    shown.example("recipe")
+    expect(shown.page.locator("#tree .row.open").first).to_be_visible()
+    expect(shown.page.locator("#panel-text .cursor")).to_be_visible()
+    shown.page.locator("#speed").select_option("16")
+    shown.until(lambda: shown.page.locator("#play").inner_text() == "Play")
+    assert shown.text() == SAMPLES["recipe"]["text"]
+    expect(shown.page.locator("#tree .row.open")).to_have_count(0)
+    last = shown.length()
+    moments = range(0, last, 23)
+    forwards = {}
+    for position in moments:
+        shown.seek(position)
+        forwards[position] = shown.text(), shown.tree()
+    for position in reversed(moments):
+        shown.seek(position + 1)
+        shown.page.locator("#back").click()
+        shown.drawn()
+        assert (shown.text(), shown.tree()) == forwards[position]
+    assert len(set(forwards.values())) == len(moments)
+
+
+def test_calls_are_cards_with_structured_and_raw_arguments(shown: Shown) -> None:
+    shown.example("broken-call")
+    good, wrong = shown.page.locator("article").all()
+    expect(good).to_contain_text("search_places")
+    expect(good.locator(".badge").first).to_have_text("complete")
+    expect(good.get_by_role("treeitem").filter(has_text="limit")).to_have_text("limit5")
+    good.get_by_text("Raw arguments").click()
+    assert json.loads(good.locator(".raw pre").inner_text())["limit"] == 5
+    expect(wrong.locator(".badge").first).to_have_text("not JSON")
+    expect(wrong.locator("mark")).to_have_text("y")
+    expect(wrong.get_by_role("treeitem").filter(has_text="urgent")).to_contain_text("not JSON")
+    assert "send_note" in shown.diagnosis()["what"]
+    shown.seek(20)
+    expect(shown.page.locator("article .badge").first).to_have_text("streaming")
+    events = [{"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": '"just a'}]
+    start = {"type": "tool-input-start", "toolCallId": "c", "toolName": "say"}
+    shown.paste("\n".join(json.dumps(event) for event in [start, *events]))
+    expect(shown.page.locator("article .raw pre")).to_contain_text('"just a')
+    expect(shown.page.locator("article .badge").first).to_have_text("cut off")
+
+
+def test_one_table_shows_the_events_in_every_format(shown: Shown) -> None:
+    shown.example("modes")
+    rows, choice = shown.page.locator("#event-rows tr"), shown.page.locator("#event-format")
     counts = {}
-    for mode in MODES:
-        shown.choose("mode", mode)
-        shown.until(lambda: shown.panel.locator(".badge.completed").count())
-        shown.page.evaluate(TWO_FRAMES)
-        counts[mode] = int(shown.panel.locator(".count").inner_text().split()[0])
-    assert counts["REALTIME"] > counts["PROGRESSIVE"] > counts["ONE-BY-ONE"] == 5
-    assert counts["ALL-TOGETHER"] == 5 and counts["BATCH"] == 1
+    for mode in ("PROGRESSIVE", "ONE-BY-ONE", "ALL-TOGETHER", "BATCH"):
+        choice.select_option(f"updates/{mode}")
+        expect(rows.last.locator(".badge")).to_have_text("COMPLETED")
+        shown.drawn()
+        counts[mode] = rows.count()
+    assert counts["PROGRESSIVE"] > counts["ONE-BY-ONE"] == counts["ALL-TOGETHER"] == 5
+    assert counts["BATCH"] == 1
+    choice.select_option("updates/PROGRESSIVE")
+    expect(rows.first.locator(".op.set")).to_be_visible()
+    rows.nth(3).click()
+    position = rows.nth(3).locator("td").first.inner_text()
+    expect(shown.page.locator("#position")).to_contain_text(f"{position} of 263")
+    expect(rows).to_have_count(4)
+    choice.select_option("deltas")
+    expect(rows.first.locator(".badge")).to_have_text("snapshot")
+    choice.select_option("received")
+    shown.page.locator("#event-filter").fill("voy")
+    expect(rows).to_have_count(1)
 
 
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
+def test_snapshots_become_text_and_messages_become_a_state(shown: Shown) -> None:
+    shown.example("snapshots")
+    chunks = shown.page.locator("#panel-chunks")
+    last = json.loads(SAMPLES["snapshots"]["items"][-1])
+    shown.until(lambda: chunks.inner_text().endswith("}"))
+    assert json.loads(chunks.inner_text()) == last
+    expect(shown.page.locator("#panel-text .line").first).to_contain_text('{"headline": "Ferr"}')
+    shown.seek(3)
+    expect(chunks).to_have_text('{"headline":"Ferry returns after th')
+    shown.example("wire")
+    expect(shown.row("cost")).to_have_text("cost412.5")
+    shown.seek(4)
+    expect(shown.row("note")).to_have_text("noteTwo direct f")
+    expect(shown.page.locator("#tree .row.new")).to_have_count(1)
 
 
-@hard
-def test_chunks_are_told_apart(shown: Shown) -> None:
-    shown.speed(5)
-    shown.model("ferry")
-    shown.page.locator("#raw-pieces").click()
-    shown.done()
-    pieces = shown.page.locator("#raw .piece")
-    # What the other panes have shown may still be on its way to this one.
-    shown.until(lambda: _is_json("".join(pieces.all_text_contents())))
-    assert pieces.count() > 10
-    assert json.loads("".join(pieces.all_text_contents())) == json.loads(
-        said("ferry").splitlines()[-1]
+def test_a_value_is_found_selected_and_copied(shown: Shown) -> None:
+    page = shown.page
+    shown.example("large")
+    page.keyboard.press("/")
+    page.keyboard.type("day 364")
+    expect(page.locator("#found")).to_contain_text("1 of ")
+    expect(page.locator("#path")).to_have_text("root.measurements[1248].at")
+    expect(page.locator("#tree [aria-selected=true]")).to_be_in_viewport()
+    expect(page.locator("#panel-text .selected").first).to_be_in_viewport()
+    page.locator("#copy-value").click()
+    assert shown.copied() == '"day 364, 0:00"'
+    shown.example("recipe")
+    page.locator("#tree").focus()
+    for key in ("Home", "ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+    expect(page.locator("#path")).to_have_text("root.title")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#path")).to_have_text("root.notes")
+    page.keyboard.press("ArrowLeft")
+    expect(shown.row("rating")).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    expect(shown.row("rating")).to_have_count(1)
+    page.locator("#copy-path").click()
+    assert shown.copied() == "root.notes"
+    page.locator("#panel-text").get_by_text('"three days in the fridge"').click()
+    expect(page.locator("#path")).to_have_text("root.notes.keeps")
+
+
+def test_hostile_strings_are_only_text(shown: Shown) -> None:
+    shown.example("hostile")
+    for text in (shown.tree(), shown.text()):
+        assert "</script><script>" in text and "javascript:alert(1)" in text
+        assert "invoice_‹U+202E›fdp.exe and ‹U+2067›isolated‹U+2069› text" in text
+        assert "12345678901234567890" in text
+    shown.tab("events")
+    assert not re.search(
+        "[\u202a-\u202e\u2066-\u2069\u200b]", shown.page.locator("body").inner_text()
     )
+    assert "owned" not in shown.page.title()
+    assert shown.page.locator("img, script:not([src])").count() == 0
+    # Right-to-left letters do not move what is around them.
+    shown.tab("tree")
+    key = shown.page.locator("#panel-text .key", has_text="right to left").bounding_box()
+    value = shown.page.locator("#panel-text .string", has_text="stand among").bounding_box()
+    assert key and value and key["x"] < value["x"]
 
 
-def test_tool_calls_grow_in_cards(shown: Shown) -> None:
-    shown.model("harbour")
-    shown.speed(5)
-    cards = shown.page.locator(".call")
-    expect(cards).to_have_count(2)
-    expect(cards.first).to_have_attribute("data-status", "streaming")
-    shown.page.locator("#restart").click()
-    shown.done()
-    expect(cards.locator("h3")).to_have_text(["get_tides", "book_berth"])
-    expect(cards.locator("header .badge")).to_have_text(["complete", "complete"])
-    for key, value in (("harbour", "Old mole"), ("name", "Kittiwake")):
-        expect(shown.line(key).first.locator(".value")).to_have_text(value)
-    assert "04:12" in cards.first.locator(".result").inner_text()
-    assert "Berth C14 is yours" in cards.last.locator(".result").inner_text()
-    cards.last.locator("summary").click()
-    assert json.loads(cards.last.locator(".text").inner_text())["boat"]["draught"] == 1.6
+def test_a_live_stream_is_followed_across_a_disconnection(shown: Shown, server: Server) -> None:
+    headers = {"content-type": "text/plain"}
+    with httpx2.Client(base_url=server.url, headers=headers, trust_env=False) as client:
+        stream = client.post("/v1/streams", content="").json()["id"]
+        events = f"/v1/streams/{stream}/events"
+        client.post(events, content='{"a": "b')
+        shown.page.goto(f"{server.url}/#stream={stream}")
+        shown.page.reload()
+        expect(shown.row("a")).to_have_text("ab")
+        assert shown.diagnosis()["tone"] == "busy"
+        shown.page.locator("#disconnect").click()
+        expect(shown.page.locator("#what")).to_contain_text("Disconnected")
+        client.post(events, content='c"')
+        shown.page.locator("#disconnect").click()
+        expect(shown.row("a")).to_have_text("abc")
+        client.post(events, content="}")
+        client.post(f"/v1/streams/{stream}/close")
+    expect(shown.page.locator("#what")).to_have_text("Complete, valid JSON")
+    assert shown.text() == '{"a": "bc"}'
 
 
-@hard
-def test_a_broken_call_shows_its_text_and_leaves_the_other_alone(shown: Shown) -> None:
-    shown.speed(5)
-    shown.model("stumble")
-    shown.done()
-    cards = shown.page.locator(".call")
-    expect(cards.locator("header .badge")).to_have_text(["complete", "error"])
-    broken = cards.last
-    told = broken.locator(".problem").inner_text()
-    assert told == "Line 1, column 49 in root.urgent: a value is expected, but there is 'y'."
-    assert broken.locator("mark").inner_text() == "y"
-    assert '"urgent": y' in broken.locator(".text").inner_text()
-    assert "Double the lines tonight" in broken.locator(".text").inner_text()
-    assert shown.state() == "Invalid arguments of send_note"
-
-
-@few(1)
-@pytest.mark.parametrize(
-    "name, mark, before, state",
-    [
-        ("invalid", "p", '"state": ', "Invalid at character"),
-        ("booking", '"', '"transfer": ', "Not valid against the schema"),
-    ],
-)
-def test_an_error_is_marked_at_its_character(
-    shown: Shown, name: str, mark: str, before: str, state: str
-) -> None:
-    shown.speed(4)
-    shown.model(name)
-    shown.done()
-    fault = shown.page.locator("#raw mark.error")
-    assert fault.inner_text() == mark
-    text_before = fault.evaluate(
-        """(mark) => {
-            const range = new Range();
-            range.setStart(document.querySelector("#raw"), 0);
-            range.setEndBefore(mark);
-            return range.toString();
-        }"""
-    )
-    assert text_before.endswith(before) and said(name).startswith(text_before + mark)
-    assert shown.state().startswith(state)
-    assert shown.panel.locator(".badge.error").count() == 1
-    assert shown.raw() == said(name)
-
-
-@hard
-def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
-    shown.model("recipe")
-    shown.line("serves").wait_for()
-    shown.page.locator("#disconnect").click()
-    expect(shown.page.locator("#resume")).to_be_enabled()
-    expect(shown.page.locator("#state")).to_have_text(re.compile(r"Disconnected after event \d+"))
-    shown.drawn()
-    last = shown.figure("last id")
-    time.sleep(0.6)
-    # The stream goes on without the page.
-    assert shown.figure("last id") == last
-    shown.page.locator("#resume").click()
-    shown.done()
-    assert shown.raw() == said("recipe")
-    assert shown.figure("reconnects") == "1" and shown.figure("duplicates") == "0"
-    assert shown.value("rating") == "4.5"
-    assert shown.figure("gaps") == "0"
-
-
-@hard
-def test_updates_of_another_mode_and_moment(shown: Shown) -> None:
-    shown.speed(5)
-    shown.model("recipe")
-    shown.view("updates")
-    shown.done()
-    shown.choose("mode", "PROGRESSIVE")
-    shown.line("rating").wait_for()
-    shown.slide("#scrub", 3)
-    expect(shown.line("serves")).to_have_count(0)
-    shown.to_end()
-    shown.line("rating").wait_for()
-    # A text that was pasted is read by the page alone.
-    shown.paste("[1]")
-    expect(shown.page.locator("#tab-updates")).to_be_hidden()
-
-
-@hard
-def test_the_user_steps_back_while_it_streams(shown: Shown) -> None:
-    shown.model("recipe")
-    shown.line("serves").wait_for()
-    assert shown.page.locator("#speed").is_disabled()
-    expect(shown.page.locator("#speed-reason")).to_contain_text("A live stream has its own speed")
-    shown.slide("#scrub", 3)
-    shown.until_raw(said("recipe")[:12])
-    expect(shown.page.locator("#state")).to_have_text("Paused at piece 3; the stream goes on")
-    expect(shown.line("serves")).to_have_count(0)
-    # It is played faster than it came, catches up, and follows again.
-    shown.speed(5)
-    shown.page.locator("#play").click()
-    expect(shown.page.locator("#state")).to_have_text("Streaming")
-    shown.done()
-    assert shown.raw() == said("recipe") and shown.value("rating") == "4.5"
-
-
-@hard
-def test_the_marks_lead_to_their_moments(shown: Shown) -> None:
-    shown.speed(5)
-    shown.model("stumble")
-    shown.done()
-    marks = shown.page.locator("#marks button")
-    assert marks.evaluate_all("(all) => all.map((it) => it.className)") == [
-        "mark-error",
-        "mark-call",
-        "mark-call",
-    ]
-    shown.page.locator(".mark-call").first.click()
-    expect(shown.page.locator(".call")).to_have_count(1)
-    shown.page.locator(".mark-error").click()
-    expect(shown.page.locator(".call .problem:visible")).to_have_count(1)
-    shown.page.locator("#previous-piece").click()
-    expect(shown.page.locator(".call .problem:visible")).to_have_count(0)
-
-
-@hard
-def test_a_model_is_stopped(shown: Shown) -> None:
-    shown.model("recipe")
-    shown.line("serves").wait_for()
-    shown.page.locator("#stop").click()
-    shown.done()
-    assert shown.state() == "Stopped"
-    expect(shown.page.locator("#dot")).to_have_attribute("data-state", "off")
-    assert shown.page.locator("#raw mark").count() == 0
-    assert said("recipe").startswith(shown.raw()) and shown.raw() != said("recipe")
-
-
-def test_the_events_are_listed(shown: Shown) -> None:
-    shown.speed(5)
-    shown.slide("#piece", 4)
-    shown.model("recipe")
-    shown.page.locator("#log summary").click()
-    shown.done()
-    lines = shown.page.locator(".log-line")
-    # The log is drawn a few times per second, so its end may come after the others'.
-    shown.until(lambda: lines.count() > 30 and str(lines.count()) == shown.figure("events"))
-    assert lines.first.locator(".data").inner_text().startswith('"{')
-    number, _, checksum = lines.last.locator(".id").inner_text().partition("-")
-    assert number.isdigit() and len(checksum) == 8
-    assert lines.last.locator(".at").inner_text().endswith(" s")
-    assert lines.last.locator(".since").inner_text().startswith("+")
-    # A line leads to its moment, and the filter to the lines.
-    lines.nth(7).click()
-    shown.until_raw(said("recipe")[: 16 * 8])
-    shown.slide("#scrub", int(shown.figure("events")))
-    shown.page.locator("#log-filter").fill("carrots")
-    shown.until(lambda: 0 < lines.count() < 8)
-    assert all("carrots" in text for text in lines.all_inner_texts())
-
-
-class Producer(threading.Thread):
-    """Posts pieces, numbered, again and again until each was taken: as one that will not lose."""
-
-    def __init__(self, server: Server, stream: str, pieces: list[str]) -> None:
-        super().__init__()
-        self.server = server
-        self.stream = stream
-        self.pieces = pieces
-
-    def run(self) -> None:
-        with httpx2.Client(base_url=self.server.url, trust_env=False, timeout=60) as self.http:
-            for number, piece in enumerate(self.pieces):
-                headers = {"content-type": "text/plain", **numbered(number)}
-                self.insist("events", content=piece, headers=headers)
-                time.sleep(0.02)
-            self.insist("close")
-
-    def insist(self, what: str, **more: Any) -> None:
-        while True:
-            try:
-                url = f"/v1/streams/{self.stream}/{what}"
-                if self.http.post(url, **more).status_code == 200:
-                    return
-            except httpx2.HTTPError:
-                pass
-            time.sleep(0.05)
-
-
-@hard
-@pytest.mark.parametrize("producer, how", [("a publisher", "kill"), ("a model", "end")])
-def test_a_stream_survives_a_restart_of_the_server(
-    tmp_path: Path, page: Page, producer: str, how: str
-) -> None:
-    store = f"sqlite:///{tmp_path}/log.db"
-    with Server(tmp_path, demo=True, store=store, retry=100) as server:
+def test_a_token_is_requested_and_kept_in_memory_only(page: Page, tmp_path: Path) -> None:
+    with Server(tmp_path, tokens="me:the-token-of-mine") as server:
         shown = Shown(page, server.url)
         shown.open()
-        text = said("voyage")
-        if producer == "a model":
-            shown.slide("#piece", 3)
-            shown.model("voyage")
-            posting = None
-        else:
-            stream = httpx2.post(f"{server.url}/v1/streams", json={}, trust_env=False).json()["id"]
-            pieces = [text[at : at + 8] for at in range(0, len(text), 8)]
-            posting = Producer(server, stream, pieces)
-            posting.start()
-            page.locator("#open-box summary").click()
-            page.locator("#open-id").fill(stream)
-            page.locator("#open-form .main").click()
-        shown.until(lambda: len(shown.raw()) > 80)
-        getattr(server, how)()
-        server.start()
-        shown.done(60)
-        if posting is not None:
-            posting.join()
-        assert shown.raw() == text
-        assert int(shown.figure("reconnects")) >= 1
-        assert shown.figure("duplicates") == shown.figure("gaps") == "0"
-        shown.view("tree")
-        shown.until(lambda: shown.line("4").count())
-        assert shown.value("voyage") == "Along the quiet coast"
+        shown.paste("{'a': 1}")
+        for token in ("wrong", "the-token-of-mine"):
+            page.locator("#token-text").fill(token)
+            page.get_by_role("button", name="Continue").click()
+        expect(page.locator("#todo")).to_contain_text("repair=True reads")
+        kept = page.evaluate(
+            "JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie"
+        )
+        assert "the-token" not in kept + page.content() + "".join(shown.requests)
+
+
+def test_the_layout_fits_every_screen(shown: Shown) -> None:
+    page = shown.page
+    shown.example("schema")
+    expect(page.locator("#diagnosis")).to_have_attribute("data-tone", "bad")
+    panes = page.locator("#panel-tree").bounding_box()
+    assert panes and panes["height"] >= 0.6 * 800
+    for width, tabs in ((700, 2), (390, 3), (320, 3)):
+        page.set_viewport_size({"width": width, "height": 800})
+        for view in ("schema", "broken-call", "modes"):
+            shown.example(view)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate("scrollY") == 0
+        expect(page.locator("#tabs").get_by_role("tab").locator("visible=true")).to_have_count(tabs)
+        assert page.locator("#panel-text").is_visible() is (width >= 700)
+    shown.tab("text")
+    expect(page.locator("#panel-text")).to_be_visible()
+
+
+def test_large_streams_are_shown_in_windows(shown: Shown, tmp_path: Path) -> None:
+    rows = [
+        {"id": at, "name": f"name {at}", "text": "Lorem ipsum dolor " * 8} for at in range(28_000)
+    ]
+    (tmp_path / "large.json").write_text(json.dumps(rows))
+    shown.open_file(tmp_path / "large.json")
+    assert shown.diagnosis()["tone"] == "good"
+    expect(shown.page.locator("#piece option:checked")).to_have_text(re.compile(r"^\d{4}$"))
+    assert shown.page.locator("#tree .row").count() < 1000
+    assert shown.page.locator("#panel-text span").count() < 5000
+    shown.seek(shown.length() // 2)
+    expect(shown.page.locator("#panel-text")).to_contain_text("characters before")
+    shown.page.locator("#new").click()
+    (tmp_path / "events.jsonl").write_text(
+        chat('["' + "word " * 36_000, None).replace("data: ", "")
+    )
+    shown.open_file(tmp_path / "events.jsonl")
+    assert shown.length() > 30_000 and "Cut off" in shown.diagnosis()["what"]
+    shown.tab("events")
+    assert shown.page.locator("#event-rows tr").count() == 200
+
+
+def test_without_a_server_the_page_shows_text_tree_and_calls(page: Page, server: Server) -> None:
+    shown = Shown(page, server.url)
+    html = (
+        (ROOT / "page/index.html").read_text("utf8").replace("<html ", '<html data-server="off" ')
+    )
+    page.route(f"{server.url}/", lambda route: route.fulfill(body=html, content_type="text/html"))
+    shown.open()
+    expect(page.locator("#privacy")).to_have_text("The text stays in your browser.")
+    shown.paste('{"a": [1, 2')
+    expect(shown.row("a")).to_be_visible()
+    assert "Cut off" in shown.diagnosis()["what"]
+    shown.example("calls")
+    expect(page.locator("article")).to_have_count(3)
+    shown.tab("events")
+    expect(page.locator("#event-format option[value='updates/BATCH']")).to_be_disabled()
+    assert not [url for url in shown.requests if "/v1/" in url]
+    shown.check()

@@ -1,0 +1,290 @@
+/** What is wrong with a stream, where, and what to do about it. */
+
+import { formatPath } from "../js/src/index.js";
+import { formatCount, shorten } from "./format.js";
+import { placeOf } from "./value-node.js";
+
+/** @typedef {import("./answer.js").Track} Track */
+/** @typedef {import("./outline.js").Outline} Outline */
+/** @typedef {import("./outline.js").Fault} Fault */
+/** @typedef {import("./recording.js").Recording} Recording */
+/**
+ * A place in the stream: characters of the document, or with `track` of a part of the answer. `label` names what is wrong.
+ * @typedef {{offset: number, length: number, path: (string | number)[], position: number, label: string, track: Track | null}} Mark
+ */
+/**
+ * @typedef {{tone: "good" | "bad" | "busy", what: string, where: string, todo: string, mark: Mark | null}} Diagnosis
+ */
+
+/** Why an answer was cut off, and what to do. @type {Record<string, [string, string]>} */
+const CUTS = {
+  length: ["Cut off: the model reached its token limit", "Raise the token limit of the request (max_tokens), or ask for less."],
+  filtered: ["Cut off: a content filter stopped the answer", "Change the prompt, or the settings of the content filter."],
+  refused: ["Refused: the model declined to answer", "Change the prompt. The request itself was accepted."],
+  lost: [
+    "Cut off: the stream ended before the answer did",
+    "Request it again: the connection broke, or the copy stops too early.",
+  ],
+  "": ["Cut off: the text ends too early", "Request it again, or use what is there: jsonrill.partial(text) reads it."],
+};
+
+/**
+ * What to do about the character at which a text stops being JSON: the first rule that fits.
+ * @type {[(before: string, rest: string) => boolean, string][]}
+ */
+const REMEDIES = [
+  [
+    (before, rest) => before === "" && /^<[!?a-z]/i.test(rest),
+    "This is HTML or XML, often an error page of a proxy. Look at the status of the response.",
+  ],
+  [(before) => before === "", "Ask for JSON only: without words or a code fence around it."],
+  [(_, rest) => /^['‘’“”]/.test(rest), "Use double quotes: JSON has no others."],
+  [(before, rest) => /,$/.test(before) && /^[}\]]/.test(rest), "Remove the comma before the closing bracket."],
+  [(_, rest) => /^(?:\/[/*]|#)/.test(rest), "Remove the comment: JSON has none."],
+  [
+    (_, rest) => /^(?:True|False|None|undefined)\b/i.test(rest),
+    "Write true, false or null in lower case. This is the output of another language.",
+  ],
+  [(_, rest) => /^[+-]?(?:NaN|Infinity)/.test(rest), "Write null: JSON has no NaN and no Infinity."],
+  [(before, rest) => /[{,]$/.test(before) && /^[\w$]/.test(rest), "Put the key in double quotes."],
+  [
+    (before, rest) => /[:[,]$/.test(before) && /^\p{L}/u.test(rest),
+    "Put the word in double quotes, or ask for structured output (a JSON Schema).",
+  ],
+  [(_, rest) => /^[\n\r\t]/.test(rest), "Write the line break or tab in the string as \\n or \\t."],
+  [(before) => /\\$/.test(before), "Write the backslash twice: this is not an escape of JSON."],
+  [(before, rest) => /["\d}\]el]$/.test(before) && /^["\d{[]/.test(rest), "Put a comma between the two values."],
+  [(before, rest) => /"$/.test(before) && /^\p{L}/u.test(rest), 'Write a quote inside a string as \\".'],
+];
+const GENERAL = "Correct the text at the mark, or ask for structured output (a JSON Schema).";
+
+/**
+ * @param {Recording} recording
+ * @returns {Diagnosis}
+ */
+export function diagnose(recording) {
+  for (const find of [ofConnection, ofProvider, ofDocument, ofCut, ofCalls, ofReport, ofWire, ofNothing]) {
+    const found = find(recording);
+    if (found !== null) return found;
+  }
+  return recording.isEnded ? good(recording) : busy(recording);
+}
+
+/**
+ * @param {string} what
+ * @param {string} todo
+ * @param {{where?: string, mark?: Mark | null}} [place]
+ * @returns {Diagnosis}
+ */
+function bad(what, todo, { where = "", mark = null } = {}) {
+  return { tone: "bad", what, where, todo, mark };
+}
+
+/** @param {Recording} recording */
+function ofConnection({ failure }) {
+  return failure === "" ? null : bad(failure, "Check that the server runs and that the stream exists.");
+}
+
+/** @param {Recording} recording */
+function ofProvider({ answer, length }) {
+  if (!answer?.error) return null;
+  const mark = {
+    offset: answer.outline.length,
+    length: 0,
+    path: [],
+    position: length,
+    label: "error of the provider",
+    track: null,
+  };
+  const todo = "The request reached the provider. Its message says whether to change the request or to try again later.";
+  return bad(`The provider reported an error: ${shorten(answer.error)}`, todo, { mark });
+}
+
+/** @param {Recording} recording */
+function ofDocument(recording) {
+  const outline = recording.outline ?? recording.answer?.outline;
+  if (!outline || !recording.hasDocument) return null;
+  const fault = outline.faults.find(({ code }) => code !== "TRUNCATED");
+  if (fault === undefined) return null;
+  const others = outline.faults.length - 1;
+  const more = others > 0 ? `, and ${formatCount(others, "more error")}` : "";
+  const what = `Invalid JSON: ${inWords(fault, outline.text)}${more}`;
+  return bad(what, remedy(fault, outline.text, recording.isRepairable), placed(recording, fault, outline));
+}
+
+/** An answer or a text that stopped early. @param {Recording} recording */
+function ofCut(recording) {
+  const { outline, answer } = recording;
+  const document = recording.hasDocument ? (outline ?? answer?.outline) : null;
+  const fault = document?.faults[0];
+  const reason = answer?.reason || fault?.reason || "";
+  const isOpen = fault !== undefined && (outline !== null || document?.root !== null);
+  if (reason === "" && !isOpen) return null;
+  const [what, todo] = CUTS[reason] ?? CUTS[""];
+  if (fault !== undefined && isOpen && document) {
+    return bad(`${what}; ${fault.expected} is missing`, todo, placed(recording, fault, document, "cut off"));
+  }
+  const track = answer?.calls.find((call) => call.states.at(-1)?.status === "truncated");
+  return track ? ofTrack(recording, track, what, todo) : bad(what, todo);
+}
+
+/** A call whose arguments are wrong or cut off. @param {Recording} recording */
+function ofCalls(recording) {
+  const calls = recording.answer?.calls ?? [];
+  const wrong = calls.find(
+    (call) => call.states.at(-1)?.status === "error" || call.outline.faults.some(({ code }) => code !== "TRUNCATED"),
+  );
+  if (wrong !== undefined) {
+    const fault = wrong.outline.faults[0];
+    const what = fault ? inWords(fault, wrong.text) : wrong.message;
+    const todo = fault ? remedy(fault, wrong.text, null) : GENERAL;
+    return ofTrack(
+      recording,
+      wrong,
+      `Invalid arguments of ${wrong.name || "a call"}: ${what}`,
+      `${todo} A strict tool schema prevents it.`,
+    );
+  }
+  const open = recording.isEnded ? calls.find((call) => call.states.at(-1)?.status === "truncated") : undefined;
+  return open ? ofTrack(recording, open, `Cut off: the call of ${open.name || "a tool"} is not complete`, CUTS.lost[1]) : null;
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Track} track
+ * @param {string} what
+ * @param {string} todo
+ */
+function ofTrack(recording, track, what, todo) {
+  const fault = track.outline.faults[0];
+  const { offset = track.outline.length, path = [] } = fault ?? {};
+  const state = track.states.find(({ length }) => length > offset) ?? track.states[track.states.length - 1];
+  const label = fault?.code === "TRUNCATED" || !fault ? "cut off" : "not JSON";
+  const mark = { offset, length: label === "cut off" ? 0 : 1, path, position: state.at, label, track };
+  return bad(what, todo, { where: `${track.name}: ${describePlace(track.text, offset, path)}`, mark });
+}
+
+/** What the server found. @param {Recording} recording */
+function ofReport(recording) {
+  const { report } = recording;
+  if (report === null) return null;
+  const outline = recording.outline ?? recording.answer?.outline;
+  if (report.code === "INVALID_SCHEMA") {
+    const todo = "Give the model this schema, or change the schema. jsonrill.feedback(error) is the text to send back.";
+    const place = outline ? placed(recording, { ...report, expected: "", reason: "" }, outline, "violates the schema") : {};
+    return bad(`Violates the schema: ${report.message}`, todo, place);
+  }
+  const isRevision = report.code === "REVISION";
+  const todo = isRevision ? 'Read it with on_revision="keep", or send the states over the wire, which allows changes.' : GENERAL;
+  return bad(report.message, todo, { where: formatPath(report.path) });
+}
+
+/** @param {Recording} recording */
+function ofWire({ kind, wireError, isWireEnded, isEnded, length }) {
+  if (kind !== "wire") return null;
+  if (wireError !== null) {
+    const mark = { offset: 0, length: 0, path: [], position: wireError.position, label: "does not fit", track: null };
+    const todo = "The receiver keeps its value and needs a snapshot: call sender.snapshot() and send it.";
+    return bad(`Message ${wireError.position} does not fit: ${wireError.message}`, todo, { mark });
+  }
+  if (!isEnded || isWireEnded) return null;
+  const mark = { offset: 0, length: 0, path: [], position: length, label: "cut off", track: null };
+  return bad("Cut off: the messages stop before the end", "Connect again: the sender's next snapshot has the rest.", { mark });
+}
+
+/** @param {Recording} recording */
+function ofNothing({ kind, isEnded, answer, length, note }) {
+  if (!isEnded) return null;
+  if (length === 0) return bad(note || "There is nothing to show", "Paste a text that is not empty.");
+  if (note !== "") return bad(note, "Correct it and paste again, or choose another format.");
+  if (kind !== "events" || answer?.isRecognised) return null;
+  return bad("These events contain no text and no calls that are known here", "Choose another format under Options.");
+}
+
+/**
+ * @param {Recording} recording
+ * @returns {Diagnosis}
+ */
+function good(recording) {
+  const { kind, answer, outline, length } = recording;
+  const calls = answer?.calls.length ?? 0;
+  const values = (outline ?? answer?.outline)?.nodes.length ?? 0;
+  const unit = { text: "piece", many: "piece", snapshots: "snapshot", events: "event", wire: "message" }[kind];
+  const of = calls > 0 ? formatCount(calls, "call") : values > 0 ? formatCount(values, "value") : "";
+  const what = answer !== null && !recording.hasDocument ? "Complete answer" : calls > 0 ? "Complete" : "Complete, valid JSON";
+  return { tone: "good", what, where: [of, formatCount(length, unit)].filter(Boolean).join(" in "), todo: "", mark: null };
+}
+
+/**
+ * @param {Recording} recording
+ * @returns {Diagnosis}
+ */
+function busy({ length, state }) {
+  return { tone: "busy", what: state || "Receiving", where: `${formatCount(length, "item")} so far`, todo: "", mark: null };
+}
+
+/**
+ * @param {Fault} fault
+ * @param {string} text
+ */
+function inWords({ code, message, expected, offset }, text) {
+  if (code === "LIMIT_EXCEEDED" || expected === "") return message;
+  const character = String.fromCodePoint(text.codePointAt(offset) ?? 32);
+  /** @type {Record<string, string>} */
+  const names = {
+    "\n": "a line break",
+    "\r": "a line break",
+    "\t": "a tab",
+    "'": "a single quote",
+    " ": "a space",
+    "`": "a backtick",
+  };
+  return `expected ${expected}, but got ${names[character] ?? `‘${character}’`}`;
+}
+
+/**
+ * @param {Fault} fault
+ * @param {string} text
+ * @param {boolean | null} isRepairable
+ */
+function remedy({ offset, expected }, text, isRepairable) {
+  const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
+  const rest = text.slice(offset, offset + 40);
+  const isSecond = expected === "the end of the text";
+  const advice = isSecond ? "Remove what follows the document." : REMEDIES.find(([fits]) => fits(before, rest))?.[1];
+  const repair = isRepairable === null ? "" : isRepairable ? " repair=True reads this text." : " repair=True refuses it, too.";
+  return `${advice ?? GENERAL}${repair}`;
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Fault} fault
+ * @param {Outline} outline
+ * @param {string} [label]
+ */
+function placed(recording, { offset, path }, outline, label = "not JSON") {
+  const position = Math.min(recording.positionOf(offset), recording.length);
+  const length = label === "cut off" ? 0 : label === "not JSON" ? 1 : sizeOf(outline, offset, path);
+  return { where: describePlace(outline.text, offset, path), mark: { offset, length, path, position, label, track: null } };
+}
+
+/**
+ * How many characters the value at a place has.
+ * @param {Outline} outline
+ * @param {number} offset
+ * @param {(string | number)[]} path
+ */
+function sizeOf(outline, offset, path) {
+  const node = outline.find(path);
+  return node?.start === offset && !node.isContainer && node.end !== Infinity ? node.end - offset : 1;
+}
+
+/**
+ * @param {string} text
+ * @param {number} offset
+ * @param {(string | number)[]} path
+ */
+function describePlace(text, offset, path) {
+  const { line, column } = placeOf(text, offset);
+  return `line ${line}, column ${column}, in ${shorten(formatPath(path), 80)}`;
+}

@@ -1,0 +1,234 @@
+/** One table of events: as they were received, or as the server renders the stream. */
+
+import { byId, followEnd, make, showRows } from "./dom.js";
+import { escapeText, formatCount, formatDuration, formatNumber, isObject, parseJson, shorten } from "./format.js";
+import { coloured } from "./text-pane.js";
+
+/** @typedef {import("./recording.js").Recording} Recording */
+/** @typedef {import("./server.js").Rendered} Rendered */
+/** @typedef {{key: number, look: string, record: number, data: any, isLast: boolean}} Row */
+/**
+ * `render` reads the stream from the server in a format; null if there is no server.
+ * @typedef {{render: ((query: Record<string, string>) => AsyncIterable<Rendered>) | null, onPick: (position: number) => void,
+ *   onChange: () => void}} Host
+ */
+
+const MAX_ROWS = 200;
+const MAX_TEXT = 400;
+
+export class EventsPane {
+  /** @type {Rendered[]} */
+  #rendered = [];
+  /** Counts the formats that were chosen, so that the events of an earlier one are dropped. */
+  #turn = 0;
+  #problem = "";
+  /** @type {Recording | null} */
+  #recording = null;
+  #position = 0;
+  #format = byId("event-format", HTMLSelectElement);
+  #filter = byId("event-filter", HTMLInputElement);
+  #count = byId("event-count");
+  #table = byId("event-table");
+  #body = byId("event-rows");
+
+  /** @param {Host} host */
+  constructor(host) {
+    this.#host = host;
+    this.#format.addEventListener("change", () => void this.#load());
+    this.#filter.addEventListener("input", () => this.#draw());
+    this.#body.addEventListener("click", (event) => {
+      const row = /** @type {Element} */ (event.target).closest("tr");
+      if (row) host.onPick(Number(row.dataset.record));
+    });
+  }
+
+  #host;
+
+  /**
+   * Shows another recording, in this format.
+   * @param {Recording} recording
+   * @param {string} [format] such as `updates/REALTIME`
+   */
+  reset(recording, format = "received") {
+    this.#position = 0;
+    this.#recording = recording;
+    for (const option of this.#format.options) option.disabled = option.value !== "received" && !this.#canRender(option.value);
+    this.#format.value = [...this.#format.options].some(({ value, disabled }) => value === format && !disabled)
+      ? format
+      : "received";
+    this.#filter.value = "";
+    this.#body.replaceChildren();
+    void this.#load();
+  }
+
+  /** @param {string} format */
+  #canRender(format) {
+    const kind = this.#recording?.kind ?? "text";
+    if (this.#host.render === null || kind === "many" || kind === "wire") return false;
+    return kind === "snapshots" || format !== "text";
+  }
+
+  /**
+   * @param {Recording} recording
+   * @param {number} position
+   */
+  show(recording, position) {
+    [this.#recording, this.#position] = [recording, position];
+    this.#draw();
+  }
+
+  async #load() {
+    const turn = (this.#turn += 1);
+    [this.#rendered, this.#problem] = [[], ""];
+    const [format, mode = ""] = this.#format.value.split("/");
+    this.#draw();
+    if (format === "received" || this.#host.render === null) return;
+    /** @type {Record<string, string>} */
+    const options = format === "updates" ? { mode, send: "both" } : {};
+    try {
+      for await (const event of this.#host.render({ format, ...options })) {
+        if (turn !== this.#turn) return;
+        this.#rendered.push(event);
+        this.#host.onChange();
+      }
+    } catch (error) {
+      if (turn !== this.#turn) return;
+      this.#problem = `The server cannot render this stream: ${/** @type {Error} */ (error).message}`;
+    }
+    this.#host.onChange();
+  }
+
+  #draw() {
+    if (this.#recording === null) return;
+    const query = this.#filter.value.toLowerCase();
+    const isReceived = this.#format.value === "received";
+    const events = isReceived ? this.#received(query) : this.#renderedUntilNow(query);
+    const rows = events.slice(-MAX_ROWS).map((index) => this.#row(index, isReceived));
+    followEnd(this.#table, () => showRows(this.#body, rows, (row, element) => this.#fill(row, element), "tr"));
+    const all = formatCount(events.length, query ? "match" : "event", query ? "matches" : "events");
+    this.#count.textContent = this.#problem || (events.length > MAX_ROWS ? `${all}, the last ${MAX_ROWS} are shown` : all);
+  }
+
+  /** The indices of the items so far. @param {string} query */
+  #received(query) {
+    const { items } = /** @type {Recording} */ (this.#recording);
+    const indices = Array.from({ length: this.#position }, (_, index) => index);
+    return query ? indices.filter((index) => items[index].toLowerCase().includes(query)) : indices;
+  }
+
+  /** The indices of the rendered events so far. @param {string} query */
+  #renderedUntilNow(query) {
+    const isEnd = this.#position === this.#recording?.length;
+    const indices = this.#rendered.map((_, index) => index);
+    return indices.filter((index) => {
+      const { record, data } = this.#rendered[index];
+      return (record <= this.#position || isEnd) && (!query || JSON.stringify(data).toLowerCase().includes(query));
+    });
+  }
+
+  /**
+   * @param {number} index
+   * @param {boolean} isReceived
+   * @returns {Row}
+   */
+  #row(index, isReceived) {
+    const record = isReceived ? index + 1 : this.#rendered[index].record;
+    const data = isReceived ? this.#recording?.items[index] : this.#rendered[index].data;
+    const isLast = record === this.#position;
+    return { key: index, look: `${this.#turn} ${isLast}`, record, data, isLast };
+  }
+
+  /**
+   * @param {Row} row
+   * @param {HTMLElement} element
+   */
+  #fill({ record, data, isLast }, element) {
+    const { times, isTimed, kind } = /** @type {Recording} */ (this.#recording);
+    const at = times[record - 1] ?? times[times.length - 1] ?? 0;
+    const after = at - (times[record - 2] ?? at);
+    const [name, tone, content] = this.#format.value === "received" ? received(kind, data) : described(data);
+    element.className = isLast ? "last" : "";
+    element.dataset.record = String(record);
+    element.replaceChildren(
+      make("td", "figure", formatNumber(record)),
+      make("td", "figure", isTimed ? formatDuration(at) : "–"),
+      make("td", "figure muted", isTimed ? `+${formatDuration(after)}` : "–"),
+      make("td", "", make("span", `badge ${tone}`, escapeText(name))),
+      make("td", "change text", ...content),
+    );
+  }
+}
+
+/** Name, tone and content of a row. @typedef {[name: string, tone: string, content: (string | Node)[]]} Cells */
+
+/**
+ * @param {string} kind
+ * @param {string} data
+ * @returns {Cells}
+ */
+function received(kind, data) {
+  if (kind === "text" || kind === "many") return ["text", "", [operation(["append", "", data])]];
+  if (kind === "wire") return described(parseJson(data));
+  const value = parseJson(data);
+  const name = kind === "snapshots" ? "snapshot" : (value?.type ?? value?.event ?? value?.object ?? "event");
+  return [shorten(String(name), 40), "", coloured(shorten(data, MAX_TEXT))];
+}
+
+/**
+ * A rendered event: an update, fragments, a message of the wire, a piece of text.
+ * @param {any} data
+ * @returns {Cells}
+ */
+function described(data) {
+  if (typeof data === "string") return ["text", "", [operation(["append", "", data])]];
+  if (Array.isArray(data)) return isObject(data[0]) ? ["fragments", "", fragments(data)] : ["change", "", data.map(operation)];
+  if (!isObject(data)) return ["event", "", [String(data)]];
+  if (data.error) return [String(data.error.code ?? "error"), "bad", [escapeText(String(data.error.message ?? ""))]];
+  if (typeof data.status === "string") {
+    const name = `${data.entity ?? ""}${data.index === undefined ? "" : `[${data.index}]`}`;
+    const tone = data.status === "COMPLETED" ? "good" : "busy";
+    const content = data.delta ? data.delta.map(operation) : coloured(shorten(JSON.stringify(data.data), MAX_TEXT));
+    return [data.status, tone, [make("span", "muted", `${escapeText(name)} `), ...content]];
+  }
+  if ("value" in data && "n" in data) return ["snapshot", "", coloured(shorten(JSON.stringify(data.value), MAX_TEXT))];
+  return [
+    shorten(String(data.type ?? data.event ?? data.kind ?? "event"), 40),
+    "",
+    coloured(shorten(JSON.stringify(data), MAX_TEXT)),
+  ];
+}
+
+/** @param {any[]} list */
+function fragments(list) {
+  return list.flatMap(({ kind, path, textValue, value }) => {
+    const content = textValue ?? value;
+    return [
+      make(
+        "span",
+        "op",
+        `${kind} `,
+        make("span", "muted", escapeText(path)),
+        content === undefined ? " " : ` ${escapeText(JSON.stringify(content))} `,
+      ),
+    ];
+  });
+}
+
+/**
+ * An operation of a delta or of the wire in its colour: set, append, splice, remove, done, end, error.
+ * @param {any} step
+ */
+function operation(step) {
+  if (typeof step === "number") return make("span", "muted", `${step} `);
+  const [name, pointer = "", ...values] = typeof step === "string" ? ["append", "", step] : step;
+  const shown = values.map((/** @type {any} */ value) => shorten(JSON.stringify(value) ?? "", MAX_TEXT)).join(" ");
+  const element = make("span", `op ${name}`);
+  const isBare = name === "append" && pointer === "";
+  element.append(
+    isBare ? "" : make("b", "", `${name} `),
+    make("span", "muted", escapeText(isObject(pointer) ? JSON.stringify(pointer) : pointer)),
+    " ",
+    escapeText(shown),
+  );
+  return element;
+}

@@ -1,0 +1,247 @@
+/** What a pasted text is: one JSON text, several documents, snapshots, a provider's events, the wire. */
+
+import { Parts, Receiver, SSEDecoder, partial } from "../js/src/index.js";
+import { reportedError } from "./answer.js";
+import { formatCount, isObject, parseJson } from "./format.js";
+
+/** @typedef {"text" | "many" | "snapshots" | "events" | "wire"} Kind */
+/** A piece of text, a line or an event; `at` in milliseconds. @typedef {{data: string, at: number | null}} Item */
+/**
+ * `items`: one item is a text that came without pieces. `isDone`: the events ended with `[DONE]`.
+ * @typedef {{kind: Kind, items: Item[], isTimed: boolean, isDone: boolean, about: string, note: string}} Material
+ */
+
+// This many events are enough to recognise a provider: the first ones may be pings of a proxy.
+const SAMPLE = 40;
+const SSE_LINE = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)$/;
+const PRINTED = /^<?[A-Z]\w+(?:Event|Chunk|Response|Delta|Message|Completion)\w*\(/;
+const NAMES = {
+  text: "JSON text",
+  many: "JSON lines",
+  snapshots: "snapshots",
+  events: "provider events",
+  wire: "messages of the jsonrill wire",
+};
+
+/**
+ * @param {string} text
+ * @param {Kind | "auto"} [chosen] the user's choice
+ * @returns {Material}
+ */
+export function recognise(text, chosen = "auto") {
+  const source = text.replace(/^\ufeff/, "");
+  if (chosen === "text") return material("text", [{ data: source, at: null }]);
+  const inner = unwrap(source);
+  if (typeof inner === "string") return recognise(inner, chosen);
+  const lines = linesOf(source);
+  const isStream = isEventStream(lines);
+  const items = inner ?? (isStream ? dataOf(lines) : lines.filter(({ data }) => data.trim() !== ""));
+  const kind = chosen === "auto" ? kindOf(items, source, isStream) : chosen;
+  const found = withItems(kind, items, source, isStream);
+  found.isDone = isStream && lines.some(({ data }) => data.replace(/^data:\s*/, "") === "[DONE]");
+  return found;
+}
+
+/**
+ * @param {Kind} kind
+ * @param {Item[]} items
+ * @param {string} [note]
+ * @returns {Material}
+ */
+function material(kind, items, note = "") {
+  const isTimed = items.length > 1 && items.every(({ at }) => at !== null);
+  const about = items.length > 1 ? `${formatCount(items.length, "item")}, ${NAMES[kind]}` : NAMES[kind];
+  return { kind, items, isTimed, isDone: false, about, note };
+}
+
+/**
+ * @param {Kind} kind
+ * @param {Item[]} items
+ * @param {string} source
+ * @param {boolean} isStream
+ */
+function withItems(kind, items, source, isStream) {
+  const values = items.map(({ data }) => parseJson(data));
+  if (kind === "text" && values.length > 1 && values.every((value) => typeof value === "string")) {
+    return material(
+      kind,
+      items.map(({ at }, index) => ({ data: values[index], at })),
+    );
+  }
+  if (kind === "text") {
+    const isPrinted = PRINTED.test(source.trimStart());
+    const note = "These are printed Python objects. Paste the output of chunk.model_dump_json() for each instead.";
+    const pieces = isStream ? items : [{ data: source, at: null }];
+    return material(kind, pieces, isPrinted ? note : "");
+  }
+  if (kind === "many") {
+    const isTimed = items.length > 1 && items.every(({ at }) => at !== null);
+    if (!isTimed && !isStream) return material(kind, [{ data: source, at: null }]);
+    return material(
+      kind,
+      items.map(({ data, at }) => ({ data: `${data}\n`, at })),
+    );
+  }
+  const good = items.filter((_, index) => values[index] !== undefined);
+  const left = items.length - good.length;
+  const first = items.findIndex((_, index) => values[index] === undefined) + 1;
+  return material(kind, good, left > 0 ? `${formatCount(left, "line")} left out: line ${first} is not JSON.` : "");
+}
+
+/**
+ * The events in a JSON array, also if it is cut off, or in one object; the text in a JSON string; or null.
+ * @param {string} source
+ * @returns {Item[] | string | null}
+ */
+function unwrap(source) {
+  const first = source.trimStart()[0];
+  const value = first === '"' || first === "{" ? parseJson(source) : undefined;
+  if (typeof value === "string") return /^\s*(?:data:|event:|\{|\[)/.test(value) ? value : null;
+  if (value !== undefined) return areEvents([value]) ? [{ data: source, at: null }] : null;
+  if (first !== "[") return null;
+  const list = parseJson(source) ?? begun(source);
+  if (!Array.isArray(list) || !list.every(isObject) || !areEvents(list)) return null;
+  return list.map((event) => ({ data: JSON.stringify(event), at: null }));
+}
+
+/** The elements of an array that is cut off, without the last one. @param {string} source */
+function begun(source) {
+  try {
+    const list = /** @type {any} */ (partial(source));
+    return Array.isArray(list) ? list.slice(0, -1) : null;
+  } catch {
+    return null;
+  }
+}
+
+// ---- lines ----
+
+const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?`;
+const TIME = new RegExp(String.raw`^\[?(?:(${CLOCK})|(\d{10}\.\d+)|(\d{13})|(\d{1,6}\.\d{2,9}))\]?(?:s|:|\t| \||)(?:[ \t]+|$)`);
+
+/**
+ * The lines of a text, without the times that all of them begin with.
+ * @param {string} text
+ * @returns {Item[]}
+ */
+function linesOf(text) {
+  const lines = text.split(/\r\n|\r|\n/);
+  const plain = lines.map((data) => ({ data, at: null }));
+  const full = lines.filter((line) => line.trim() !== "");
+  if (full.length < 2 || !full.every((line) => TIME.test(line))) return plain;
+  const start = timeOf(full[0]);
+  if (Number.isNaN(start) || full.every((line) => line.replace(TIME, "") === "")) return plain;
+  return full.map((line) => ({ data: line.replace(TIME, ""), at: timeOf(line) - start }));
+}
+
+/** Milliseconds. @param {string} line that begins with a time */
+function timeOf(line) {
+  const [, clock, epoch, millis, seconds] = /** @type {RegExpExecArray} */ (TIME.exec(line));
+  if (millis) return Number(millis);
+  if (epoch || seconds) return Number(epoch ?? seconds) * 1000;
+  const whole = /^\d{4}/.test(clock) ? clock.replace(" ", "T") : `1970-01-01T${clock}`;
+  return Date.parse(whole.replace(",", ".").replace(/(\.\d{3})\d+/, "$1"));
+}
+
+/** @param {Item[]} lines */
+function isEventStream(lines) {
+  const full = lines.filter(({ data }) => data.trim() !== "");
+  // The last line may be cut off anywhere.
+  const body = full.length > 2 ? full.slice(0, -1) : full;
+  return body.length > 0 && body.every(({ data }) => SSE_LINE.test(data)) && body.some(({ data }) => /^data:/.test(data));
+}
+
+/**
+ * The data of server-sent events. Logs often lack the blank lines: then each line of data is an event.
+ * @param {Item[]} lines
+ * @returns {Item[]}
+ */
+function dataOf(lines) {
+  const data = lines.filter((line) => line.data.startsWith("data:"));
+  const bare = data.map((line) => ({ ...line, data: line.data.slice(5).trim() })).filter((line) => line.data !== "[DONE]");
+  if (bare.every((line) => parseJson(line.data) !== undefined)) return bare;
+  const decoder = new SSEDecoder();
+  const items = [...lines, { data: "", at: null }, { data: "", at: null }].flatMap(({ data: line, at }) =>
+    decoder.feed(`${line}\n`).map((event) => ({ data: event.data, at })),
+  );
+  return items.filter((item) => item.data !== "[DONE]");
+}
+
+// ---- what the items are ----
+
+/**
+ * @param {Item[]} items
+ * @param {string} source
+ * @param {boolean} isStream
+ * @returns {Kind}
+ */
+function kindOf(items, source, isStream) {
+  const values = items.map(({ data }) => parseJson(data));
+  const objects = values.filter(isObject);
+  if (objects.length > 0 && areEvents(objects.slice(0, SAMPLE))) return "events";
+  if (isWire(values)) return "wire";
+  if (values.length < 2 || (!isStream && parseJson(source) !== undefined)) return "text";
+  const valid = values.filter((value) => value !== undefined);
+  if (valid.length > 0 && valid.every((value) => typeof value === "string")) return "text";
+  if (isGrowing(valid) && valid.length * 2 > values.length) return "snapshots";
+  if (valid.length === values.length) return "many";
+  // JSON lines may have a broken line, and are often cut off in the last one.
+  const begun = items.filter(({ data }) => /^\s*[[{]/.test(data)).length;
+  const isLog = isContainer(values[0]) && 2 * Math.max(valid.length, begun) >= values.length;
+  return isLog ? "many" : "text";
+}
+
+/** True if a provider sends such events. @param {any[]} values */
+function areEvents(values) {
+  const parts = new Parts();
+  if (values.length === 1 && reportedError(values[0]) !== "") return true;
+  return values.slice(0, SAMPLE).some((value) => parts.add(value).length > 0);
+}
+
+/** @param {any[]} values */
+function isWire(values) {
+  const [first, second] = values;
+  if (!isObject(first) || typeof first.n !== "number" || !("value" in first)) return false;
+  try {
+    const receiver = new Receiver();
+    receiver.feed(first);
+    return Array.isArray(second) || typeof second === "string" || second?.n > first.n;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {any} value */
+function isContainer(value) {
+  return typeof value === "object" && value !== null;
+}
+
+/**
+ * True if the values are one value that grows: nearly each has all of the one before, and most have more.
+ * The lines of a log have the same fields with other values.
+ * @param {any[]} values
+ */
+function isGrowing(values) {
+  let [more, other] = [0, 0];
+  for (let at = 1; at < values.length; at += 1) {
+    if (!contains(values[at], values[at - 1])) other += 1;
+    else if (!contains(values[at - 1], values[at])) more += 1;
+  }
+  return values.length > 1 && isContainer(values[0]) && other * 10 <= values.length && more * 2 >= values.length - 1;
+}
+
+/**
+ * True if `later` has everything that `earlier` has, and its strings begin with the earlier ones.
+ * @param {any} later
+ * @param {any} earlier
+ * @returns {boolean}
+ */
+function contains(later, earlier) {
+  if (earlier === null) return true; // not known yet
+  if (typeof earlier === "string") return typeof later === "string" && later.startsWith(earlier);
+  if (Array.isArray(earlier)) {
+    return Array.isArray(later) && later.length >= earlier.length && earlier.every((value, at) => contains(later[at], value));
+  }
+  if (!isObject(earlier)) return later === earlier;
+  return isObject(later) && Object.keys(earlier).every((key) => Object.hasOwn(later, key) && contains(later[key], earlier[key]));
+}

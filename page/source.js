@@ -1,0 +1,314 @@
+/** Where streams come from: pasted text, examples, and the server, which also renders them. */
+
+import { byId } from "./dom.js";
+import { formatCount } from "./format.js";
+import { recognise } from "./recognise.js";
+import { Recording } from "./recording.js";
+import { Server, errorOf } from "./server.js";
+
+/** @typedef {import("./page.js").Opening} Opening */
+/** @typedef {import("./recognise.js").Kind} Kind */
+/** @typedef {import("./recognise.js").Item} Item */
+/** @typedef {import("./server.js").Rendered} Rendered */
+/**
+ * @typedef {{name: string, title: string, about: string, kind: Kind, pace: number, text?: string, items?: string[],
+ *   tab?: Opening["tab"], format?: string, options?: {[name: string]: any}}} Sample
+ */
+/**
+ * @typedef {{onOpen: (recording: Recording, opening: Opening) => void, onChange: () => void,
+ *   onChunk: (chunk: Rendered) => void}} Host
+ */
+
+// A longer text has larger pieces.
+const MAX_PIECES = 5000;
+const MAX_TEXT = 64 << 20;
+// An item that came without a time is played after this many milliseconds, all of them in a few seconds.
+const STEP = 25;
+const LONGEST = 6000;
+
+export class Source {
+  #server = new Server();
+  #host;
+  /** The id of the stream on the server, once it is published. @type {Promise<string> | null} */
+  #id = null;
+  /** @type {Recording | null} */
+  #recording = null;
+  /** Ends the reading of a live stream. */
+  #stop = new AbortController();
+  /** Reads the same material with another size of its pieces. @type {(() => void) | null} */
+  #again = null;
+
+  /** @param {Host} host */
+  constructor(host) {
+    this.#host = host;
+    byId("piece").addEventListener("change", () => this.#again?.());
+    byId("disconnect").addEventListener("click", () => this.#toggleConnection());
+  }
+
+  get canRender() {
+    return this.#server.exists;
+  }
+
+  /**
+   * Opens a text that the user gave; the reason if that is not possible.
+   * @param {string} text
+   * @param {string} title
+   * @param {Kind | "auto"} kind
+   * @param {{[name: string]: any}} options of the stream
+   * @returns {string}
+   */
+  paste(text, title, kind, options) {
+    if (text.trim() === "") return "There is no text. Paste one first.";
+    if (text.length > MAX_TEXT) return "The text is larger than 64 MB. Paste a part of it.";
+    const found = recognise(text, kind);
+    const open = () => {
+      const recording = this.#fill(found.kind, found.items, found.isTimed ? null : STEP, title, options);
+      recording.isDone = found.isDone;
+      recording.note = found.note;
+      this.#show(recording, { how: "end" }, open);
+    };
+    open();
+    return "";
+  }
+
+  /**
+   * Plays an example; without motion its end is shown.
+   * @param {Sample} sample
+   */
+  example(sample) {
+    const { kind, title, pace, tab, format, options = {} } = sample;
+    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const open = () => {
+      const items = (sample.items ?? [sample.text ?? large()]).map((data) => ({ data, at: null }));
+      const recording = this.#fill(kind, items, 1000 / pace, title, options);
+      recording.isTimed = true;
+      this.#show(recording, { how: isStill ? "end" : "play", tab, format }, open);
+    };
+    open();
+  }
+
+  /**
+   * @param {Kind} kind
+   * @param {Item[]} items
+   * @param {number | null} step milliseconds between items without times
+   * @param {string} title
+   * @param {{[name: string]: any}} options
+   */
+  #fill(kind, items, step, title, options) {
+    const isText = kind === "text" || kind === "many";
+    const isWhole = isText && items.length === 1;
+    const pieces = isWhole ? this.#pieces(items[0].data).map((data) => ({ data, at: null })) : items;
+    const interval = Math.min(step ?? 0, LONGEST / pieces.length);
+    const recording = new Recording(kind, title, options);
+    recording.isTimed = step === null;
+    pieces.forEach(({ data, at }, index) => recording.add(data, at ?? (index + 1) * interval));
+    byId("piece-label").hidden = !isWhole;
+    return recording;
+  }
+
+  /** The text in pieces of the chosen size, or of a larger one that the control then shows. @param {string} text */
+  #pieces(text) {
+    const select = byId("piece", HTMLSelectElement);
+    select.querySelector(".larger")?.remove();
+    const least = Math.ceil(text.length / MAX_PIECES);
+    for (const option of select.options) option.disabled = Number(option.value) < least;
+    if (Number(select.value) < least) {
+      const option = new Option(String(least), String(least), false, true);
+      option.className = "larger";
+      select.add(option, 0);
+    }
+    const size = Number(select.value);
+    return Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size));
+  }
+
+  /**
+   * @param {Recording} recording
+   * @param {Opening} opening
+   * @param {() => void} again
+   */
+  #show(recording, opening, again) {
+    recording.end();
+    this.#begin(recording, null);
+    this.#again = again;
+    this.#host.onOpen(recording, opening);
+    byId("published").textContent = "";
+    if (this.canRender) void this.#publish(recording);
+  }
+
+  /**
+   * @param {Recording} recording
+   * @param {Promise<string> | null} id
+   */
+  #begin(recording, id) {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    this.#again = null;
+    this.#recording = recording;
+    this.#id = id;
+    byId("connection").hidden = true;
+  }
+
+  // ---- the server ----
+
+  /** Publishes what was pasted, and asks for what only the server can find. @param {Recording} recording */
+  async #publish(recording) {
+    const { kind, items, options } = recording;
+    if (kind === "many" || kind === "wire") return;
+    const isText = kind === "text";
+    const records = isText ? items.map((piece) => JSON.stringify(piece)) : items;
+    this.#id = this.#server.publish({ input: kind, ...options }, records);
+    try {
+      const id = await this.#id;
+      if (this.#recording !== recording) return;
+      byId("published").textContent = `private stream ${id}, kept for an hour`;
+      await this.#check(recording, id);
+      const isInvalid = recording.outline?.faults.some(({ code }) => code === "INVALID_JSON");
+      if (!isInvalid) return;
+      const repaired = await this.#server.publish({ input: kind, ...options, repair: true }, records);
+      recording.isRepairable = (await this.#errorIn(repaired)) === null;
+    } catch (error) {
+      if (this.#recording !== recording) return;
+      byId("published").textContent = `not published: ${/** @type {Error} */ (error).message}`;
+    }
+    this.#changed(recording);
+  }
+
+  /**
+   * Violations of the schema, and the chunks of snapshots.
+   * @param {Recording} recording
+   * @param {string} id
+   */
+  async #check(recording, id) {
+    const isSnapshots = recording.kind === "snapshots";
+    if (!isSnapshots && recording.options.schema === undefined) return;
+    /** @type {Record<string, string>} */
+    const query = isSnapshots ? { format: "text" } : { format: "updates", mode: "BATCH" };
+    for await (const event of this.#server.events(id, query, { signal: this.#stop.signal })) {
+      if (this.#recording !== recording) return;
+      const error = errorOf(event.data);
+      if (error !== null && (isSnapshots || error.code === "INVALID_SCHEMA")) recording.setReport(error);
+      else if (isSnapshots) this.#host.onChunk(event);
+      this.#changed(recording);
+    }
+  }
+
+  /** @param {string} id */
+  async #errorIn(id) {
+    for await (const { data } of this.#server.events(id, { format: "updates", mode: "BATCH" })) {
+      const error = errorOf(data);
+      if (error !== null) return error;
+    }
+    return null;
+  }
+
+  /** @param {Recording} recording */
+  #changed(recording) {
+    recording.version += 1;
+    this.#host.onChange();
+  }
+
+  /**
+   * The stream that is shown, as the server renders it.
+   * @param {Record<string, string>} query
+   * @returns {AsyncIterable<Rendered>}
+   */
+  async *render(query) {
+    await undefined; // the stream is published after it is shown
+    if (this.#id !== null) yield* this.#server.events(await this.#id, query, { signal: this.#stop.signal });
+  }
+
+  /**
+   * Reads a stream of the server while it is written.
+   * @param {string} id
+   */
+  async stream(id) {
+    let status;
+    try {
+      status = await this.#server.status(id);
+    } catch (error) {
+      const recording = new Recording("text", `Stream ${id}`);
+      this.#begin(recording, null);
+      recording.end(`The stream cannot be read: ${/** @type {Error} */ (error).message}`);
+      return this.#host.onOpen(recording, { how: "end" });
+    }
+    const { input, options, closed, last } = status;
+    const recording = new Recording(/** @type {Kind} */ (input), `Stream ${id}`, options);
+    recording.isTimed = last === 0;
+    recording.lastId = "";
+    this.#begin(recording, Promise.resolve(id));
+    byId("published").textContent = closed ? formatCount(last, "record") : "live";
+    this.#host.onOpen(recording, { how: "follow" });
+    void this.#read(recording, id);
+    await this.#check(recording, id).catch(() => {});
+  }
+
+  /**
+   * @param {Recording} recording
+   * @param {string} id
+   */
+  async #read(recording, id) {
+    const connection = byId("connection");
+    connection.hidden = false;
+    byId("disconnect").textContent = "Disconnect";
+    const start = performance.now();
+    const options = {
+      signal: this.#stop.signal,
+      after: recording.lastId,
+      onState: (/** @type {string} */ state) =>
+        this.#setState(recording, state === "waiting" ? "Connection lost, trying again" : ""),
+    };
+    try {
+      for await (const event of this.#server.events(id, { format: "raw" }, options)) {
+        recording.lastId = event.id;
+        const error = errorOf(event.data);
+        if (error !== null) recording.end(error.code === "CANCELLED" ? "The stream was stopped" : error.message);
+        else
+          recording.add(
+            typeof event.data === "string" && recording.kind === "text" ? event.data : JSON.stringify(event.data),
+            performance.now() - start,
+          );
+        this.#changed(recording);
+      }
+      if (this.#stop.signal.aborted) return;
+      recording.end();
+    } catch (error) {
+      if (this.#recording !== recording || this.#stop.signal.aborted) return;
+      recording.end(`The connection failed: ${/** @type {Error} */ (error).message}`);
+    }
+    connection.hidden = true;
+    this.#changed(recording);
+  }
+
+  /**
+   * @param {Recording} recording
+   * @param {string} state
+   */
+  #setState(recording, state) {
+    recording.state = state;
+    this.#changed(recording);
+  }
+
+  #toggleConnection() {
+    const recording = this.#recording;
+    if (recording === null || this.#id === null) return;
+    if (this.#stop.signal.aborted) {
+      this.#stop = new AbortController();
+      this.#setState(recording, "");
+      void this.#id.then((id) => this.#read(recording, id));
+    } else {
+      this.#stop.abort();
+      byId("disconnect").textContent = "Reconnect";
+      this.#setState(recording, "Disconnected: the stream goes on at the server");
+    }
+  }
+}
+
+/** A document of a little more than ten thousand values. */
+function large() {
+  const measurements = Array.from({ length: 1250 }, (_, at) => {
+    const wave = ((at * 37) % 400) / 100;
+    const wind = { from: ["north", "east", "south", "west"][at % 4], knots: (at * 13) % 41 };
+    return { at: `day ${Math.floor((at * 7) / 24)}, ${(at * 7) % 24}:00`, wave, wind, calm: wave < 0.5, sensors: [at % 7] };
+  });
+  return JSON.stringify({ station: "buoy 17", measurements });
+}

@@ -1,0 +1,167 @@
+/** The first view: the box to paste into, files, examples, the address. */
+
+import { button, byId, make } from "./dom.js";
+import { parseJson } from "./format.js";
+
+/** @typedef {import("./source.js").Sample} Sample */
+/** @typedef {import("./source.js").Source} Source */
+/** @typedef {import("./recognise.js").Kind} Kind */
+
+const THEMES = ["auto", "light", "dark"];
+
+export class Start {
+  #paste = byId("paste", HTMLTextAreaElement);
+  /** @type {Sample[]} */
+  #samples = [];
+  #source;
+
+  /** @param {Source} source */
+  constructor(source) {
+    this.#source = source;
+    const input = byId("file-input", HTMLInputElement);
+    byId("paste-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#open(this.#paste.value, "Pasted text");
+    });
+    byId("new").addEventListener("click", () => this.focus());
+    byId("file").addEventListener("click", () => input.click());
+    input.addEventListener("change", () => void this.#openFile(input.files?.[0]));
+    addEventListener("paste", (event) => this.#pasted(event));
+    addEventListener("popstate", () => this.#route());
+    byId("theme").addEventListener("click", () => this.#nextTheme());
+    this.#showTheme();
+    this.#listenToDrops();
+  }
+
+  /** Shows the box to paste into. */
+  focus() {
+    document.body.dataset.view = "start";
+    document.title = "jsonrill";
+    this.#paste.focus();
+    this.#paste.select();
+  }
+
+  async arrive() {
+    const { version = "", server } = document.documentElement.dataset;
+    byId("version").textContent = version;
+    byId("api").hidden = server === "off";
+    byId("privacy").textContent = this.#source.canRender
+      ? `Published to ${location.host} as a private stream, which renders and checks it, and deleted within the hour.`
+      : "The text stays in your browser.";
+    const response = await fetch(new URL("web/page/samples.json", document.baseURI));
+    this.#samples = await response.json();
+    byId("samples").replaceChildren(...this.#samples.map((sample) => this.#chip(sample)));
+    this.#route();
+  }
+
+  /** Opens what the address names. */
+  #route() {
+    const address = new URLSearchParams(location.hash.slice(1));
+    const sample = this.#samples.find(({ name }) => name === address.get("example"));
+    const stream = address.get("stream");
+    if (sample) this.#play(sample);
+    else if (stream !== null) void this.#source.stream(stream);
+    else document.body.dataset.view = "start";
+  }
+
+  /** @param {Sample} sample */
+  #chip(sample) {
+    const chip = button(sample.title, () => {
+      history.pushState(null, "", `#example=${sample.name}`);
+      this.#play(sample);
+    });
+    chip.title = sample.about;
+    chip.dataset.sample = sample.name;
+    return make("li", "", chip);
+  }
+
+  /** @param {Sample} sample */
+  #play(sample) {
+    this.#press(sample.name);
+    this.#source.example(sample);
+  }
+
+  /** @param {string} name */
+  #press(name) {
+    for (const chip of byId("samples").querySelectorAll("button")) {
+      chip.setAttribute("aria-pressed", String(chip.dataset.sample === name));
+    }
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} title
+   */
+  #open(text, title) {
+    const kind = /** @type {Kind | "auto"} */ (byId("kind", HTMLSelectElement).value);
+    const schema = byId("schema", HTMLTextAreaElement).value.trim();
+    const entity = byId("entity", HTMLInputElement).value.trim();
+    /** @type {{[name: string]: any}} */
+    const options = entity === "" ? {} : { entity };
+    if (schema !== "") options.schema = parseJson(schema);
+    const isWrong = schema !== "" && options.schema === undefined;
+    const problem = isWrong
+      ? "The schema is not JSON. Correct it, or leave it empty."
+      : this.#source.paste(text, title, kind, options);
+    byId("problem").textContent = problem;
+    byId("problem").hidden = problem === "";
+    if (problem !== "") return this.focus();
+    this.#press("");
+    history.pushState(null, "", "#pasted");
+  }
+
+  /** @param {File | undefined} file */
+  async #openFile(file) {
+    if (file === undefined) return;
+    try {
+      this.#open(await file.text(), file.name);
+    } catch {
+      // A folder, for instance, or a file that was deleted.
+      this.#open("", file.name);
+    }
+  }
+
+  /** @param {ClipboardEvent} event */
+  #pasted(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.closest?.("input, textarea, dialog")) return;
+    event.preventDefault();
+    const [file] = event.clipboardData?.files ?? [];
+    if (file) void this.#openFile(file);
+    else this.#open(event.clipboardData?.getData("text/plain") ?? "", "Pasted text");
+  }
+
+  #listenToDrops() {
+    const drop = byId("drop");
+    addEventListener("dragover", (event) => {
+      event.preventDefault();
+      drop.hidden = false;
+    });
+    addEventListener("dragleave", (event) => (drop.hidden = event.relatedTarget === null));
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      drop.hidden = true;
+      const [file] = event.dataTransfer?.files ?? [];
+      if (file) void this.#openFile(file);
+      else this.#open(event.dataTransfer?.getData("text/plain") ?? "", "Dropped text");
+    });
+  }
+
+  // ---- the colour theme ----
+
+  #nextTheme() {
+    const { dataset } = document.documentElement;
+    dataset.theme = THEMES[(THEMES.indexOf(dataset.theme ?? "") + 1) % THEMES.length];
+    this.#showTheme();
+    try {
+      localStorage.setItem("jsonrill-theme", dataset.theme);
+    } catch {
+      // Storage is blocked: the choice lasts until the page is closed.
+    }
+  }
+
+  #showTheme() {
+    const theme = document.documentElement.dataset.theme ?? "auto";
+    byId("theme").textContent = `Theme: ${theme}`;
+  }
+}

@@ -1,0 +1,108 @@
+"""axe-core finds nothing to complain about, and every state is photographed.
+
+The pictures go to build/screenshots; with SCREENSHOTS=1 those of the documentation are replaced.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+from playwright.sync_api import expect
+
+from support import ROOT, few
+from support.npm import installed
+
+from .shown import Shown
+
+# The experimental rule wants the texts of its children in the name of a tree item. As in WAI-ARIA's
+# pattern, the name is its own line; the children are items with names of their own.
+RUN: Final = """async () => {
+    const rules = { "label-content-name-mismatch": { enabled: false } };
+    const { violations } = await axe.run(document, { resultTypes: ["violations"], rules });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((it) => it.html).slice(0, 3)}`);
+}"""
+
+
+class State(NamedTuple):
+    """A state of the page; `picture` is its name in the documentation."""
+
+    reach: Callable[[Shown], Any]
+    width: int
+    scheme: Any
+    picture: str = ""
+
+
+def recipe(shown: Shown) -> None:
+    shown.example("recipe")
+    shown.seek(150)
+
+
+def violation(shown: Shown) -> None:
+    shown.example("schema")
+    expect(shown.page.locator("#diagnosis")).to_have_attribute("data-tone", "bad")
+
+
+def modes(shown: Shown) -> None:
+    shown.example("modes")
+    expect(shown.page.locator("#event-rows .badge.good").last).to_be_visible()
+    shown.seek(120)
+
+
+def snapshots(shown: Shown) -> None:
+    shown.example("snapshots")
+    shown.seek(24)
+    expect(shown.page.locator("#panel-chunks .newest")).to_be_visible()
+
+
+def options(shown: Shown) -> None:
+    for name in ("#options summary", ".install summary"):
+        shown.page.locator(name).click()
+
+
+def call(shown: Shown) -> None:
+    shown.example("broken-call")
+
+
+STATES: Final = {
+    "start": State(lambda shown: None, 1280, "light"),
+    "start-phone": State(options, 390, "dark"),
+    "recipe": State(recipe, 1280, "light", "light"),
+    "recipe-phone": State(recipe, 390, "light"),
+    "violation": State(violation, 1280, "light", "error"),
+    "violation-700": State(violation, 700, "dark"),
+    "modes": State(modes, 1280, "dark", "dark"),
+    "modes-phone": State(modes, 390, "dark"),
+    "call": State(call, 1280, "light", "tool-calls"),
+    "call-phone": State(call, 390, "dark"),
+    "snapshots": State(snapshots, 1280, "light", "replay"),
+}
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    folder = installed(ROOT / "tools" / "page", "page")
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf8")
+
+
+@few(4)
+@pytest.mark.parametrize("name", STATES)
+def test_axe_finds_no_violation(shown: Shown, axe: str, name: str) -> None:
+    state, page = STATES[name], shown.page
+    page.set_viewport_size({"width": state.width, "height": 800})
+    page.emulate_media(color_scheme=state.scheme)
+    page.evaluate(axe)
+    state.reach(shown)
+    assert page.evaluate(RUN) == []
+    page.screenshot(path=folder_of("build/screenshots") / f"{name}.png")
+    if state.picture and os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=ROOT / "docs" / "screenshots" / f"{state.picture}.png")
+
+
+def folder_of(name: str) -> Path:
+    folder = ROOT / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,129 @@
+/** Broken streams of many kinds: what is wrong, where, and what to do. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { diagnose } from "../diagnosis.js";
+import { recognise } from "../recognise.js";
+import { Recording } from "../recording.js";
+
+/** @param {object[]} events */
+function sse(...events) {
+  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+/**
+ * OpenAI chat events of a text in small pieces.
+ * @param {string} text
+ * @param {string | null} finish
+ * @param {object} [more]
+ */
+function chat(text, finish, more) {
+  const deltas = [...(text.match(/[^]{1,6}/g) ?? []).map((content) => ({ content })), ...(more ? [more] : [])];
+  const choices = deltas.map((delta) => ({ index: 0, delta, finish_reason: null }));
+  if (finish) choices.push({ index: 0, delta: {}, finish_reason: finish });
+  return `${sse(...choices.map((choice) => ({ object: "chat.completion.chunk", choices: [choice] })))}${finish ? "data: [DONE]\n\n" : ""}`;
+}
+
+const CALL = { index: 0, id: "c", type: "function", function: { name: "get_weather", arguments: "{'city': 'Oslo'}" } };
+const CUT_CALL = sse(
+  { type: "message_start", message: { id: "m", type: "message", role: "assistant", content: [] } },
+  { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "t", name: "book", input: {} } },
+  { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"boat": {"name": "Kit' } },
+  { type: "content_block_stop", index: 0 },
+  { type: "message_delta", delta: { stop_reason: "max_tokens" } },
+  { type: "message_stop" },
+);
+const FILTERED = sse(
+  { candidates: [{ index: 0, content: { role: "model", parts: [{ text: '{"name": "Anna", ' }] } }] },
+  { candidates: [{ index: 0, content: { role: "model", parts: [{ text: '"bio": "Born' }] }, finishReason: "SAFETY" }] },
+);
+
+/** Text, what is wrong, where, what to do. @type {Record<string, [string, RegExp, string, RegExp]>} */
+const BROKEN = {
+  "a word without quotes": [
+    '{"a": 1, "b": oops}',
+    /expected a value, but got ‘o’/,
+    "line 1, column 15, in root.b",
+    /double quotes/,
+  ],
+  "a comma too many": ['{\n "a": [1, 2,]\n}', /but got ‘]’/, "line 2, column 13, in root.a[2]", /Remove the comma/],
+  "a missing comma": ['{"a": 1 "b": 2}', /expected ',' or '}'/, "line 1, column 9, in root", /Put a comma/],
+  "a key without quotes": ["{a: 1}", /expected a key/, "line 1, column 2, in root", /key in double quotes/],
+  "single quotes": ["{'a': 1}", /a single quote/, "line 1, column 2, in root", /Use double quotes/],
+  "words of Python": ['{"a": True}', /but got ‘T’/, "line 1, column 7, in root.a", /lower case/],
+  "a line break in a string": ['{"a": "x\ny"}', /a line break/, "line 1, column 9, in root.a", /\\n/],
+  "a second value": ['{"a": 1} {"b": 2}', /the end of the text/, "line 1, column 10, in root", /Remove what follows/],
+  "an error page": ["<!doctype html><title>502</title>", /expected a value/, "line 1, column 1, in root", /error page/],
+  "a code fence": [chat('```json\n{"a": 1}\n```', "stop"), /a backtick/, "line 1, column 1, in root", /JSON only/],
+  "a text that ends early": [
+    '{"a": 1, "b": "oo',
+    /^Cut off.*the end of the string is missing/,
+    "line 1, column 18, in root.b",
+    /partial/,
+  ],
+  "the token limit": [
+    chat('{"title": "Sto', "length"),
+    /^Cut off: .*token limit/,
+    "line 1, column 15, in root.title",
+    /max_tokens/,
+  ],
+  "a content filter": [FILTERED, /^Cut off: a content filter/, "line 1, column 30, in root.bio", /prompt/],
+  "a lost connection": [
+    chat('{"days": [{"n"', null),
+    /^Cut off: the stream ended/,
+    "line 1, column 15, in root.days[0].n",
+    /Request it again/,
+  ],
+  "a refusal": [chat("", "stop", { refusal: "I cannot help with that." }), /^Refused/, "", /prompt/],
+  "an error of the provider": [
+    sse({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
+    /reported an error: Overloaded/,
+    "",
+    /provider/,
+  ],
+  "arguments that are not JSON": [
+    chat("", "tool_calls", { tool_calls: [CALL] }),
+    /^Invalid arguments of get_weather/,
+    "get_weather: line 1, column 2, in root",
+    /double quotes/,
+  ],
+  "a call that is cut off": [CUT_CALL, /^Cut off: .*token limit/, "book: line 1, column 23, in root.boat.name", /max_tokens/],
+  "a gap in the wire": ['{"n": 1, "value": {"a": "x"}}\n[3, ["append", "/a", "y"]]', /^Message 2 does not fit/, "", /snapshot/],
+  "a wire that is cut off": ['{"n": 1, "value": {"a": "x"}}\n[2, ["append", "/a", "y"]]', /^Cut off/, "", /Connect again/],
+};
+
+/** @param {string} text */
+function recorded(text) {
+  const { kind, items, isDone } = recognise(text);
+  const recording = new Recording(kind, "");
+  recording.isDone = isDone;
+  for (const { data } of items) recording.add(data, 0);
+  recording.end();
+  return recording;
+}
+
+for (const [name, [text, what, where, todo]] of Object.entries(BROKEN)) {
+  test(`${name}: what, where, what to do`, () => {
+    const found = diagnose(recorded(text));
+    assert.equal(found.tone, "bad");
+    assert.match(found.what, what);
+    assert.equal(found.where, where);
+    assert.match(found.todo, todo);
+  });
+}
+
+test("a stream without a fault says so", () => {
+  for (const text of ['{"a": [1]}', chat('{"a": 1}', "stop"), chat("Good morning.", "stop"), '{"a": "x"}\n{"a": "xy"}']) {
+    const { tone, mark } = diagnose(recorded(text));
+    assert.deepEqual([tone, mark], ["good", null], text);
+  }
+});
+
+test("a report of the server is found by path and offset", () => {
+  const recording = recorded('{"😀": 1, "size": "huge"}');
+  recording.setReport({ code: "INVALID_SCHEMA", message: "not allowed", offset: 17, path: ["size"] });
+  const { mark, where } = diagnose(recording);
+  assert.deepEqual([mark?.path, mark?.offset, mark?.length], [["size"], 18, 6]);
+  assert.equal(where, "line 1, column 18, in root.size");
+});

@@ -1,0 +1,78 @@
+/** A value of a text: where it begins and ends, and what is there of it at a moment. */
+
+/** @typedef {"object" | "array" | "string" | "number" | "boolean" | "null"} Kind */
+
+/** A value of the text. `end` is the offset behind its last character, infinite while it is open. */
+export class ValueNode {
+  end = Infinity;
+  /** @type {ValueNode[]} */
+  children = [];
+
+  /**
+   * @param {number} id its number in the order of the text
+   * @param {ValueNode | null} parent
+   * @param {string | number} key
+   * @param {Kind} kind
+   * @param {number} start
+   * @param {number} keyStart the offset of its key, or `start`
+   */
+  constructor(id, parent, key, kind, start, keyStart) {
+    this.id = id;
+    this.parent = parent;
+    this.key = key;
+    this.kind = kind;
+    this.start = start;
+    this.keyStart = keyStart;
+    /** @type {number} */
+    this.depth = parent === null ? 0 : parent.depth + 1;
+  }
+
+  get isContainer() {
+    return this.kind === "object" || this.kind === "array";
+  }
+
+  /** @returns {(string | number)[]} */
+  get path() {
+    return this.parent === null ? [] : [...this.parent.path, this.key];
+  }
+
+  /** @param {number} offset */
+  isComplete(offset) {
+    return this.end <= offset;
+  }
+
+  /**
+   * True if the value is there. A number is there when the character behind it says that it is whole.
+   * @param {number} offset
+   */
+  isShown(offset) {
+    if (this.kind === "number") return this.end < offset;
+    return this.kind === "boolean" || this.kind === "null" ? this.end <= offset : this.start < offset;
+  }
+
+  /**
+   * How many children are there.
+   * @param {number} offset
+   */
+  count(offset) {
+    const { children } = this;
+    let [low, high] = [0, children.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (children[middle].isShown(offset)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/**
+ * Line and column of an offset, both from 1; columns count characters.
+ * @param {string} text
+ * @param {number} offset
+ */
+export function placeOf(text, offset) {
+  const before = text.slice(0, offset);
+  const start = before.lastIndexOf("\n") + 1;
+  return { line: before.split("\n").length, column: [...before.slice(start)].length + 1 };
+}
