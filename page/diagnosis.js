@@ -2,7 +2,8 @@
 
 import { formatPath } from "../js/src/index.js";
 import { formatCount, shorten } from "./format.js";
-import { placeOf } from "./value-node.js";
+import { CUTS, GENERAL, inWords, remedy } from "./remedies.js";
+import { placeOf } from "./characters.js";
 
 /** @typedef {import("./answer.js").Track} Track */
 /** @typedef {import("./outline.js").Outline} Outline */
@@ -16,48 +17,6 @@ import { placeOf } from "./value-node.js";
  * @typedef {{tone: "good" | "bad" | "busy", what: string, where: string, todo: string, mark: Mark | null}} Diagnosis
  */
 
-/** Why an answer was cut off, and what to do. @type {Record<string, [string, string]>} */
-const CUTS = {
-  length: ["Cut off: the model reached its token limit", "Raise the token limit of the request (max_tokens), or ask for less."],
-  filtered: ["Cut off: a content filter stopped the answer", "Change the prompt, or the settings of the content filter."],
-  refused: ["Refused: the model declined to answer", "Change the prompt. The request itself was accepted."],
-  lost: [
-    "Cut off: the stream ended before the answer did",
-    "Request it again: the connection broke, or the copy stops too early.",
-  ],
-  "": ["Cut off: the text ends too early", "Request it again, or use what is there: jsonrill.partial(text) reads it."],
-};
-
-/**
- * What to do about the character at which a text stops being JSON: the first rule that fits.
- * @type {[(before: string, rest: string) => boolean, string][]}
- */
-const REMEDIES = [
-  [
-    (before, rest) => before === "" && /^<[!?a-z]/i.test(rest),
-    "This is HTML or XML, often an error page of a proxy. Look at the status of the response.",
-  ],
-  [(before) => before === "", "Ask for JSON only: without words or a code fence around it."],
-  [(_, rest) => /^['‘’“”]/.test(rest), "Use double quotes: JSON has no others."],
-  [(before, rest) => /,$/.test(before) && /^[}\]]/.test(rest), "Remove the comma before the closing bracket."],
-  [(_, rest) => /^(?:\/[/*]|#)/.test(rest), "Remove the comment: JSON has none."],
-  [
-    (_, rest) => /^(?:True|False|None|undefined)\b/i.test(rest),
-    "Write true, false or null in lower case. This is the output of another language.",
-  ],
-  [(_, rest) => /^[+-]?(?:NaN|Infinity)/.test(rest), "Write null: JSON has no NaN and no Infinity."],
-  [(before, rest) => /[{,]$/.test(before) && /^[\w$]/.test(rest), "Put the key in double quotes."],
-  [
-    (before, rest) => /[:[,]$/.test(before) && /^\p{L}/u.test(rest),
-    "Put the word in double quotes, or ask for structured output (a JSON Schema).",
-  ],
-  [(_, rest) => /^[\n\r\t]/.test(rest), "Write the line break or tab in the string as \\n or \\t."],
-  [(before) => /\\$/.test(before), "Write the backslash twice: this is not an escape of JSON."],
-  [(before, rest) => /["\d}\]el]$/.test(before) && /^["\d{[]/.test(rest), "Put a comma between the two values."],
-  [(before, rest) => /"$/.test(before) && /^\p{L}/u.test(rest), 'Write a quote inside a string as \\".'],
-];
-const GENERAL = "Correct the text at the mark, or ask for structured output (a JSON Schema).";
-
 /**
  * @param {Recording} recording
  * @returns {Diagnosis}
@@ -68,6 +27,23 @@ export function diagnose(recording) {
     if (found !== null) return found;
   }
   return recording.isEnded ? good(recording) : busy(recording);
+}
+
+/**
+ * The diagnosis at an earlier moment of a stream without a fault: what was written then.
+ * @param {Diagnosis} diagnosis
+ * @param {Recording} recording
+ * @param {number} position
+ * @returns {Diagnosis}
+ */
+export function atMoment(diagnosis, recording, position) {
+  if (diagnosis.tone === "bad" || recording.state !== "" || (position === recording.length && recording.isEnded))
+    return diagnosis;
+  const view = recording.at(position);
+  const node = view?.outline.nodeAt(Math.min(view.offset, view.outline.length) - 1);
+  const what = node && !node.isComplete(view?.offset ?? 0) ? `Receiving ${shorten(formatPath(node.path), 80)}` : "Receiving";
+  const where = recording.isEnded ? "complete in the end" : diagnosis.where;
+  return { tone: "busy", what, where, todo: "", mark: null };
 }
 
 /**
@@ -221,39 +197,6 @@ function good(recording) {
  */
 function busy({ length, state }) {
   return { tone: "busy", what: state || "Receiving", where: `${formatCount(length, "item")} so far`, todo: "", mark: null };
-}
-
-/**
- * @param {Fault} fault
- * @param {string} text
- */
-function inWords({ code, message, expected, offset }, text) {
-  if (code === "LIMIT_EXCEEDED" || expected === "") return message;
-  const character = String.fromCodePoint(text.codePointAt(offset) ?? 32);
-  /** @type {Record<string, string>} */
-  const names = {
-    "\n": "a line break",
-    "\r": "a line break",
-    "\t": "a tab",
-    "'": "a single quote",
-    " ": "a space",
-    "`": "a backtick",
-  };
-  return `expected ${expected}, but got ${names[character] ?? `‘${character}’`}`;
-}
-
-/**
- * @param {Fault} fault
- * @param {string} text
- * @param {boolean | null} isRepairable
- */
-function remedy({ offset, expected }, text, isRepairable) {
-  const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
-  const rest = text.slice(offset, offset + 40);
-  const isSecond = expected === "the end of the text";
-  const advice = isSecond ? "Remove what follows the document." : REMEDIES.find(([fits]) => fits(before, rest))?.[1];
-  const repair = isRepairable === null ? "" : isRepairable ? " repair=True reads this text." : " repair=True refuses it, too.";
-  return `${advice ?? GENERAL}${repair}`;
 }
 
 /**

@@ -80,12 +80,13 @@ export function showRows(list, rows, fill, tag = "div") {
 }
 
 /**
- * Runs `draw`, and stays at the end of a pane that was scrolled to its end.
+ * Runs `draw`, and stays at the end of a pane that was scrolled to its end; with `goes` it goes there.
  * @param {HTMLElement} pane
  * @param {() => void} draw
+ * @param {boolean} [goes]
  */
-export function followEnd(pane, draw) {
-  const isAtEnd = pane.scrollHeight - pane.scrollTop - pane.clientHeight < 40;
+export function followEnd(pane, draw, goes = false) {
+  const isAtEnd = goes || pane.scrollHeight - pane.scrollTop - pane.clientHeight < 40;
   draw();
   if (isAtEnd) pane.scrollTop = pane.scrollHeight;
 }

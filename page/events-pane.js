@@ -6,7 +6,7 @@ import { coloured } from "./text-pane.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./server.js").Rendered} Rendered */
-/** @typedef {{key: number, look: string, record: number, data: any, isLast: boolean}} Row */
+/** @typedef {{key: number, look: string, record: number, data: any, isLast: boolean, after: number}} Row */
 /**
  * `render` reads the stream from the server in a format; null if there is no server.
  * @typedef {{render: ((query: Record<string, string>) => AsyncIterable<Rendered>) | null, onPick: (position: number) => void,
@@ -103,7 +103,8 @@ export class EventsPane {
     const query = this.#filter.value.toLowerCase();
     const isReceived = this.#format.value === "received";
     const events = isReceived ? this.#received(query) : this.#renderedUntilNow(query);
-    const rows = events.slice(-MAX_ROWS).map((index) => this.#row(index, isReceived));
+    const shown = events.slice(-MAX_ROWS);
+    const rows = shown.map((index, at) => this.#row(index, events[events.length - shown.length + at - 1] ?? -1, isReceived));
     followEnd(this.#table, () => showRows(this.#body, rows, (row, element) => this.#fill(row, element), "tr"));
     const all = formatCount(events.length, query ? "match" : "event", query ? "matches" : "events");
     this.#count.textContent = this.#problem || (events.length > MAX_ROWS ? `${all}, the last ${MAX_ROWS} are shown` : all);
@@ -128,30 +129,37 @@ export class EventsPane {
 
   /**
    * @param {number} index
+   * @param {number} before the index of the row above, or -1
    * @param {boolean} isReceived
    * @returns {Row}
    */
-  #row(index, isReceived) {
-    const record = isReceived ? index + 1 : this.#rendered[index].record;
+  #row(index, before, isReceived) {
+    const recordOf = (/** @type {number} */ at) => (at < 0 ? 0 : isReceived ? at + 1 : this.#rendered[at].record);
+    const record = recordOf(index);
     const data = isReceived ? this.#recording?.items[index] : this.#rendered[index].data;
     const isLast = record === this.#position;
-    return { key: index, look: `${this.#turn} ${isLast}`, record, data, isLast };
+    const after = this.#timeOf(record) - (before < 0 ? 0 : this.#timeOf(recordOf(before)));
+    return { key: index, look: `${this.#turn} ${isLast} ${before}`, record, data, isLast, after };
+  }
+
+  /** @param {number} record */
+  #timeOf(record) {
+    const { times } = /** @type {Recording} */ (this.#recording);
+    return times[record - 1] ?? times[times.length - 1] ?? 0;
   }
 
   /**
    * @param {Row} row
    * @param {HTMLElement} element
    */
-  #fill({ record, data, isLast }, element) {
-    const { times, isTimed, kind } = /** @type {Recording} */ (this.#recording);
-    const at = times[record - 1] ?? times[times.length - 1] ?? 0;
-    const after = at - (times[record - 2] ?? at);
+  #fill({ record, data, isLast, after }, element) {
+    const { isTimed, kind } = /** @type {Recording} */ (this.#recording);
     const [name, tone, content] = this.#format.value === "received" ? received(kind, data) : described(data);
     element.className = isLast ? "last" : "";
     element.dataset.record = String(record);
     element.replaceChildren(
       make("td", "figure", formatNumber(record)),
-      make("td", "figure", isTimed ? formatDuration(at) : "–"),
+      make("td", "figure", isTimed ? formatDuration(this.#timeOf(record)) : "–"),
       make("td", "figure muted", isTimed ? `+${formatDuration(after)}` : "–"),
       make("td", "", make("span", `badge ${tone}`, escapeText(name))),
       make("td", "change text", ...content),

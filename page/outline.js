@@ -9,6 +9,7 @@
  */
 
 import { Parser, Truncated, partial } from "../js/src/index.js";
+import { closingQuote, unitsOf } from "./characters.js";
 import { ValueNode } from "./value-node.js";
 
 /** @typedef {import("./value-node.js").Kind} Kind */
@@ -185,32 +186,17 @@ export class Outline {
   /** The closing quote is in the piece that is read now. */
   #closeString() {
     const node = this.nodes[this.nodes.length - 1];
-    const from = node.start >= this.length ? node.start - this.length + 1 : 0;
-    node.end = this.length + this.#closingQuote(from) + 1;
+    const isNew = node.start >= this.length;
+    const before = isNew ? "" : this.#openEscape();
+    const from = isNew ? node.start - this.length + 1 : 0;
+    node.end = this.length + closingQuote(before + this.#piece, from) - before.length + 1;
   }
 
-  /** @param {number} from */
-  #closingQuote(from) {
-    const before = from > 0 ? "" : this.#backslashes();
-    const text = before + this.#piece;
-    const pattern = /\\[^]|"/g;
-    pattern.lastIndex = from;
-    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-      if (match[0] === '"') return match.index - before.length;
-    }
-    return this.#piece.length - 1;
-  }
-
-  /** `\` if the text before this piece ends within an escape. */
-  #backslashes() {
-    const before = this.#many ? this.text.slice(0, this.length) : this.#before();
-    return (/\\+$/.exec(before)?.[0].length ?? 0) % 2 === 1 ? "\\" : "";
-  }
-
-  /** The end of the text before this piece. */
-  #before() {
+  /** The backslash with which the text before this piece ends, if it begins an escape. */
+  #openEscape() {
     const tail = this.#pieces.slice(-20, -1).join("");
-    return tail === "" ? this.#text.slice(-200) : tail;
+    const before = this.#many ? this.text.slice(0, this.length) : tail || this.#text.slice(-200);
+    return (/\\+$/.exec(before)?.[0].length ?? 0) % 2 === 1 ? "\\" : "";
   }
 
   /** The offset in units of one in code points of the present document. @param {number} offset */
@@ -301,15 +287,4 @@ export class Outline {
     }
     return node;
   }
-}
-
-/**
- * @param {string} text
- * @param {number} points
- */
-function unitsOf(text, points) {
-  if (!/[\ud800-\udbff]/.test(text)) return points;
-  let units = 0;
-  for (let left = points; left > 0; left -= 1) units += (text.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
-  return units;
 }

@@ -11,7 +11,7 @@
 
 import { CallsPane } from "./calls-pane.js";
 import { ChunksPane } from "./chunks-pane.js";
-import { diagnose } from "./diagnosis.js";
+import { atMoment, diagnose } from "./diagnosis.js";
 import { announce, byId } from "./dom.js";
 import { EventsPane } from "./events-pane.js";
 import { escapeText, formatCount, shorten } from "./format.js";
@@ -36,6 +36,8 @@ class Page {
   /** @type {Diagnosis | null} */
   #diagnosis = null;
   #version = -1;
+  /** The position that was drawn last. */
+  #position = -1;
   #isWaiting = false;
   #source = new Source({
     onOpen: (recording, opening) => this.#open(recording, opening),
@@ -79,9 +81,9 @@ class Page {
     this.#chunks.reset();
     this.#events.reset(recording, format);
     const tabs = this.#tabsOf(recording);
-    this.#tabs.offer(tabs, this.#received(recording));
     this.#tabs.choose(tab && tabs.includes(tab) ? tab : this.#bestTab(recording, tabs));
     this.#timeline.open(recording, how);
+    this.#position = this.#timeline.position;
     this.#draw();
     if (how !== "end") return;
     byId("panel-calls").scrollTop = 0;
@@ -135,11 +137,14 @@ class Page {
     this.#diagnosis = diagnosis;
     this.#timeline.draw(this.#stops(recording, diagnosis));
     const { position } = this.#timeline;
-    this.#showDiagnosis(diagnosis);
+    // Who goes to a moment wants to see what was written then.
+    const isMoved = position !== this.#position && !this.#timeline.isPlaying;
+    this.#position = position;
+    this.#showDiagnosis(atMoment(diagnosis, recording, position));
     this.#showFigures(recording, position);
     // On a phone the text is one of the tabs, and is not drawn behind another.
-    if (byId("panel-text").checkVisibility()) this.#text.show(recording, position, diagnosis.mark);
-    this.#drawTab(recording, position, diagnosis);
+    if (byId("panel-text").checkVisibility()) this.#text.show(recording, position, diagnosis.mark, isMoved);
+    this.#drawTab(recording, position, diagnosis, isMoved);
   }
 
   /** @param {Recording} recording */
@@ -153,15 +158,17 @@ class Page {
    * @param {Recording} recording
    * @param {number} position
    * @param {Diagnosis} diagnosis
+   * @param {boolean} isMoved
    */
-  #drawTab(recording, position, { mark }) {
+  #drawTab(recording, position, { mark }, isMoved) {
     const isEnd = recording.isEnded && position === recording.length;
-    const tabs = this.#tabsOf(recording);
-    this.#tabs.offer(tabs, this.#received(recording));
+    const calls = recording.answer?.calls.length ? "Calls" : "Answer";
+    this.#tabs.offer(this.#tabsOf(recording), { text: this.#received(recording), calls });
     const inTree = mark !== null && mark.track === null && mark.position <= position && recording.kind !== "wire" ? mark : null;
     if (this.#tabs.current === "tree") {
       const isStates = recording.kind === "snapshots" || recording.kind === "wire";
-      this.#tree.show(recording.at(position), inTree, isStates && position > 1 ? recording.at(position - 1) : null);
+      const previous = isStates && position > 1 ? recording.at(position - 1) : null;
+      this.#tree.show(recording.at(position), inTree, previous, isMoved);
     }
     if (this.#tabs.current === "calls") this.#calls.show(recording, position, mark);
     if (this.#tabs.current === "chunks") this.#chunks.show(position, isEnd);

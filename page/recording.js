@@ -26,9 +26,8 @@ export class Recording {
   isTimed = false;
   /** Grows with each change. */
   version = 0;
-  /** What the connection of a live stream does, if it does not read; and the id of the last event. */
+  /** What the connection of a live stream does, if it does not read. */
   state = "";
-  lastId = "";
   /** Why reading stopped: the connection failed, or the stream was stopped. */
   failure = "";
   /** What the server found: a violation of the schema, a revision in snapshots. @type {Report | null} */

@@ -2,6 +2,7 @@
 
 import { byId } from "./dom.js";
 import { formatCount } from "./format.js";
+import { Live } from "./live.js";
 import { recognise } from "./recognise.js";
 import { Recording } from "./recording.js";
 import { Server, errorOf } from "./server.js";
@@ -33,8 +34,10 @@ export class Source {
   #id = null;
   /** @type {Recording | null} */
   #recording = null;
-  /** Ends the reading of a live stream. */
+  /** Ends what is read from the server about the stream that is shown. */
   #stop = new AbortController();
+  /** @type {Live | null} */
+  #live = null;
   /** Reads the same material with another size of its pieces. @type {(() => void) | null} */
   #again = null;
 
@@ -42,7 +45,7 @@ export class Source {
   constructor(host) {
     this.#host = host;
     byId("piece").addEventListener("change", () => this.#again?.());
-    byId("disconnect").addEventListener("click", () => this.#toggleConnection());
+    byId("disconnect").addEventListener("click", () => this.#live?.toggle());
   }
 
   get canRender() {
@@ -142,10 +145,10 @@ export class Source {
   #begin(recording, id) {
     this.#stop.abort();
     this.#stop = new AbortController();
-    this.#again = null;
+    this.#live?.close();
+    this.#live = this.#again = null;
     this.#recording = recording;
     this.#id = id;
-    byId("connection").hidden = true;
   }
 
   // ---- the server ----
@@ -234,72 +237,12 @@ export class Source {
     const { input, options, closed, last } = status;
     const recording = new Recording(/** @type {Kind} */ (input), `Stream ${id}`, options);
     recording.isTimed = last === 0;
-    recording.lastId = "";
     this.#begin(recording, Promise.resolve(id));
     byId("published").textContent = closed ? formatCount(last, "record") : "live";
     this.#host.onOpen(recording, { how: "follow" });
-    void this.#read(recording, id);
+    this.#live = new Live(this.#server, recording, id, this.#host.onChange);
+    void this.#live.read();
     await this.#check(recording, id).catch(() => {});
-  }
-
-  /**
-   * @param {Recording} recording
-   * @param {string} id
-   */
-  async #read(recording, id) {
-    const connection = byId("connection");
-    connection.hidden = false;
-    byId("disconnect").textContent = "Disconnect";
-    const start = performance.now();
-    const options = {
-      signal: this.#stop.signal,
-      after: recording.lastId,
-      onState: (/** @type {string} */ state) =>
-        this.#setState(recording, state === "waiting" ? "Connection lost, trying again" : ""),
-    };
-    try {
-      for await (const event of this.#server.events(id, { format: "raw" }, options)) {
-        recording.lastId = event.id;
-        const error = errorOf(event.data);
-        if (error !== null) recording.end(error.code === "CANCELLED" ? "The stream was stopped" : error.message);
-        else
-          recording.add(
-            typeof event.data === "string" && recording.kind === "text" ? event.data : JSON.stringify(event.data),
-            performance.now() - start,
-          );
-        this.#changed(recording);
-      }
-      if (this.#stop.signal.aborted) return;
-      recording.end();
-    } catch (error) {
-      if (this.#recording !== recording || this.#stop.signal.aborted) return;
-      recording.end(`The connection failed: ${/** @type {Error} */ (error).message}`);
-    }
-    connection.hidden = true;
-    this.#changed(recording);
-  }
-
-  /**
-   * @param {Recording} recording
-   * @param {string} state
-   */
-  #setState(recording, state) {
-    recording.state = state;
-    this.#changed(recording);
-  }
-
-  #toggleConnection() {
-    const recording = this.#recording;
-    if (recording === null || this.#id === null) return;
-    if (this.#stop.signal.aborted) {
-      this.#stop = new AbortController();
-      this.#setState(recording, "");
-      void this.#id.then((id) => this.#read(recording, id));
-    } else {
-      this.#stop.abort();
-      byId("disconnect").textContent = "Reconnect";
-      this.#setState(recording, "Disconnected: the stream goes on at the server");
-    }
   }
 }
 

@@ -30,14 +30,15 @@ export class Tabs {
   #onChange;
 
   /**
-   * Offers these tabs.
+   * Offers these tabs, with these labels instead of their own.
    * @param {Tab[]} tabs
-   * @param {string} received the name of what was received
+   * @param {Partial<Record<Tab, string>>} labels
    */
-  offer(tabs, received) {
-    for (const [tab, element] of this.#buttons) element.hidden = !tabs.includes(tab);
-    const text = this.#buttons.get("text");
-    if (text) text.textContent = received;
+  offer(tabs, labels) {
+    for (const [tab, element] of this.#buttons) {
+      element.hidden = !tabs.includes(tab);
+      element.textContent = labels[tab] ?? LABELS[tab];
+    }
     if (!tabs.includes(this.current)) this.choose(tabs[1]);
   }
 

@@ -66,12 +66,13 @@ export class TextPane {
    * @param {Recording} recording
    * @param {number} position
    * @param {Mark | null} mark
+   * @param {boolean} [isMoved] whether the user went to another moment
    */
-  show(recording, position, mark) {
+  show(recording, position, mark, isMoved = false) {
     if (position !== this.#position && this.#recording === recording) [this.#first, this.#isAtStart] = [null, false];
     [this.#recording, this.#position, this.#mark] = [recording, position, mark];
     if (this.#isAtStart) this.#draw();
-    else followEnd(this.#pane, () => this.#draw());
+    else followEnd(this.#pane, () => this.#draw(), isMoved);
   }
 
   /** Marks a value. @param {ValueNode | null} node */

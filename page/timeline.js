@@ -14,7 +14,7 @@ export class TimeLine {
   isFollowing = false;
   /** @type {Recording | null} */
   #recording = null;
-  #isPlaying = false;
+  isPlaying = false;
   #clock = 0;
   #play = byId("play");
   #slider = byId("slider", HTMLInputElement);
@@ -44,7 +44,7 @@ export class TimeLine {
     this.#recording = recording;
     this.#stops = "";
     this.#bars = 0;
-    this.#isPlaying = false;
+    this.isPlaying = false;
     this.isFollowing = how === "follow";
     this.position = how === "play" ? 0 : recording.length;
     if (how === "play") this.toggle();
@@ -54,7 +54,7 @@ export class TimeLine {
   /** @param {number} position */
   seek(position) {
     const length = this.#recording?.length ?? 0;
-    this.#isPlaying = false;
+    this.isPlaying = false;
     this.isFollowing = position >= length && !this.#recording?.isEnded;
     this.position = Math.max(0, Math.min(position, length));
     this.#onMove();
@@ -69,9 +69,9 @@ export class TimeLine {
   toggle() {
     const recording = this.#recording;
     if (recording === null) return;
-    this.#isPlaying = !this.#isPlaying;
+    this.isPlaying = !this.isPlaying;
     this.isFollowing = false;
-    if (this.#isPlaying) {
+    if (this.isPlaying) {
       if (this.position >= recording.length) this.position = 0;
       this.#clock = performance.now() - (recording.times[this.position - 1] ?? 0) / this.#speed;
       requestAnimationFrame(() => this.#tick(recording));
@@ -81,11 +81,11 @@ export class TimeLine {
 
   /** @param {Recording} recording */
   #tick(recording) {
-    if (!this.#isPlaying || recording !== this.#recording) return;
+    if (!this.isPlaying || recording !== this.#recording) return;
     const time = (performance.now() - this.#clock) * this.#speed;
     while (this.position < recording.length && recording.times[this.position] <= time) this.position += 1;
     if (this.position >= recording.length) {
-      this.#isPlaying = false;
+      this.isPlaying = false;
       this.isFollowing = !recording.isEnded;
     } else {
       requestAnimationFrame(() => this.#tick(recording));
@@ -110,8 +110,8 @@ export class TimeLine {
     const where = `${formatNumber(this.position)} of ${formatNumber(length)}`;
     this.#slider.setAttribute("aria-valuetext", where);
     byId("position").textContent = recording.isTimed ? `${where} · ${formatDuration(time)}` : where;
-    this.#play.textContent = this.#isPlaying ? "Pause" : "Play";
-    this.#play.setAttribute("aria-pressed", String(this.#isPlaying));
+    this.#play.textContent = this.isPlaying ? "Pause" : "Play";
+    this.#play.setAttribute("aria-pressed", String(this.isPlaying));
     this.#drawStops(stops, length);
     if (length !== this.#bars) this.#drawBars(recording);
   }

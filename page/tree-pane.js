@@ -46,11 +46,12 @@ export class TreePane {
    * @param {View | null} view
    * @param {TreeMark | null} mark
    * @param {View | null} previous
+   * @param {boolean} isMoved whether the user went to another moment
    */
-  show(view, mark, previous) {
+  show(view, mark, previous, isMoved) {
     const isGrowing = view !== null && !view.outline.root?.isComplete(view.offset);
     const draw = () => this.tree.show(view, mark, previous);
-    if (isGrowing) followEnd(this.#list, draw);
+    if (isGrowing) followEnd(this.#list, draw, isMoved);
     else draw();
   }
 

@@ -65,14 +65,3 @@ export class ValueNode {
     return low;
   }
 }
-
-/**
- * Line and column of an offset, both from 1; columns count characters.
- * @param {string} text
- * @param {number} offset
- */
-export function placeOf(text, offset) {
-  const before = text.slice(0, offset);
-  const start = before.lastIndexOf("\n") + 1;
-  return { line: before.split("\n").length, column: [...before.slice(start)].length + 1 };
-}

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { partial } from "../../js/src/index.js";
+import { placeOf } from "../characters.js";
 import { Outline } from "../outline.js";
-import { placeOf } from "../value-node.js";
 
 const TEXT = '{"a😀": [1, -2.5e3, true, null, "é\\"\\\\"], "שלום": {"": "\\ud83d\\ude00"}, "b": 7}';
 
