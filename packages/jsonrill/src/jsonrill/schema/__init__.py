@@ -2,7 +2,7 @@
 
 `Schema` is compiled once, from a type that pydantic takes or a JSON Schema, and shared; `check()`
 starts the check of one value. `typed.py` and `json_schema.py` turn a schema into nodes, `check.py`
-compares a value and its open path with them, `early.py` has what the first characters prove.
+compares a value and its open path with them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..paths import Path
-from .check import Check, Refused
-from .early import ANY, Kind, Node
+from .check import ANY, Check, Kind, Node, Refused
 from .errors import Refusal, violation
-from .partials import is_partial
+from .typed import compile_type, is_partial
 
 # Of a schema without a type they tell that an array is meant rather than its elements.
 _ARRAY_KEYWORDS: Final = frozenset(
@@ -124,8 +123,6 @@ def _compile(source: Any, zeros: bool) -> Node:
     if isinstance(source, type):
         return _compile_class(source, vars(source).get("__pydantic_validator__"), zeros)
     if not isinstance(source, (bool, Mapping)):
-        from .typed import compile_type
-
         return compile_type(source, zeros)
     try:
         return _compile_json_schema(json.dumps(source))
@@ -143,6 +140,4 @@ def _compile_json_schema(text: str) -> Node:
 @lru_cache(maxsize=64)
 def _compile_class(source: type, validator: object, zeros: bool) -> Node:
     """Compile a class as long as its validator is the same: it may be rebuilt."""
-    from .typed import compile_type
-
     return compile_type(source, zeros)

@@ -2,7 +2,7 @@
 cimport cython
 
 cdef class Frame:
-    cdef readonly object below, container, made, node, step
+    cdef readonly object below, container, made, node, path, step
     cdef object _base, _outer
     cdef Py_ssize_t _size
     cpdef look(self, step, Frame inner=*)
@@ -13,7 +13,7 @@ cdef class Frame:
 cdef class Check:
     cdef public bint changed
     cdef list _frames
-    cdef object _node, _path, _shown
+    cdef object _node, _shown
     @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, new=list)
     cdef _look(self, value, open_path)
     @cython.locals(frame=Frame)

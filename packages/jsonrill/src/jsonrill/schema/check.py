@@ -9,20 +9,158 @@ become, so that a look costs what is new and the depth of what is open:
     frame of the list    made [Stop(name="Rome")]
     frame of its last    made {}, with the open string "Os"
 
+A `Node` says what the schema requires of the value at one place. It refuses early only what its
+validator would refuse whatever follows: a value of the wrong kind at its first character, a key
+that is forbidden, a string with which no allowed text begins.
+
 A complete value that is refused is read once more in the order of the text, so the first violation
 is the same however the text was cut.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate, islice, takewhile
 from operator import getitem
-from typing import Any
+from os.path import commonprefix
+from typing import Any, Final
 
 from ..paths import ABSENT, Path
-from .early import Node, kind_of_text
-from .errors import Refusal
+from .errors import Refusal, list_allowed, quote
+
+# What a complete value becomes, or why it is refused.
+Result = tuple[Any, Refusal | None]
+
+
+class Kind:
+    """The kinds of value that the first character tells apart, as bits."""
+
+    NULL = 1
+    BOOLEAN = 2
+    NUMBER = 4
+    STRING = 8
+    ARRAY = 16
+    OBJECT = 32
+    EVERY = 63
+
+
+NAMES: Final = {
+    Kind.NULL: "null",
+    Kind.BOOLEAN: "a boolean",
+    Kind.NUMBER: "a number",
+    Kind.STRING: "a string",
+    Kind.ARRAY: "an array",
+    Kind.OBJECT: "an object",
+}
+_KINDS: Final = dict(zip((type(None), bool, int, str, list, dict), NAMES, strict=True))
+_FIRST: Final = {"n": Kind.NULL, "t": Kind.BOOLEAN, "f": Kind.BOOLEAN, "-": Kind.NUMBER}
+_ZEROS: Final = {Kind.BOOLEAN: False, Kind.NUMBER: 0, Kind.STRING: ""}
+
+
+def kind_of(value: Any) -> int:
+    """Return the kind of a JSON value; numbers of other types are read with `parse_float`."""
+    return _KINDS.get(type(value), Kind.NUMBER)
+
+
+def kind_of_text(text: str) -> int:
+    """Return the kind of a number or literal that begins so; Kind.EVERY if it is neither."""
+    return Kind.NUMBER if text[:1].isdecimal() else _FIRST.get(text[:1], Kind.EVERY)
+
+
+class Node:
+    """What a schema requires of the value at one place. The base class requires nothing.
+
+    `kinds` are the kinds that may be valid, `texts` the allowed strings, sorted, if they are
+    listed. If a node `is_quiet`, code of the user sees the value first: nothing inside of it is
+    refused before its end.
+    """
+
+    __slots__ = ("is_quiet", "kinds", "text_rule", "texts")
+
+    def __init__(
+        self, kinds: int = Kind.EVERY, texts: list[str] | None = None, text_rule: str = "enum"
+    ) -> None:
+        self.kinds = kinds
+        self.texts = texts
+        self.text_rule = text_rule
+        self.is_quiet = False
+
+    def refuse_kind(self, kind: int) -> Refusal:
+        """Return why a value of this kind is refused."""
+        return Refusal("type", f"{NAMES[kind]} is not allowed")
+
+    def refuse_start(self, value: Any, kind: int = 0) -> Refusal | None:
+        """Return what the first characters of a value prove, complete or not.
+
+        `kind` is the kind of a number or literal that is not read yet.
+        """
+        kind = kind or kind_of(value)
+        if not self.kinds & kind:
+            return self.refuse_kind(kind)
+        return self._refuse_text(value) if kind == Kind.STRING and self.texts is not None else None
+
+    def _refuse_text(self, text: str) -> Refusal | None:
+        texts = self.texts or []
+        at = bisect_left(texts, text)
+        if at < len(texts) and texts[at].startswith(text):
+            return None
+        # The shortest wrong prefix, so that the message does not depend on the pieces.
+        near = texts[max(at - 1, 0) : at + 1]
+        shared = max((len(commonprefix([text, other])) for other in near), default=0)
+        begin = quote(text[: shared + 1])
+        message = f"no allowed value begins with {begin}: {list_allowed(texts)}"
+        return Refusal(self.text_rule, message, allowed=tuple(texts))
+
+    def choose(self, container: Any, step: str | int | None) -> Node:
+        """Return the node for the inside of a container, in which the child at `step` is open."""
+        return self
+
+    def child(self, step: str | int) -> Node | Refusal:
+        """Return the node of a member or element, or why its key is refused."""
+        return ANY
+
+    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
+        """Return what a complete value becomes, or why it is refused.
+
+        `made` has what the elements of a list have become, if they have been finished one by one.
+        """
+        return value, self.refuse_start(value)
+
+    def close(self, value: Any) -> Result:
+        """Return what a complete value becomes that is not part of another one."""
+        return self.finish(value)
+
+    def show(self, content: Any) -> Any:
+        """Return what is shown of an open string, or container with these children, or `ABSENT`."""
+        return content
+
+    def field_names(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the name of the field for each of these keys that has one."""
+        return {key: key for key in keys}
+
+    def zero(self) -> Any:
+        """Return the zero value of the type, for a field that has not come; None if it has none."""
+        return _ZEROS.get(self.kinds)
+
+
+class Unknown(Node):
+    """A value about which nothing is known until the container around it is complete."""
+
+    __slots__ = ()
+
+    def child(self, step: str | int) -> Node | Refusal:
+        return UNKNOWN
+
+    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
+        return ABSENT, None
+
+    def show(self, content: Any) -> Any:
+        return ABSENT
+
+
+ANY: Final = Node()
+UNKNOWN: Final = Unknown()
 
 
 class Refused(Exception):
@@ -60,10 +198,11 @@ def first_refusal(node: Node, value: Any, refusal: Refusal) -> Refusal:
 class Frame:
     """An open container: its node, and what its complete children have become."""
 
-    __slots__ = ("_base", "_outer", "_size", "below", "container", "made", "node", "step")
+    __slots__ = ("_base", "_outer", "_size", "below", "container", "made", "node", "path", "step")
 
-    def __init__(self, node: Node, container: Any) -> None:
+    def __init__(self, node: Node, container: Any, path: Path) -> None:
         self.container = container
+        self.path = path
         # Of a union the outer node is the union, the other one the type that is left of it.
         self._outer = self.node = node
         self.made: Any = type(container)()
@@ -106,30 +245,23 @@ class Frame:
     def _finish(self, step: str | int, value: Any, inner: Frame | None) -> Any:
         made = None
         if inner is not None and inner.container is value and type(value) is list:
-            made = self._close(step, inner)
+            inner.look(None)  # its last elements are complete, too
+            made = inner.made
         node = self.child(step)
         result, refusal = node.finish(value, made)
         if refusal is not None and not (self.node.is_quiet or self._outer.is_quiet):
-            raise Refused(first_refusal(node, value, refusal).below((step,)))
+            raise Refused(first_refusal(node, value, refusal).below((*self.path, step)))
         if type(self.made) is list:
             self.made.append(result)
         else:
             self.made[step] = result
         return result
 
-    def _close(self, step: str | int, inner: Frame) -> Any:
-        """Finish the last children of a list that has ended, and return all of them."""
-        try:
-            inner.look(None)
-        except Refused as refused:
-            raise Refused(refused.refusal.below((step,))) from None
-        return inner.made
-
     def child(self, step: str | int) -> Node:
         """Return the node of a child; a key that is forbidden raises `Refused`."""
         node = self.node.child(step)
         if isinstance(node, Refusal):
-            raise Refused(node.below((step,)))
+            raise Refused(node.below((*self.path, step)))
         return node
 
     def show(self, inner: Any) -> Any:
@@ -154,12 +286,11 @@ class Check:
     read, and `close` when the value is complete. Each raises `Refused` at the first violation.
     """
 
-    __slots__ = ("_frames", "_node", "_path", "_shown", "changed")
+    __slots__ = ("_frames", "_node", "_shown", "changed")
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._frames: list[Frame] = []
-        self._path: Path = ()
         # What the open string is shown as.
         self._shown: Any = ABSENT
         # True if `partial` may differ from the last one; the caller clears it.
@@ -176,53 +307,44 @@ class Check:
     def _look(self, value: Any, open_path: tuple[Any, ...]) -> None:
         frames, node = self._frames, self._node
         shown, self._shown = self._shown, ABSENT
-        self._path = open_path
         level = 0
-        try:
-            while isinstance(value, (dict, list)):
-                if level >= len(frames) or frames[level].container is not value:
-                    _refuse_start(node, value)
-                    frames[level:] = [Frame(node, value)]
-                    self.changed = True
-                frame = frames[level]
-                inner = frames[level + 1] if level + 1 < len(frames) else None
-                step = open_path[level] if level < len(open_path) else None
-                new = frame.look(step, inner)
-                level += 1
-                # The end of a string that was shown changes nothing.
-                if len(new) > 1 or any(type(made) is not str or made != shown for made in new):
-                    self.changed = True
-                if step is None or frame.below is None:
-                    break
-                node, value = frame.below, value[step]
-            del frames[level:]
-            if type(value) is str:
-                _refuse_start(node, value)
-                self._shown = node.show(value)
-                self.changed = self.changed or self._shown is not ABSENT
-        except Refused as refused:
-            raise Refused(refused.refusal.below(open_path[:level])) from None
+        while isinstance(value, (dict, list)):
+            if level >= len(frames) or frames[level].container is not value:
+                _refuse_start(node, value, open_path[:level])
+                frames[level:] = [Frame(node, value, open_path[:level])]
+                self.changed = True
+            frame = frames[level]
+            inner = frames[level + 1] if level + 1 < len(frames) else None
+            step = open_path[level] if level < len(open_path) else None
+            new = frame.look(step, inner)
+            level += 1
+            # The end of a string that was shown changes nothing.
+            if len(new) > 1 or any(type(made) is not str or made != shown for made in new):
+                self.changed = True
+            if step is None or frame.below is None:
+                break
+            node, value = frame.below, value[step]
+        del frames[level:]
+        if type(value) is str:
+            _refuse_start(node, value, open_path[:level])
+            self._shown = node.show(value)
+            self.changed = self.changed or self._shown is not ABSENT
 
     def begin_at(self, machine: Any, base: int = 0) -> None:
         """Check the number or literal that a machine is reading, or the last key, after a look.
 
         `base` is the number of frames around the checked value.
         """
-        frame = machine.frames[-1] if len(machine.frames) > base else None
         text = machine.pending_text
-        step: str | int | None = None
-        if frame is not None:
-            step = (frame.key if frame.count else None) if frame.is_object else frame.count
-        if text is None and not isinstance(step, str):
-            return
-        node, path = self._node, self._path[: len(self._frames) - 1]
-        try:
-            if step is not None and self._frames:
-                node, path = self._frames[-1].child(step), (*path, step)
-            if text is not None:
-                _refuse_start(node, None, kind_of_text(text))
-        except Refused as refused:
-            raise Refused(refused.refusal.below(path)) from None
+        node, path = self._node, ()
+        if len(machine.frames) > base and self._frames:
+            outer, frame = self._frames[-1], machine.frames[-1]
+            if frame.is_object and frame.count == 0 or not frame.is_object and text is None:
+                return
+            step = frame.key if frame.is_object else frame.count
+            node, path = outer.child(step), (*outer.path, step)
+        if text is not None:
+            _refuse_start(node, None, path, kind_of_text(text))
 
     def close(self, value: Any) -> Any:
         """Return what the complete value becomes."""
@@ -272,10 +394,10 @@ class Check:
         return check.partial()
 
 
-def _refuse_start(node: Node, value: Any, kind: int = 0) -> None:
+def _refuse_start(node: Node, value: Any, path: Path, kind: int = 0) -> None:
     refusal = node.refuse_start(value, kind)
     if refusal is not None:
-        raise Refused(refusal)
+        raise Refused(refusal.below(path))
 
 
 def cut_before(value: Any, path: Path) -> Any:

@@ -1,8 +1,8 @@
 """A JSON Schema as nodes: `properties`, `items` and local references lead to parts, which
 jsonschema-rs judges when they are complete.
 
-All other keywords, `anyOf` and `if` among them, wait for the end of the value they stand on; of
-`anyOf` and `oneOf` the kinds and strings that some alternative allows are known at once.
+All other keywords, `if` among them, wait for the end of the value they apply to. Of `anyOf` and
+`oneOf` the kinds that some alternative allows are known at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import quote as percent
 from urllib.parse import unquote
 
 from ..paths import ABSENT
-from .early import ANY, NAMES, Kind, Node, Result, kind_of
+from .check import ANY, NAMES, Kind, Node, Result, kind_of
 from .errors import Refusal, library, quote, refuse_key
 
 _HOME: Final = "jsonrill:///schema"
@@ -33,8 +33,8 @@ _ENTANGLED: Final = frozenset(
 )
 # Keywords that lead to parts, and those whose values are not schemas.
 _INSIDE: Final = frozenset(("properties", "additionalProperties", "items", "prefixItems"))
+_CHOICES: Final = frozenset(("anyOf", "oneOf"))
 _DATA: Final = frozenset(("default", "examples", "enum", "const"))
-_KIND_RULES: Final = ("const", "enum", "anyOf", "oneOf")
 
 
 class JsonSchemas:
@@ -50,9 +50,7 @@ class JsonSchemas:
         self.has_prefix = "2020-12" in dialect
         # Old drafts ignore what is beside a reference.
         self._is_old = "draft-06" in dialect or "draft-07" in dialect
-        self._nodes: dict[str, Node] = {}
-        # What `starts` returns for the targets of references.
-        self._starts: dict[str, tuple[int, set[str] | None]] = {}
+        self._nodes: dict[str, Node] = {"": ANY}
         self._source = source
         root = self._nodes[""] = JsonNode(self, "", self._compile(source))
         is_known = self.has_prefix or self._is_old or "2019-09" in dialect
@@ -66,8 +64,9 @@ class JsonSchemas:
     def node(self, pointer: str) -> Node:
         """Return the node of the part at a JSON Pointer."""
         if pointer not in self._nodes:
-            is_true = self.at(pointer) in (True, {})
-            self._nodes[pointer] = ANY if is_true else JsonNode(self, pointer)
+            self._nodes[pointer] = ANY  # for alternatives that refer to themselves
+            if self.at(pointer) not in (True, {}):
+                self._nodes[pointer] = JsonNode(self, pointer)
         return self._nodes[pointer]
 
     def at(self, pointer: str) -> Any:
@@ -79,7 +78,7 @@ class JsonSchemas:
         is_alone = self._is_old and isinstance(part, dict) and isinstance(part.get("$ref"), str)
         return {"$ref": part["$ref"]} if is_alone else part
 
-    def target(self, part: dict[str, Any]) -> str | None:
+    def _target(self, part: dict[str, Any]) -> str | None:
         """Return the pointer to which the reference of a part leads; None if it has none."""
         reference = part.get("$ref")
         if not isinstance(reference, str):
@@ -89,33 +88,17 @@ class JsonSchemas:
         except (LookupError, ValueError, TypeError):
             return None
 
-    def starts(self, part: Any) -> tuple[int, set[str] | None]:
-        """Return the kinds, and the strings if they are listed, that a part may allow."""
-        if not isinstance(part, dict):
-            return (0 if part is False else Kind.EVERY), None
-        kinds, texts = Kind.EVERY, None
-        target = self.target(part)
-        if target is not None:
-            if target not in self._starts:
-                # For references in a circle: until more is known, everything is allowed.
-                self._starts[target] = Kind.EVERY, None
-                self._starts[target] = self.starts(self.at(target))
-            kinds, texts = self._starts[target]
-        if "type" in part:
-            types = part["type"] if isinstance(part["type"], list) else [part["type"]]
-            kinds &= reduce(or_, (_TYPES[name] for name in types), 0)
-        listed = [part["const"]] if "const" in part else part.get("enum")
-        if listed is not None:
-            kinds &= reduce(or_, map(kind_of, listed), 0)
-            texts = {value for value in listed if isinstance(value, str)}
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in part:
-                some = [self.starts(choice) for choice in part[keyword]]
-                kinds &= reduce(or_, (start[0] for start in some))
-                strings = [start[1] for start in some if start[0] & Kind.STRING]
-                if texts is None and None not in strings:
-                    texts = {text for listed in strings for text in listed or ()}
-        return kinds, texts
+    def chain(self, pointer: str) -> dict[str, dict[str, Any]]:
+        """Return the part at a JSON Pointer and those that its references lead to, by pointer."""
+        parts: dict[str, dict[str, Any]] = {}
+        target: str | None = pointer
+        while target is not None and target not in parts:
+            part = self.at(target)
+            if isinstance(part, bool):
+                part = {} if part else {"enum": []}
+            parts[target] = part
+            target = self._target(part)
+        return parts
 
     def validator(self, pointer: str) -> Any:
         """Return the validator of the part at a JSON Pointer."""
@@ -137,44 +120,48 @@ class JsonSchemas:
 class JsonNode(Node):
     """A part of a JSON Schema."""
 
-    __slots__ = (
-        "_inside_at",
-        "_is_simple",
-        "_part",
-        "_pointer",
-        "_schemas",
-        "_validator",
-        "inside",
-    )
+    __slots__ = ("_inside_at", "_is_simple", "_pointer", "_rule", "_schemas", "_types",
+                 "_validator", "inside")  # fmt: skip
 
     def __init__(self, schemas: JsonSchemas, pointer: str, validator: Any = None) -> None:
         Node.__init__(self)
-        part = schemas.at(pointer)
         self._schemas, self._pointer, self._validator = schemas, pointer, validator
-        self._part: dict[str, Any] = part if isinstance(part, dict) else {}
-        self.kinds, texts = schemas.starts(part)
-        self.texts = None if texts is None else sorted(texts)
-        self.text_rule = "const" if "const" in self._part else "enum"
+        chain = schemas.chain(pointer)
         # The part, after references, with the rules for the inside, and where it is.
-        self.inside, self._inside_at = self._part, pointer
-        seen: set[str] = set()
-        while _INSIDE.isdisjoint(self.inside) and self._inside_at not in seen:
-            seen.add(self._inside_at)
-            target = schemas.target(self.inside)
-            if target is not None:
-                part = schemas.at(target)
-                self.inside, self._inside_at = part if isinstance(part, dict) else {}, target
+        self.inside: dict[str, Any] = {}
+        self._inside_at = pointer
+        # For messages: the keyword that restricts the kinds, and the names of the types.
+        self._rule, self._types = "type", ""
+        for place, part in reversed(chain.items()):
+            self._restrict(part, place)
+            if not _INSIDE.isdisjoint(part):
+                self.inside, self._inside_at = part, place
+        part = chain[pointer]
         # The kind alone decides: nothing is left to judge.
-        self._is_simple = _ANNOTATIONS.issuperset(self._part) and self._part.get("type") in _SIMPLE
+        self._is_simple = _ANNOTATIONS.issuperset(part) and part.get("type") in _SIMPLE
+
+    def _restrict(self, part: dict[str, Any], place: str) -> None:
+        """Allow only the kinds and strings that a part of the schema allows."""
+        listed = [part["const"]] if "const" in part else part.get("enum")
+        if listed is not None:
+            self.text_rule = "const" if "const" in part else "enum"
+            self._rule = self.text_rule if listed else "false"
+            self.kinds &= reduce(or_, map(kind_of, listed), 0)
+            self.texts = sorted({value for value in listed if isinstance(value, str)})
+        for keyword in _CHOICES & part.keys():
+            choices = range(len(part[keyword]))
+            nodes = [self._schemas.node(f"{place}/{keyword}/{choice}") for choice in choices]
+            self.kinds &= reduce(or_, (node.kinds for node in nodes))
+            self._rule = keyword
+        if "type" in part:
+            types = part["type"] if isinstance(part["type"], list) else [part["type"]]
+            self.kinds &= reduce(or_, (_TYPES[name] for name in types), 0)
+            self._rule, self._types = "type", " or ".join(types)
 
     def refuse_kind(self, kind: int) -> Refusal:
-        types = self._part.get("type")
-        if types is None:
-            rule = "type" if "$ref" in self._part else "false"
-            rule = next((keyword for keyword in _KIND_RULES if keyword in self._part), rule)
-            return Refusal(rule, f"{NAMES[kind]} is not allowed")
-        names = " or ".join(types) if isinstance(types, list) else types
-        return Refusal("type", f"expected {names} but got {NAMES[kind]}")
+        if not self._types:
+            return Refusal(self._rule, f"{NAMES[kind]} is not allowed")
+        return Refusal("type", f"expected {self._types} but got {NAMES[kind]}")
 
     def finish(self, value: Any, made: list[Any] | None = None) -> Result:
         if self._is_simple and self.kinds & kind_of(value):
