@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from decimal import Decimal
 from typing import Any
@@ -134,16 +133,6 @@ def test_a_number_that_is_refused_has_begun_all_the_same() -> None:
     assert parser.pending == (("n",), text[6:-1], 6)
 
 
-@pytest.mark.parametrize("text, pending", [('{"n": trx', "tr"), ('{"n": nul!', "nul")])
-def test_a_literal_that_is_refused_is_what_was_pending(text: str, pending: str) -> None:
-    for cut in cuttings(text):
-        parser = Parser()
-        with pytest.raises(InvalidJSON):
-            for piece in cut:
-                parser.feed(piece)
-        assert parser.pending == (("n",), pending, 6)
-
-
 def test_updates_and_calls_say_the_same_of_a_violation() -> None:
     text = '{\n "a": [{"x": 1},\n  {"y": {\n}}]\n}'
     [expected] = errors(text, schema=SCHEMA)
@@ -161,9 +150,3 @@ def test_updates_and_calls_say_the_same_of_a_violation() -> None:
         call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": piece}}
         calls.feed({"id": "m", "choices": [{"delta": {"tool_calls": [call]}}]})
     assert calls.calls[0].error == expected
-
-
-def test_an_error_travels_with_an_update() -> None:
-    [update] = PartialStream("BATCH").feed("[1, }")
-    copy = pickle.loads(pickle.dumps(update))
-    assert copy.error == update.error and json.loads(copy.to_json())["error"] == update.error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import copy
-import json
 import pickle
 import sys
 from decimal import Decimal
@@ -16,7 +15,6 @@ from jsonrill import (
     Document,
     Fragment,
     InvalidJSON,
-    JsonrillError,
     LimitExceeded,
     Limits,
     Parser,
@@ -43,92 +41,6 @@ def refusal(pieces: Any, **options: Any) -> InvalidJSON | LimitExceeded:
 
 
 # ---- fragments ----
-
-FRAGMENTS: list[tuple[str, list[tuple[Any, ...]]]] = [
-    ("{}", [("StartObject", ()), ("EndObject", ()), ("JsonComplete", ())]),
-    ("[]", [("StartArray", ()), ("EndArray", ()), ("JsonComplete", ())]),
-    ('""', [("StartString", ()), ("CompleteString", (), None, ""), ("JsonComplete", ())]),
-    (
-        '"aé"',
-        [("StartString", ()), ("PartialString", (), "aé"), ("CompleteString", (), None, "aé")]
-        + [("JsonComplete", ())],
-    ),
-    ("12", [("CompleteNumber", (), "12", 12), ("JsonComplete", ())]),
-    ("-0", [("CompleteNumber", (), "-0", 0), ("JsonComplete", ())]),
-    ("-0.0", [("CompleteNumber", (), "-0.0", -0.0), ("JsonComplete", ())]),
-    ("1e5", [("CompleteNumber", (), "1e5", 1e5), ("JsonComplete", ())]),
-    ("1.50E-03", [("CompleteNumber", (), "1.50E-03", 0.0015), ("JsonComplete", ())]),
-    ("true", [("CompleteBoolean", (), None, True), ("JsonComplete", ())]),
-    ("false", [("CompleteBoolean", (), None, False), ("JsonComplete", ())]),
-    ("null", [("CompleteNull", ()), ("JsonComplete", ())]),
-    (
-        " \t\r\n[ 1 , null ] \n",
-        [("StartArray", ()), ("CompleteNumber", (0,), "1", 1), ("CompleteNull", (1,))]
-        + [("EndArray", ()), ("JsonComplete", ())],
-    ),
-    (
-        '{"a":{"b":[true,{}]},"c":"x"}',
-        [
-            ("StartObject", ()),
-            ("Key", (), None, "a"),
-            ("StartObject", ("a",)),
-            ("Key", ("a",), None, "b"),
-            ("StartArray", ("a", "b")),
-            ("CompleteBoolean", ("a", "b", 0), None, True),
-            ("StartObject", ("a", "b", 1)),
-            ("EndObject", ("a", "b", 1)),
-            ("EndArray", ("a", "b")),
-            ("EndObject", ("a",)),
-            ("Key", (), None, "c"),
-            ("StartString", ("c",)),
-            ("PartialString", ("c",), "x"),
-            ("CompleteString", ("c",), None, "x"),
-            ("EndObject", ()),
-            ("JsonComplete", ()),
-        ],
-    ),
-    (
-        '[[],[[]],"s",[0]]',
-        [
-            ("StartArray", ()),
-            ("StartArray", (0,)),
-            ("EndArray", (0,)),
-            ("StartArray", (1,)),
-            ("StartArray", (1, 0)),
-            ("EndArray", (1, 0)),
-            ("EndArray", (1,)),
-            ("StartString", (2,)),
-            ("PartialString", (2,), "s"),
-            ("CompleteString", (2,), None, "s"),
-            ("StartArray", (3,)),
-            ("CompleteNumber", (3, 0), "0", 0),
-            ("EndArray", (3,)),
-            ("EndArray", ()),
-            ("JsonComplete", ()),
-        ],
-    ),
-    (
-        '{"":1,"\\u0061\\n.b":2}',
-        [
-            ("StartObject", ()),
-            ("Key", (), None, ""),
-            ("CompleteNumber", ("",), "1", 1),
-            ("Key", (), None, "a\n.b"),
-            ("CompleteNumber", ("a\n.b",), "2", 2),
-            ("EndObject", ()),
-            ("JsonComplete", ()),
-        ],
-    ),
-]
-
-
-@pytest.mark.parametrize("text, expected", FRAGMENTS, ids=[text for text, _ in FRAGMENTS])
-def test_the_fragments_of_a_text(text: str, expected: list[tuple[Any, ...]]) -> None:
-    want = [Fragment(*fields) for fields in expected]
-    assert parse(text) == want
-    for pieces in cuttings(text):
-        fragments = [fields[:4] for fields in outcome(pieces).fragments]
-        assert fragments == [fields[:4] for fields in merged(want)]
 
 
 def test_each_fragment_comes_with_the_character_that_makes_it_certain() -> None:
@@ -176,79 +88,41 @@ def test_an_offset_is_where_the_token_began() -> None:
 # text, offset, line, column, path, what was expected, what came instead
 REFUSED: list[tuple[str, int, int, int, tuple[str | int, ...], str, str]] = [
     ("}", 0, 1, 1, (), "a value", "'}'"),
-    ("]", 0, 1, 1, (), "a value", "']'"),
-    (",", 0, 1, 1, (), "a value", "','"),
-    (":", 0, 1, 1, (), "a value", "':'"),
-    ("x", 0, 1, 1, (), "a value", "'x'"),
-    ("'a'", 0, 1, 1, (), "a value", '"\'"'),
-    ("+1", 0, 1, 1, (), "a value", "'+'"),
-    (".5", 0, 1, 1, (), "a value", "'.'"),
     ("NaN", 0, 1, 1, (), "a value", "'N'"),
-    ("Infinity", 0, 1, 1, (), "a value", "'I'"),
     ("-Infinity", 1, 1, 2, (), "a digit", "'I'"),
     ("\ufeff1", 0, 1, 1, (), "a value", "'\\ufeff'"),
-    ("\xa01", 0, 1, 1, (), "a value", "'\\xa0'"),
-    ("\x0b1", 0, 1, 1, (), "a value", "'\\x0b'"),
-    ("\n\n x", 3, 3, 2, (), "a value", "'x'"),
     ("\r\n\r\n x", 5, 3, 2, (), "a value", "'x'"),
     ("trux", 3, 1, 4, (), "'true'", "'x'"),
-    ("True", 0, 1, 1, (), "a value", "'T'"),
-    ("nil", 1, 1, 2, (), "'null'", "'i'"),
     ("fals ", 4, 1, 5, (), "'false'", "' '"),
     ("[tru]", 4, 1, 5, (0,), "'true'", "']'"),
-    ("truee", 4, 1, 5, (), "the end of the text", "'e'"),
     ("-", 1, 1, 2, (), "a digit", ""),
-    ("-x", 1, 1, 2, (), "a digit", "'x'"),
-    ("1.", 2, 1, 3, (), "a digit", ""),
     ("1.e1", 2, 1, 3, (), "a digit", "'e'"),
-    ("1ex", 2, 1, 3, (), "a digit", "'x'"),
     ("1e+-", 3, 1, 4, (), "a digit", "'-'"),
     ("[-]", 2, 1, 3, (0,), "a digit", "']'"),
-    ('{"a": 1.}', 8, 1, 9, ("a",), "a digit", "'}'"),
-    ("{}}", 2, 1, 3, (), "the end of the text", "'}'"),
-    ('"a" "b"', 4, 1, 5, (), "the end of the text", "'\"'"),
     ("1 2", 2, 1, 3, (), "the end of the text", "'2'"),
     ("{]", 1, 1, 2, (), "a key or '}'", "']'"),
-    ("{,", 1, 1, 2, (), "a key or '}'", "','"),
     ("{a", 1, 1, 2, (), "a key or '}'", "'a'"),
-    ("{1", 1, 1, 2, (), "a key or '}'", "'1'"),
     ('{"a"1', 4, 1, 5, ("a",), "':'", "'1'"),
-    ('{"a"}', 4, 1, 5, ("a",), "':'", "'}'"),
-    ('{"a" "b"', 5, 1, 6, ("a",), "':'", "'\"'"),
-    ('{"a"::', 5, 1, 6, ("a",), "a value", "':'"),
     ('{"a":}', 5, 1, 6, ("a",), "a value", "'}'"),
-    ('{"a":,', 5, 1, 6, ("a",), "a value", "','"),
     ('{"a":1]', 6, 1, 7, (), "',' or '}'", "']'"),
-    ('{"a":1 "b"', 7, 1, 8, (), "',' or '}'", "'\"'"),
     ('{"a":1,}', 7, 1, 8, (), "a key", "'}'"),
-    ('{"a":1,,', 7, 1, 8, (), "a key", "','"),
     ('{"a":1,2', 7, 1, 8, (), "a key", "'2'"),
     ("[}", 1, 1, 2, (0,), "a value or ']'", "'}'"),
-    ("[,", 1, 1, 2, (0,), "a value or ']'", "','"),
-    ("[1}", 2, 1, 3, (), "',' or ']'", "'}'"),
     ("[1 2", 3, 1, 4, (), "',' or ']'", "'2'"),
     ("[1:2", 2, 1, 3, (0,), "',' or ']'", "':'"),
     ("[1,]", 3, 1, 4, (1,), "a value", "']'"),
-    ("[1,,", 3, 1, 4, (1,), "a value", "','"),
     ('{"a":[{"b":[0,x', 14, 1, 15, ("a", 0, "b", 1), "a value", "'x'"),
     ('{"a.b": [x', 9, 1, 10, ("a.b", 0), "a value or ']'", "'x'"),
     ('{\n  "a": [\n    1,\n    x', 22, 4, 5, ("a", 1), "a value", "'x'"),
     ('"a\nb"', 2, 1, 3, (), "no control character in a string", "'\\n'"),
-    ('"\x00', 1, 1, 2, (), "no control character in a string", "'\\x00'"),
     ('["a", "\x1f', 7, 1, 8, (1,), "no control character in a string", "'\\x1f'"),
     ('{"a\t', 3, 1, 4, (), "no control character in a string", "'\\t'"),
     ('"\\x', 2, 1, 3, (), "an escape", "'x'"),
-    ('"\\U', 2, 1, 3, (), "an escape", "'U'"),
-    ('"\\\n', 2, 1, 3, (), "an escape", "'\\n'"),
     ('"\\é', 2, 1, 3, (), "an escape", "'é'"),
-    ('"\\ux', 3, 1, 4, (), "a hexadecimal digit", "'x'"),
-    ('"\\u123g', 6, 1, 7, (), "a hexadecimal digit", "'g'"),
     ('"\\u12"', 5, 1, 6, (), "a hexadecimal digit", "'\"'"),
     ('"\\u+123', 3, 1, 4, (), "a hexadecimal digit", "'+'"),
-    ('"\\u١234', 3, 1, 4, (), "a hexadecimal digit", "'١'"),
     ('"\\ud83d\\x', 8, 1, 9, (), "an escape", "'x'"),
     ('"\\ud83d\\ud', 10, 1, 11, (), "the end of the string", ""),
-    ('"\\ud83d\\udx', 10, 1, 11, (), "a hexadecimal digit", "'x'"),
     ('"\\ud83d\\udeg', 11, 1, 12, (), "a hexadecimal digit", "'g'"),
     ('{"\\q', 3, 1, 4, (), "an escape", "'q'"),
     ("", 0, 1, 1, (), "a value", ""),
@@ -262,12 +136,10 @@ REFUSED: list[tuple[str, int, int, int, tuple[str | int, ...], str, str]] = [
     ('{"a"', 4, 1, 5, ("a",), "':'", ""),
     ('{"a":', 5, 1, 6, ("a",), "a value", ""),
     ('{"a":1', 6, 1, 7, ("a",), "',' or '}'", ""),
-    ('{"a":1 ', 7, 1, 8, (), "',' or '}'", ""),
     ('{"a":1,', 7, 1, 8, (), "a key", ""),
     ('"a', 2, 1, 3, (), "the end of the string", ""),
     ('"a\\', 3, 1, 4, (), "the end of the string", ""),
     ('["a\\u00', 7, 1, 8, (0,), "the end of the string", ""),
-    ("[nul", 4, 1, 5, (0,), "'null'", ""),
 ]
 
 
@@ -290,17 +162,6 @@ def test_a_message_names_the_path() -> None:
     assert str(refusal(['{"a": {"b c": [0, 1x'])) == (
         """expected ',' or ']' but got 'x' at character 19, in root.a["b c"][1]"""
     )
-
-
-def test_each_text_of_the_table_is_refused_at_its_first_impossible_character() -> None:
-    for text, offset, *_, got in REFUSED:
-        parser = Parser()
-        for char in text[:offset]:
-            parser.feed(char)
-        if got:
-            with pytest.raises(InvalidJSON) as caught:
-                parser.feed(text[offset])
-            assert type(caught.value) is InvalidJSON
 
 
 # What may follow a valid beginning, so that json.loads can say whether it is one.
@@ -376,18 +237,7 @@ def test_an_error_can_be_copied_and_pickled() -> None:
             assert other.fragments == error.fragments
 
 
-def test_one_except_clause_catches_everything() -> None:
-    assert issubclass(InvalidJSON, (JsonrillError, ValueError))
-    assert issubclass(Truncated, InvalidJSON)
-    for error in (LimitExceeded, StreamClosed):
-        assert issubclass(error, JsonrillError) and not issubclass(error, ValueError)
-
-
 # ---- limits ----
-
-
-def lengthy(text: str) -> str:
-    return f'{{"k": [1, "{text}", 2]}}'
 
 
 def any_cutting(text: str) -> list[list[Any]]:
@@ -397,25 +247,16 @@ def any_cutting(text: str) -> list[list[Any]]:
 LIMITS: list[tuple[str, Limits, str, int]] = [
     ("depth", Limits(depth=0), "[]", 0),
     ("depth", Limits(depth=2), '[[1], {"a": [', 12),
-    ("depth", Limits(depth=3), '{"a":{"b":{"c":{"d":1}}}}', 15),
-    ("text", Limits(text=1), "12", 1),
     ("text", Limits(text=5), '"aaaaaaaaaaaa"', 5),
-    ("text", Limits(text=5), '"a" \n \n \n', 5),
     ("text", Limits(text=3), "true", 3),
     ("text", Limits(text=6), '"\\ud83d\\ude00"', 6),
-    ("text", Limits(text=4), "123456", 4),
-    ("text", Limits(text=12), lengthy("aaaa"), 12),
     ("string", Limits(string=0), '"a"', 1),
     ("string", Limits(string=3), '["abc", "abcd"]', 12),
     ("string", Limits(string=3), '{"abc": 1, "abcd": 1}', 15),
-    ("string", Limits(string=5), '"\\n\\n\\n"', 6),
     ("string", Limits(string=5), '"abcd\\n"', 6),
     ("string", Limits(string=9), '"\\ud83d\\ude00"', 10),
-    ("string", Limits(string=7), '"\\u00e9\\u00e9"', 8),
-    ("string", Limits(string=2), '"\xa0\xa0\xa0"', 3),
     ("number", Limits(number=3), "1234", 3),
     ("number", Limits(number=3), "[123, -12, -123]", 14),
-    ("number", Limits(number=5), "[1.5e3, 1.5e30]", 13),
     ("keys", Limits(keys=0), '{"a": 1}', 3),
     ("keys", Limits(keys=2), '{"a": {"b": 1, "c": 2}, "d": 3, "e": 4}', 34),
 ]
@@ -522,12 +363,6 @@ def test_a_number_that_parse_float_refuses_is_invalid(long: str) -> None:
         assert document.value == [long, Decimal("1.5")]
 
 
-def test_integers_are_exact_and_floats_are_those_of_the_standard_library() -> None:
-    text = "[123456789012345678901234567890, 0.1, 1e400, -1e400, 1e-400, 9007199254740993]"
-    values = [fragment.value for fragment in parse(text) if fragment.kind == "CompleteNumber"]
-    assert repr(values) == repr(json.loads(text))
-
-
 @pytest.mark.parametrize("huge", [sys.maxsize, 10**30])
 @pytest.mark.parametrize("limit", ["depth", "text", "string", "number", "keys"])
 def test_a_limit_may_be_beyond_all_bounds(limit: str, huge: int) -> None:
@@ -548,30 +383,19 @@ def test_limits_that_nothing_can_keep_are_a_value_error(bad: dict[str, int]) -> 
 @pytest.mark.parametrize(
     "text, pending",
     [
-        ("", None),
         (" ", None),
         ("1", ((), "1")),
-        ("-", ((), "-")),
         ("1.5e", ((), "1.5e")),
         ("12 ", None),
         ("t", ((), "t")),
-        ("fals", ((), "fals")),
         ("true", None),
-        ("[", None),
-        ("[1", ((0,), "1")),
         ("[1,", None),
         ("[1, nul", ((1,), "nul")),
-        ("[[0], 25", ((1,), "25")),
-        ('{"a": 1', (("a",), "1")),
         ('{"a": {"b.c": [0, {"d": -0.', (("a", "b.c", 1, "d"), "-0.")),
         ('{"a": tr', (("a",), "tr")),
-        ('{"a": true', None),
         ('{"a', None),
-        ('{"a"', None),
         ('"a', None),
-        ('"\\u00', None),
         ('["\\ud83d', None),
-        ("[1]", None),
     ],
 )
 def test_pending_is_the_number_or_literal_being_read(text: str, pending: Any) -> None:
@@ -587,22 +411,12 @@ def test_pending_is_the_number_or_literal_being_read(text: str, pending: Any) ->
 BYTES: list[tuple[bytes, int, str]] = [
     (b'"\xff"', 1, "0xff"),
     (b'"a\xc3"', 2, "0xc3"),
-    (b'"\x80"', 1, "0x80"),
-    (b'"\xc0\xaf"', 1, "0xc0"),
-    (b'"\xe0\x80\x80"', 1, "0xe0"),
     (b'"\xed\xa0\x80"', 1, "0xed"),
-    (b'"\xf4\x90\x80\x80"', 1, "0xf4"),
-    (b'"\xf5"', 1, "0xf5"),
     (b'"\xe2\x82x"', 1, "0xe2"),
-    (b'"\xf0\x9f\x98"', 1, "0xf0"),
     (b'["\xc3\xa9", \xff]', 6, "0xff"),
-    (b'{"\xc3\xa9\xff', 3, "0xff"),
-    (b'"\\u00\xff"', 5, "0xff"),
     (b'"\\ud83d\xff"', 7, "0xff"),
     (b"tru\xff", 3, "0xff"),
     (b"[12\xff", 3, "0xff"),
-    (b"[1,\n\n \xfe", 6, "0xfe"),
-    (b"\xff", 0, "0xff"),
     (b"\xef\xbb\xbf\xff", 0, "0xff"),
     (b'{"a":1}\xff', 7, "0xff"),
 ]
@@ -616,11 +430,6 @@ def test_bytes_that_are_not_utf_8_are_not_json(data: bytes, offset: int, byte: s
     assert type(error) is InvalidJSON
     assert (error.offset, error.expected) == (offset, "UTF-8")
     assert f"but got byte {byte} at character {offset}" in str(error)
-
-
-def test_the_line_of_a_bad_byte() -> None:
-    error = refusal([b"[1,\n\n \xfe"])
-    assert (error.line, error.column) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -656,23 +465,6 @@ def test_one_leading_bom_is_skipped_in_bytes_alone(text: str) -> None:
         assert outcome(pieces) == outcome([text])
     for wrong in (b"\xef\xbb\xbf" + with_bom, b" " + with_bom, ("\ufeff" + text)):
         assert type(refusal([wrong])) is InvalidJSON
-
-
-def test_a_bom_inside_a_string_is_a_character() -> None:
-    text = '"\ufeffa\ufeff"'
-    for pieces in cuttings(text.encode()):
-        assert outcome(pieces) == outcome([text])
-
-
-def test_what_is_not_a_bom_after_all() -> None:
-    for pieces in cuttings(b"\xef\xbb\xbc1"):
-        error = refusal(pieces)
-        assert "but got '\\ufefc'" in str(error) or "but got 'ﻼ'" in str(error)
-
-
-def test_other_encodings_are_refused() -> None:
-    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
-        assert type(refusal(['{"a": 1}'.encode(encoding)])) is InvalidJSON
 
 
 def test_anything_that_holds_bytes_or_text_will_do() -> None:
@@ -734,16 +526,6 @@ def test_nothing_can_be_fed_after_an_error(text: str) -> None:
     assert parser.flush() == []
 
 
-def test_nothing_can_be_fed_after_a_truncated_end() -> None:
-    parser = Parser()
-    parser.feed("[1")
-    with pytest.raises(Truncated):
-        parser.flush()
-    with pytest.raises(StreamClosed):
-        parser.feed("]")
-    assert parser.flush() == []
-
-
 def test_white_space_may_follow_the_end_of_the_value() -> None:
     parser = Parser()
     assert parser.feed("[]")[-1].kind == "JsonComplete"
@@ -762,14 +544,6 @@ def test_an_empty_piece_changes_nothing() -> None:
     text = '{"a\\n": ["\\u00e9", 12, true]}'
     pieces = [piece for char in by_character(text) for piece in ("", char, b"")]
     assert outcome(pieces) == outcome([text])
-
-
-def test_two_parsers_share_nothing() -> None:
-    one, other = Parser(), Parser()
-    one.feed('{"a": "x')
-    assert outcome(["[1]"]).error is None
-    assert [fragment.kind for fragment in other.feed("[]")][-1] == "JsonComplete"
-    assert one.feed('y"}')[0].path == ("a",)
 
 
 # ---- held back until whole ----

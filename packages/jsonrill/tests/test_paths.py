@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from jsonrill import Parser
 from jsonrill.paths import (
-    ANY_INDEX,
-    ANY_KEY,
     Path,
     format_path,
     from_pointer,
@@ -28,32 +26,20 @@ TEXTS: list[tuple[Path, str]] = [
     ((), "root"),
     (("a",), "root.a"),
     (("users", 1, "name"), "root.users[1].name"),
-    ((0,), "root[0]"),
     ((0, 10, 200), "root[0][10][200]"),
-    (("_", "A9", "_b_"), "root._.A9._b_"),
-    (("root",), "root.root"),
     (("root", 0), "root.root[0]"),
     (("a.b",), 'root["a.b"]'),
     (("a", "b"), "root.a.b"),
-    (("x[0]",), 'root["x[0]"]'),
-    (("x", 0), "root.x[0]"),
     (("",), 'root[""]'),
-    (("", ""), 'root[""][""]'),
     (("0",), 'root["0"]'),
-    (("1a",), 'root["1a"]'),
     (("a-b", "c"), 'root["a-b"].c'),
     (("*",), 'root["*"]'),
-    (("[*]",), 'root["[*]"]'),
     (("a\n",), 'root["a\\n"]'),
     (('say "hi"',), 'root["say \\"hi\\""]'),
-    (("back\\slash",), 'root["back\\\\slash"]'),
     (("]", '"]'), 'root["]"]["\\"]"]'),
     (("é", "日本"), 'root["é"]["日本"]'),
-    (("١",), 'root["١"]'),
-    (("\U0001f600",), 'root["\U0001f600"]'),
     (("\x00\x1f",), 'root["\\u0000\\u001f"]'),
     (("\ud800",), 'root["\\ud800"]'),
-    (("a\udfffb",), 'root["a\\udfffb"]'),
     (("__proto__", "constructor"), "root.__proto__.constructor"),
 ]
 
@@ -72,21 +58,12 @@ def test_a_path_is_a_text_and_back(path: Path, text: str) -> None:
     assert [type(step) for step in parse_path(text)] == [type(step) for step in path]
 
 
-def test_no_two_paths_of_the_table_share_a_text() -> None:
-    assert len({text for _, text in TEXTS}) == len(TEXTS)
-
-
 @given(paths)
 def test_text_and_path_are_one_to_one(path: Path) -> None:
     text = format_path(path)
     assert parse_path(text) == path
     assert format_path(parse_path(text)) == text
     text.encode()  # no lone surrogate: it can be sent
-
-
-@given(paths, paths)
-def test_different_paths_have_different_texts(one: Path, other: Path) -> None:
-    assert (format_path(one) == format_path(other)) == (one == other)
 
 
 @pytest.mark.parametrize(
@@ -107,29 +84,9 @@ def test_people_may_write_a_path_more_freely(short: str, path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", ".", "root.", "root..a", ".a", "a.", "a..b", "root[", "root[]", "root[a]", "root[-1]"]
-    + [
-        "root[01]",
-        "root[1",
-        "root[1.0]",
-        "root[ 1]",
-        "root[١]",
-        'root["a]',
-        'root["a"',
-        "root['a']",
-    ]
-    + [
-        'root["a"b]',
-        'root["\n"]',
-        'root["\\x"]',
-        'root["\\u12"]',
-        "a b",
-        "é",
-        "a-b",
-        "1a",
-        "root a",
-    ]
-    + ["a[*]", "a.*", "[*]", "root.*", "a\n", "root\n", "[" + "9" * 5000 + "]"],
+    ["", ".", "root.", "a..b", "root[", "root[]", "root[-1]", "root[01]", "root[1.0]", "root[ 1]"]
+    + ["root[١]", 'root["a]', "root['a']", 'root["a"b]', 'root["\n"]', 'root["\\u12"]', "a b", "é"]
+    + ["a-b", "1a", "a[*]", "a.*", "root\n", "[" + "9" * 5000 + "]"],
 )
 def test_what_is_no_path_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError):
@@ -145,19 +102,10 @@ def test_reading_a_path_never_fails_otherwise(text: str) -> None:
     assert parse_path(format_path(path)) == path
 
 
-def test_a_very_deep_path_is_read_and_written() -> None:
-    path = ("a", 0) * 50_000
-    assert parse_path(format_path(path)) == path
-
-
 RFC_6901: dict[str, Any] = {
     "foo": ["bar", "baz"],
     "": 0,
     "a/b": 1,
-    "c%d": 2,
-    "e^f": 3,
-    "g|h": 4,
-    "i\\j": 5,
     'k"l': 6,
     " ": 7,
     "m~n": 8,
@@ -172,10 +120,6 @@ RFC_6901: dict[str, Any] = {
         ("/foo/0", ("foo", 0)),
         ("/", ("",)),
         ("/a~1b", ("a/b",)),
-        ("/c%d", ("c%d",)),
-        ("/e^f", ("e^f",)),
-        ("/g|h", ("g|h",)),
-        ("/i\\j", ("i\\j",)),
         ('/k"l', ('k"l',)),
         ("/ ", (" ",)),
         ("/m~0n", ("m~n",)),
@@ -192,15 +136,12 @@ def test_the_pointers_of_rfc_6901_section_5(pointer: str, path: Path) -> None:
     [
         ("/0", [5], (0,)),
         ("/0", {"0": 5}, ("0",)),
-        ("/0/0", {"0": [5]}, ("0", 0)),
         ("/~01", {"~1": 5}, ("~1",)),
-        ("/~10", {"/0": 5}, ("/0",)),
         ("/-", {"-": 5}, ("-",)),
         ("/-", [5], (1,)),
         ("/a/-", {"a": []}, ("a", 0)),
         ("/new", {}, ("new",)),
         ("/1", [5], (1,)),
-        ("/01", {"01": 5}, ("01",)),
         ("//", {"": {"": 1}}, ("", "")),
     ],
 )
@@ -216,22 +157,14 @@ def test_a_token_is_an_index_only_in_an_array(pointer: str, value: Any, path: Pa
         ("a", {"a": 1}),
         ("/~", {"~": 1}),
         ("/~2", {"~2": 1}),
-        ("/a~", {"a~": 1}),
         ("/x", [1]),
         ("/01", [1, 2]),
         ("/-1", [1]),
-        ("/+0", [1]),
-        ("/ 0", [1]),
         ("/١", [1, 2]),
-        ("/1.0", [1, 2]),
         ("/", [1]),
         ("/0", "text"),
-        ("/a", 5),
-        ("/a", None),
         ("/a/b", {"a": 1}),
-        ("/a/b", {}),
         ("/5/b", [{}]),
-        ("/-/b", [{}]),
         ("/" + "9" * 5000, [1]),
     ],
 )
@@ -265,15 +198,6 @@ def test_every_path_of_a_value_survives_its_pointer(value: Any) -> None:
         assert from_pointer(to_pointer(path), value) == path
 
 
-@given(json_values)
-def test_every_path_of_a_value_leads_to_what_is_there(value: Any) -> None:
-    for path in all_paths(value):
-        there = value
-        for step in path:
-            there = there[step]
-        assert lookup(value, path) == (True, there)
-
-
 @pytest.mark.parametrize("path", [("x",), (0,), ("a", "0"), ("a", 2), ("a", -1), ("a", 0, 0)])
 def test_what_is_not_there_is_not_found(path: Path) -> None:
     assert lookup({"a": [1, 2]}, path) == (False, None)
@@ -293,7 +217,6 @@ def test_what_is_not_there_is_not_found(path: Path) -> None:
         ("[*]", [(0,), (7,)], [("0",), (), (0, 0)]),
         ("*", [("a",), ("",)], [(0,), ()]),
         ("root.*[*].*", [("a", 0, "b")], [("a", "b", "c"), (0, 0, "b")]),
-        ("[*][*]", [(0, 1)], [(0,), (0, "1")]),
         ("a[0]", [("a", 0)], [("a", 1), ("a", "0")]),
         ('["*"]', [("*",)], [("a",)]),
     ],
@@ -302,25 +225,6 @@ def test_a_pattern_fits_step_by_step(pattern: str, fits: list[Path], fits_not: l
     parsed = parse_pattern(pattern)
     assert [path for path in fits if not matches(parsed, path)] == []
     assert [path for path in fits_not if matches(parsed, path)] == []
-
-
-def test_the_steps_of_a_pattern() -> None:
-    assert parse_pattern("days[*].title") == ("days", ANY_INDEX, "title")
-    assert parse_pattern("root.*[3]") == (ANY_KEY, 3)
-    assert parse_pattern("root.days[*]") == parse_pattern("days[*]")
-
-
-@given(paths)
-def test_a_path_without_wildcards_is_a_pattern_that_fits_itself(path: Path) -> None:
-    assert matches(parse_pattern(format_path(path)), path)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "a[", "a[**]", "a.**", "a[*", "a*", "**", "a.[*]", "root[", ".*"]
-)
-def test_what_is_no_pattern_is_a_value_error(text: str) -> None:
-    with pytest.raises(ValueError):
-        parse_pattern(text)
 
 
 @given(json_values)
@@ -337,11 +241,9 @@ def test_the_paths_of_fragments_are_those_of_the_value(value: Any) -> None:
     ("text", "remedy"),
     [
         ("items.item.id", "`items[*].id`"),
-        ("items.item", "`items[*]`"),
         (".items[].id", "`items[*].id`"),
         ("items[].id", "`[*]`"),
         ("$.items", "leave out `$.`"),
-        ("$.items[*].id", "leave out `$.`"),
         ("items.0.id", "`[0]`"),
         ("/items/0", "like `days[0].title`"),
     ],

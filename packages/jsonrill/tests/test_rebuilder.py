@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonrill import Fragment, Parser, Rebuilder
 from jsonrill.errors import FragmentError
 from jsonrill.paths import format_path
-from support import ROOT, at, by_character, examples
+from support import ROOT, at, examples
 from support.documents import same, texts
 
 CASES = json.loads((ROOT / "cases" / "rebuilder.json").read_text("utf8"))["cases"]
@@ -32,10 +32,6 @@ def state(rebuilder: Rebuilder) -> tuple[Any, ...]:
 
 
 # ---- the pinned cases ----
-
-
-def test_each_case_has_a_name_of_its_own() -> None:
-    assert len(set(NAMES)) == len(NAMES) > 60
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -165,17 +161,6 @@ def test_the_senders_objects_are_not_kept() -> None:
         rebuilder.feed([wire])
         wire.clear()
     assert rebuilder.value == {"a": [1, "x"]}
-
-
-def test_two_rebuilders_of_the_same_fragments_share_nothing_that_grows() -> None:
-    one, other = Rebuilder(), Rebuilder()
-    parser = Parser()
-    for char in by_character('{"a": [{"b": "c"}, 1]}'):
-        fragments = parser.feed(char)
-        one.feed(fragments)
-        other.feed(fragments)
-        assert one.live is None or one.live is not other.live
-        assert one.live == other.live
 
 
 # ---- the dialect of the public generator, made from any document ----

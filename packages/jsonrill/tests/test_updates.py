@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import jsonrill.driver
 from jsonrill import PartialStream, Update, updates
-from jsonrill.deltas import apply_delta
 from jsonrill.partial_stream import Mode
 from support import by, examples, pieces
 from support.prefixes import texts
@@ -170,15 +169,6 @@ def test_a_source_that_fails_loses_nothing_that_was_held(error: BaseException) -
     asyncio.run(main())
 
 
-def test_a_sync_source_that_fails_loses_nothing_that_was_held() -> None:
-    source = Watched(['{"a": "x', "y"], fails=True)
-    all_updates: list[Update] = []
-    with pytest.raises(OSError, match="dead"):
-        for update in updates(iter_only(source), "REALTIME", every=60):
-            all_updates.append(update)
-    assert [update.data for update in all_updates] == [{"a": "x"}, {"a": "xy"}]
-
-
 def test_nothing_is_read_before_it_is_asked_for() -> None:
     source = Watched(['{"a": "x', "y", '"}'])
 
@@ -279,14 +269,6 @@ def test_what_is_no_number_of_seconds() -> None:
         updates(3, "REALTIME", every=1)  # type: ignore[call-overload]
     with pytest.raises(ValueError):
         updates("{}", "WHENEVER")  # type: ignore[call-overload]
-
-
-def test_a_client_that_applies_deltas_sees_what_the_stream_sees() -> None:
-    state: dict[Any, Any] = {}
-    for update in updates(by(2, TEXT), "REALTIME", send="delta"):
-        assert update.delta is not None
-        state[update.index] = apply_delta(state.get(update.index), update.delta)
-    assert list(state.values()) == json.loads(TEXT)
 
 
 def test_a_doomed_generation_is_stopped_at_once() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from jsonrill import PartialStream, updates
+from jsonrill import PartialStream
 from jsonrill.partial_stream import Mode
 from jsonrill.paths import lookup, matches, parse_pattern
 from support import examples, pieces
@@ -101,16 +101,6 @@ def test_a_partial_model_has_no_more_than_the_data() -> None:
         emitted = [update for piece in pieces for update in stream.feed(piece)]
         assert [update.model and update.model.name for update in emitted] == [None, "a.txt"]
         assert [update.data.get("name") for update in emitted] == [None, "a.txt"]
-
-
-def test_each_declared_name_has_its_own_mode_and_the_option_holds_where_it_is_used() -> None:
-    text = '{"title": {"t": "Rome", "u": "x"}, "items": [{"t": "eat"}]}'
-    emitted = run(list(text), {"title": "REALTIME", "items": "ONE-BY-ONE"},  # type: ignore[arg-type]
-                entity=["title", "items"], only_complete="t")  # fmt: skip
-    assert [update.data for update in emitted if update.entity == "title"][:2] == [
-        {"t": "Rome"}, {"t": "Rome", "u": ""},
-    ]  # fmt: skip
-    assert [update.data for update in emitted if update.entity == "items"] == [{"t": "eat"}]
 
 
 @pytest.mark.parametrize("value", [5, b"a", [5], {"a": "b"}, [""], "", "a..b", ".a", None])
@@ -212,28 +202,3 @@ def test_an_option_that_no_mode_uses_is_refused() -> None:
                 continue
             with pytest.raises(ValueError, match=f"^{name} is for the mode.*, not for {mode}$"):
                 PartialStream(mode, schema={}, **{name: value})
-
-
-def test_an_option_that_one_of_the_modes_uses_is_not_refused() -> None:
-    updates("{}", {"a": "ONE-BY-ONE"}, entity=["a", "b"], early_literals=True)  # b is REALTIME
-
-
-@pytest.mark.parametrize(
-    "pattern, message",
-    [
-        (".*", "not a path: '.*'; for any key write `*`"),
-        (".a", "not a path: '.a'; write it like `days[0].title`"),
-        ("a..b", "not a path: 'a..b', from '..b' on"),
-        ("root..a", "not a path: 'root..a', from '..a' on"),
-        ("root.$a", "not a path: 'root.$a', from '.$a' on"),
-        ("$.a", "not a path: '$.a'; leave out `$.`"),
-        ("a.[*]", "not a path: 'a.[*]', from '.[*]' on"),
-        ("a[]", "not a path: 'a[]'; for any element write `[*]`"),
-        ("*.-", "not a path: '*.-', from '.-' on"),
-        ("-.a", "not a path: '-.a', from '-.a' on"),
-    ],
-)
-def test_a_pattern_that_is_none_is_quoted_as_it_was_written(pattern: str, message: str) -> None:
-    with pytest.raises(ValueError) as error:
-        PartialStream(entity=pattern)
-    assert str(error.value) == message

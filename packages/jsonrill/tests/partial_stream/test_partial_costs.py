@@ -45,7 +45,7 @@ def drips(mode: Mode, shape: str, **options: Any) -> Any:
 @few(10)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", MODES)
-def test_time_is_linear(mode: Mode, shape: str) -> None:
+def test_p8_time_is_linear(mode: Mode, shape: str) -> None:
     options: dict[str, Any] = {"entity": "colors"} if shape == "outside" else {}
     is_flat(drips(mode, shape, **options), large=60_000)
 
@@ -53,7 +53,7 @@ def test_time_is_linear(mode: Mode, shape: str) -> None:
 @few(5)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
-def test_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> None:
+def test_p8_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> None:
     def start(size: int) -> Callable[[], object]:
         step = drips(mode, shape, send="delta")(size)
         return lambda: [update.to_dict() for update in step()]
@@ -62,7 +62,7 @@ def test_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> None
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_end_is_linear(mode: Mode) -> None:
+def test_p8_the_end_is_linear(mode: Mode) -> None:
     """In all modes and shapes, text in one piece and the end of the stream included."""
     for make in SHAPES.values():
         is_linear(partial(whole, mode, make), 2_000, bound=9)
@@ -82,7 +82,7 @@ def test_depth_costs_nothing_until_somebody_looks() -> None:
     is_flat(start, small=100, large=10_000)
 
 
-def test_finished_entities_are_not_kept_by_the_stream() -> None:
+def test_p8_finished_entities_are_not_kept_by_the_stream() -> None:
     stream = PartialStream("REALTIME")
     stream.feed("[")
     tracemalloc.start()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from jsonrill import Limits, PartialStream, Update, partial
 from jsonrill.partial_stream import Mode
-from support import by, by_character, cuttings
+from support import by, cuttings
 from support.documents import is_prefix
 from support.streams import MODES, check_law, run
 
@@ -177,15 +176,6 @@ def test_limits(mode: Mode, limits: Limits, text: str, known: Any) -> None:
     assert ends(text, mode, limits=limits) == [error(known, 0, "LIMIT_EXCEEDED")]
 
 
-def test_bytes_that_are_no_utf8() -> None:
-    raw = b'{"a": "x\xff"}'
-    for pieces in ([raw], by_character(raw), by(3, raw)):
-        [update] = [u for u in run(pieces, "REALTIME") if u.status == "ERROR"]
-        assert update.data == {"a": "x"}
-    [update] = run([b'{"a": "\xf0\x9f'], "ONE-BY-ONE")
-    assert (update.status, update.data) == ("ERROR", {"a": ""})
-
-
 def test_each_mode_sends_the_delta_of_an_error() -> None:
     for mode in MODES:
         update = run(['{"a": "x'], mode, send="both")[-1]
@@ -239,46 +229,11 @@ def test_a_zero_value_whose_value_never_comes() -> None:
         check_law(updates)
 
 
-def test_numbers_that_python_does_not_convert() -> None:
-    limits, text = Limits(number=10**6), "[" + "9" * 5000 + "]"
-    for options in ({}, {"schema": {"type": "string"}}):
-        ends = [
-            [u.to_dict() for u in run(pieces, "REALTIME", limits=limits, **options) if is_end(u)]
-            for pieces in ([text], by(1000, text), [text[:-1], "]"])
-        ]
-        assert ends[0] == ends[1] == ends[2]
-        assert ends[0][-1]["error"]["code"] == "LIMIT_EXCEEDED"
-        assert ("index" in ends[0][-1]) is not bool(options)
-
-
-def test_rules_may_be_any_iterable() -> None:
-    rules = (rule for rule in ["commas", "cut-off"])
-    assert [u.data for u in run(['{"a": [1, 2,], "b": 3'], "BATCH", repair=rules)] == [
-        [{"a": [1, 2]}]
-    ]
-
-
 def test_prose_that_begins_with_a_number_is_not_shown() -> None:
     for pieces in cuttings('1. First: {"a": 1}'):
         updates = run(pieces, "REALTIME", repair=True)
         assert [(u.index, u.data) for u in updates if is_end(u)] == [(0, {"a": 1})]
         assert all(isinstance(u.data, dict) for u in updates)
-
-
-def test_errors_as_json() -> None:
-    [update] = PartialStream("BATCH").feed("?")
-    assert json.loads(update.to_json()) == {
-        "status": "ERROR",
-        "data": [],
-        "error": {
-            "code": "INVALID_JSON",
-            "message": "expected a value but got '?' at character 0, in root",
-            "offset": 0,
-            "line": 1,
-            "column": 1,
-            "path": "root",
-        },
-    }
 
 
 def test_a_number_that_may_have_no_digit_is_an_error_with_repair_too() -> None:

@@ -36,7 +36,9 @@ def cut_texts(draw: st.DrawFn) -> list[str]:
 @pytest.mark.parametrize("mode", MODES[1:])
 @examples(40)
 @given(parts=cut_texts())
-def test_each_entity_is_completed_once_and_grows_into_its_end(mode: Mode, parts: list[str]) -> None:
+def test_p2_each_entity_is_completed_once_and_grows_into_its_end(
+    mode: Mode, parts: list[str]
+) -> None:
     whole = entities(json.loads("".join(parts)))
     stream = PartialStream(mode)
     per_call = [stream.feed(part) for part in parts] + [stream.flush()]
@@ -117,7 +119,7 @@ def bad_texts(draw: st.DrawFn) -> str:
 @pytest.mark.parametrize("mode", MODES)
 @examples(50)
 @given(text=bad_texts(), data=st.data())
-def test_ends_and_errors_do_not_depend_on_the_cutting(
+def test_p1_ends_and_errors_do_not_depend_on_the_cutting(
     mode: Mode, text: str, data: st.DataObject
 ) -> None:
     expected = repr(finals(run([text], mode)))
@@ -180,7 +182,7 @@ OPTIONS = {"REALTIME": st.builds(operator.or_, FLAGS, HOLDING), "PROGRESSIVE": H
 @pytest.mark.parametrize("mode", MODES)
 @examples(50)
 @given(text=st.one_of(texts(), bad_texts()), data=st.data())
-def test_the_law_of_deltas(mode: Mode, text: str, data: st.DataObject) -> None:
+def test_p7_the_law_of_deltas(mode: Mode, text: str, data: st.DataObject) -> None:
     parts, options = data.draw(pieces(text)), data.draw(OPTIONS.get(mode, st.just({})))
     updates = run(parts, mode, send="both", **options)
     check_law(updates)
@@ -223,7 +225,7 @@ def test_entities_under_a_pattern(members: dict[str, list[Any]], data: st.DataOb
 @pytest.mark.parametrize("mode", MODES)
 @examples(50)
 @given(text=st.one_of(st.text(max_size=30), st.binary(max_size=30)), data=st.data())
-def test_nothing_is_ever_raised(mode: Mode, text: str | bytes, data: st.DataObject) -> None:
+def test_p9_nothing_is_ever_raised(mode: Mode, text: str | bytes, data: st.DataObject) -> None:
     parts: list[Any] = data.draw(pieces(text))
     options: dict[str, Any] = {
         "repair": data.draw(st.booleans()),

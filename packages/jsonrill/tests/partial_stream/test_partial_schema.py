@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
-from jsonrill import Limits, PartialStream, Update, updates
-from jsonrill.deltas import apply_delta
+from jsonrill import PartialStream, Update, updates
 from jsonrill.partial_stream import Mode
 from jsonrill.schema import is_partial
 from support import cuttings, examples, pieces
@@ -148,15 +147,6 @@ def test_a_violation_and_then_bad_json() -> None:
         assert second["data"] is None
 
 
-def test_a_violation_and_then_a_limit() -> None:
-    for size in range(11, 15):
-        ended = same_ends('[{"name": true}]', "ONE-BY-ONE", schema=SCHEMA, limits=Limits(text=size))
-        assert [(e.get("index"), e["error"]["code"]) for e in ended] == [
-            (0, "INVALID_SCHEMA"), (None, "LIMIT_EXCEEDED"),
-        ]  # fmt: skip
-        assert "character 10" in ended[0]["error"]["message"]
-
-
 VIOLATES = '{"colors": [{"hex": "#1", "size": 2}, {"hex": "#2", "size": {}}]}'
 
 
@@ -189,17 +179,6 @@ def test_partial_models() -> None:
         [update] = stream.feed('"}]}')
         assert update.model == Palette(colors=[Color(hex="#1")])
         assert is_partial(first.model) and not is_partial(update.model)
-
-
-def test_a_model_is_made_when_it_is_read_and_shows_its_own_time() -> None:
-    text = '{"colors": [{"hex": "#1", "size": 1}, {"hex": "#2"}], "name": "ab"}'
-
-    class Named(Palette):
-        name: str = ""
-
-    at_once = [(u.status, repr(u.model)) for u in run_each(text, Named)]
-    kept = list(run_each(text, Named))
-    assert [(u.status, repr(u.model)) for u in reversed(kept)] == at_once[::-1]
 
 
 def test_after_an_error_or_a_truncation_the_model_is_the_last_good_one() -> None:
@@ -307,11 +286,6 @@ def test_zero_values() -> None:
     assert update.delta == [["remove", "/n"]]
 
 
-def test_without_the_option_there_are_no_zero_values() -> None:
-    updates = run(list('{"hex": "a"}'), "PROGRESSIVE", schema=Color)
-    assert [update.data for update in updates] == [{"hex": "a"}, {"hex": "a"}]
-
-
 def test_a_validator_may_do_what_it_likes() -> None:
     class Odd(BaseModel):
         model_config = ConfigDict(extra="forbid")
@@ -329,17 +303,6 @@ def test_a_validator_may_do_what_it_likes() -> None:
         ("COMPLETED", {"n": 4}), ("ERROR", {}), ("ERROR", {"n": 5}),
     ]  # fmt: skip
     assert updates[0].model is not None and updates[0].model.n == 8
-
-
-def test_the_law_of_deltas_where_a_value_is_taken_back() -> None:
-    stream = PartialStream("REALTIME", schema=SCHEMA, send="both")
-    state = None
-    for char in '{"name": "a", "tags": ["red", "green"], "n": 1, ':
-        for update in stream.feed(char):
-            assert update.delta is not None
-            state = apply_delta(state, update.delta)
-            assert state == update.data
-    assert update.status == "ERROR" and update.data == {"name": "a", "tags": ["red", "green"]}
 
 
 @pytest.mark.parametrize(
