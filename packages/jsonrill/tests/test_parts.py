@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from jsonrill import Part, Parts, parts
 from jsonrill.errors import SourceFailed
+from support import ROOT, at
 from support.provider_streams import ANSWERS, BUILDERS, THREE, in_a_row, shuffled
 
 
@@ -85,20 +88,25 @@ def test_a_part_shows_what_was_true_when_it_was_made() -> None:
     assert [part.status for part in all_parts] == ["streaming"] * 3
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+RECORDED = [
+    json.loads(file.read_text("utf8")) for file in sorted((ROOT / "cases/providers").glob("*.json"))
+]
+STREAMS: dict[str, list[Any]] = {
+    **{name: answer.events for name, answer in ANSWERS.items()},
+    **{case["id"]: case["events"] for case in RECORDED},
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
 @given(data=st.data())
 @settings(max_examples=15)
 def test_each_part_is_complete_exactly_once_whatever_the_cutting(name: str, data: Any) -> None:
-    events = ANSWERS[name].events
-    stage = Parts()
+    sent = "".join(f"data: {json.dumps(event)}\n\n" for event in STREAMS[name])
+    pieces = at(data.draw(st.lists(st.integers(0, len(sent)), max_size=20)), sent)
     all_parts: list[Part] = []
-    at = 0
-    while at < len(events):
-        # Several events may arrive in one piece, before the parts of the first one are read.
-        count = data.draw(st.integers(1, 5))
-        all_parts += [part for event in events[at : at + count] for part in stage.feed(event)]
-        at += count
-    all_parts += stage.flush()
+    with suppress(SourceFailed):
+        for part in parts(pieces):
+            all_parts.append(part)
     done = Counter(part.index for part in all_parts if part.complete)
     assert set(done.values()) <= {1}
     calls = {part.index: part.call for part in all_parts if part.kind == "call"}

@@ -83,28 +83,6 @@ def test_async_and_sync_functions() -> None:
     assert running.outcome == "calls"
 
 
-def test_a_tool_starts_while_the_rest_still_streams() -> None:
-    """The source goes on only after the first tool has run: if it did not start, this hangs."""
-    began = asyncio.Event()
-
-    async def slow(n: int) -> int:
-        began.set()
-        return n
-
-    async def events() -> AsyncIterator[Event]:
-        yield call(0, "slow", '{"n":')
-        assert not began.is_set()
-        yield more(0, "1}")
-        async with asyncio.timeout(5 * SLACK):
-            await began.wait()
-        yield END
-
-    async def main() -> dict[str, Any]:
-        return outcomes([part async for part in run_tools(events(), {"slow": slow})])
-
-    assert asyncio.run(main()) == {"call-0": 1}
-
-
 def test_a_thread_starts_while_a_sync_source_still_streams() -> None:
     began = threading.Event()
 
@@ -184,11 +162,6 @@ def test_a_call_that_was_cut_off_never_runs() -> None:
         assert running.done and running.messages()[0]["tool_calls"][0]["id"] == "call-0"
 
 
-def test_an_unknown_name_is_an_error_result() -> None:
-    parts, _ = run([call(0, "nope", '{"n":1}'), END], {"t": _async_none})
-    assert outcomes(parts) == {"call-0": "! there is no tool named 'nope'; there are: t"}
-
-
 def test_a_tool_of_the_provider_is_left_to_it() -> None:
     use = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"q": "x"}}
     events: list[Event] = [
@@ -198,17 +171,6 @@ def test_a_tool_of_the_provider_is_left_to_it() -> None:
     ]
     parts, _ = run(events, {})
     assert outcomes(parts) == {}
-
-
-def test_a_provider_may_say_late_that_it_runs_a_call() -> None:
-    identity = {"toolCallId": "s", "toolName": "web_search"}
-    events: list[Event] = [
-        {"type": "tool-input-start", **identity},
-        {"type": "tool-input-delta", "toolCallId": "s", "inputTextDelta": '{"q":"x"}'},
-        {"type": "tool-input-available", **identity, "input": {"q": "x"}, "providerExecuted": True},
-        {"type": "finish"},
-    ]
-    assert outcomes(list(run_tools(events, {}))) == {}
 
 
 def test_empty_arguments_wait_for_the_end_of_the_call() -> None:
@@ -225,17 +187,6 @@ def test_empty_arguments_wait_for_the_end_of_the_call() -> None:
     assert not next(running).complete and not received
     assert [part.kind for part in running].count("result") == 1
     assert received == [{}]
-
-
-def test_empty_arguments_are_complete_if_only_token_counts_follow() -> None:
-    counts = {**chunk(content=""), "usage": {"total_tokens": 3}}
-    parts, running = run([call(0, "now", "{}"), counts], {"now": lambda: "noon"})
-    assert outcomes(parts) == {"call-0": "noon"}
-    assert running.messages()
-    # Counts that come with the call itself do not tell that it is over.
-    with_counts = {**call(0, "now", "{}"), "usage": {"total_tokens": 1}}
-    parts, _ = run([with_counts], {"now": lambda: "noon"})
-    assert "cut off" in outcomes(parts)["call-0"]
 
 
 def test_a_call_that_goes_wrong_after_its_start_is_reported() -> None:
@@ -338,13 +289,6 @@ def test_a_result_that_no_message_can_carry_is_an_error_result(provider: str, re
     json.dumps(running.messages(), allow_nan=False, ensure_ascii=False).encode()
 
 
-def test_what_a_generator_yields_is_the_result_however_often_it_is_asked_for() -> None:
-    running = run_tools(call_stream("openai_chat", [("f", {})]), {"f": lambda: iter("ab")})
-    assert [part.result for part in running if part.kind == "result"] == [["a", "b"]]
-    assert running.messages() == running.messages()
-    assert running.messages()[-1]["content"] == '["a","b"]'
-
-
 def test_a_tool_that_exits_or_is_cancelled_is_an_error_result() -> None:
     """Neither ends the program nor leaves the loop waiting for a result."""
 
@@ -376,14 +320,6 @@ def test_a_time_limit() -> None:
     parts, _ = run(events, {"a": never, "b": sleeps}, timeout=0.05)
     assert all("within 0.05 seconds" in error for error in outcomes(parts).values())
     assert len(outcomes(parts)) == 2
-
-
-def test_a_timeout_that_the_tool_raises_itself_is_its_own() -> None:
-    async def fails() -> None:
-        raise TimeoutError("upstream")
-
-    parts, _ = run([call(0, "a", "{}"), END], {"a": fails}, timeout=60)
-    assert outcomes(parts) == {"call-0": "! TimeoutError: upstream"}
 
 
 def test_bounded_concurrency() -> None:

@@ -106,7 +106,13 @@ def test_a_function_may_return_statements_or_dicts() -> None:
     assert Reader(read).feed({"as": [{"end": "length"}]})[0] == Finish(reason="length")
 
 
-@pytest.mark.parametrize("returned", [None, "text", {"text": "Hi"}, [1], [{"word": "Hi"}], [None]])
+@pytest.mark.parametrize(
+    "returned",
+    [
+        *(None, "text", {"text": "Hi"}, [1], [{"word": "Hi"}], [None]),
+        *([{"call": {"nam": "f"}}], [{"call": {"arguments": 5}}]),
+    ],
+)
 def test_anything_else_from_a_function_is_a_type_error(returned: Any) -> None:
     with pytest.raises(TypeError, match="must return a list of statements"):
         Reader(lambda event: returned).feed({})

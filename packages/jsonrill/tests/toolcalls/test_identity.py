@@ -216,44 +216,6 @@ def test_an_id_that_comes_later_takes_the_place_of_the_made_one() -> None:
     assert calls.identity.known(first_id) is calls.identity.known("a") is calls.made[0]
 
 
-def test_a_made_id_is_for_good_once_the_index_leads_elsewhere() -> None:
-    calls = Calls()
-    calls.find(index=0, name="f")
-    calls.find(id="b", index=0, name="g")
-    assert [call.own_id for call in calls.made] == [True, True]
-    assert calls.find(id="message-1:0") == 0
-
-
-def test_an_id_that_comes_after_the_end_is_no_ones_that_ended() -> None:
-    calls = Calls()
-    calls.find(index=0, message="m")
-    for scope in calls.identity.ended("m", 0):
-        assert scope.message_id == "m"
-    assert calls.find(id="a", index=0, message="m") == 1
-
-
-def test_a_result_finds_the_latest_call_of_its_id() -> None:
-    calls = Calls()
-    calls.find(id="a", message="m")
-    calls.find(id="a", message="n")
-    assert calls.identity.known("a") is calls.made[1]
-    assert calls.identity.known("b") is None
-    assert calls.identity.known(None) is None
-
-
-def test_nothing_is_left_of_what_is_dropped() -> None:
-    calls = Calls()
-    for turn in range(50):
-        calls.find(id=f"a{turn}", index=0, alias=f"i{turn}", message=f"m{turn}")
-        calls.find(index=1, message=f"m{turn}", choice=1)
-        calls.end()
-    for call in calls.made:
-        calls.identity.drop(call)
-        calls.identity.drop(call)
-    left = {name: len(held) for name, held in vars(calls.identity).items() if hasattr(held, "keys")}
-    assert left == {"_scopes": 0, "_known": 0}
-
-
 EVENTS = st.fixed_dictionaries(
     {},
     optional={

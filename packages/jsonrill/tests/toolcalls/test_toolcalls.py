@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, tool_calls
-from jsonrill.errors import SourceFailed
 from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
 from jsonrill.toolcalls import ToolCallUpdate
 from jsonrill.toolcalls.calls import MOST_CALLS
@@ -23,7 +22,6 @@ from support.costs import is_flat
 from support.provider_streams import (
     BUILDERS,
     SEARCH,
-    THREE,
     TWO,
     WEATHER,
     Event,
@@ -246,34 +244,6 @@ def test_what_the_provider_repeats_is_held_against_what_it_sent() -> None:
         assert status == "complete" or (call.error and call.error["code"] == "ARGUMENTS_DIFFER")
 
 
-def test_the_repetition_is_never_appended() -> None:
-    reader = Reader()
-    call = reader.text('{"a":')
-    reader.say(CallDelta("a", message="m", end=End(text='{"a":1}')))
-    assert (call.status, call.raw) == ("error", '{"a":')
-
-
-def test_too_deep_to_compare_is_not_different() -> None:
-    reader = Reader(limits=Limits(depth=5000))
-    call = reader.text("[" * 3000 + "]" * 3000)
-    deep: list[Any] = []
-    for _ in range(2999):
-        deep = [deep]
-    reader.say(CallDelta("a", message="m", end=End(value=deep)))
-    assert call.status == "complete"
-
-
-def test_a_call_may_come_from_the_wire_and_from_a_provider() -> None:
-    """Nobody does that on purpose; text is text, and the first to speak says how it is read."""
-    reader = Reader()
-    received = CallDelta("w", message="m", text='{"a":', received=True)
-    reader.say(received, CallDelta("w", text="1}", message="m"))
-    reader.text('{"a":', id="p")
-    reader.say(CallDelta("p", text="1}", message="m", received=True))
-    reader.finish()
-    assert [call.status for call in reader.calls.calls] == ["complete", "complete"]
-
-
 def test_arguments_only_stated_at_the_end_or_at_the_start() -> None:
     for statement in (
         CallDelta("a", name="f", message="m", end=End(text='{"a":1}')),
@@ -322,6 +292,9 @@ def test_free_text() -> None:
     assert [fragment.kind for fragment in update.json_update_fragments or []] == ["PartialString"]
     reader.finish()
     assert (call.status, call.args) == ("complete", 'SELECT "x"')
+    reader.say(CallDelta("b", name="sql", text="SELECT", message="m", free=True))
+    [update] = reader.finish(reason="length")
+    assert (update.call.status, update.call.args) == ("truncated", "SELECT")
 
 
 def test_a_result_is_attached_by_id_however_late() -> None:
@@ -338,47 +311,11 @@ def test_a_result_is_attached_by_id_however_late() -> None:
     assert reader.say(Result(None, 1)) == []
 
 
-def test_a_result_that_the_stream_does_not_say() -> None:
-    reader = Reader()
-    call = reader.text("{}")
-    reader.finish()
-    [update] = reader.calls.answer("a", {"n": 1}, is_error=True)
-    assert update.is_result
-    assert (call.answered, call.result, call.result_is_error) == (True, {"n": 1}, True)
-    assert reader.calls.answer("nobody", 1) == []
-
-
 def test_a_result_proves_that_the_call_has_ended() -> None:
     reader = Reader()
     call = reader.text('{"a":1}')
     ended, answered = reader.say(Result("a", 1))
     assert (ended.status, answered.is_result, call.status) == ("complete", True, "complete")
-
-
-def test_a_frozen_call_has_no_parser_and_takes_nothing() -> None:
-    calls = ToolCalls()
-    events = openai_chat(TWO, shuffled(TWO, 3))
-    for event in events:
-        calls.feed(event)
-    before = [(call.raw, call.args, call.status) for call in calls.calls]
-    assert calls.ended == ["chatcmpl-1"]
-    for event in events[:-1]:
-        assert calls.feed(event) == []
-    assert [(call.raw, call.args, call.status) for call in calls.calls] == before
-    reachable = {type(held).__name__ for held in _reachable(calls.calls)}
-    assert not {"Machine", "Tree", "JsonArguments"} & reachable
-
-
-def _reachable(*roots: Any) -> list[Any]:
-    """What the roots lead to; not through types and functions."""
-    reached: dict[int, Any] = {}
-    left = list(roots)
-    while left:
-        held = left.pop()
-        if id(held) not in reached and not callable(held):
-            reached[id(held)] = held
-            left += gc.get_referents(held)
-    return list(reached.values())
 
 
 def test_a_response_that_is_announced_again_goes_on() -> None:
@@ -433,13 +370,6 @@ def test_of_ended_responses_the_last_calls_are_kept() -> None:
     assert len(everything.calls) == 600
 
 
-def test_calls_of_a_response_that_goes_on_are_kept() -> None:
-    reader = Reader(keep=3)
-    for number in range(50):
-        reader.text("{}", id=str(number))
-    assert len(reader.calls.calls) == 50
-
-
 def test_calls_beyond_the_limit_end_with_an_error_that_names_it() -> None:
     """A hundred thousand calls are open at once: the first ones complete."""
     calls = ToolCalls(keep=None)
@@ -456,7 +386,7 @@ def test_calls_beyond_the_limit_end_with_an_error_that_names_it() -> None:
     assert {(error["code"], error["limit"]) for error in errors} == {("LIMIT_EXCEEDED", "calls")}
 
 
-TURNS = 2_000
+TURNS = 10_000
 
 
 @hard
@@ -498,18 +428,6 @@ def test_a_bound_on_arguments() -> None:
         text = reader.text("x" * 10, id="t")
     assert text.error and text.error["code"] == "LIMIT_EXCEEDED"
     assert text.raw == "x" * 20
-
-
-def test_a_call_equals_one_that_says_the_same() -> None:
-    one, other = Reader().text("{}"), Reader().text("{", "}")
-    assert one == other
-    assert one != Reader().text("{")
-    assert one != "call"
-    with pytest.raises(TypeError):
-        hash(one)
-    assert repr(one) == "<ToolCall a f streaming '{}'>"
-    [update] = Reader().say(CallDelta("a", name="f", text="{", message="m"))
-    assert repr(update) == "<ToolCallUpdate a 'f' '{'>"
 
 
 @given(st.data())
@@ -577,21 +495,6 @@ def test_tool_calls_are_flushed_at_the_end_of_the_source() -> None:
     assert calls.calls[0].status == "streaming"
 
 
-def test_leaving_the_loop_closes_the_source() -> None:
-    closed = []
-
-    def source() -> Iterator[Event]:
-        try:
-            yield from openai_chat(TWO, in_a_row(TWO))
-        finally:
-            closed.append(True)
-
-    updates = tool_calls(source())
-    next(updates)
-    updates.close()  # type: ignore[attr-defined]  # what `break` does in the end
-    assert closed == [True]
-
-
 def test_calls_and_options_do_not_go_together() -> None:
     with pytest.raises(TypeError, match="provider"):
         tool_calls([], calls=ToolCalls(), provider="anthropic")
@@ -610,13 +513,6 @@ def test_the_end_of_one_stream_is_not_that_of_another() -> None:
     assert [call.status for call in calls.calls] == ["streaming", "complete"]
     assert [update.status for update in long][-1] == "complete"
     assert list(tool_calls([], calls=calls)) == []
-
-
-def test_one_object_for_many_streams() -> None:
-    calls = ToolCalls()
-    for turn in range(3):
-        list(tool_calls(openai_chat(TWO, in_a_row(TWO), f"m{turn}")[: 4 + turn], calls=calls))
-    assert [call.status for call in calls.calls] == ["truncated"] * 3
 
 
 # ---- cost ----
@@ -648,49 +544,3 @@ def test_eight_interleaved_calls_cost_the_same_at_any_size(name: str) -> None:
         return step
 
     is_flat(start, small=100, large=4_000)
-
-
-def test_looking_at_raw_after_each_piece_stays_linear() -> None:
-    def start(size: int) -> Callable[[], object]:
-        reader = Reader()
-        call = reader.text('{"a":"')
-
-        def step(text: str = "abcd") -> None:
-            reader.say(CallDelta("a", text=text, message="m"))
-            assert call.raw
-
-        for _ in range(size // 1_000):
-            step("x" * 1_000)
-        return step
-
-    is_flat(start, large=1_000_000)
-
-
-def test_all_builders_are_read_by_statement_too() -> None:
-    """The statements are the whole interface: whatever a page says can be said by hand."""
-    from jsonrill.providers import Reader as EventReader
-
-    for name, build in BUILDERS.items():
-        events = build(THREE, shuffled(THREE, 9))
-        events_in = EventReader()
-        reader = Reader()
-        for event in events:
-            reader.say(*events_in.feed(event))
-        reader.calls.flush()
-        assert {call.status for call in reader.calls.calls} == {"complete"}, name
-
-
-def test_an_error_of_the_provider_is_raised_at_the_end() -> None:
-    created = {"type": "response.created", "response": {"id": "r"}}
-    opened = {
-        "type": "response.output_item.added",
-        "output_index": 0,
-        "item": {"type": "function_call", "id": "i", "call_id": "c", "name": "f", "arguments": ""},
-    }
-    failed = {"type": "error", "code": "server_error", "message": "Overloaded"}
-    for events, count in (([created, failed], 0), ([created, opened, failed], 2)):
-        updates = []
-        with pytest.raises(SourceFailed, match="Overloaded"):
-            for update in tool_calls(events):
-                updates.append(update)
-        assert len(updates) == count

@@ -71,16 +71,6 @@ def test_a_call_that_was_cut_off_stays_truncated() -> None:
     assert (call.status, call.args) == ("truncated", {"city": "Oslo"})
 
 
-def test_without_repair_it_is_an_error() -> None:
-    call = run(["{city: 1}"])
-    assert call.status == "error" and call.repairs == []
-
-
-def test_an_unknown_rule_is_named() -> None:
-    with pytest.raises(ValueError, match="no repair rule is named 'magic'"):
-        ToolCalls(repair=["magic"])
-
-
 @pytest.mark.parametrize(
     "text, value",
     [

@@ -83,18 +83,6 @@ def test_a_call_that_violates_its_schema_is_an_error_at_once(
     assert calls.calls[0].raw == text
 
 
-def test_only_the_doomed_call_is_in_error() -> None:
-    calls = ToolCalls(by_hand, schemas={"get_weather": JSON_SCHEMA})
-    say: list[Statement] = [
-        CallDelta("a", name="get_weather", text='{"city": 1'),
-        CallDelta("b", name="get_weather", text='{"city": "x"}'),
-        CallDelta("c", name="unchecked", text='{"city": 1}'),
-        Finish(),
-    ]
-    calls.feed({"say": say})
-    assert [call.status for call in calls.calls] == ["error", "complete", "complete"]
-
-
 def test_a_pydantic_model_gives_an_instance() -> None:
     call = run(['{"city": "Lima",', ' "days": 3}'], Weather)
     assert (call.status, call.model) == ("complete", Weather(city="Lima", days=3))
@@ -171,13 +159,6 @@ def test_a_receiver_without_schemas_learns_the_verdict(text: str) -> None:
             if event["kind"] != "tools_aggregate":
                 receiver.feed(event)
         assert receiver.calls == sender.calls.calls
-
-
-def test_schemas_can_be_compiled_before() -> None:
-    from jsonrill.schema import Schema
-
-    call = run(['{"city": 5'], Schema(JSON_SCHEMA), end=False)
-    assert call.status == "error"
 
 
 def test_json_names_the_place() -> None:
