@@ -3,7 +3,7 @@
 grammar.py    patterns and tables of RFC 8259
 states.py     the states of a machine
 sink.py       the events, and what sinks share
-scanner.py    shortcuts: plain text, and containers that are complete in one piece
+scanner.py    a shortcut: containers that are complete in one piece
 position.py   offset, line, path and errors of a machine
 tokens.py     the tokens of JSON
 machine.py    the strict machine

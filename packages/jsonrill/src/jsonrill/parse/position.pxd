@@ -1,5 +1,4 @@
 # Types for the compiler; the code is in position.py.
-cimport cython
 from .sink cimport Frame, Sink, path_of
 
 cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, END, STRING, KEY, DIGITS
@@ -18,12 +17,6 @@ cdef class Position:
     cdef _start(self, Sink sink, int state, limits, parse_float, str prefix)
     cpdef redirect(self, Sink sink)
     cpdef feed(self, data)
-    cdef _run(self, str text)
-    @cython.locals(limit=Py_ssize_t, room=Py_ssize_t)
-    cdef _feed_text(self, str text)
-    cdef _feed_other(self, data)
-    cdef _check_open(self)
-    cdef str _begin_text(self, str text)
     cdef _count_lines(self, str text, Py_ssize_t end)
     cdef tuple _position(self, str text, Py_ssize_t pos)
     cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)

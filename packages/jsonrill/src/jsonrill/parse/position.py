@@ -6,7 +6,6 @@ the characters mean is decided in `tokens.py` and in the machines.
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8, utf_8_decode
 from typing import Any
 
 from ..errors import (
@@ -15,7 +14,6 @@ from ..errors import (
     InvalidJSON,
     LimitExceeded,
     Limits,
-    StreamClosed,
     truncated,
 )
 from ..paths import Path, short_path
@@ -146,61 +144,6 @@ class Position:
         With `cut`, the provider says that the answer stopped early: nothing is completed.
         """
         raise NotImplementedError
-
-    def _run(self, text: str) -> None:
-        """Read a piece; what cannot be decided yet stays in `_held`."""
-        raise NotImplementedError
-
-    def _feed_text(self, text: str) -> None:
-        """Read a piece up to the text limit, which a sink may move while it is read."""
-        text = self._begin_text(text)
-        while self._offset + len(text) > self._text_limit:
-            limit, room = self._text_limit, self._text_limit - self._offset
-            self._run(text[:room])
-            if self._text_limit <= limit:
-                raise self._over("text", self._limits.text, self._held, len(self._held))
-            text = self._held + text[room:]
-            self._held = ""
-        self._run(text)
-
-    def _feed_other(self, data: Any) -> None:
-        """Read bytes, or a subclass of str."""
-        if isinstance(data, str):
-            return self.feed(str.__str__(data))
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
-        self._check_open()
-        data = self._tail + bytes(data)
-        self._tail = b""
-        if not self._has_begun:
-            if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
-                self._tail = data
-                return None
-            data = data.removeprefix(BOM_UTF8)
-        try:
-            text, used = utf_8_decode(data, "strict", False)
-        except UnicodeDecodeError as error:
-            self._feed_text(data[: error.start].decode())
-            got = f"but got byte 0x{data[error.start]:02x}"
-            raise self._error_here(InvalidJSON, "UTF-8", got) from None
-        self._feed_text(text)
-        self._tail = data[used:]
-        return None
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StreamClosed("this stream has ended; nothing can be fed to it any more")
-
-    def _begin_text(self, text: str) -> str:
-        """Return a piece with what waits before it."""
-        self._check_open()
-        if self._tail:
-            raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
-        self._has_begun = self._has_begun or text != ""
-        if self._held:
-            text = self._held + text
-            self._held = ""
-        return text
 
     def _count_lines(self, text: str, end: int) -> None:
         """Count the lines up to the character at `end` of this piece; each newline once."""

@@ -1,8 +1,7 @@
 # Types for the compiler; the code is in repair.py.
 cimport cython
-from .scanner cimport plain_end
 from .sink cimport Frame, Sink
-from .tokens cimport Tokens
+from .tokens cimport Tokens, plain_end
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, AFTER, END, STRING, KEY, DIGITS
 cdef int BEFORE, LINE_COMMENT, BLOCK_COMMENT, ELLIPSIS

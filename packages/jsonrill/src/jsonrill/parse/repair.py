@@ -27,7 +27,6 @@ from . import lookahead
 from .grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH, NUMBER, unescape
 from .lookahead import CLOSERS, NO, ODD_SPACES, REACH, SPACES, UNCLEAR, WAIT, WORDS, YES, look
 from .reasoning import ELEMENTS
-from .scanner import plain_end
 from .sink import Repair, Sink
 from .states import (
     AFTER,
@@ -44,7 +43,7 @@ from .states import (
     STRING,
     VALUE,
 )
-from .tokens import Tokens
+from .tokens import Tokens, plain_end
 
 # What matters in the text around the value.
 _MARK: Final = re.compile(r"[{}\[\]<]")

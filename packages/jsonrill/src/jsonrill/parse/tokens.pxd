@@ -1,14 +1,25 @@
 # Types for the compiler; the code is in tokens.py.
 cimport cython
 from .position cimport Position
-from .scanner cimport is_plain, plain_end, scan
+from .scanner cimport scan
 from .sink cimport Frame, Sink
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef Py_ssize_t WORTH_SCANNING
+cdef bint COMPILED
+
+@cython.locals(end=Py_ssize_t, last=Py_UCS4)
+cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos, str closer=*) except -1
+cpdef bint is_plain(str text) except -1
 
 cdef class Tokens(Position):
     cpdef feed(self, data)
+    cdef _run(self, str text)
+    @cython.locals(limit=Py_ssize_t, room=Py_ssize_t)
+    cdef _feed_text(self, str text)
+    cdef _feed_other(self, data)
+    cdef _check_open(self)
+    cdef str _begin_text(self, str text)
     @cython.locals(state=int, after=Py_ssize_t, char=Py_UCS4)
     cdef Py_ssize_t _tokens(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     cdef Py_ssize_t _value(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
