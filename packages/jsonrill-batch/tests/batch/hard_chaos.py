@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,15 +22,21 @@ SIZE = 8 * 2**20
 
 
 @contextmanager
-def random_kills(every: float) -> Iterator[list[int]]:
-    """Kill a random child process now and then; return the ids of the dead ones."""
+def random_kills(cluster: LocalCluster, every: float) -> Iterator[list[int]]:
+    """Kill a random worker now and then; return the ids of the dead ones.
+
+    Dask gives up a worker that is killed while it starts, so the cluster is filled again.
+    """
     stopped, killed = Event(), []
 
     def kill() -> None:
         while not stopped.wait(random.uniform(0, 2 * every)):
             children = psutil.Process(os.getpid()).children(recursive=True)
-            workers = [child for child in children if _is_started_worker(child)]
-            if workers:
+            workers = [child for child in children if _is_worker(child)]
+            if not cluster.scheduler.workers:
+                cluster.scale(0)
+                cluster.scale(2)
+            elif workers:
                 worker = random.choice(workers)
                 worker.send_signal(signal.SIGKILL)
                 killed.append(worker.pid)
@@ -45,11 +50,9 @@ def random_kills(every: float) -> Iterator[list[int]]:
         thread.join()
 
 
-def _is_started_worker(process: psutil.Process) -> bool:
-    """Dask gives up a worker of a foreign cluster that is killed while it starts."""
+def _is_worker(process: psutil.Process) -> bool:
     try:
-        is_worker = "spawn_main" in " ".join(process.cmdline())
-        return is_worker and time.time() - process.create_time() > 5
+        return "spawn_main" in " ".join(process.cmdline())
     except psutil.Error:
         return False
 
@@ -64,7 +67,7 @@ def test_rows_are_those_of_a_plain_loop_though_workers_are_killed(
         n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
     ) as cluster:
         place = cluster.scheduler_address if where == "cluster" else None
-        with random_kills(every=2.0) as killed:
+        with random_kills(cluster, every=4.0) as killed:
             counts = run(files, out, job, place, partition_size=SIZE)
     assert killed
     assert counts["streams"] == 150_000
