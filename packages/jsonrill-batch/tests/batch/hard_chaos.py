@@ -33,7 +33,7 @@ def random_kills(cluster: LocalCluster, every: float) -> Iterator[list[int]]:
         while not stopped.wait(random.uniform(0, 2 * every)):
             children = psutil.Process(os.getpid()).children(recursive=True)
             workers = [child for child in children if _is_worker(child)]
-            if not cluster.scheduler.workers:
+            if not cluster.scheduler_info["workers"]:
                 cluster.scale(0)
                 cluster.scale(2)
             elif workers:
