@@ -12,8 +12,6 @@ import pytest
 from jsonrill import (
     Chunker,
     Document,
-    LimitExceeded,
-    Limits,
     Parser,
     PartialStream,
     Parts,
@@ -21,7 +19,6 @@ from jsonrill import (
     ToolCalls,
 )
 from jsonrill.eventstream import SSEDecoder
-from jsonrill.schema import Schema
 from jsonrill.toolcalls import ToolCallEvents
 
 FIRST = '{"a": [1, "x'
@@ -72,22 +69,3 @@ def test_a_copy_goes_on_or_is_refused(name: str, how: str) -> None:
     else:
         assert shown(copied, copied.feed(rest)) == want
     assert shown(stage, stage.feed(rest)) == want, "the copy has changed the original"
-
-
-def test_a_schema_is_its_own_copy() -> None:
-    """It never changes; what it is made of cannot be copied where it is compiled."""
-    schema = Schema({"type": "object", "properties": {"a": {"enum": [1]}}})
-    assert copy.deepcopy({"schema": schema})["schema"] is schema
-    try:
-        node = copy.deepcopy(schema.node)
-    except TypeError as error:
-        assert "pickle" in str(error)
-    else:
-        assert node.__slots__ == schema.node.__slots__
-
-
-def test_messages_name_the_remedy() -> None:
-    with pytest.raises(ValueError, match=r"leave out `\$\.`"):
-        PartialStream(entity="$.results[*]")
-    with pytest.raises(LimitExceeded, match=r"pass limits=Limits\(text=\.\.\.\)"):
-        Document(limits=Limits(text=3)).feed("[1, 2, 3]")

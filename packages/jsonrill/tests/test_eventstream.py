@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import LimitExceeded, values
-from jsonrill.errors import StreamClosed
 from jsonrill.eventstream import (
     HEARTBEAT,
     SSEDecoder,
@@ -84,17 +83,6 @@ def test_where_to_go_on() -> None:
     assert decoder.retry == 0
 
 
-def test_an_id_is_that_of_an_earlier_connection_until_another_comes() -> None:
-    for piece in (1, 100):
-        decoder = SSEDecoder(last_event_id="5")
-        assert decoder.last_event_id == "5"
-        raw = "data: a\n\nid: 6\ndata: b\n\ndata: c\n\nid\ndata: d\n\n"
-        cut = [raw[at : at + piece] for at in range(0, len(raw), piece)]
-        events = [event for text in cut for event in decoder.feed(text)]
-        assert [event.id for event in events] == ["5", "6", "6", ""]
-        assert decoder.last_event_id == ""
-
-
 def test_a_line_and_an_event_are_bounded() -> None:
     for raw in (b"data: aaaaaaaaaaa", b": aaaaaaaaaaaaaaaa", b"data: aaaa\ndata: bbbb\n"):
         for parts in cuttings(raw):
@@ -112,13 +100,6 @@ def test_events_before_a_line_that_is_too_long_are_not_lost() -> None:
         decoder.feed(b"data: c\n\n")
     with pytest.raises(LimitExceeded):
         decoder.feed(b"data: c\n\n")
-
-
-def test_after_the_end() -> None:
-    decoder = SSEDecoder()
-    assert decoder.feed(b"data: a\n") == [] and decoder.flush() == [] and decoder.flush() == []
-    with pytest.raises(StreamClosed):
-        decoder.feed(b"\n")
 
 
 def test_a_long_line_in_tiny_pieces_is_linear() -> None:

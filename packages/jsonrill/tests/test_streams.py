@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing
@@ -15,7 +16,6 @@ from hypothesis import strategies as st
 
 from jsonrill import (
     Document,
-    Fragment,
     InvalidJSON,
     LimitExceeded,
     Limits,
@@ -26,8 +26,8 @@ from jsonrill import (
 )
 from jsonrill import text as text_of
 from jsonrill import values as values_of
-from support import by_character, cuttings, pieces
-from support.documents import is_prefix, merged, same, shown, texts, tokens, values
+from support import cuttings, pieces
+from support.documents import is_prefix, merged, same, texts, tokens, values
 from support.streams import as_list, collect, sources, until
 
 Source = Callable[[Iterable[Any]], Any]
@@ -44,25 +44,9 @@ def test_values_yields_after_each_piece_that_changed_the_value(source: Source) -
 
 
 @sources
-def test_fragments_yields_each_one(source: Source) -> None:
-    text = ['{"a', '": [1', "2]", "}"]
-    parser = Parser()
-    want = [fragment for piece in text for fragment in parser.feed(piece)] + parser.flush()
-    assert collect(fragments(source(text))) == (want, None)
-
-
-@sources
 def test_text_yields_what_is_new_of_one_string(source: Source) -> None:
     text = ['{"q": "no", "answer": "He', "llo \\ud83d", "\\ude00", '!", "answer2": "no"}']
     assert collect(text_of(source(text), "answer")) == (["He", "llo ", "\U0001f600", "!"], None)
-
-
-@sources
-def test_a_number_at_the_root_comes_with_the_end(source: Source) -> None:
-    assert collect(values_of(source(["1", "2"]))) == ([12], None)
-    all_fragments, error = collect(fragments(source(["1", "2"])))
-    assert [fragment.kind for fragment in all_fragments] == ["CompleteNumber", "JsonComplete"]
-    assert error is None
 
 
 @sources
@@ -70,13 +54,6 @@ def test_an_empty_source_is_truncated(source: Source) -> None:
     for stream in (values_of(source([])), fragments(source([])), text_of(source([]), "a")):
         items, error = collect(stream)
         assert items == [] and type(error) is Truncated
-
-
-@pytest.mark.parametrize("one", ['{"a": [1]}', b'{"a": [1]}', bytearray(b'{"a": [1]}')])
-def test_a_single_text_is_one_piece(one: Any) -> None:
-    assert collect(values_of(one)) == ([{"a": [1]}], None)
-    assert len(collect(fragments(one))[0]) == 7
-    assert collect(text_of('{"a": "x"}', "a")) == (["x"], None)
 
 
 def test_live_values_are_one_object() -> None:
@@ -134,62 +111,30 @@ def test_the_texts_joined_are_the_field(data: st.DataObject) -> None:
     assert "" not in texts
 
 
-def test_the_text_at_the_root() -> None:
-    assert list(text_of(['"ab', 'c"'], ())) == ["ab", "c"]
-    assert list(text_of(['"ab', 'c"'], "root")) == ["ab", "c"]
-
-
-@pytest.mark.parametrize("field", ["a[", "", "a[*]", "a.*"])
-def test_a_field_that_is_no_path_is_a_value_error_at_once(field: str) -> None:
-    with pytest.raises(ValueError):
-        text_of([], field)
-
-
-def test_half_an_escape_is_not_in_the_texts() -> None:
-    source = '\\n\\u00e9\\ud83d\\ude00\\ud83dx\\\\"'
-    came = ""
-    text = by_character('{"a": "' + source.replace('\\\\"', "\\\\") + '"}')
-    for new in text_of(text, "a"):
-        came += new
-        assert any(shown(source[:end]) == came for end in range(len(source)))
-    assert came == "\né\U0001f600\ud83dx\\"
-
-
 # ---- lazy ----
 
 
-def test_nothing_is_read_before_it_is_asked_for() -> None:
+def test_a_piece_is_read_when_the_next_value_is_requested() -> None:
     read = []
 
     def source() -> Iterator[str]:
-        for piece in ['{"a"', ': "x', 'y"', "}"]:
-            read.append(piece)
-            yield piece
-
-    stream = values_of(source())
-    assert read == []
-    assert next(stream) == {}
-    assert read == ['{"a"']
-    assert next(stream) == {"a": "x"}
-    assert read == ['{"a"', ': "x']
-    assert list(stream) == [{"a": "xy"}]
-
-
-def test_nothing_is_read_before_it_is_asked_for_in_async_code() -> None:
-    read = []
-
-    async def source() -> AsyncIterator[str]:
         for piece in ["[", "1,", "2]"]:
             read.append(piece)
             yield piece
 
-    async def main() -> None:
-        stream = values_of(source())
-        assert read == []
-        assert await anext(stream) == []
-        assert read == ["["]
-        assert [value async for value in stream] == [[1], [1, 2]]
+    async def async_source() -> AsyncIterator[str]:
+        for piece in source():
+            yield piece
 
+    stream = values_of(source())
+    assert read == [] and next(stream) == [] and read == ["["]
+    assert list(stream) == [[1], [1, 2]]
+
+    async def main() -> None:
+        stream = values_of(async_source())
+        assert await anext(stream) == [] and read == ["["]
+
+    read.clear()
     asyncio.run(main())
 
 
@@ -232,13 +177,6 @@ class AsyncWithClose(AsyncClosable):
         self.closed += 1
 
 
-class AsyncWithPlainClose(AsyncClosable):
-    aclose = None  # type: ignore[assignment]
-
-    def close(self) -> None:  # type: ignore[override]
-        self.closed += 1
-
-
 STREAMS: list[Callable[[Any], Any]] = [
     values_of,
     fragments,
@@ -248,31 +186,30 @@ TEXT = ['["a', "b", 'c"', "]"]
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_a_break_closes_a_generator(stream: Any) -> None:
-    ended = []
-
-    def source() -> Iterator[str]:
-        try:
-            yield from TEXT
-            ended.append("read to the end")
-        finally:
-            ended.append("closed")
-
-    for _ in stream(source()):
-        break
-    assert ended == ["closed"]
-
-
-@pytest.mark.parametrize("stream", STREAMS)
 def test_a_break_closes_what_has_a_close(stream: Any) -> None:
     source = Closable(TEXT)
     for _ in stream(source):
         break
     assert source.closed == 1
 
+    def generator() -> Iterator[str]:
+        try:
+            yield from TEXT
+        finally:
+            closed.append(True)
+
+    closed: list[bool] = []
+    gc.disable()  # the last reference closes it
+    try:
+        for _ in stream(generator()):
+            break
+    finally:
+        gc.enable()
+    assert closed == [True]
+
 
 @pytest.mark.parametrize("stream", STREAMS)
-@pytest.mark.parametrize("make", [AsyncClosable, AsyncWithClose, AsyncWithPlainClose])
+@pytest.mark.parametrize("make", [AsyncClosable, AsyncWithClose])
 def test_a_break_closes_async_sources(stream: Any, make: Any) -> None:
     async def main() -> None:
         source = make(TEXT)
@@ -284,27 +221,6 @@ def test_a_break_closes_async_sources(stream: Any, make: Any) -> None:
         async with aclosing(stream(other)) as opened:
             await anext(opened)
         assert other.closed == 1
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("stream", STREAMS)
-def test_a_break_closes_an_async_generator(stream: Any) -> None:
-    ended = []
-
-    async def source() -> AsyncIterator[str]:
-        try:
-            for piece in TEXT:
-                yield piece
-            ended.append("read to the end")
-        finally:
-            ended.append("closed")
-
-    async def main() -> None:
-        async with aclosing(stream(source())) as opened:
-            async for _ in opened:
-                break
-        assert ended == ["closed"]
 
     asyncio.run(main())
 
@@ -322,21 +238,6 @@ def test_a_source_read_to_its_end_is_left_alone() -> None:
     source = Closable(TEXT)
     assert len(list(values_of(source))) == 3
     assert source.closed == 0
-
-
-def test_a_source_is_not_read_on_after_its_end() -> None:
-    class Polite:
-        ended = False
-
-        def __iter__(self) -> Iterator[str]:
-            return self
-
-        def __next__(self) -> str:
-            assert not self.ended, "read after its end"
-            self.ended = True
-            raise StopIteration
-
-    assert type(collect(values_of(Polite()))[1]) is Truncated
 
 
 # ---- errors ----
@@ -384,28 +285,9 @@ def test_what_is_good_comes_before_the_error(source: Source) -> None:
 
 
 @sources
-def test_an_error_without_news_yields_nothing_more(source: Source) -> None:
-    all_values, error = collect(values_of(source(["[1, ", "x"])))
-    assert (all_values, type(error)) == ([[1]], InvalidJSON)
-
-
-@sources
 def test_the_value_of_a_truncated_text_comes_before_the_error(source: Source) -> None:
     all_values, error = collect(values_of(source(['{"a": [1, 2', '5, "x'])))
     assert (all_values[-1], type(error)) == ({"a": [1, 25, "x"]}, Truncated)
-
-
-@sources
-def test_limits_are_errors_like_others(source: Source) -> None:
-    all_values, error = collect(values_of(source(["[1, ", "[2, [3"]), limits=Limits(depth=2)))
-    assert (all_values, type(error)) == ([[1], [1, [2]]], LimitExceeded)
-
-
-@pytest.mark.parametrize("stream", STREAMS)
-def test_what_is_no_source_is_a_type_error_at_once(stream: Any) -> None:
-    for wrong in (None, 5, object()):
-        with pytest.raises(TypeError):
-            stream(wrong)
 
 
 @pytest.mark.parametrize("stream", STREAMS)
@@ -422,21 +304,9 @@ def test_a_piece_that_is_no_text_is_a_type_error(stream: Any) -> None:
     "text, value",
     [
         ("", None),
-        (" ", None),
-        ("nul", None),
         ("12", 12),
-        ("-", None),
         ("1.", None),
-        ('"ab', "ab"),
-        ('"ab\\', "ab"),
-        ('"ab\\u00', "ab"),
         ('"ab\\ud83d', "ab"),
-        ("[", []),
-        ("[1, 2", [1]),
-        ("[1, 2,", [1, 2]),
-        ('{"a', {}),
-        ('{"a"', {}),
-        ('{"a":', {}),
         ('{"a": "', {"a": ""}),
         ('{"a": {"b": [tr', {"a": {"b": []}}),
         ('{"a": 1}', {"a": 1}),
@@ -465,15 +335,3 @@ def test_partial_of_any_beginning_is_what_a_document_shows(text: str, data: st.D
     if not numeric:  # a number at the root counts as ended
         assert same(partial(beginning), document.value)
     assert same(partial(text), json.loads(text))
-
-
-def test_partial_takes_options_and_keeps_to_limits() -> None:
-    assert partial("[1.1, ", parse_float=Decimal) == [Decimal("1.1")]
-    with pytest.raises(LimitExceeded):
-        partial("[[[", limits=Limits(depth=2))
-    with pytest.raises(TypeError):
-        partial(["[1"])  # type: ignore[arg-type]
-
-
-def test_a_stream_of_fragments_is_of_fragments() -> None:
-    assert all(isinstance(fragment, Fragment) for fragment in fragments('{"a": 1}'))

@@ -41,14 +41,6 @@ def values() -> Any:
     return [json.dumps(value) for value in jsonrill.values(iter(PIECES))]
 
 
-def live() -> Any:
-    document = jsonrill.Document()
-    for piece in PIECES:
-        document.feed(piece)
-    document.flush()
-    return document.live
-
-
 def fragments() -> Any:
     rebuilder = jsonrill.Rebuilder()
     for fragment in jsonrill.fragments(iter(PIECES)):
@@ -70,7 +62,7 @@ def chunks() -> Any:
 
 
 @few(1)
-@pytest.mark.parametrize("work", [values, live, fragments, updates, repaired, chunks])
+@pytest.mark.parametrize("work", [values, fragments, updates, repaired, chunks])
 def test_each_thread_with_objects_of_its_own(work: Callable[[], Any]) -> None:
     wanted = work()
     assert at_once(lambda: [work() for _ in range(ROUNDS)]) == [[wanted] * ROUNDS] * THREADS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from typing import Any
@@ -17,7 +16,7 @@ from jsonrill import PartialStream, Update, updates
 from jsonrill.partial_stream import Mode
 from support import by, examples, pieces
 from support.prefixes import texts
-from support.streams import as_async, check_law, collect, finals, run, short, sources
+from support.streams import check_law, collect, finals, run, short, sources
 
 TEXT = '[{"name": "abcdef", "n": 12}, {"name": "x"}]'
 
@@ -29,11 +28,6 @@ def test_the_same_as_by_hand(source: Any) -> None:
         assert error is None and all_updates == run(by(3, TEXT), mode, send="both")
 
 
-def test_a_single_text_is_one_piece() -> None:
-    assert short(list(updates(TEXT, "BATCH"))) == [(0, "COMPLETED", json.loads(TEXT))]
-    assert len(list(updates(TEXT.encode(), "REALTIME"))) == 2
-
-
 @pytest.mark.parametrize("every", [None, 5])
 @sources
 def test_nothing_is_raised_for_bad_text(source: Any, every: float | None) -> None:
@@ -43,7 +37,7 @@ def test_nothing_is_raised_for_bad_text(source: Any, every: float | None) -> Non
 
 
 class Watched:
-    """A source, sync or async, that tells how far it was read and whether it was closed."""
+    """A source that tells how far it was read and whether it was closed."""
 
     def __init__(self, parts: list[str], fails: bool = False) -> None:
         self.parts, self.fails = parts, fails
@@ -57,14 +51,6 @@ class Watched:
         if self.fails:
             raise OSError("the line is dead")
 
-    def __aiter__(self) -> AsyncIterator[str]:
-        return as_async(iter(self.parts_read()))
-
-    def parts_read(self) -> Iterator[str]:
-        for part in self.parts:
-            self.read += 1
-            yield part
-
     def close(self) -> None:
         self.closed += 1
 
@@ -72,17 +58,9 @@ class Watched:
 @pytest.mark.parametrize("every", [None, 5])
 def test_after_an_error_of_the_stream_the_source_is_closed_and_not_read_on(every: Any) -> None:
     source = Watched(["[1, ", "x", ", 2]", "..."])
-    all_updates = list(updates(iter_only(source), "ONE-BY-ONE", every=every))
+    all_updates = list(updates(source, "ONE-BY-ONE", every=every))
     assert [update.status for update in all_updates] == ["COMPLETED", "ERROR"]
     assert (source.read, source.closed) == (2, 1)
-
-
-def iter_only(source: Watched) -> Any:
-    class Sync:
-        __iter__ = source.__iter__
-        close = source.close
-
-    return Sync()
 
 
 def stream_of(source: Any, mode: Mode, **options: Any) -> Any:
@@ -169,18 +147,13 @@ def test_a_source_that_fails_loses_nothing_that_was_held(error: BaseException) -
     asyncio.run(main())
 
 
-def test_nothing_is_read_before_it_is_asked_for() -> None:
-    source = Watched(['{"a": "x', "y", '"}'])
-
-    async def main() -> None:
-        async with aclosing(stream_of(source, "REALTIME", every=0.0001)) as stream:
-            assert source.read == 0
-            await anext(stream)
-            await asyncio.sleep(0.01)
-            assert source.read == 1
-
-    asyncio.run(main())
-    assert source.closed == 1
+def test_a_sync_source_that_fails_loses_nothing_that_was_held() -> None:
+    source = Watched(['{"a": "x', "y"], fails=True)
+    all_updates: list[Update] = []
+    with pytest.raises(OSError, match="dead"):
+        for update in updates(source, "REALTIME", every=60):
+            all_updates.append(update)
+    assert [update.data for update in all_updates] == [{"a": "x"}, {"a": "xy"}]
 
 
 def test_an_error_of_closing_is_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -265,10 +238,6 @@ def test_what_is_no_number_of_seconds() -> None:
     for wrong in ("1", True, [1]):
         with pytest.raises(TypeError):
             updates("{}", "REALTIME", every=wrong)  # type: ignore[call-overload]
-    with pytest.raises(TypeError):
-        updates(3, "REALTIME", every=1)  # type: ignore[call-overload]
-    with pytest.raises(ValueError):
-        updates("{}", "WHENEVER")  # type: ignore[call-overload]
 
 
 def test_a_doomed_generation_is_stopped_at_once() -> None:

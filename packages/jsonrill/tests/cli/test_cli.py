@@ -5,13 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
-import pty
 import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +29,6 @@ COMMANDS = (
 )
 FILTERS = ("values", "updates", "fragments", "chunks", "calls")
 EMPTY = [[name] for name in FILTERS] + [["select", "a"], ["repair"]]
-EMPTY += [["values", "--many"], ["updates", "--many"]]
 STREAMS = LIBRARY / "demo" / "recordings"
 
 
@@ -52,7 +48,7 @@ def test_values_are_shown_after_each_piece_that_changed_them() -> None:
     assert {"a": "x"} in shown and len(shown) > 3
 
 
-@pytest.mark.parametrize("cut", [[], ["--tokens", "1"], ["--tokens", "4"], ["--tokens", "9"]])
+@pytest.mark.parametrize("cut", [[], ["--tokens", "4"]])
 def test_in_a_pipe_each_document_is_written_once(cut: list[str]) -> None:
     text = '{"a": "xyz", "b": [1, 2]}'
     assert lines(run("values", *cut, stdin=text)) == [json.loads(text)]
@@ -79,20 +75,13 @@ def test_selected_values_are_written_one_a_line() -> None:
     assert done.returncode == 2 and b"not a path" in done.stderr
 
 
-def test_selected_values_are_validated(tmp_path: Path) -> None:
-    pytest.importorskip("jsonschema_rs")
-    schema = tmp_path / "schema.json"
-    schema.write_text('{"type": "object"}')
-    done = run("select", "results", "--schema", str(schema), stdin='{"results": [{}, 1]}')
-    assert (done.returncode, done.stdout) == (1, b"{}\n")
-    assert b"root.results[1]" in done.stderr
-
-
 def test_calls_recognise_an_event_stream() -> None:
     event = (STREAMS / "calls.jsonl").read_text("utf8").splitlines()[0]
     expected = run("calls", stdin=event)
     for begin in ("data: ", "\n\n: comment\n\nid: 1\ndata:", "\ufeffevent: message\ndata: "):
         assert run("calls", stdin=f"{begin}{event}\n\n").stdout == expected.stdout != b""
+    events = (STREAMS / "calls.jsonl").read_text("utf8")
+    assert lines(run("calls", stdin=events))[-1]["status"] == "complete"
 
 
 def test_events_of_no_known_provider_are_an_error() -> None:
@@ -104,10 +93,8 @@ def test_events_of_no_known_provider_are_an_error() -> None:
         assert done.stderr.decode() == f"jsonrill: {error.value}\n"
 
 
-@few(12)
-@pytest.mark.parametrize("stdin", ["", " \n\n", "\ufeff"])
 @pytest.mark.parametrize("args", EMPTY, ids=" ".join)
-def test_empty_input_is_exit_1(args: list[str], stdin: str) -> None:
+def test_empty_input_is_exit_1(args: list[str], stdin: str = "\ufeff \n\n") -> None:
     done = run(*args, stdin=stdin)
     assert (done.returncode, done.stdout) == (1, b""), done
     assert done.stderr == b"jsonrill: the input is empty\n"
@@ -117,26 +104,6 @@ def test_an_event_stream_without_its_flag_is_an_error_that_names_the_flag() -> N
     done = run("values", stdin='data: {"a": 1}\n\n')
     assert done.returncode == 1
     assert b"--sse" in done.stderr
-
-
-def test_updates_in_a_mode_of_declared_entities() -> None:
-    done = run(
-        "updates", "--mode", "ONE-BY-ONE", "--entity", "c", stdin='{"c": [{"x": 1}, {"x": 2}]}'
-    )
-    assert lines(done) == [
-        {"index": 0, "status": "COMPLETED", "data": {"x": 1}, "entity": "c"},
-        {"index": 1, "status": "COMPLETED", "data": {"x": 2}, "entity": "c"},
-    ]
-
-
-def test_entities_may_be_named() -> None:
-    text = '{"days": [{"todo": [1, 2]}, {"todo": [3]}]}'
-    done = run("updates", "--mode", "ONE-BY-ONE", "--entity", "item=days[*].todo", stdin=text)
-    assert [(u["entity"], u["data"]) for u in lines(done)] == [
-        ("item", 1),
-        ("item", 2),
-        ("item", 3),
-    ]
 
 
 def test_fragments_rebuild_the_value() -> None:
@@ -154,23 +121,12 @@ def test_chunks_join_to_the_last_snapshot() -> None:
     assert run("chunks", "--text", stdin=snapshots).stdout.decode() == joined + "\n"
 
 
-def test_calls_from_lines_and_from_an_event_stream_as_it_came() -> None:
-    events = (STREAMS / "calls.jsonl").read_text("utf8").splitlines()
-    stream = "".join(f"data: {event}\n\n" for event in events) + "data: [DONE]\n\n"
-    from_lines = lines(run("calls", stdin="\n".join(events)))
-    assert from_lines == lines(run("calls", "--sse", stdin=stream))
-    assert from_lines[-1]["status"] == "complete"
-
-
 def test_a_provider_log_is_input_of_updates() -> None:
     texts = ['{"title": "Sto', 'rm"}']
     events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in texts]
     log = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
     shown = lines(run("updates", "--sse", stdin=log))
-    assert [update["data"] for update in shown] == [
-        {"title": "Sto"},
-        {"title": "Storm"},
-    ]
+    assert [update["data"] for update in shown] == [{"title": "Sto"}, {"title": "Storm"}]
 
 
 def test_repairs_are_reported_on_standard_error() -> None:
@@ -189,12 +145,6 @@ def test_only_some_repairs() -> None:
     assert wrong.returncode == 2 and next(iter(RULES)) in wrong.stderr.decode()
 
 
-def test_many_documents_and_an_error_in_one_of_them() -> None:
-    done = run("values", "--many", stdin='{"a": 1}\n{"b" 2}\n{"c": 3}\n')
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [{"a": 1}, {}]
-    assert done.returncode == 1 and b"character 5" in done.stderr
-
-
 BAD = {
     "values": ('{"a" 1}', "at character 5, in root.a"),
     "updates": ('{"a" 1}', "at character 5, in root.a"),
@@ -206,17 +156,11 @@ BAD = {
 
 @pytest.mark.parametrize("command", FILTERS)
 def test_bad_input_is_one_line_and_exit_1(command: str) -> None:
-    stdin, where = BAD[command]
-    done = run(command, stdin=stdin)
-    assert done.returncode == 1
-    assert done.stderr.count(b"\n") == 1
-    assert done.stderr.startswith(b"jsonrill: ") and where in done.stderr.decode()
-
-
-@pytest.mark.parametrize("command", FILTERS)
-def test_bytes_that_are_no_text_are_bad_input(command: str) -> None:
-    done = run(command, stdin=b'{"a": "\xff"}\n')
-    assert done.returncode == 1 and done.stderr.count(b"\n") == 1
+    text, where = BAD[command]
+    for stdin, word in ((text.encode(), where), (b'{"a": "\xff"}\n', "")):
+        done = run(command, stdin=stdin)
+        assert done.returncode == 1 and done.stderr.count(b"\n") == 1
+        assert done.stderr.startswith(b"jsonrill: ") and word in done.stderr.decode()
 
 
 def test_errors_name_the_file_and_the_others_are_read(tmp_path: Path) -> None:
@@ -237,41 +181,15 @@ def test_limits_are_flags() -> None:
     assert lines(run("values", "--limit", "depth=3", stdin=deep)) == [json.loads(deep)]
     done = run("values", "--limit", "depth=2", stdin=deep)
     assert done.returncode == 1 and b"--limit depth=N" in done.stderr
-    for flag, text in (("text", '"abcdef"'), ("string", '"abcdef"'), ("keys", '{"a":1,"b":2}')):
-        assert run("select", "a", "--limit", f"{flag}=1", stdin=text).returncode == 1
-        assert run("updates", "--limit", f"{flag}=1000", stdin=text).returncode == 0
-    assert run("values", "--limit", "depth=x", stdin=deep).returncode == 2
-    assert run("values", "--limit", "text=0", stdin=deep).returncode == 2
-
-
-def test_the_shell_can_complete() -> None:
-    """What the script that --show-completion writes asks for."""
-    words = {"_JSONRILL_COMPLETE": "complete_bash", "COMP_WORDS": "jsonrill s", "COMP_CWORD": "1"}
-    script = "import sys; sys.argv = ['jsonrill']; from jsonrill.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, env={**ENV, **words}, timeout=60
-    )
-    assert done.stdout.split() == [b"select", b"serve"], done.stderr
-
-
-@pytest.mark.parametrize("command", FILTERS)
-def test_a_missing_file_is_bad_input(command: str) -> None:
-    done = run(command, "no-such-file.json")
-    assert done.returncode == 1
-    assert done.stderr.decode() == "jsonrill: no-such-file.json: No such file or directory\n"
+    for wrong in ("depth=x", "text=0", "no=1"):
+        assert run("values", "--limit", wrong, stdin=deep).returncode == 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_output_that_is_full_is_told_in_one_line() -> None:
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [*BASE, "values"],
-            input=b'{"a": 1}',
-            stdout=full,
-            stderr=subprocess.PIPE,
-            env=ENV,
-            timeout=60,
-        )
+        ends: Any = {"stdout": full, "stderr": subprocess.PIPE, "env": ENV, "timeout": 60}
+        done = subprocess.run([*BASE, "values"], input=b'{"a": 1}', **ends)
     assert done.returncode == 1
     assert done.stderr == b"jsonrill: standard output: No space left on device\n"
 
@@ -336,36 +254,14 @@ def test_a_broken_pipe_is_quiet(tmp_path: Path) -> None:
     assert len(done.stdout.splitlines()) == 1
 
 
-def on_a_terminal(*args: str, stdin: bytes) -> bytes:
-    """What the command writes when standard output is a terminal."""
-    outer, inner = pty.openpty()
-    child = subprocess.Popen(
-        [*BASE, *args], stdin=subprocess.PIPE, stdout=inner, stderr=subprocess.PIPE, env=ENV
-    )
-    os.close(inner)
-    assert child.stdin and child.stderr
-    child.stdin.write(stdin)
-    child.stdin.close()
-    written = b""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            piece = os.read(outer, 4096)
-        except OSError:
-            break
-        written += piece
-    child.wait(60)
-    child.stderr.close()
-    os.close(outer)
-    return written
-
-
-def test_of_a_value_that_breaks_its_schema_what_was_allowed_is_written(tmp_path: Path) -> None:
+def test_of_a_value_that_violates_its_schema_what_was_good_is_written(tmp_path: Path) -> None:
     pytest.importorskip("jsonschema_rs")
     schema = tmp_path / "schema.json"
     schema.write_text('{"properties": {"b": {"type": "string"}}}')
     done = run("values", "--schema", str(schema), stdin='{"a": 1, "b": {"c": 2}}')
     assert (done.returncode, json.loads(done.stdout)) == (1, {"a": 1})
+    done = run("select", "[*]", "--schema", str(schema), stdin='[{"a": 1}, {"b": 2}]')
+    assert (done.returncode, done.stdout) == (1, b'{"a":1}\n') and b"root[1].b" in done.stderr
 
 
 def test_the_demo_is_plain_in_a_pipe_and_ends() -> None:
@@ -397,13 +293,6 @@ def test_the_commands_of_the_readme_run_as_written(command: str) -> None:
     assert done.stdout
 
 
-def test_the_options_of_updates_reach_the_library() -> None:
-    text = '{"n": 12, "b": tr'
-    shown = run("updates", "--no-partial-numbers", "--early-literals", "--tokens", "4", stdin=text)
-    data = [json.loads(line)["data"] for line in shown.stdout.splitlines()]
-    assert {"n": 1} not in data and {"n": 12, "b": True} in data
-
-
 def test_version() -> None:
     expected = re.escape(jsonrill.__version__) + r" \((compiled|pure Python)\)\n"
     assert re.fullmatch(f"jsonrill {expected}", run("--version").stdout.decode())
@@ -413,13 +302,12 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize("stream", ["stdin", "stdout"])
-@pytest.mark.parametrize("name", [*FILTERS[:-1], "repair"])
 def test_a_closed_stream_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, stream: str
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stream: str
 ) -> None:
     """`<&-` and `>&-` in a shell; Python has None there."""
     stdin = io.TextIOWrapper(io.BytesIO(b'{"a": 1}'), "utf8")
-    monkeypatch.setattr(sys, "argv", ["jsonrill", name])
+    monkeypatch.setattr(sys, "argv", ["jsonrill", "values"])
     monkeypatch.setattr(sys, "stdin", stdin)
     monkeypatch.setattr(sys, stream, None)
     with pytest.raises(SystemExit) as end:
@@ -429,69 +317,13 @@ def test_a_closed_stream_is_one_line(
     assert capsys.readouterr().err == f"jsonrill: standard {kind} is closed\n"
 
 
-@few(1)
-@pytest.mark.parametrize("name", [["values"], ["repair"], ["values", "--pretty"]])
-def test_a_pipe_gets_utf8_whatever_the_locale(name: list[str]) -> None:
+def test_a_pipe_gets_utf8_whatever_the_locale() -> None:
     env = {**ENV, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     env |= {"PYTHONIOENCODING": "latin-1"}
     stdin = '{"a": "é→😀"}'.encode()
-    done = subprocess.run([*BASE, *name], input=stdin, capture_output=True, env=env, check=False)
+    done = subprocess.run([*BASE, "values", "--pretty"], input=stdin, capture_output=True, env=env)
     assert done.returncode == 0, done.stderr
     assert "é→😀" in done.stdout.decode()
-
-
-CALL = json.dumps(
-    {
-        "id": "x",
-        "object": "chat.completion",
-        "choices": [
-            {
-                "index": 0,
-                "message": {
-                    "role": "assistant",
-                    "content": None,
-                    "tool_calls": [
-                        {
-                            "id": "c",
-                            "type": "function",
-                            "function": {"name": "f", "arguments": '{"a": 1}'},
-                        }
-                    ],
-                },
-                "finish_reason": "tool_calls",
-            }
-        ],
-    }
-).encode()
-ANSWERS = {
-    "chat": CALL,
-    "responses": json.dumps(
-        {
-            "id": "r",
-            "object": "response",
-            "status": "completed",
-            "output": [
-                {
-                    "type": "function_call",
-                    "id": "i",
-                    "call_id": "c",
-                    "name": "f",
-                    "arguments": '{"a": 1}',
-                    "status": "completed",
-                }
-            ],
-        }
-    ).encode(),
-    "anthropic": json.dumps(
-        {
-            "id": "m",
-            "type": "message",
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}}],
-            "stop_reason": "tool_use",
-        }
-    ).encode(),
-}
 
 
 def test_errors_say_which_snapshot_and_which_line() -> None:

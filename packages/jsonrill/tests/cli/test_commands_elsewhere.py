@@ -49,10 +49,8 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "words, install",
     [
-        (["serve"], 'pip install "jsonrill[server]"'),
         (["serve", "--demo", "--port", "1"], 'pip install "jsonrill[server]"'),
         (["serve", "--help"], 'pip install "jsonrill[server]"'),
-        (["batch"], 'pip install "jsonrill[batch]"'),
         (["batch", "check", "a.jsonl", "--out", "x"], 'pip install "jsonrill[batch]"'),
     ],
 )
@@ -68,8 +66,6 @@ def test_a_command_that_is_not_installed_says_what_to_install(
     "words, message",
     [
         (["serve", "--demo"], 'serve is not installed: pip install "jsonrill[server]"'),
-        (["batch"], 'batch is not installed: pip install "jsonrill[batch]"'),
-        (["values"], 'the command line is not installed: pip install "jsonrill[cli]"'),
         ([], 'the command line is not installed: pip install "jsonrill[cli]"'),
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import aclosing, closing
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import reveal_type
 
 from pydantic import BaseModel, TypeAdapter
@@ -41,19 +40,15 @@ def events() -> list[object]:
 reveal_type(jsonrill.values("{}"))  # Generator[Any]
 reveal_type(jsonrill.values(["{", "}"], live=True, repair=True))  # Generator[Any]
 reveal_type(jsonrill.values(pieces(), repair=["around"], many=True))  # AsyncGenerator[Any]
-reveal_type(jsonrill.values(b"{}", parse_float=Decimal))  # Generator[Any]
 reveal_type(jsonrill.fragments("{}", repair=True))  # Generator[Fragment]
 reveal_type(jsonrill.fragments(pieces()))  # AsyncGenerator[Fragment]
 reveal_type(jsonrill.updates("{}"))  # Generator[Update[Any]]
 reveal_type(jsonrill.updates("{}", "REALTIME", entity="days[*]"))  # Generator[Update[Any]]
 reveal_type(jsonrill.updates(pieces(), mode="BATCH", every=0.1))  # AsyncGenerator[Update[Any]]
-reveal_type(jsonrill.updates("{}", schema={}, send="both"))  # Generator[Update[Any]]
 reveal_type(jsonrill.chunks([{}], null="placeholder", eager=True))  # Generator[str]
-reveal_type(jsonrill.tool_calls(events(), provider="auto"))  # Generator[ToolCallUpdate]
 reveal_type(jsonrill.tool_calls(events(), schemas={"f": {}}))  # Generator[ToolCallUpdate]
 reveal_type(jsonrill.text("{}", "answer"))  # Generator[str]
 reveal_type(jsonrill.text(pieces(), "answer", tool="write"))  # AsyncGenerator[str]
-reveal_type(jsonrill.select("{}", "results"))  # Generator[Any]
 reveal_type(jsonrill.select("{}", "results", int))  # Generator[int]
 reveal_type(jsonrill.select(pieces(), "results", schema=int, repair=True))  # AsyncGenerator[int]
 reveal_type(jsonrill.select(pieces(), "results", {"type": "object"}))  # AsyncGenerator[Any]
@@ -66,18 +61,14 @@ reveal_type(jsonrill.values("{}", Words))  # Generator[Words]
 reveal_type(jsonrill.values("[]", list[Trip]))  # Generator[list[Trip]]
 reveal_type(jsonrill.values("[]", dict[str, Trip], tool="plan"))  # Generator[dict[str, Trip]]
 reveal_type(jsonrill.values("{}", EITHER))  # Generator[Trip | Point]
-reveal_type(jsonrill.values("{}", {"type": "object"}))  # Generator[Any]
 reveal_type(jsonrill.fields("{}", Trip))  # Generator[tuple[str, object]]
 reveal_type(jsonrill.fields(pieces(), Trip))  # AsyncGenerator[tuple[str, object]]
 reveal_type(jsonrill.updates("{}", schema=Trip))  # Generator[Update[Trip]]
 reveal_type(next(jsonrill.updates("{}", schema=Trip)).model)  # Trip | None
 reveal_type(next(jsonrill.updates("{}")).completed)  # list[tuple[str | int, ...]]
 reveal_type(next(jsonrill.values("{}", Trip)).title)  # str
-reveal_type(jsonrill.schema.is_partial(5))  # bool
-reveal_type(jsonrill.values("{}", Trip, missing="zero"))  # Generator[Trip]
 reveal_type(jsonrill.partial("{", Trip, missing="zero"))  # Trip | None
 reveal_type(jsonrill.values(events(), Trip, answer=jsonrill.Answer()))  # Generator[Trip]
-reveal_type(jsonrill.Answer().usage)  # dict[str, Any] | None
 reveal_type(jsonrill.Answer().finish)  # str | None
 reveal_type(jsonrill.updates(pieces(), schema=Point))  # AsyncGenerator[Update[Point]]
 

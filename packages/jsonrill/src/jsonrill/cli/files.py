@@ -68,7 +68,8 @@ class Input:
             if others:
                 complete = [b"".join(rest), *others]
                 rest = [complete.pop()]
-                yield from (line.removeprefix(BOM_UTF8) for line in complete if line.strip())
+                lines = (line.removeprefix(BOM_UTF8) for line in complete)
+                yield from filter(bytes.strip, lines)
 
     def _blocks(self) -> Iterator[bytes]:
         try:
