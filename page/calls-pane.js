@@ -1,6 +1,6 @@
 /** The parts of an answer as cards: texts, reasoning, and calls with their arguments and results. */
 
-import { button, copyText, followEnd, make, showRows } from "./dom.js";
+import { button, copyText, followEnd, make, reveal, showRows } from "./dom.js";
 import { escapeText, formatDuration, shorten } from "./format.js";
 import { coloured } from "./text-pane.js";
 import { TreeView } from "./tree-view.js";
@@ -48,7 +48,7 @@ export class CallsPane {
   }
 
   revealMark() {
-    this.#panel.querySelector(".card.bad")?.scrollIntoView({ block: "nearest" });
+    reveal(this.#panel.querySelector(".card.bad"), this.#panel);
   }
 
   /**

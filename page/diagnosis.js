@@ -107,9 +107,7 @@ function ofCut(recording) {
 /** A call whose arguments are wrong or cut off. @param {Recording} recording */
 function ofCalls(recording) {
   const calls = recording.answer?.calls ?? [];
-  const wrong = calls.find(
-    (call) => call.states.at(-1)?.status === "error" || call.outline.faults.some(({ code }) => code !== "TRUNCATED"),
-  );
+  const wrong = calls.find((call) => call.states.at(-1)?.status === "error");
   if (wrong !== undefined) {
     const fault = wrong.outline.faults[0];
     const what = fault ? inWords(fault, wrong.text) : wrong.message;

@@ -92,6 +92,18 @@ export function followEnd(pane, draw, goes = false) {
 }
 
 /**
+ * Scrolls a pane, and nothing around it, to an element that is out of sight.
+ * @param {Element | null} element
+ * @param {HTMLElement} pane
+ */
+export function reveal(element, pane) {
+  if (element === null) return;
+  const [inner, outer] = [element.getBoundingClientRect(), pane.getBoundingClientRect()];
+  const isInSight = inner.top >= outer.top && inner.bottom <= outer.bottom;
+  if (!isInSight) pane.scrollTop += inner.top - outer.top - outer.height / 3;
+}
+
+/**
  * Copies a text to the clipboard, and says so in the button for a moment.
  * @param {string} text
  * @param {HTMLElement} element

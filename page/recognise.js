@@ -15,13 +15,7 @@ import { formatCount, isObject, parseJson } from "./format.js";
 const SAMPLE = 40;
 const SSE_LINE = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)$/;
 const PRINTED = /^<?[A-Z]\w+(?:Event|Chunk|Response|Delta|Message|Completion)\w*\(/;
-const NAMES = {
-  text: "JSON text",
-  many: "JSON lines",
-  snapshots: "snapshots",
-  events: "provider events",
-  wire: "messages of the jsonrill wire",
-};
+const NAMES = { text: "piece", many: "JSON line", snapshots: "snapshot", events: "provider event", wire: "wire message" };
 
 /**
  * @param {string} text
@@ -50,7 +44,8 @@ export function recognise(text, chosen = "auto") {
  */
 function material(kind, items, note = "") {
   const isTimed = items.length > 1 && items.every(({ at }) => at !== null);
-  const about = items.length > 1 ? `${formatCount(items.length, "item")}, ${NAMES[kind]}` : NAMES[kind];
+  const isWhole = items.length === 1 && (kind === "text" || kind === "many");
+  const about = isWhole ? (kind === "text" ? "JSON text" : "JSON lines") : formatCount(items.length, NAMES[kind]);
   return { kind, items, isTimed, isDone: false, about, note };
 }
 

@@ -65,7 +65,7 @@ export class Source {
     if (text.length > MAX_TEXT) return "The text is larger than 64 MB. Paste a part of it.";
     const found = recognise(text, kind);
     const open = () => {
-      const recording = this.#fill(found.kind, found.items, found.isTimed ? null : STEP, title, options);
+      const recording = this.#fill(found.kind, found.items, found.isTimed ? null : STEP, `${title}: ${found.about}`, options);
       recording.isDone = found.isDone;
       recording.note = found.note;
       this.#show(recording, { how: "end" }, open);
@@ -164,6 +164,7 @@ export class Source {
       const id = await this.#id;
       if (this.#recording !== recording) return;
       byId("published").textContent = `private stream ${id}, kept for an hour`;
+      if (location.hash === "#pasted") history.replaceState(null, "", `#stream=${id}`);
       await this.#check(recording, id);
       const isInvalid = recording.outline?.faults.some(({ code }) => code === "INVALID_JSON");
       if (!isInvalid) return;

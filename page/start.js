@@ -21,7 +21,10 @@ export class Start {
     const input = byId("file-input", HTMLInputElement);
     byId("paste-form").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#open(this.#paste.value, "Pasted text");
+      this.#open(this.#paste.value, "Pasted");
+    });
+    this.#paste.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#open(this.#paste.value, "Pasted");
     });
     byId("new").addEventListener("click", () => this.focus());
     byId("file").addEventListener("click", () => input.click());
@@ -100,14 +103,12 @@ export class Start {
     const options = entity === "" ? {} : { entity };
     if (schema !== "") options.schema = parseJson(schema);
     const isWrong = schema !== "" && options.schema === undefined;
-    const problem = isWrong
-      ? "The schema is not JSON. Correct it, or leave it empty."
-      : this.#source.paste(text, title, kind, options);
+    history.pushState(null, "", "#pasted");
+    const problem = isWrong ? "The schema is not JSON. Correct it." : this.#source.paste(text, title, kind, options);
     byId("problem").textContent = problem;
     byId("problem").hidden = problem === "";
-    if (problem !== "") return this.focus();
     this.#press("");
-    history.pushState(null, "", "#pasted");
+    if (problem !== "") this.focus();
   }
 
   /** @param {File | undefined} file */
@@ -128,7 +129,7 @@ export class Start {
     event.preventDefault();
     const [file] = event.clipboardData?.files ?? [];
     if (file) void this.#openFile(file);
-    else this.#open(event.clipboardData?.getData("text/plain") ?? "", "Pasted text");
+    else this.#open(event.clipboardData?.getData("text/plain") ?? "", "Pasted");
   }
 
   #listenToDrops() {
@@ -143,7 +144,7 @@ export class Start {
       drop.hidden = true;
       const [file] = event.dataTransfer?.files ?? [];
       if (file) void this.#openFile(file);
-      else this.#open(event.dataTransfer?.getData("text/plain") ?? "", "Dropped text");
+      else this.#open(event.dataTransfer?.getData("text/plain") ?? "", "Dropped");
     });
   }
 

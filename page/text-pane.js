@@ -1,6 +1,6 @@
 /** What was received, up to a moment: the text in blocks, or one line for each event, snapshot or message. */
 
-import { button, followEnd, make, showRows } from "./dom.js";
+import { button, followEnd, make, reveal, showRows } from "./dom.js";
 import { escapeText, formatCount, formatNumber } from "./format.js";
 
 /** @typedef {import("./value-node.js").ValueNode} ValueNode */
@@ -10,8 +10,8 @@ import { escapeText, formatCount, formatNumber } from "./format.js";
 /** A part of the text with a class. @typedef {[start: number, end: number, className: string]} Span */
 /** @typedef {{key: string, look: string, start: number, end: number}} Row */
 
-const BLOCK = 1500;
-const BLOCKS = 6;
+const BLOCK = 1000;
+const BLOCKS = 7;
 const LINES = 100;
 const LONGEST_LINE = 2000;
 const TOKENS = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)/g;
@@ -80,14 +80,14 @@ export class TextPane {
     this.#selected = node;
     if (node !== null && this.document !== null) this.#reach(Math.floor(node.start / BLOCK));
     this.#draw();
-    this.#list.querySelector(".selected")?.scrollIntoView({ block: "nearest" });
+    reveal(this.#list.querySelector(".selected"), this.#pane);
   }
 
   /** Shows the mark of an error. */
   revealMark() {
     if (this.#mark !== null && this.document !== null) this.#reach(Math.floor(this.#mark.offset / BLOCK));
     this.#draw();
-    this.#list.querySelector("mark")?.scrollIntoView({ block: "center" });
+    reveal(this.#list.querySelector("mark"), this.#pane);
   }
 
   /** The text that is shown in blocks; null if lines are shown. @returns {Outline | null} */

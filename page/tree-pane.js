@@ -1,7 +1,7 @@
 /** The tree of the document with its search, and the path and value of what is selected. */
 
 import { formatPath } from "../js/src/index.js";
-import { byId, copyText, followEnd } from "./dom.js";
+import { byId, copyText, followEnd, reveal } from "./dom.js";
 import { escapeText, formatCount } from "./format.js";
 import { TreeView } from "./tree-view.js";
 
@@ -62,7 +62,7 @@ export class TreePane {
   }
 
   revealMark() {
-    (this.#list.querySelector(".row.mark") ?? this.#list.querySelector(".row.marked"))?.scrollIntoView({ block: "center" });
+    reveal(this.#list.querySelector(".row.mark, .row.marked"), this.#list);
   }
 
   /** @param {(string | number)[]} path */

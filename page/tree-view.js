@@ -1,6 +1,6 @@
 /** A tree on the page: its rows as elements, the mouse and the keyboard. */
 
-import { make, setAttributes, showRows } from "./dom.js";
+import { make, reveal, setAttributes, showRows } from "./dom.js";
 import { escapeText } from "./format.js";
 import { TreeRows } from "./tree-rows.js";
 
@@ -60,7 +60,7 @@ export class TreeView {
     this.#state.selected = path;
     this.#state.reach(path);
     this.#draw();
-    this.list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+    reveal(this.list.querySelector("[aria-selected=true]"), this.list);
   }
 
   #draw() {
