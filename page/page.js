@@ -59,6 +59,7 @@ class Page {
 
   constructor() {
     byId("show-mark").addEventListener("click", () => this.#showMark());
+    byId("show-repaired").addEventListener("click", () => this.#source.showRepaired());
     byId("speed").addEventListener("change", () => this.#timeline.keepMoment());
     addEventListener("keydown", (event) => this.#press(event));
     addEventListener("resize", () => this.redraw());
@@ -182,6 +183,7 @@ class Page {
     byId("where").textContent = escapeText(where);
     byId("todo").textContent = escapeText(todo);
     byId("show-mark").hidden = mark === null;
+    byId("show-repaired").hidden = this.#recording?.repaired === undefined;
   }
 
   /**

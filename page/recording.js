@@ -34,6 +34,8 @@ export class Recording {
   report = null;
   /** Whether the server's repair reads the text; null if that is not known. @type {boolean | null} */
   isRepairable = null;
+  /** The value that the repair reads. @type {any} */
+  repaired = undefined;
   /** What was left out when the material was read. */
   note = "";
   /** Whether the provider's events ended with `[DONE]`. */

@@ -1,5 +1,6 @@
 /** Where streams come from: pasted text, examples, and the server, which also renders them. */
 
+import { Receiver } from "../js/src/receive.js";
 import { byId } from "./dom.js";
 import { formatCount } from "./format.js";
 import { Live } from "./live.js";
@@ -166,10 +167,9 @@ export class Source {
       byId("published").textContent = `private stream ${id}, kept for an hour`;
       if (location.hash === "#pasted") history.replaceState(null, "", `#stream=${id}`);
       await this.#check(recording, id);
-      const isInvalid = recording.outline?.faults.some(({ code }) => code === "INVALID_JSON");
-      if (!isInvalid) return;
-      const repaired = await this.#server.publish({ input: kind, ...options, repair: true }, records);
-      recording.isRepairable = (await this.#errorIn(repaired)) === null;
+      const document = recording.hasDocument ? (recording.outline ?? recording.answer?.outline) : null;
+      if (!document?.faults.some(({ code }) => code === "INVALID_JSON")) return;
+      await this.#repair(recording, await this.#server.publish({ input: kind, repair: true }, records));
     } catch (error) {
       if (this.#recording !== recording) return;
       byId("published").textContent = `not published: ${/** @type {Error} */ (error).message}`;
@@ -196,13 +196,23 @@ export class Source {
     }
   }
 
-  /** @param {string} id */
-  async #errorIn(id) {
-    for await (const { data } of this.#server.events(id, { format: "updates", mode: "BATCH" })) {
-      const error = errorOf(data);
-      if (error !== null) return error;
-    }
-    return null;
+  /**
+   * Notes the value that the server's repair reads, if it reads the text.
+   * @param {Recording} recording
+   * @param {string} id of the same stream with repair
+   */
+  async #repair(recording, id) {
+    const receiver = new Receiver();
+    for await (const { data } of this.#server.events(id, { format: "deltas" })) receiver.feed(data);
+    recording.isRepairable = receiver.ended && receiver.error === null;
+    if (recording.isRepairable) recording.repaired = receiver.value;
+  }
+
+  /** Opens the value that the server's repair reads. */
+  showRepaired() {
+    const { repaired } = this.#recording ?? {};
+    history.pushState(null, "", "#pasted");
+    this.paste(JSON.stringify(repaired, null, 2), "Repaired", "text", {});
   }
 
   /** @param {Recording} recording */

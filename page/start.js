@@ -7,8 +7,6 @@ import { parseJson } from "./format.js";
 /** @typedef {import("./source.js").Source} Source */
 /** @typedef {import("./recognise.js").Kind} Kind */
 
-const THEMES = ["auto", "light", "dark"];
-
 export class Start {
   #paste = byId("paste", HTMLTextAreaElement);
   /** @type {Sample[]} */
@@ -31,8 +29,6 @@ export class Start {
     input.addEventListener("change", () => void this.#openFile(input.files?.[0]));
     addEventListener("paste", (event) => this.#pasted(event));
     addEventListener("popstate", () => this.#route());
-    byId("theme").addEventListener("click", () => this.#nextTheme());
-    this.#showTheme();
     this.#listenToDrops();
   }
 
@@ -146,23 +142,5 @@ export class Start {
       if (file) void this.#openFile(file);
       else this.#open(event.dataTransfer?.getData("text/plain") ?? "", "Dropped");
     });
-  }
-
-  // ---- the colour theme ----
-
-  #nextTheme() {
-    const { dataset } = document.documentElement;
-    dataset.theme = THEMES[(THEMES.indexOf(dataset.theme ?? "") + 1) % THEMES.length];
-    this.#showTheme();
-    try {
-      localStorage.setItem("jsonrill-theme", dataset.theme);
-    } catch {
-      // Storage is blocked: the choice lasts until the page is closed.
-    }
-  }
-
-  #showTheme() {
-    const theme = document.documentElement.dataset.theme ?? "auto";
-    byId("theme").textContent = `Theme: ${theme}`;
   }
 }
