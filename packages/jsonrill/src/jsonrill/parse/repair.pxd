@@ -9,7 +9,7 @@ cdef int WAIT, NO, YES, UNCLEAR
 cdef Py_ssize_t REACH
 
 cdef class RepairMachine(Tokens):
-    cdef bint _has_backslash, _has_escape, _has_inner_quotes, _has_newline
+    cdef bint _has_backslash, _has_escape, _has_inner_quotes, _may_lack_end
     cdef bint _is_cut, _is_last, _is_line_start, _is_noted, _is_scalar
     cdef int _resume
     cdef Py_ssize_t _brackets, _quotes

@@ -71,8 +71,8 @@ class RepairMachine(Tokens):
     """The machine for near-JSON: text → events and a list of repairs."""
 
     __slots__ = ("_before", "_brackets", "_closer", "_has_backslash", "_has_escape",
-                 "_has_inner_quotes", "_has_newline", "_is_cut", "_is_last", "_is_line_start",
-                 "_is_noted", "_is_scalar", "_on_repair", "_quotes", "_repairs", "_resume",
+                 "_has_inner_quotes", "_is_cut", "_is_last", "_is_line_start", "_is_noted",
+                 "_is_scalar", "_may_lack_end", "_on_repair", "_quotes", "_repairs", "_resume",
                  "_rules", "_text_tail", "_thoughts")  # fmt: skip
 
     def __init__(
@@ -105,12 +105,12 @@ class RepairMachine(Tokens):
 
     def _reset_string(self) -> None:
         """Expect a string in the quotes of JSON."""
-        # What ends the open string or key, the last of its text, and what it contains: inner
-        # quotes, escapes, loose backslashes, raw newlines.
+        # What ends the open string or key, the last of its text, what it contains (inner quotes,
+        # escapes, loose backslashes), and whether its closing quote may have been read as text.
         self._closer = '"'
         self._text_tail = ""
         self._quotes = 0
-        self._has_escape = self._has_backslash = self._has_newline = False
+        self._has_escape = self._has_backslash = self._may_lack_end = False
 
     @property
     def repairs(self) -> list[Repair]:
@@ -205,7 +205,7 @@ class RepairMachine(Tokens):
         if state == STRING or state == KEY:
             # A string that lost its closing quote continues into the JSON after it.
             end = self._token_text if state == KEY else self._text_tail.rstrip(_FILLERS)[-1:]
-            if self._quotes or self._has_newline or _SWALLOWED[state].search(end):
+            if self._quotes or self._may_lack_end or _SWALLOWED[state].search(end):
                 raise self._too_short("the end of the string")
             if state == STRING:
                 self._sink.end_string()
@@ -461,7 +461,7 @@ class RepairMachine(Tokens):
             after = self._escape(text, stop, end)
         elif char < " ":
             self._fix("newlines", text, stop)
-            self._has_newline = True
+            self._may_lack_end = True
             self._take(char)
             after = stop + 1
         else:
@@ -486,6 +486,7 @@ class RepairMachine(Tokens):
             if is_real and self._has_backslash:
                 raise self._refuse(text, pos, "no escape after a backslash that is text")
             self._has_escape = self._has_escape or is_real
+            self._may_lack_end = self._may_lack_end or self._has_backslash  # `"C:\"`
             self._take(unescape(code[0]))
             return code.end()
         if _FOREIGN_ESCAPE.match(text, pos):
