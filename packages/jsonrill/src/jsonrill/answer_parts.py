@@ -132,7 +132,7 @@ class Part:
 class Parts:
     """Reads a provider's events and returns the parts of the answer as they grow.
 
-    Options are those of `ToolCalls`; `choice` selects one of several answers. Reasoning that the
+    It has the options of `ToolCalls`; `choice` selects one of several answers. Reasoning that the
     model writes into the text, between `<think>` tags at its beginning, is a part of its own.
     """
 
@@ -159,7 +159,7 @@ class Parts:
         self._tags = ThinkTags()
         self._ending = Ending(asks_again=asks_again)
         # All parts in the order in which they began; the one that text is added to, the last one
-        # that a statement was about, and those of calls, by the number of the call.
+        # that a statement was about, and the parts of calls, by the number of the call.
         self.entries: list[Entry] = []
         self._open: Entry | None = None
         self._last: Entry | None = None
@@ -352,7 +352,7 @@ class Parts:
                 entry = self._by_call[call.number] = self._begin("call", None, call)
             self._last = entry
             if entry.is_complete and update.status == "complete" and not update.function_args:
-                continue  # the part that was complete has said all
+                continue  # the complete part has been yielded already
             part = Part("call", entry.index, update.function_args or "", turn=entry.turn)
             part.call, part.status, part._length = call, call.status, len(call.raw)
             part.complete = call.complete_args and not entry.is_complete

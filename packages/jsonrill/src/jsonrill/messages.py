@@ -107,12 +107,14 @@ def anthropic(entries: Sequence[Entry]) -> list[Message]:
     return _turn("assistant", "content", blocks, map(_tool_result, _answered(entries)))
 
 
-def _turn(role: str, field: str, said: list[Message], results: Iterator[Message]) -> list[Message]:
-    """Return what the model said and, as the user's message, the results."""
-    if not said:
+def _turn(
+    role: str, field: str, answer: list[Message], results: Iterator[Message]
+) -> list[Message]:
+    """Return the model's message and, as the user's message, the results."""
+    if not answer:
         return []
     found = [*results]
-    return [{"role": role, field: said}, *([{"role": "user", field: found}] if found else ())]
+    return [{"role": role, field: answer}, *([{"role": "user", field: found}] if found else ())]
 
 
 def _tool_result(call: ToolCall) -> Message:

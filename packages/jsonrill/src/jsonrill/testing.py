@@ -270,9 +270,9 @@ class Chat(Protocol):
     def _chunk(self, delta: Event, finish: str | None = None) -> Event:
         return self._response("chat.completion.chunk", {"delta": delta}, finish)
 
-    def _response(self, kind: str, said: Event, finish: str | None) -> Event:
+    def _response(self, kind: str, content: Event, finish: str | None) -> Event:
         about = {"id": f"chatcmpl-{self.answer.id}", "object": kind, "created": 1}
-        choice = {"index": 0, **said, "logprobs": None, "finish_reason": finish}
+        choice = {"index": 0, **content, "logprobs": None, "finish_reason": finish}
         return {**about, "model": self.model, "choices": [choice]}
 
     def _finish(self) -> str:

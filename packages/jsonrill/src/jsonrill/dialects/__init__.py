@@ -85,7 +85,7 @@ def to_ag_ui(source: AsyncIterable[Any], **options: Unpack[AgUiOptions]) -> Asyn
 @overload
 def to_ag_ui(source: Iterable[Any], **options: Unpack[AgUiOptions]) -> ClientEvents: ...
 def to_ag_ui(source: Any, **options: Any) -> Any:
-    """Yield AG-UI events; the sources are those of `to_ai_sdk`, and updates become the state.
+    """Yield AG-UI events from the same sources as `to_ai_sdk`; updates become the state.
 
     `thread` and `run` are the ids that the client sent. With `state`, a snapshot of it comes first.
     """

@@ -40,7 +40,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 
 
 def _message(message: dict[str, Any]) -> list[Statement]:
-    """The start of a message; that of a call which code of the model makes has all of it."""
+    """Return the statements of a message's start, which may have all of its content already."""
     statements = [Begin(as_id(message, "id")), *usage(message, "usage")]
     match message:
         case {"content": [_, *_] as blocks}:

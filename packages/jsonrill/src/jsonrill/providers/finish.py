@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, get_args
 
 from ..errors import CUTS
 
-# complete: the model has said all. calls: it waits for the results of tools. length: a limit of
+# complete: the model has finished. calls: it waits for the results of tools. length: a limit of
 # tokens, turns or cost was reached. filtered: a content filter stopped it. refused: the model
 # did not want to answer. lost: the answer stopped, and nothing says that the model had finished.
 # error: the provider failed. Each is worse than those before it.

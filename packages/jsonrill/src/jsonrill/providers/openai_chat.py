@@ -24,7 +24,7 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 class Translation:
-    """Translates chunks; remembers their ids, to see whether they are those of responses.
+    """Translates chunks; remembers their ids, to see whether they name responses.
 
     An id that has not come before begins a response, unless its chunk can only continue one. From
     then on such ids are ignored, until one of them comes again.
@@ -47,7 +47,7 @@ class Translation:
             if self._is_changing and isinstance(finish, Finish):
                 self._has_ended = True
                 if not was_changing:
-                    # Earlier calls may have been taken for those of other responses.
+                    # Earlier calls may have been assigned to other responses.
                     finish.message = finish.choice = None
         return statements
 

@@ -1,7 +1,7 @@
 """Which call an event is about. The rules, in this order:
 
 1. A known id wins. But if it comes with a name and another index, or with another name after the
-   arguments have ended, it is that of another call: some gateways give one id to all calls.
+   arguments have ended, it belongs to another call: some gateways give one id to all calls.
 2. A new id opens a new call, even if its index is taken. But without a name it is another id of the
    call at that index; and with the same name it is the id of that call if it has none yet and its
    arguments have not ended, or if it comes with their end. A known alias at the same index is that
@@ -251,7 +251,7 @@ class Identity(Generic[C]):
         self.linked = False
         if id is not None:
             scope.has_ids = True
-            # Once it has ended, a receiver takes a new id for that of another call.
+            # Once it has ended, a receiver assigns a new id to another call.
             if not (call.own_id or call.is_settled):
                 call.id, call.own_id = id, True
                 self.linked = True
