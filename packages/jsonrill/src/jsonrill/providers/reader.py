@@ -85,9 +85,8 @@ def _known(name: Any) -> str:
     if name in PROVIDERS:
         return str(name)
     near = get_close_matches(str(name), PROVIDERS, 1)
-    hint = f"did you mean {near[0]!r}" if near else f"use auto, {', '.join(PROVIDERS)}"
-    end = "? You can also" if near else ", or"
-    raise ValueError(f"provider is not {name!r}: {hint}{end} pass a function")
+    hint = f"did you mean {near[0]!r}?" if near else f"use auto, {', '.join(PROVIDERS)}."
+    raise ValueError(f"provider is not {name!r}: {hint} You can also pass a function")
 
 
 def _only_errors(event: dict[str, Any]) -> Sequence[Statement]:

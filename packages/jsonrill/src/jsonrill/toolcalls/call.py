@@ -338,24 +338,18 @@ class ToolCall:
         """Return the JSON text of a delta that brings values; None if it brings none."""
         try:
             if delta.parts or (self._writer is not None and delta.end is not None):
-                return self._write_parts(delta)
-            if delta.value is ABSENT:
-                return None
-            if not self._raw or self.is_placeholder:
+                if self.status == "error":
+                    return None
+                writer = self._writer = self._writer or Writer()
+                text = "".join([writer.write(part) for part in delta.parts])
+                return text if delta.end is None else text + writer.close()
+            if delta.value is not ABSENT and (self.is_placeholder or not self._raw):
                 return dumps(delta.value)
         except (ValueError, TypeError, RecursionError) as error:
             self._fail({"code": "INVALID_JSON", "message": str(error)})
-            return None
-        self._compare(None, delta.value)
+        else:
+            self._compare(None, delta.value)
         return None
-
-    def _write_parts(self, delta: CallDelta) -> str:
-        if self._writer is None:
-            self._writer = Writer()
-        if self.status == "error":
-            return ""
-        text = "".join([self._writer.write(part) for part in delta.parts])
-        return text if delta.end is None else text + self._writer.close()
 
     # ---- what another jsonrill has read ----
 
