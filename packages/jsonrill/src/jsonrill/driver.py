@@ -108,19 +108,11 @@ async def _drive_async(stage: Stage, source: Opened) -> AsyncGenerator[Any]:
 
 def last_item(items: Any) -> Any:
     """Return the last item, or of an async generator a coroutine that returns it."""
-    if isinstance(items, AsyncIterable):
-        return _last_async(items)
-    item = None
-    for item in items:  # noqa: B007
-        pass
-    return item
+    return _last_async(items) if isinstance(items, AsyncIterable) else [*items][-1]
 
 
 async def _last_async(items: AsyncIterable[Any]) -> Any:
-    item = None
-    async for item in items:  # noqa: B007
-        pass
-    return item
+    return [item async for item in items][-1]
 
 
 def log_error(message: str, error: Exception) -> None:

@@ -309,9 +309,10 @@ class DocumentsStage(Stage):
         """Begin a document."""
         stage = self._stage = self._begin(self._options)
         self._beginning = Beginning()
-        known = PARSE_OPTIONS & self._options.keys() - {"on_repair"}
         self._end = _End()
-        self._probe = create_machine(self._end, {name: self._options[name] for name in known})
+        if self._splits:
+            known = PARSE_OPTIONS & self._options.keys() - {"on_repair"}
+            self._probe = create_machine(self._end, {name: self._options[name] for name in known})
         self._options.pop("prefix", None)
         # Text behind the complete value, which may begin the next document; its offset.
         self._tail, self._tail_start = "", 0
