@@ -204,8 +204,10 @@ export class Source {
   async #repair(recording, id) {
     const receiver = new Receiver();
     for await (const { data } of this.#server.events(id, { format: "deltas" })) receiver.feed(data);
-    recording.isRepairable = receiver.ended && receiver.error === null;
-    if (recording.isRepairable) recording.repaired = receiver.value;
+    if (receiver.error?.code === "INVALID_JSON") recording.isRepairable = false;
+    if (!receiver.ended || receiver.error !== null) return;
+    recording.isRepairable = true;
+    recording.repaired = receiver.value;
   }
 
   /** Opens the value that the server's repair reads. */

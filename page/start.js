@@ -76,14 +76,16 @@ export class Start {
 
   /** @param {Sample} sample */
   #play(sample) {
-    this.#press(sample.name);
     this.#source.example(sample);
+    this.#press(sample.name);
   }
 
   /** @param {string} name */
   #press(name) {
-    for (const chip of byId("samples").querySelectorAll("button")) {
+    const list = byId("samples");
+    for (const chip of list.querySelectorAll("button")) {
       chip.setAttribute("aria-pressed", String(chip.dataset.sample === name));
+      if (chip.dataset.sample === name) list.scrollLeft = chip.offsetLeft - list.clientWidth / 3;
     }
   }
 
