@@ -255,7 +255,7 @@ FRAGMENTS: Final[dict[str, Callable[[], bool]]] = {
         == "ok"
     ),
     "`ToolsCallAggregateRenderer`": lambda: (
-        "*Calls* (tool calls" in (ROOT / "docs" / "browser.md").read_text("utf8")
+        "**Calls**" in (ROOT / "docs" / "browser.md").read_text("utf8")
     ),
     "`ToolsAggregateMessageHandler`": lambda: (
         [(it.args, it.status, it.error) for it in received(*sent()).calls]
