@@ -87,7 +87,8 @@ def _connect(scheduler: str | None, workers: int) -> Iterator[Client]:
             yield client
         return
     options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-    with LocalCluster(n_workers=workers, silence_logs=CRITICAL, **options) as cluster:
+    with LocalCluster(n_workers=0, silence_logs=CRITICAL, **options) as cluster:
+        cluster.scale(workers)
         with Client(cluster) as client:
             yield client
 
