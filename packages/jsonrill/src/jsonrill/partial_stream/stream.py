@@ -231,9 +231,8 @@ class PartialStream:
         if not self._finder.has_found and not self._entities.is_default:
             return self._fail(self._not_found())
         self.ended = True
-        batched = self._batched()
-        self._out += [update for update in self._kept if update.entity not in batched]
-        self._out += [self._batch(name) for name in batched]
+        for name, kept in self._release().items():
+            self._out.append(self._batch(name, kept))
         return self._take()
 
     def _take(self) -> list[Update]:
@@ -328,17 +327,15 @@ class PartialStream:
                     return recorder.offer(LITERALS[text[0]][1])
             # A model has a number when it is complete, and so does the data beside it.
             elif self._numbers and not entity.is_typed and (match := NUMBER.match(text)):
-                return self._offer_number(recorder, match.group())
+                read = int if match.group().lstrip("-").isdecimal() else self._parse_float
+                with suppress(ValueError):  # sys.set_int_max_str_digits
+                    recorder.offer(read(match.group()))
+                return None
         if self._zeros and recorder.wants_zero() and entity.schema is not None:
             has_zero, zero = entity.schema.zero(recorder.next_path())
             if has_zero:
                 recorder.offer(zero.copy() if isinstance(zero, (dict, list)) else zero)
         return None
-
-    def _offer_number(self, recorder: Recorder, number: str) -> None:
-        is_integer = number.lstrip("-").isdecimal()
-        with suppress(ValueError):  # sys.set_int_max_str_digits
-            recorder.offer(int(number) if is_integer else self._parse_float(number))
 
     # ---- updates ----
 
@@ -373,7 +370,7 @@ class PartialStream:
         """End the stream, and the open entity, with an error; what is complete is emitted."""
         if self.ended:  # by a violation before it
             return self._take()
-        if self._entity is None and self._begins_value(error):
+        if self._entity is None and self._machine.pending_text is not None:
             self._begin_pending()
         self._look()
         if self.ended:
@@ -381,14 +378,12 @@ class PartialStream:
         self.ended = True
         update = self._failed()
         update.error = stream_error(error)
-        batched = self._batched()
-        if batched:
-            lists = {name: self._data_of(name) for name in batched}
+        lists = {name: [one.data for one in kept] for name, kept in self._release().items()}
+        if lists:
             update._data = lists if len(lists) > 1 else next(iter(lists.values()))
             update.delta = [["set", "", update._data]] if self._delta else None
             update.open_path = None
             update._completed = [((), update._data)]
-        self._out += [one for one in self._kept if one.entity not in batched]
         self._out.append(update)
         return self._take()
 
@@ -409,29 +404,27 @@ class PartialStream:
             update.model = None if model is ABSENT else model
         return update
 
-    def _begins_value(self, error: JsonrillError) -> bool:
-        """Return whether a number or literal has begun, however the text was cut before it."""
-        is_long_number = isinstance(error, LimitExceeded) and error.limit == "number"
-        return is_long_number or self._machine.pending_text is not None
-
     def _not_found(self) -> FieldNotFound:
         places = ", ".join(repr(declared.text) for declared in self._entities.declared)
         return FieldNotFound(f"the document has no entity at {places}", field=places)
 
-    def _batched(self) -> list[str | None]:
-        return [name for name, mode in self._modes.items() if mode == "BATCH"]
+    def _release(self) -> dict[str | None, list[Update]]:
+        """Emit the updates that waited for the end; return those of BATCH by name."""
+        batches: dict[str | None, list[Update]] = {
+            name: [] for name, mode in self._modes.items() if mode == "BATCH"
+        }
+        for update in self._kept:
+            batches.get(update.entity, self._out).append(update)
+        return batches
 
-    def _data_of(self, name: str | None) -> list[Any]:
-        return [update.data for update in self._kept if update.entity == name]
-
-    def _batch(self, name: str | None) -> Update:
+    def _batch(self, name: str | None, kept: list[Update]) -> Update:
         """Return the update of all entities of one name."""
-        data = self._data_of(name)
+        data = [one.data for one in kept]
         update: Update = Update(0, "COMPLETED", data, name)
         update.delta = [["set", "", data]] if self._delta else None
         update._completed = [((), data)]
         if self._schema_of is not None:
-            update.model = [one.model for one in self._kept if one.entity == name]
+            update.model = [one.model for one in kept]
         update.repairs = self._machine.repairs[:]
         return update
 
