@@ -263,19 +263,6 @@ def test_an_exception_is_an_error_result() -> None:
     assert [one.result_is_error for one in running.calls] == [True, True]
 
 
-def test_positional_parameters_keep_their_places() -> None:
-    def f(a: int = 1, b: int = 2, /, c: int = 3) -> list[int]:
-        return [a, b, c]
-
-    for arguments, expected in (
-        ({"b": 5}, [1, 5, 3]),
-        ({"a": 5}, [5, 2, 3]),
-        ({"c": 5}, [1, 2, 5]),
-    ):
-        parts, _ = run([call(0, "f", json.dumps(arguments)), END], {"f": f})
-        assert outcomes(parts) == {"call-0": expected}
-
-
 class Odd:
     """No JSON, and no pydantic type."""
 
@@ -377,22 +364,6 @@ def test_leaving_the_loop_cancels_and_closes() -> None:
 
     asyncio.run(main())
     assert cancelled and closed
-
-
-def test_leaving_a_sync_loop_closes_the_source_and_starts_nothing_more() -> None:
-    closed: list[bool] = []
-
-    def events() -> Iterator[Event]:
-        try:
-            yield call(0, "t", '{"n":1}')
-            yield END
-        finally:
-            closed.append(True)
-
-    running = run_tools(events(), {"t": _async_none})
-    next(running)
-    running.close()
-    assert closed == [True]
 
 
 def test_a_source_that_fails_is_raised_after_what_was_started() -> None:

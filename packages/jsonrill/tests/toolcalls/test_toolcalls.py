@@ -328,18 +328,6 @@ def test_a_response_that_is_announced_again_goes_on() -> None:
     assert (update.call is call, call.status) == (True, "complete")
 
 
-def test_a_call_in_error_still_learns_its_id() -> None:
-    calls = ToolCalls()
-    where = {"item_id": "fc", "output_index": 0}
-    kind = "response.function_call_arguments"
-    calls.feed({"type": f"{kind}.delta", "delta": "no JSON", **where})
-    calls.feed({"type": f"{kind}.done", "arguments": "no JSON", **where})
-    item = {"type": "function_call", "id": "fc", "call_id": "c", "name": "f"}
-    [update] = calls.feed({"type": "response.output_item.done", "output_index": 0, "item": item})
-    assert (update.tool_call_id, update.function_name, update.status) == ("c", "f", None)
-    assert [(call.id, call.status) for call in calls.calls] == [("c", "error")]
-
-
 def test_forget() -> None:
     reader = Reader()
     reader.text("{}")
