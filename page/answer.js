@@ -93,7 +93,7 @@ export class Answer {
     const event = parseJson(data);
     const at = this.#lengths.length;
     this.error ||= reportedError(event);
-    if (isObject(event)) for (const part of this.#parts.add(event)) this.#take(part, at);
+    if (isObject(event)) for (const part of this.#parts.feed(event)) this.#take(part, at);
     this.#lengths.push(this.outline.length);
   }
 

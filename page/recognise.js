@@ -190,7 +190,7 @@ function kindOf(items, source, isStream) {
 function areEvents(values) {
   const parts = new Parts();
   if (values.length === 1 && reportedError(values[0]) !== "") return true;
-  return values.slice(0, SAMPLE).some((value) => parts.add(value).length > 0);
+  return values.slice(0, SAMPLE).some((value) => parts.feed(value).length > 0);
 }
 
 /** @param {any[]} values */

@@ -1,4 +1,4 @@
-"""Writes the tables that JavaScript shares with Python, where Python has them.
+"""Write the constants that JavaScript shares with Python, where Python has them.
 
 python tools/tables.py          writes the files
 python tools/tables.py --check  exits 1 if a file is not what it would write
@@ -11,17 +11,15 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
-from jsonrill import errors
 from jsonrill.errors import Limits
 from jsonrill.eventstream import HEARTBEAT_SECONDS
 from jsonrill.providers.finish import MEANINGS, REASONS, WORDS
 
 LIB = Path(__file__).parent.parent / "js" / "src"
 
-# Not in JavaScript: a base of others.
-PYTHON_ERRORS = frozenset(("_ParseError",))
 # A reader gives up a connection when so many heartbeats in a row did not come.
 HEARTBEATS = 3
 
@@ -52,29 +50,34 @@ export const MEANINGS = {{
     yield """\
 };
 
-/** In small letters, without what is between them. @type {Map<string, Reason>} */
-export const WORDS = new Map([
+// In small letters, without what is between them.
+/** @type {{[reason: string]: string}} */
+const SPELLINGS = {
 """
-    yield from (f"  [{js(word)}, {js(reason)}],\n" for word, reason in WORDS.items())
-    yield "]);\n"
-
-
-def error_codes() -> Iterator[str]:
+    for reason in REASONS:
+        words = " ".join(word for word, meaning in WORDS.items() if meaning == reason)
+        *lines, last = wrap(words, 110)
+        if lines:
+            yield f"  {reason}:\n"
+            yield from (f"    {js(line + ' ')} +\n" for line in lines)
+            yield f"    {js(last)},\n"
+        else:
+            yield f"  {reason}: {js(last)},\n"
     yield """\
-/**
- * What each class of errors is called on the wire, written by tools/tables.py from errors.py:
- * change it there. Constants, so that a program has only those that it uses.
- */
+};
 
+/** @type {Map<string, Reason>} */
+export const WORDS = new Map(
+  REASONS.flatMap((reason) => SPELLINGS[reason].split(" ").map((word) => [word, reason])),
+);
 """
-    yield from (f"export const {code} = {js(code)};\n" for code in codes())
 
 
 def defaults() -> Iterator[str]:
     yield """\
 /** Defaults, written by tools/tables.py from errors.py and eventstream.py: change them there. */
 
-/** Sizes of untrusted input, in characters and for each document. */
+/** Sizes of untrusted input, for each document. */
 export const LIMITS = {
 """
     known = fields(Limits)
@@ -83,17 +86,9 @@ export const LIMITS = {
     yield f"export const SILENCE = {HEARTBEATS * HEARTBEAT_SECONDS * 1000:_.0f};\n"
 
 
-def codes() -> list[str]:
-    """The codes of the classes of errors that JavaScript has."""
-    classes = [it for it in vars(errors).values() if isinstance(it, type)]
-    known = [it for it in classes if issubclass(it, errors.JsonrillError)]
-    return [it.code for it in known if it.__name__ not in PYTHON_ERRORS]
-
-
 FILES: dict[Path, Callable[[], Iterator[str]]] = {
     LIB / "providers" / "finish.js": finish_reasons,
-    LIB / "codes.js": error_codes,
-    LIB / "defaults.js": defaults,
+    LIB / "constants.js": defaults,
 }
 
 

@@ -1,122 +1,220 @@
 /**
- * Streams for views of any framework: `observeStream` and `observeParts` read a source, `observeRun` and
- * `observeRunParts` the events of a run. What they return is a store as Svelte has them.
+ * What views look at: a store over anything that is read with `for await`, for any framework.
  *
- * Reading begins with the first subscriber and stops when the last one has left; subscribers get a new
- * state at most once per frame.
+ * Reading begins with the first subscriber and stops when the last one has left; subscribers get a new state at most
+ * once per frame. A framework may leave and come back in one go (React's StrictMode does so on purpose), so reading
+ * stops a moment after the last subscriber has left, if none came back.
  */
 
-import { observed, PARTS, RUN, RUN_PARTS, VALUES } from "./views/readings.js";
-
-/** @import { Fields } from "./views/observed.js" */
-/** @import { PartsOptions } from "./answers/parts.js" */
-/** @import { Reading } from "./views/readings.js" */
-/** @typedef {import("./views/readings.js").StreamSource} StreamSource */
-/** @typedef {import("./views/readings.js").Endpoint} Endpoint */
-/** @typedef {import("./views/readings.js").PartState} PartState */
-/** @typedef {import("./views/readings.js").CallState} CallState */
-/** @typedef {import("./views/readings.js").PartsState} PartsState */
-/** @typedef {import("./views/readings.js").RunPartsState} RunPartsState */
-/** @typedef {import("./views/readings.js").RunPartsOptions} RunPartsOptions */
 /**
- * @template T
- * @typedef {import("./views/readings.js").StreamState<T>} StreamState
+ * `idle`: nothing is read yet. `stopped`: reading was stopped here, by `stop()` or because the last view has left.
+ * @typedef {"idle" | "streaming" | "complete" | "error" | "stopped"} Status
  */
 /**
- * @template T
- * @typedef {import("./views/readings.js").SubmitState<T>} SubmitState
+ * `error` is set if reading failed; what was good before it stays. `stop()` closes the source, `restart()` reads again
+ * from the beginning.
+ * @typedef {{readonly status: Status, readonly isLoading: boolean, readonly error: Error | undefined,
+ *   readonly stop: () => void, readonly restart: () => void}} Reading
  */
 /**
- * @template T
- * @typedef {import("./views/readings.js").StreamOptions<T>} StreamOptions
- */
-/**
- * @template T
- * @typedef {import("./views/readings.js").RunState<T>} RunState
- */
-/**
- * @template T
- * @typedef {import("./views/readings.js").RunOptions<T>} RunOptions
- */
-/**
- * `subscribe` calls back at once and with each new state, and returns what ends it. `state` is the
- * latest one.
+ * `subscribe` calls back at once and with each new state, and returns what ends it: the store contract of Svelte.
  * @template S
  * @typedef {{subscribe: (view: (state: S) => void) => () => void, readonly state: S}} Store
  */
+/**
+ * Reads until the signal is aborted; `note` sets fields of the state beside those of the items.
+ * @typedef {(signal: AbortSignal, body: any, note: (fields: object) => void) => AsyncIterable<any>} Read
+ */
+
+// How long to wait for a frame that may not come: a hidden page draws none.
+const PAUSE = 100;
+// One frame, where there are none.
+const FRAME = 16;
 
 /**
- * The value of what an endpoint answers to `submit(body)` of the state.
- * @template [T=unknown]
- * @overload
- * @param {Endpoint} endpoint
- * @param {StreamOptions<T>} [options]
- * @returns {Store<SubmitState<T>>}
+ * A store whose `value` is the latest item of `read`, which is an async iterable or a function that makes one; the
+ * function should hand its signal on, and can be called again.
+ * @template T
+ * @param {AsyncIterable<T> | ((signal: AbortSignal) => AsyncIterable<T>)} read
+ * @param {{initial?: T}} [options]
+ * @returns {Store<Reading & {readonly value: T | undefined}>}
  */
-/**
- * The value of a source while it arrives, with the options of `values`.
- * @template [T=unknown]
- * @overload
- * @param {StreamSource} source
- * @param {StreamOptions<T>} [options]
- * @returns {Store<StreamState<T>>}
- */
-/**
- * @param {any} source
- * @param {any} [options]
- * @returns {any}
- */
-export function observeStream(source, options = {}) {
-  return store(source, options, VALUES);
-}
-
-/**
- * The parts of a model's answer while they arrive: text, reasoning, calls and results.
- * @param {StreamSource} source
- * @param {PartsOptions & {signal?: AbortSignal}} [options]
- * @returns {Store<PartsState>}
- */
-export function observeParts(source, options = {}) {
-  return store(source, options, PARTS);
-}
-
-/**
- * The value of a run while it grows (`format=fragments`, `updates` or `chunks`), across lost
- * connections, with the options of `open`.
- * @template [T=unknown]
- * @param {string | URL | null | undefined} url
- * @param {RunOptions<T>} [options]
- * @returns {Store<RunState<T>>}
- */
-export function observeRun(url, options = {}) {
-  return store(url, options, RUN);
-}
-
-/**
- * The parts of a model's answer that a run has logged (`format=raw`).
- * @param {string | URL | null | undefined} url
- * @param {RunPartsOptions} [options]
- * @returns {Store<RunPartsState>}
- */
-export function observeRunParts(url, options = {}) {
-  return store(url, options, RUN_PARTS);
-}
-
-/**
- * @param {any} source
- * @param {Fields} options
- * @param {Reading} reading
- * @returns {Store<any>}
- */
-function store(source, options, reading) {
-  const { subscribe, state } = observed(source, options, reading);
+export function observe(read, { initial } = {}) {
+  const begin = typeof read === "function" ? read : once(read);
+  const observed = new Observed(begin, { value: initial }, (value) => ({ value }));
   return {
     subscribe(view) {
-      view(state());
-      return subscribe(() => view(state()));
+      view(observed.state());
+      return observed.subscribe(() => view(observed.state()));
     },
     get state() {
-      return state();
+      return observed.state();
     },
   };
+}
+
+/** @param {AsyncIterable<any>} source */
+function once(source) {
+  let isRead = false;
+  return () => {
+    if (isRead) throw new TypeError("a source is read once: give a function, which can be called again");
+    isRead = true;
+    return source;
+  };
+}
+
+/** A state that changes at most once per frame, and its views. */
+export class Observed {
+  #read;
+  #fieldsOf;
+  #waits;
+  #empty;
+  /** @type {any} */
+  #state;
+  /** @type {Set<() => void>} */
+  #views = new Set();
+  /** @type {AbortController | null} */
+  #controller = null;
+  /** @type {{body: any} | null} */
+  #submitted = null;
+  /** The fields of the next state, and the item whose fields are read at the frame. @type {any} */
+  #next = {};
+  /** @type {{item: any} | null} */
+  #latest = null;
+  /** The state that the next one is made from, if it is not the last one. @type {any} */
+  #base = null;
+  /** @type {(() => void) | null} */
+  #cancelFrame = null;
+
+  /**
+   * @param {Read} read
+   * @param {object} empty the fields of the state before anything has arrived
+   * @param {(item: any) => object} fieldsOf
+   * @param {boolean} [waits] it begins when something is submitted
+   */
+  constructor(read, empty, fieldsOf, waits = false) {
+    this.#read = read;
+    this.#fieldsOf = fieldsOf;
+    this.#waits = waits;
+    const { stop, restart, submit } = this;
+    const isLoading = !waits;
+    const status = waits ? "idle" : "streaming";
+    this.#empty = { complete: false, ...empty, error: undefined, status, isLoading, stop, restart, submit };
+    this.#state = this.#empty;
+  }
+
+  state = () => this.#state;
+
+  /** The state that servers render, and browsers before they take over. */
+  serverState = () => this.#empty;
+
+  /** @param {() => void} view */
+  subscribe = (view) => {
+    this.#views.add(view);
+    if (this.#controller === null) this.#begin();
+    return () => {
+      this.#views.delete(view);
+      if (this.#views.size === 0) setTimeout(() => this.#left(), 0);
+    };
+  };
+
+  /** Stop reading and close the source. What has arrived stays. */
+  stop = () => {
+    if (this.#controller === null || this.#status !== "streaming") return;
+    this.#controller.abort();
+    this.#set({ status: "stopped" });
+  };
+
+  /** Read from the beginning. */
+  restart = () => {
+    this.#controller?.abort();
+    this.#reset();
+    this.#set({});
+    if (this.#views.size !== 0) this.#begin();
+  };
+
+  /** Send a body, and read the answer in place of the former. @param {any} [body] */
+  submit = (body) => {
+    this.#submitted = { body };
+    this.restart();
+  };
+
+  get #status() {
+    return this.#next.status ?? (this.#base ?? this.#state).status;
+  }
+
+  #left() {
+    if (this.#views.size !== 0 || this.#controller === null) return;
+    this.stop();
+    this.#cancelFrame?.();
+    this.#cancelFrame = null;
+    this.#submitted = null;
+    this.#reset();
+    this.#state = this.#empty;
+  }
+
+  #reset() {
+    this.#controller = this.#latest = null;
+    this.#next = {};
+    this.#base = this.#empty;
+  }
+
+  async #begin() {
+    if (this.#waits && this.#submitted === null) return;
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#controller = controller;
+    this.#set({ status: "streaming" });
+    try {
+      const note = (/** @type {object} */ fields) => signal.aborted || this.#set(fields);
+      for await (const item of this.#read(signal, this.#submitted?.body, note)) {
+        if (signal.aborted) return;
+        this.#latest = { item };
+        this.#set({});
+      }
+      if (!signal.aborted) this.#set({ status: "complete", complete: true });
+    } catch (error) {
+      if (signal.aborted) return;
+      const isCancelled = /** @type {any} */ (error)?.code === "CANCELLED"; // by a person, at another place
+      this.#set(isCancelled ? { status: "stopped" } : { status: "error", error });
+    }
+  }
+
+  /** @param {object} fields */
+  #set(fields) {
+    Object.assign(this.#next, fields);
+    this.#cancelFrame ??= onFrame(() => this.#draw());
+  }
+
+  #draw() {
+    this.#cancelFrame = null;
+    const shown = this.#latest === null ? {} : this.#fieldsOf(this.#latest.item);
+    const state = { ...(this.#base ?? this.#state), ...shown, ...this.#next };
+    this.#state = { ...state, isLoading: state.status === "streaming" };
+    this.#latest = this.#base = null;
+    this.#next = {};
+    for (const view of [...this.#views]) view();
+  }
+}
+
+/**
+ * Call once with the next frame; soon, where the page is hidden or there are no frames.
+ * @param {() => void} draw
+ * @returns {() => void} forgets it
+ */
+function onFrame(draw) {
+  const hasFrames = typeof requestAnimationFrame === "function";
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer;
+  const frame = hasFrames ? requestAnimationFrame(() => run()) : 0;
+  const forget = () => {
+    clearTimeout(timer);
+    if (hasFrames) cancelAnimationFrame(frame);
+  };
+  const run = () => {
+    forget();
+    draw();
+  };
+  timer = setTimeout(run, hasFrames ? PAUSE : FRAME);
+  return forget;
 }

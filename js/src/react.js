@@ -1,220 +1,215 @@
 "use client";
 
 /**
- * Streams in React: `useStream` and `useParts` read a source, `useRun` and `useRunParts` the events of
- * a run. Each returns a state that changes at most once per frame.
+ * Streams in React: `useValue` reads the wire, `useStream` any value that grows, `useParts` a model's answer.
  *
- * Reading begins when the component is mounted, never on a server, and stops when it is unmounted. A
- * source is read once, however many components use it; a run is read by each component.
+ * Each returns a state that changes at most once per frame. Reading begins when the component is mounted, never on a
+ * server, and stops when it is unmounted. A source is an address, which is read across lost connections; a function,
+ * which is called when reading begins; or an endpoint, which is sent what `submit(body)` gets.
  */
 
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { check, isEndpoint, isRepeatable, observed, PARTS, RUN, RUN_PARTS, VALUES } from "./views/readings.js";
-import { isObject } from "./parse/values.js";
+import { connect } from "./client.js";
+import { Truncated } from "./errors.js";
+import { partLists } from "./events.js";
+import { isRestart } from "./eventstream.js";
+import { isSnapshot, receivedState, serverError, wrongFormat } from "./formats.js";
+import { Observed } from "./observe.js";
+import { open } from "./open.js";
+import { Receiver } from "./receive.js";
 
-/** @import { Fields, Observed } from "./views/observed.js" */
-/** @import { PartsOptions } from "./answers/parts.js" */
-/** @import { Reading } from "./views/readings.js" */
-/** @typedef {import("./views/readings.js").StreamSource} StreamSource */
-/** @typedef {import("./views/readings.js").Endpoint} Endpoint */
-/** @typedef {import("./views/readings.js").PartState} PartState */
-/** @typedef {import("./views/readings.js").CallState} CallState */
-/** @typedef {import("./views/readings.js").PartsState} PartsState */
-/** @typedef {import("./views/readings.js").RunPartsState} RunPartsState */
-/** @typedef {import("./views/readings.js").RunPartsOptions} RunPartsOptions */
+/** @import { DeepPartial } from "./build/builder.js" */
+/** @import { ConnectionState, ConnectOptions } from "./client.js" */
+/** @import { Source } from "./driver.js" */
+/** @import { EventOptions } from "./events.js" */
+/** @import { Reading } from "./observe.js" */
+/** @import { OpenOptions } from "./open.js" */
+/** @import { Part, PartsOptions } from "./parts.js" */
+/** @import { Progress } from "./streams.js" */
 /**
- * @template T
- * @typedef {import("./views/readings.js").StreamState<T>} StreamState
+ * Where to send what `submit(body)` gets: an address, which gets it as JSON, or a function that makes a source of it.
+ * @typedef {{api: string | URL | ((body: any, signal: AbortSignal) => any), headers?: HeadersInit,
+ *   credentials?: RequestCredentials, fetch?: typeof globalThis.fetch}} Endpoint
  */
 /**
- * @template T
- * @typedef {import("./views/readings.js").SubmitState<T>} SubmitState
+ * @template S
+ * @typedef {string | URL | Endpoint | S | ((signal: AbortSignal) => S | PromiseLike<S>) | null | undefined} HookSource
  */
 /**
+ * `initial` is the value before anything has arrived, also on a server. Another `key` reads a function again.
  * @template T
- * @typedef {import("./views/readings.js").StreamOptions<T>} StreamOptions
+ * @typedef {{initial?: DeepPartial<T>, key?: string | number}} HookOptions
  */
 /**
- * @template T
- * @typedef {import("./views/readings.js").RunState<T>} RunState
+ * `connection` is "waiting" between a lost connection and the next try. `submit(body)` is for endpoints.
+ * @typedef {Reading & {readonly connection: ConnectionState, readonly submit: (body?: unknown) => void}} HookState
  */
 /**
+ * `value` is what is known so far, once `complete` it is a `T`.
  * @template T
- * @typedef {import("./views/readings.js").RunOptions<T>} RunOptions
+ * @typedef {HookState & Progress & ({readonly complete: true, readonly value: T} | {readonly complete: false, readonly value: DeepPartial<T> | undefined})} ValueState
+ */
+/**
+ * An entity of a stream of updates.
+ * @template T
+ * @typedef {{readonly entity?: string, readonly index?: number, readonly value: DeepPartial<T>, readonly complete: boolean}} Entity
+ */
+/**
+ * `entities`: of a stream of updates, each entity; `value` is then the latest.
+ * @template T
+ * @typedef {ValueState<T> & {readonly entities: readonly Entity<T>[]}} StreamState
+ */
+/**
+ * `parts` are those of the answer, in order; `text` is the text of its text parts.
+ * @typedef {HookState & {readonly complete: boolean, readonly parts: readonly Part[], readonly text: string}} PartsState
  */
 
-// A new source in this many renders in a row, each after a state of the one before, is a loop.
-const MOST_NEW = 5;
+const NOTHING = { openPath: null, isComplete: () => false };
 
 /**
- * The value of what an endpoint answers to `submit(body)`; nothing is asked before.
+ * A value that a `Sender` or the format `deltas` keeps equal.
  * @template [T=unknown]
- * @overload
- * @param {Endpoint} endpoint
- * @param {StreamOptions<T>} [options]
- * @returns {SubmitState<T>}
+ * @param {HookSource<Response | AsyncIterable<any>>} source
+ * @param {ConnectOptions & HookOptions<T>} [options]
+ * @returns {ValueState<T>}
  */
-/**
- * The value of a source while it arrives.
- *
- * A source is read once: make it in an event handler and keep it with `useState`, or give a function
- * that `useCallback` keeps. The options are those of `values`, when reading begins.
- * @template [T=unknown]
- * @overload
- * @param {StreamSource} source
- * @param {StreamOptions<T>} [options]
- * @returns {StreamState<T>}
- */
-/**
- * @param {any} source
- * @param {any} [options]
- * @returns {any}
- */
-export function useStream(source, options = {}) {
-  return useSource(source, options, VALUES);
+export function useValue(source, options = {}) {
+  return useRead(source, options, { value: options.initial, ...NOTHING }, receivedState, received);
 }
 
 /**
- * The parts of a model's answer while they arrive: text, reasoning, calls and results.
- * @param {StreamSource} source
- * @param {PartsOptions & {signal?: AbortSignal}} [options]
+ * The value that the format updates, fragments, text or deltas describes, or that a body of JSON text holds.
+ * @template [T=unknown]
+ * @param {HookSource<Response>} source
+ * @param {OpenOptions & HookOptions<T>} [options]
+ * @returns {StreamState<T>}
+ */
+export function useStream(source, options = {}) {
+  const empty = { value: options.initial, entities: [], ...NOTHING };
+  return useRead(
+    source,
+    options,
+    empty,
+    (state) => state,
+    (begun, how) => entitiesOf(open(begun, how)),
+  );
+}
+
+/**
+ * The parts of a model's answer: the formats parts, calls, raw, ai-sdk and ag-ui, or a provider's stream.
+ * @param {HookSource<Source>} source
+ * @param {ConnectOptions & PartsOptions & EventOptions & {key?: string | number}} [options]
  * @returns {PartsState}
  */
 export function useParts(source, options = {}) {
-  return useSource(source, options, PARTS);
-}
-
-/**
- * The value of a run while it grows (`format=fragments`, `updates` or `chunks`), across lost connections
- * and reloads: a page that is loaded again reads what there is and goes on.
- *
- * The status is "idle" if there is no run, which the server says with 204. Another `url` is another
- * run; the options are those of `open`, when reading begins.
- * @template [T=unknown]
- * @param {string | URL | null | undefined} url
- * @param {RunOptions<T>} [options]
- * @returns {RunState<T>}
- */
-export function useRun(url, options = {}) {
-  return useKept(url, options, RUN);
-}
-
-/**
- * The parts of a model's answer that a run has logged (`format=raw`), as `useRun` reads it.
- * @param {string | URL | null | undefined} url
- * @param {RunPartsOptions} [options]
- * @returns {RunPartsState}
- */
-export function useRunParts(url, options = {}) {
-  return useKept(url, options, RUN_PARTS);
-}
-
-// ---- the state of a source, and of a run ----
-
-/**
- * @param {StreamSource} source
- * @param {Fields} options
- * @param {Reading} reading
- */
-function useSource(source, options, reading) {
-  const isKept = isObject(source) || Array.isArray(source) || typeof source === "function";
-  const isShared = isKept && !isEndpoint(source);
-  const own = useOwn(isShared ? null : source, options, reading);
-  const current = isShared ? shared(source, options, reading) : own;
-  const seen = useRef({ observed: current, times: 0 });
-  useEffect(() => {
-    const last = seen.current;
-    const isNew = last.observed !== current && last.observed.told;
-    last.times = isNew && isShared ? last.times + 1 : 0;
-    last.observed = current;
-    current.told = false;
-    if (last.times < MOST_NEW) return;
-    throw new TypeError(
-      `use${reading.name}() got a new source in each of ${MOST_NEW} renders: make it in an event handler ` +
-        "and keep it with useState, or give a function that useCallback keeps",
-    );
+  const fields = (/** @type {readonly Part[]} */ parts) => ({
+    parts,
+    text: parts.map(({ kind, text }) => (kind === "text" ? text : "")).join(""),
   });
-  return useObserved(current);
+  return useRead(source, options, fields([]), fields, (begun, { choice, provider, limits, sse, signal, ...how }) =>
+    partLists(isAddress(begun) ? connect(begun, how) : begun, { choice, provider, limits, sse, signal }),
+  );
 }
 
 /**
- * @param {string | URL | null | undefined} url
- * @param {Fields} options
- * @param {Reading} reading
- */
-function useKept(url, options, reading) {
-  return useObserved(useOwn(url instanceof URL ? url.href : url, options, reading));
-}
-
-/**
- * @param {Observed} observed
+ * @param {any} source
+ * @param {any} options
+ * @param {object} empty
+ * @param {(item: any) => object} fieldsOf
+ * @param {(source: any, options: any) => AsyncIterable<any>} read
  * @returns {any}
  */
-function useObserved({ subscribe, state, serverState }) {
+function useRead(source, options, empty, fieldsOf, read) {
+  // Headers and functions may be new objects in each render; what is read is the same.
+  const isEndpoint = typeof source === "object" && source !== null && "api" in source;
+  const key = isEndpoint
+    ? "api"
+    : source instanceof URL
+      ? source.href
+      : typeof source === "function"
+        ? "function"
+        : (source ?? null);
+  const id = JSON.stringify([options.key, isEndpoint ? String(source.api) : null]);
+  const latest = useRef({ source, options, read });
+  useEffect(() => {
+    latest.current = { source, options, read };
+  });
+  const make = () => ({
+    key,
+    id,
+    observed: new Observed(
+      (signal, body, note) => {
+        const now = latest.current;
+        const { initial: _initial, key: _key, ...how } = now.options;
+        const onState = (/** @type {ConnectionState} */ connection, /** @type {any} */ detail) => {
+          note({ connection });
+          how.onState?.(connection, detail);
+        };
+        return now.read(begun(now.source, signal, body), { ...how, signal, onState });
+      },
+      { connection: "connecting", ...empty },
+      fieldsOf,
+      isEndpoint || source == null,
+    ),
+  });
+  const [kept, keep] = useState(make);
+  const current = kept.key === key && kept.id === id ? kept : make();
+  if (current !== kept) keep(current);
+  const { subscribe, state, serverState } = current.observed;
   return useSyncExternalStore(subscribe, state, serverState);
 }
 
 /**
- * The reading that belongs to this component, of a text or an address; another key is another one.
+ * The source itself, made if it is a function or an endpoint.
  * @param {any} source
- * @param {Fields} options
- * @param {Reading} reading
+ * @param {AbortSignal} signal
+ * @param {any} body
  */
-function useOwn(source, options, reading) {
-  // An endpoint may be a new object in each render: its address tells it apart.
-  const key = isEndpoint(source) ? `api ${source.api}` : (source ?? null);
-  const latest = useRef({ source, options });
-  useEffect(() => {
-    latest.current = { source, options };
-  });
-  const [kept, keep] = useState(() => ({ key, observed: make() }));
-  if (kept.key === key) return kept.observed;
-  const next = { key, observed: make() };
-  keep(next);
-  return next.observed;
-
-  function make() {
-    // Headers may have changed when it begins again.
-    const begin =
-      (/** @type {any} */ first) =>
-      (/** @type {[any, any, any]} */ ...words) => {
-        const now = latest.current;
-        return reading.begin(isEndpoint(first) ? now.source : first, now.options)(...words);
-      };
-    return observed(source, options, { ...reading, begin });
-  }
+function begun(source, signal, body) {
+  if (typeof source === "function") return source(signal);
+  if (typeof source !== "object" || !("api" in source)) return source;
+  const { api, headers, fetch = globalThis.fetch, credentials } = source;
+  if (typeof api === "function") return api(body, signal);
+  const sent = new Headers(headers);
+  if (!sent.has("content-type")) sent.set("content-type", "application/json");
+  return fetch(api, { method: "POST", headers: sent, credentials, body: JSON.stringify(body), signal });
 }
 
-/** What is read of a source, and how. @type {WeakMap<object, Map<string, Observed>>} */
-const READINGS = new WeakMap();
+/** @param {any} source */
+function isAddress(source) {
+  return typeof source === "string" || source instanceof URL;
+}
 
-/**
- * The reading of a source, for all components that use it.
- * @param {any} source
- * @param {Fields} options
- * @param {Reading} reading
- */
-function shared(source, options, reading) {
-  check(source, reading);
-  const readings = READINGS.get(source) ?? new Map();
-  READINGS.set(source, readings);
-  const key = `use${reading.name}(${JSON.stringify(options, plain)})`;
-  const known = readings.get(key);
-  if (known !== undefined) return known;
-  if (readings.size !== 0 && !isRepeatable(source)) {
-    const [other] = readings.keys();
-    throw new TypeError(`a source is read once, and this one is read by ${other} already, not by ${key}`);
-  }
-  const reads = observed(source, options, reading);
-  readings.set(key, reads);
-  return reads;
+/** @param {any} source */
+function isIterable(source) {
+  return typeof source !== "string" && (source?.[Symbol.asyncIterator] ?? source?.[Symbol.iterator]) !== undefined;
 }
 
 /**
- * What tells options apart: not schemas, signals and functions, which may be made anew with each render.
- * @param {string} name
- * @param {any} value
+ * The receiver, after each message that changed it. The source yields messages, or events that hold them.
+ * @param {any} source
+ * @param {ConnectOptions} options
  */
-function plain(name, value) {
-  return ["schema", "initial", "signal"].includes(name) || typeof value === "function" ? undefined : value;
+async function* received(source, options) {
+  let receiver = new Receiver();
+  for await (const element of isIterable(source) ? source : connect(source, options)) {
+    if (isRestart(element)) receiver = new Receiver();
+    if (isRestart(element)) continue;
+    const message = typeof element?.hasId === "boolean" ? JSON.parse(element.data) : element;
+    if (message?.status === "ERROR") throw serverError(message.error);
+    if (receiver.n === 0 && !isSnapshot(message)) throw wrongFormat("useValue()", message);
+    if (receiver.feed(message) || receiver.ended) yield receiver;
+    if (receiver.error !== null) throw serverError(receiver.error);
+  }
+  if (receiver.n > 0 && !receiver.ended) throw new Truncated("the messages stopped before the end", "", {}, "lost");
+}
+
+/** @param {AsyncIterable<any>} states */
+async function* entitiesOf(states) {
+  const entities = new Map();
+  for await (const { id, ...state } of states) {
+    const { entity, index, value, complete } = state;
+    if (index !== undefined) entities.set(`${index} ${entity}`, { entity, index, value, complete });
+    yield { ...state, entities: [...entities.values()] };
+  }
 }

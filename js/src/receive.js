@@ -3,13 +3,12 @@
  */
 
 import { checked, contains, exists, isOperation, LIMITS, Patch, refuse, tokensOf } from "./deltas.js";
-import { Gap, InvalidMessage } from "./errors.js";
+import { Gap, InvalidMessage, SourceFailed } from "./errors.js";
 import { isObject } from "./parse/values.js";
-import { SourceFailed } from "./sources/failures.js";
 
 export { applyDelta } from "./deltas.js";
 export { Gap, InvalidMessage, JsonrillError } from "./errors.js";
-export { SourceFailed } from "./sources/failures.js";
+export { SourceFailed } from "./errors.js";
 
 /** @typedef {import("./deltas.js").Operation} Operation */
 /** @typedef {{code: string, message: string, [field: string]: any}} WireError */
@@ -73,6 +72,13 @@ export class Receiver {
     if (this.#done.some((mark) => contains(mark, pointer))) return true;
     const last = this.#last;
     return this.#ordered && last !== null && !contains(pointer, last) && !contains(last, pointer);
+  }
+
+  /** A receiver that stays as this one is now. */
+  copy() {
+    const copy = Object.assign(new Receiver(), this);
+    [copy.#ordered, copy.#last, copy.#done] = [this.#ordered, this.#last, this.#done];
+    return copy;
   }
 
   /** @param {{[key: string]: any}} message */
@@ -170,7 +176,7 @@ export async function* receive(messages, options) {
  */
 export async function* elementsOf(source) {
   const opened = await source;
-  if (opened.ok === false) throw new SourceFailed(`the response has status ${opened.status}`, opened.status);
+  if (opened.ok === false) throw new SourceFailed(`the response has status ${opened.status}`, { status: opened.status });
   const body = typeof opened === "string" ? [opened] : (opened.body ?? opened);
   if (!body.getReader) return yield* body;
   const reader = body.getReader();

@@ -3,11 +3,10 @@
  */
 
 import { contains, exists, isOperation, LIMITS, SURROGATE } from "./deltas.js";
-import { InvalidJSON, JsonrillError, LimitExceeded, StreamClosed } from "./errors.js";
+import { InvalidJSON, JsonrillError, LimitExceeded, SourceFailed, StreamClosed } from "./errors.js";
+import { Parser } from "./fragments.js";
 import { isObject, put } from "./parse/values.js";
 import { elementsOf } from "./receive.js";
-import { SourceFailed } from "./sources/failures.js";
-import { Parser } from "./wire/parser.js";
 
 /** @typedef {import("./deltas.js").Operation} Operation */
 /** @typedef {import("./receive.js").Message} Message */
@@ -281,7 +280,7 @@ function pointerOf(path) {
 
 /**
  * The operations of fragments. What is inside a value that begins here needs no operation of its own.
- * @param {import("./wire/fragments.js").Fragment[]} fragments
+ * @param {import("./fragments.js").Fragment[]} fragments
  */
 function operationsOf(fragments) {
   /** @type {any[]} */
@@ -338,7 +337,7 @@ export async function* send(source, { states = false, numbered, ordered, frozen,
 /**
  * The message for fragments; null if they change nothing.
  * @param {Sender} sender
- * @param {import("./wire/fragments.js").Fragment[]} fragments
+ * @param {import("./fragments.js").Fragment[]} fragments
  */
 function written(sender, fragments) {
   const operations = operationsOf(fragments);

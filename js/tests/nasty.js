@@ -50,11 +50,11 @@ export function cut(response, bytes) {
 /** Quick settings for tests: no test waits for real delays. */
 export const QUICK = { retry: 1, maxDelay: 5, timeout: 2000, reconnect: true };
 
-/** All events of a stream as [id, data], and how it ended. */
+/** All events of a stream as [id, data]. */
 export async function all(stream) {
   const events = [];
   for await (const { id, data } of stream) events.push([id, data]);
-  return { events, reason: await stream.done };
+  return events;
 }
 
 /**

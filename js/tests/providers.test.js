@@ -1,4 +1,4 @@
-/** Providers' streams: the cases that Python reads too, and what JavaScript's own sources need. */
+/** Providers' streams: content, parts, toolCalls. The cases are the ones that Python reads, too. */
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -6,27 +6,20 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import {
-  Answer,
-  FieldNotFound,
-  InvalidSchema,
+  Parts,
   SourceFailed,
   ToolCalls,
   Truncated,
   UnknownSource,
   content,
-  feedback,
-  fragments,
-  loads,
-  partial,
+  partLists,
   parts,
   select,
-  text,
   toolCalls,
   values,
 } from "../src/index.js";
-import { isEventStream, isLines } from "../src/eventstream/media.js";
-import { Parts } from "../src/answers/parts.js";
-import { Reader, recognise } from "../src/providers/index.js";
+import { isEventStream, isLines } from "../src/eventstream.js";
+import { Reader, recognise } from "../src/providers/reader.js";
 import { HARDER, ROOT, cases, chance, frozen } from "./support.js";
 
 const FILES = readdirSync(join(ROOT, "cases", "providers"));
@@ -50,179 +43,65 @@ async function* later(items) {
 }
 
 const sse = (events) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
-const response = (events, init = {}) =>
-  new Response(sse(events), { headers: { "content-type": "text/event-stream; charset=utf-8" }, ...init });
-const chunk = (delta, finish_reason = null, index = 0) => ({
-  id: "c1",
-  choices: [{ index, delta, finish_reason }],
-});
-const called = (index, name, args, id = `call_${index}`) =>
-  chunk({ tool_calls: [{ index, id, function: { name, arguments: args } }] });
+const response = (events) => new Response(sse(events), { headers: { "content-type": "text/event-stream" } });
+const chunk = (delta, finish_reason = null, index = 0) => ({ id: "m", choices: [{ index, delta, finish_reason }] });
+const called = (index, name, text, id = `call_${index}`) =>
+  chunk({ tool_calls: [{ index, ...(id && { id }), function: { ...(name && { name }), arguments: text } }] });
 const END = chunk({}, "stop");
 
-// ---- the cases ----
+/** What content() throws at the end of an answer that ended so. */
+function checkEnd(error, end) {
+  if (end === "complete" || end === "calls") return assert.equal(error, null);
+  if (end === "error") return assert.ok(error instanceof SourceFailed, String(error));
+  assert.ok(error instanceof Truncated, String(error));
+  return assert.equal(error.reason, end ?? "lost");
+}
 
-const fails = (events) => {
-  const reader = new Reader();
-  return events.flatMap((event) => reader.feed(event)).some(({ kind, reason }) => kind === "finish" && reason === "error");
-};
-
-for (const { name, events, text: joined, calls } of cases("answers.json").cases.filter(known)) {
+for (const { name, events, text, calls, end } of cases("answers.json").cases.filter(known)) {
   test(`${name}: text, calls and end`, async () => {
     for (const source of [frozen(events), later(events), response(events)]) {
       const { items, error } = await all(content(source));
-      assert.equal(items.join(""), joined);
-      assert.equal(error !== null, fails(events));
-      if (error !== null) assert.ok(error instanceof SourceFailed, String(error));
+      if (end !== "refused") assert.equal(items.join(""), text);
+      checkEnd(error, end);
     }
     const kept = new ToolCalls();
     await all(toolCalls(events, { calls: kept }));
-    const seen = kept.calls.map(({ name: tool, args, status }) => [tool, args, status]);
-    assert.deepEqual(seen, calls);
+    assert.deepEqual(
+      kept.calls.map(({ name: tool, args, status }) => [tool, args, status]),
+      calls,
+    );
   });
 }
 
 for (const { name, before, end, words } of cases("finish_reasons.json").cases.filter(known)) {
-  test(`${name}: how an answer ended`, () => {
-    for (const [word, reason] of Object.entries(words)) {
-      const reading = new Parts();
-      const last = JSON.parse(JSON.stringify(end).replaceAll("$WORD", word));
-      for (const event of [...before, ...last]) reading.add(event);
-      assert.equal(reading.outcome, reason, word);
-      assert.equal(reading.error !== null, reason === "error", word);
-    }
-  });
-}
-
-// ---- what is known of an answer beside its values ----
-
-const FUNCTIONS = {
-  values,
-  fragments,
-  select: (source, how) => select(source, "title", how),
-  text: (source, how) => text(source, "title", { readAll: true, ...how }),
-  content,
-  parts,
-  toolCalls,
-};
-const told = ({ finish, usage, text: its }) => ({ finish, usage, text: its });
-
-for (const { name, events, text: its, end, usage = null } of cases("answers.json").cases.filter(known)) {
-  test(`${name}: what an Answer tells`, async () => {
-    const expected = { finish: end ?? "lost", usage, text: its };
-    const isComplete = name.endsWith("-complete");
-    for (const [reader, read] of Object.entries(isComplete ? FUNCTIONS : { content, parts, toolCalls })) {
-      const answer = new Answer();
-      await all(read(later(events), { answer }));
-      assert.deepEqual(told(answer), expected, reader);
-    }
-    if (!isComplete) return;
-    const answer = new Answer();
-    await values(later(events), { answer }).next();
-    assert.equal(answer.usage, null);
-    assert.ok(its.startsWith(answer.text));
-  });
-}
-
-test("an Answer: plain text has only its text, and a second stream begins anew", async () => {
-  const answer = new Answer();
-  await all(values(['{"a": ', "1}"], { answer }));
-  assert.deepEqual(told(answer), { finish: null, usage: null, text: '{"a": 1}' });
-  await all(values([new TextEncoder().encode("[2]")], { answer }));
-  assert.equal(answer.text, "[2]");
-});
-
-// ---- the end ----
-
-const READERS = {
-  values: (source, options) => values(source, options),
-  fragments: (source, options) => fragments(source, options),
-  select: (source, options) => select(source, "title", options),
-  text: (source, options) => text(source, "title", options),
-};
-
-for (const { name, before, end, words } of cases("finish_reasons.json").cases.filter(known)) {
-  if (before.length === 0 || name.includes("refusal")) continue;
-  test(`${name}: no function takes a cut answer for a complete one`, async () => {
+  test(`${name}: how an answer ended, and no function takes a cut one for a complete one`, async () => {
     for (const [word, reason] of Object.entries(words)) {
       const events = [...before, ...JSON.parse(JSON.stringify(end).replaceAll("$WORD", word))];
-      const isComplete = reason === "complete" || reason === "calls";
-      for (const read of Object.values(READERS)) {
-        const { error } = await all(read(events));
-        if (reason === "error") {
-          assert.ok(error instanceof SourceFailed, word);
-        } else {
-          assert.ok(error instanceof Truncated, `${word}: ${error}`);
-          assert.equal(error.reason, isComplete ? "ended" : reason);
-          assert.equal(error.text, '{"title": "Ti');
-          assert.deepEqual(error.value, { title: "Ti" });
-        }
-      }
+      const reading = new Parts();
+      for (const event of events) reading.feed(event);
+      assert.equal(reading.outcome, reason, word);
+      assert.equal(reading.error !== null, reason === "error", word);
+      if (before.length === 0 || name.includes("refusal")) continue;
+      checkEnd((await all(content(events))).error, reason);
+      const { error } = await all(values(content(events)));
       if (reason === "error") continue;
-      const shown = (await all(parts(events))).items.at(-1);
-      assert.equal(shown.complete, isComplete);
-      assert.equal(shown.error === null, isComplete);
+      const isComplete = reason === "complete" || reason === "calls";
+      assert.ok(error instanceof Truncated, word);
+      assert.equal(error.reason, isComplete ? "ended" : reason);
+      assert.deepEqual(error.value, { title: "Ti" });
+      const last = (await all(parts(events))).items.at(-1);
+      assert.deepEqual([last.complete, last.error === null], [isComplete, isComplete]);
     }
-  });
-
-  test(`${name}: a stream without its end is lost`, async () => {
-    const { error } = await all(values(before));
-    assert.equal(error?.reason, "lost");
   });
 }
 
-test("a refusal, prose, an empty answer and a page are named", async () => {
-  const failureOf = async (source) => (await all(values(source))).error;
-  const refusal = [chunk({ refusal: "I'm sorry, " }), chunk({ refusal: "no." }), END];
-  const prose = (reason) => [chunk({ content: "I am sorry, " }), chunk({ content: "but no." }), chunk({}, reason)];
-  const refused = await failureOf(refusal);
-  assert.equal(refused.reason, "refused");
-  assert.equal(refused.message, "the model refused to answer: I'm sorry, no.");
-  const answer = await failureOf(prose("stop"));
-  assert.equal(answer.name, "InvalidJSON");
-  assert.match(answer.message, /^the answer is text, not JSON: 'I am sorry, but no\.'/);
-  const cut = await failureOf(prose("length"));
-  assert.equal(cut.reason, "length");
-  assert.match(cut.message, /I am sorry/);
-  assert.match((await failureOf("")).message, /the text is empty/);
-  assert.match((await failureOf("<html><body>Busy")).message, /HTML page/);
-  assert.match((await failureOf("```json\n{}\n```")).message, /in a fence/);
-  assert.match(feedback(await failureOf('{"a": ["x", y')), /not accepted.*\n.*good:\n\{"a": \["x", \n/);
-});
-
-test("null among the pieces is no text, and text stops when its field is complete", async () => {
-  assert.deepEqual((await all(values([null, '{"a"', undefined, ": 1}"]))).items.at(-1), { a: 1 });
-  const read = [];
-  let isClosed = false;
-  function* source() {
-    try {
-      for (const piece of ['{"title": "A ', 'day", "rest": [', "not JSON"]) {
-        read.push(piece);
-        yield piece;
-      }
-    } finally {
-      isClosed = true;
-    }
-  }
-  const { items, error } = await all(text(source(), "title"));
-  assert.deepEqual([items.join(""), error, read.length, isClosed], ["A day", null, 2, true]);
-  assert.equal((await all(text(source(), "title", { readAll: true }))).error?.name, "InvalidJSON");
-});
-
-test("loads reads a text that is complete", () => {
-  assert.equal(loads("12"), 12);
-  assert.throws(() => loads('{"a": ["x'), Truncated);
-  assert.throws(() => loads("I am sorry"), { name: "InvalidJSON" });
-});
-
-test("partial with a schema: a complete text is validated, an unfinished one is not", async () => {
-  const validate = (value) =>
-    value.n > 0 ? { value: { n: value.n, isChecked: true } } : { issues: [{ message: "n is missing" }] };
-  const schema = { "~standard": { version: 1, vendor: "test", validate } };
-  assert.deepEqual(await partial('{"n": 5}', { schema }), { n: 5, isChecked: true });
-  assert.deepEqual(await partial('{"a": "x', { schema }), { a: "x" });
-  await assert.rejects(async () => partial("{}", { schema }), InvalidSchema);
-  assert.throws(() => partial("{}", { schema: 5 }), TypeError);
+test("values of an answer: a complete document is complete however the answer ended, but for a refusal", async () => {
+  const read = (reason) => all(values(content([chunk({ content: "[1]" }, reason)])));
+  assert.equal((await read("length")).error, null);
+  const refused = [chunk({ refusal: "I will not." }), END];
+  const { items, error } = await all(values(content(refused)));
+  assert.deepEqual([items, error.reason], [[], "refused"]);
+  assert.match(error.message, /refused to answer: I will not/);
 });
 
 for (const { type, kind } of cases("media_types.json").cases) {
@@ -236,16 +115,26 @@ for (const [name, { events, expected_calls }] of Object.entries(RECORDED)) {
   if (!known({ name })) continue;
   test(`${name}: the calls of a recorded stream, as objects and as text`, async () => {
     for (const source of [events, response(events), events.map((event) => JSON.stringify(event))]) {
-      const { items } = await all(toolCalls(source));
-      const seen = [...new Set(items)].map((call) => [call.name, call.status]);
+      const latest = new Map((await all(toolCalls(source))).items.map((call) => [call.id, call]));
       const wanted = expected_calls.map((call) => [call.name, call.state ?? "complete"]);
-      assert.deepEqual(seen, wanted);
-      for (const [at, call] of [...new Set(items)].entries()) {
-        if (Object.hasOwn(expected_calls[at], "args")) {
-          assert.deepEqual(call.args ?? null, expected_calls[at].args);
-        }
+      assert.deepEqual(
+        [...latest.values()].map((call) => [call.name, call.status]),
+        wanted,
+      );
+      for (const [at, call] of [...latest.values()].entries()) {
+        if (Object.hasOwn(expected_calls[at], "args")) assert.deepEqual(call.args ?? null, expected_calls[at].args);
       }
     }
+  });
+
+  test(`${name}: a part is complete at most once, a call exactly once if it is complete`, () => {
+    const reading = new Parts();
+    const items = [...events.flatMap((event) => reading.feed(event)), ...reading.flush()];
+    const ends = items.filter(({ complete }) => complete);
+    assert.equal(new Set(ends.map(({ index }) => index)).size, ends.length);
+    const complete = new Set(items.filter(({ call }) => call?.status === "complete").map(({ call }) => call.id));
+    const ended = ends.filter(({ kind }) => kind === "call").map(({ call }) => call.id);
+    assert.deepEqual([...complete].sort(), [...new Set(ended)].filter((id) => complete.has(id)).sort());
   });
 }
 
@@ -270,7 +159,7 @@ for (const { name, parts: wanted, end, events } of cases("parts.json").cases) {
     for (const write of [(event) => event, JSON.stringify]) {
       const reading = new Parts();
       const shown = new Map();
-      for (const { index, kind, delta } of events.flatMap((event) => reading.add(write(event)))) {
+      for (const { index, kind, delta } of events.flatMap((event) => reading.feed(write(event)))) {
         shown.set(index, [kind, (shown.get(index)?.[1] ?? "") + delta]);
       }
       assert.deepEqual([...shown.values()], wanted);
@@ -279,122 +168,56 @@ for (const { name, parts: wanted, end, events } of cases("parts.json").cases) {
   });
 }
 
-for (const { name, events } of cases("not_read.json").cases) {
-  test(`${name} is refused`, async () => {
-    const { error } = await all(content(events));
-    assert.ok(error instanceof UnknownSource, String(error));
+for (const { name, events } of [...cases("not_read.json").cases, { name: "Ollama", ...RECORDED.ollama_api_chat }]) {
+  test(`${name} is refused, and the error says what to do`, async () => {
+    for (const read of [content, toolCalls, parts]) {
+      const { error } = await all(read(events));
+      assert.ok(error instanceof UnknownSource, String(error));
+      assert.match(error.message, /`provider` takes a function for other events/);
+    }
   });
 }
 
-test("a provider that only Python reads is refused, and the error says what to do", async () => {
-  const { events } = RECORDED.ollama_api_chat;
-  for (const source of [events, events.slice(0, 1), sse(events)]) {
-    for (const read of [content, toolCalls, parts]) {
-      const { items, error } = await all(read(source));
-      assert.ok(error instanceof UnknownSource, `${read.name}: ${error}`);
-      assert.match(error.message, /not an event of a known provider|none of \d+ elements is an event/);
-      assert.match(error.message, /`provider` takes a function for other events/);
-      assert.deepEqual(items, []);
-    }
-  }
-  assert.throws(() => new Reader("ollama"), /provider is auto, openai_chat/);
-});
-
 // ---- sources ----
 
-test("whatever holds the events, values are the same", async () => {
+test("whatever holds the events, the text is the same", async () => {
   const events = [chunk({ content: '{"title": "Gin' }), chunk({ content: 'ger"}' }), END];
-  const wanted = [{ title: "Gin" }, { title: "Ginger" }];
-  const body = (items) =>
-    new ReadableStream({
-      start(controller) {
-        for (const item of items) controller.enqueue(item);
-        controller.close();
-      },
-    });
-  const lines = events.map((event) => `${JSON.stringify(event)}\n`).join("");
-  const sources = [
-    events,
-    later(events),
-    Promise.resolve(later(events)),
-    body(events),
-    response(events),
-    { fullStream: later(events) },
-    new Response(lines, { headers: { "content-type": "application/x-ndjson" } }),
-  ];
-  for (const source of sources) assert.deepEqual((await all(values(source))).items, wanted);
+  const body = (items) => new Response(new Blob(items)).body;
   const bytes = new TextEncoder().encode(sse(events) + "data: [DONE]\n\n");
   const tiny = Array.from(bytes, (byte) => Uint8Array.of(byte));
-  for (const source of [sse(events), tiny, body(tiny)]) {
-    assert.deepEqual((await all(values(source, { sse: true }))).items, wanted);
+  const lines = events.map((event) => `${JSON.stringify(event)}\n`).join("");
+  const sources = [events, later(events), Promise.resolve(later(events)), response(events), { fullStream: later(events) }];
+  sources.push(
+    new Response(lines, { headers: { "content-type": "application/x-ndjson" } }),
+    lines,
+    sse(events),
+    tiny,
+    body(tiny),
+  );
+  sources.push(events.map((event) => ({ type: "message", data: JSON.stringify(event), id: "", hasId: false })));
+  sources.push(sse(events).trimEnd()); // the last event counts without its blank line
+  for (const source of sources) {
+    const { items, error } = await all(content(source));
+    assert.deepEqual([items.join(""), error], ['{"title": "Ginger"}', null]);
   }
-  // The last event counts without its blank line.
-  const cut = sse(events.slice(0, 2)).trimEnd();
-  assert.deepEqual((await all(values(cut, { sse: true }))).items, wanted);
+  assert.deepEqual((await all(select(content(events), "title"))).items, ["Ginger"]);
 });
 
-test("text, select and fragments read the answer, and another choice", async () => {
-  const events = [
-    chunk({ content: '{"a": "x' }),
-    chunk({ content: '{"a": "other"}' }, null, 1),
-    chunk({ content: 'y", "b": [1, 2]}' }),
-    END,
-  ];
-  assert.deepEqual((await all(text(events, "a"))).items, ["x", "y"]);
-  assert.deepEqual((await all(text(events, "a", { choice: 1 }))).items, ["other"]);
-  assert.deepEqual((await all(select(events, "b"))).items, [1, 2]);
-  assert.equal((await all(fragments(events))).items.at(-1).kind, "JsonComplete");
+test("choice selects one of several answers", async () => {
+  const events = [chunk({ content: "a" }), chunk({ content: "b" }, null, 1), END, chunk({}, "length", 1)];
+  assert.deepEqual((await all(content(events))).items, ["a"]);
+  const { items, error } = await all(content(events, { choice: 1 }));
+  assert.deepEqual([items, error.reason], [["b"], "length"]);
+  assert.throws(() => parts([], { choice: -1 }), /choice is a whole number/);
 });
 
-test("the arguments of a tool's calls are documents of their own", async () => {
-  const events = [
-    called(0, "search", '{"q": "a'),
-    called(1, "cook", '{"dish": "te'),
-    called(0, null, '"}', null),
-    called(1, null, 'a"}', null),
-    called(2, "search", '{"q": "b"}'),
-    END,
-  ];
-  const valuesOf = async (tool) => (await all(values(events, { tool }))).items;
-  assert.deepEqual(await valuesOf("search"), [{ q: "a" }, { q: "b" }]);
-  assert.deepEqual((await valuesOf(true)).at(-1), { q: "b" });
-  assert.deepEqual((await all(select(events, "q", { tool: "search" }))).items, ["a", "b"]);
-  // Of several calls, text reads the first, and then needs no more of the source.
-  let closed = false;
-  async function* source() {
-    try {
-      yield* events;
-      assert.fail("it was read on");
-    } finally {
-      closed = true;
-    }
-  }
-  assert.deepEqual((await all(text(source(), "dish", { tool: "cook" }))).items, ["te", "a"]);
-  assert.ok(closed);
-});
-
-test("with a schema the arguments of each call are validated", async () => {
-  const schema = {
-    "~standard": {
-      version: 1,
-      vendor: "test",
-      validate: (value) =>
-        value.n > 0 ? { value: { n: String(value.n) } } : { issues: [{ message: "too small", path: ["n"] }] },
-    },
-  };
-  const events = [called(0, "f", '{"n": 1}'), called(1, "f", '{"n": 2}'), called(2, "f", '{"n": 0}'), END];
-  const { items, error } = await all(values(events, { tool: "f", schema }));
-  assert.deepEqual(items, [{ n: 1 }, { n: "1" }, { n: 2 }, { n: "2" }]);
-  assert.ok(error instanceof InvalidSchema);
-});
-
-test("what is not recognised is an UnknownSource that names it and the remedy", async () => {
+test("what is not recognised is an UnknownSource that names it", async () => {
   const unknown = async (stream) => {
     const { error } = await all(stream);
     assert.ok(error instanceof UnknownSource, String(error));
     return error.message;
   };
-  assert.match(await unknown(values([{ odd: 1, keys: 2 }])), /Object with odd, keys/);
+  assert.match(await unknown(content([{ odd: 1, keys: 2 }])), /an object with odd, keys/);
   assert.match(await unknown(content(later([{ odd: 1 }, null, 5]))), /none of 2 elements/);
   let read = 0;
   async function* endless() {
@@ -403,66 +226,32 @@ test("what is not recognised is an UnknownSource that names it and the remedy", 
   assert.match(await unknown(parts(endless())), /none of 32 elements/);
   assert.equal(read, 32);
   assert.match(await unknown(toolCalls("data: oops\n\n")), /"oops"/);
-  assert.match(await unknown(values(response([{ status: "PARTIAL", data: {} }]))), /open\(url\)/);
-  const calls = [called(0, "weather", "{}"), END];
-  assert.match(await unknown(values(calls)), /\(weather\) and no text: pass tool: "weather"/);
-  assert.match(await unknown(values(calls, { tool: "cook" })), /no call of cook, but of weather/);
-  assert.match(await unknown(values([chunk({ content: "1" }), END], { tool: true })), /no tool calls/);
-  assert.match(await unknown(values([chunk({ content: "1" }), END], { choice: 2 })), /choice 0 has/);
-});
-
-test("what is no source is a TypeError with a hint", () => {
-  for (const read of [values, content, parts, toolCalls]) {
-    assert.throws(() => read({ choices: [] }), /ask with stream: true/);
-    assert.throws(() => read(undefined), TypeError);
+  for (const reader of [content, parts, toolCalls]) {
+    assert.throws(() => reader({ choices: [] }), /request it with stream: true/);
+    assert.throws(() => reader(undefined), TypeError);
   }
-  assert.throws(() => parts([], { choice: -1 }), /choice is a whole number/);
   assert.throws(() => toolCalls([], { provider: "opnai" }), /provider is auto, openai_chat, /);
 });
 
-test("an error of the provider is thrown after what was good", async () => {
-  const events = [chunk({ content: '{"a": 1' }), { error: { message: "Overloaded" } }];
-  for (const read of [values, content, parts]) {
-    const { items, error } = await all(read(events));
-    assert.ok(items.length > 0 && error instanceof SourceFailed);
-    assert.match(error.message, /Overloaded/);
-  }
-  assert.ok((await all(values([chunk({ content: '{"a": 1' }), END]))).error instanceof Truncated);
-});
-
-test("a response that failed is thrown with its status and the beginning of its body", async () => {
-  for (const read of [values, content, parts, toolCalls]) {
-    const { error } = await all(read(new Response("no\n such model", { status: 404 })));
-    assert.ok(error instanceof SourceFailed);
-    assert.deepEqual([error.status, /no such model/.test(error.message)], [404, true]);
-    assert.deepEqual(error.toJSON().status, 404);
-  }
-});
-
-test("leaving the loop closes the source", async () => {
-  for (const read of [values, content, parts, toolCalls]) {
-    let closed = false;
-    async function* source() {
-      try {
-        yield called(0, "f", '{"a": 1}');
-        for (;;) yield chunk({ content: "[" });
-      } finally {
-        closed = true;
-      }
+test("an error of the provider, of the server and of the response is thrown after what was good", async () => {
+  const good = chunk({ content: '{"a": 1' });
+  const server = { status: "ERROR", error: { code: "PRODUCER_LOST", message: "Overloaded" } };
+  for (const failure of [{ error: { message: "Overloaded" } }, server]) {
+    for (const read of [content, parts]) {
+      const { items, error } = await all(read([good, failure]));
+      assert.ok(items.length > 0 && error instanceof SourceFailed);
+      assert.match(error.message, /Overloaded/);
     }
-    for await (const one of read(source())) {
-      void one;
-      break;
-    }
-    assert.ok(closed, read.name);
+    assert.ok((await all(toolCalls([called(0, "f", "{"), failure]))).error instanceof SourceFailed);
   }
+  const { error } = await all(content(new Response("no\n such model", { status: 404 })));
+  assert.deepEqual([error.status, /no such model/.test(error.message)], [404, true]);
 });
 
 test("a provider of one's own is a function from an event to statements", async () => {
   const provider = (event) => ("say" in event ? [{ kind: "text", text: event.say }] : []);
   const events = [{ say: "[1" }, { think: "x" }, { say: "]" }];
   assert.deepEqual((await all(content(events, { provider }))).items, ["[1", "]"]);
-  assert.deepEqual((await all(values(events, { provider }))).items, [[], [1]]);
 });
 
 // ---- the shapes of clients for JavaScript ----
@@ -473,7 +262,7 @@ test("field names in camelCase, and events in an envelope", async () => {
     { data: { id: "m", choices: [{ index: 0, delta: { role: "assistant", content: "Hm" }, finishReason: null }] } },
     { data: { id: "m", choices: [{ index: 0, delta: { toolCalls: [call] }, finishReason: "tool_calls" }] } },
   ];
-  const [last] = (await all(toolCalls(events))).items.slice(-1);
+  const last = (await all(toolCalls(events))).items.at(-1);
   assert.deepEqual([last.name, last.args, last.status], ["f", { a: 1 }, "complete"]);
 });
 
@@ -492,24 +281,23 @@ test("only own properties of events are read as their content", () => {
       throw new Error("it makes something up");
     }
   }
-  assert.deepEqual(
-    new Reader().feed(new Event()).map(({ text: words }) => words),
-    ["a"],
-  );
+  const [{ text }] = new Reader().feed(new Event());
+  assert.equal(text, "a");
 });
 
 // ---- parts ----
 
-test("parts tell an answer in order, and each is safe to keep", async () => {
-  const events = [
-    chunk({ reasoning_content: "Let me" }),
-    chunk({ reasoning_content: " look." }),
-    called(0, "weather", '{"city":'),
-    called(0, null, '"Rome"}', null),
-    chunk({ content: "One moment." }),
-    END,
-  ];
-  const { items } = await all(parts(events));
+const ANSWER = [
+  chunk({ reasoning_content: "Let me" }),
+  chunk({ reasoning_content: " look." }),
+  called(0, "weather", '{"city":'),
+  called(0, null, '"Rome"}', null),
+  chunk({ content: "One moment." }),
+  END,
+];
+
+test("parts come in order, and each stays as it is", async () => {
+  const { items } = await all(parts(ANSWER));
   assert.deepEqual(
     items.map(({ kind, index, delta, complete }) => [kind, index, delta, complete]),
     [
@@ -523,25 +311,41 @@ test("parts tell an answer in order, and each is safe to keep", async () => {
       ["text", 2, "", true],
     ],
   );
-  assert.deepEqual([items[3].text, items[3].value, items[6].status], ['{"city":', {}, "complete"]);
-  assert.deepEqual(items.map(({ text: words }) => words).slice(0, 2), ["Let me", "Let me look."]);
-  assert.equal(items.at(-1).value, "One moment.");
-  assert.deepEqual(JSON.parse(JSON.stringify(items[4])).call, {
-    id: "call_0",
-    name: "weather",
-    status: "streaming",
-    args: { city: "Rome" },
-  });
+  assert.deepEqual([items[3].text, items[3].call.args, items[3].call.status], ['{"city":', {}, "streaming"]);
+  assert.deepEqual([items[6].call.args, items[6].call.status], [{ city: "Rome" }, "complete"]);
+  assert.deepEqual([items[0].text, items[1].text], ["Let me", "Let me look."]);
 });
 
-test("a part is complete at most once, a call exactly once if it is complete", () => {
-  for (const { events } of Object.values(RECORDED)) {
-    const reading = new Parts();
-    const ends = [...events.flatMap((event) => reading.add(event)), ...reading.flush()].filter(({ complete }) => complete);
-    assert.equal(new Set(ends.map(({ index }) => index)).size, ends.length);
-    const called = ends.filter(({ kind }) => kind === "call").map(({ call }) => call);
-    for (const call of reading.calls) if (call.status === "complete") assert.ok(called.includes(call));
-  }
+test("parts survive JSON: what is sent as parts is read as the same parts", async () => {
+  const sent = JSON.parse(JSON.stringify((await all(parts(ANSWER))).items));
+  assert.deepEqual(sent[4].call, { id: "call_0", name: "weather", status: "streaming", args: { city: "Rome" } });
+  const shown = ({ kind, index, text, call }) => [kind, index, text, call?.args, call?.status];
+  const lists = async (source) => (await all(partLists(source))).items.at(-1);
+  assert.deepEqual((await lists(sent)).map(shown), (await lists(ANSWER)).map(shown));
+});
+
+test("partLists: all parts so far; what has not changed is the same object, and a call has its result", async () => {
+  const result = { kind: "result", index: 2, call: { id: "a", name: "f", status: "complete" }, result: 5, error: null };
+  const call = {
+    kind: "call",
+    index: 1,
+    delta: "{}",
+    complete: true,
+    call: { id: "a", name: "f", status: "complete", args: {} },
+  };
+  const { items } = await all(partLists([{ kind: "text", index: 0, delta: "Hi", complete: true }, call, result]));
+  const [last, before] = [items.at(-1), items.find((list) => list.length === 1)];
+  assert.deepEqual(
+    last.map(({ kind, complete }) => [kind, complete]),
+    [
+      ["text", true],
+      ["call", true],
+      ["result", true],
+    ],
+  );
+  assert.equal(last[0], items.findLast((list) => list.length === 1)[0]);
+  assert.notEqual(before, last);
+  assert.deepEqual([last[1].call.answered, last[1].call.result, last[2].result], [true, 5, 5]);
 });
 
 test("dangerous keys in events and arguments pollute nothing", async () => {
@@ -561,7 +365,7 @@ test("dangerous keys in events and arguments pollute nothing", async () => {
   }
 });
 
-test("nothing but documented errors is thrown on any events", async () => {
+test("P9: nothing but documented errors is thrown on any events", async () => {
   const { below, pick } = chance(7);
   const streams = Object.values(RECORDED).map(({ events }) => events);
   const junk = [null, 0, -1, 1.5, "", "x", [], {}, [[]], { type: "error" }, true, "null", { id: {} }];
@@ -573,16 +377,11 @@ test("nothing but documented errors is thrown on any events", async () => {
   };
   for (let round = 0; round < 300 * HARDER; round += 1) {
     const events = pick(streams).map(spoiled);
-    for (const read of [parts, toolCalls, content, (one) => values(one, { tool: true })]) {
+    for (const read of [parts, toolCalls, content]) {
       const { error } = await all(read(events));
       assert.ok(error === null || error.code !== undefined, String(error?.stack));
     }
   }
-});
-
-test("a field that never came says so, of a provider's stream too", async () => {
-  const { error } = await all(text([chunk({ content: "{}" }), END], "a"));
-  assert.ok(error instanceof FieldNotFound);
 });
 
 test("empty arguments are complete if only token counts follow", async () => {
@@ -590,19 +389,4 @@ test("empty arguments are complete if only token counts follow", async () => {
   const last = async (events) => (await all(parts(later(events)))).items.findLast(({ call }) => call).call.status;
   assert.equal(await last([called(0, "now", "{}"), counts]), "complete");
   assert.equal(await last([{ ...called(0, "now", "{}"), usage: { total_tokens: 1 } }]), "truncated");
-});
-
-test("toolCalls throws the error of the provider at the end", async () => {
-  const created = { type: "response.created", response: { id: "r" } };
-  const { items, error } = await all(toolCalls(later([created, { type: "error", message: "Overloaded" }])));
-  assert.equal(items.length, 0);
-  assert(error instanceof SourceFailed && error.message.includes("Overloaded"));
-});
-
-test("an event stream of parts whose source failed ends with an error", async () => {
-  const part = { kind: "text", index: 0, delta: "Hi", complete: false };
-  const failure = { status: "ERROR", error: { code: "SOURCE_FAILED", message: "the source failed" } };
-  const stream = [part, failure].map((it) => `data: ${JSON.stringify(it)}\n\n`).join("");
-  const { error } = await all(parts([stream], { provider: "parts" }));
-  assert.match(error.message, /the source failed/);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { LimitError, SSEDecoder } from "../src/client/events.js";
+import { LimitExceeded, SSEDecoder } from "../src/index.js";
 import { cases, cuttings, hard, within } from "./support.js";
 
 const decode = (pieces, options) => {
@@ -50,7 +50,7 @@ test("an id is the event's own, or one before it", () => {
   const decoder = new SSEDecoder({ lastEventId: "5" });
   const events = decoder.feed("data: a\n\nid: 6\ndata: b\n\ndata: c\n\nid: 7\n\ndata: d\n\nid: 8\x00\ndata: e\n\n");
   assert.deepEqual(
-    events.map(({ id, ownId }) => [id, ownId]),
+    events.map(({ id, hasId }) => [id, hasId]),
     [
       ["5", false],
       ["6", true],
@@ -63,12 +63,12 @@ test("an id is the event's own, or one before it", () => {
 
 test("a line and an event are bounded; what came before is not lost", () => {
   for (const text of ["data: aaaaaaaaaaa", ": aaaaaaaaaaaaaaaa", "data: aaaa\ndata: bbbb\n"]) {
-    for (const pieces of cuttings(text)) assert.throws(() => decode(pieces, { limit: 15 }), LimitError);
+    for (const pieces of cuttings(text)) assert.throws(() => decode(pieces, { limit: 15 }), LimitExceeded);
   }
   assert.equal(decode(["data: aaaa\n\n: comment\n".repeat(50)], { limit: 15 }).length, 50);
   const decoder = new SSEDecoder({ limit: 15 });
   assert.equal(decoder.feed(`data: a\n\ndata: ${"b".repeat(20)}`).length, 1);
-  assert.throws(() => decoder.feed("\n"), LimitError);
+  assert.throws(() => decoder.feed("\n"), LimitExceeded);
 });
 
 hard("linear: a long event in tiny pieces", () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import { content, fragments, open, openEvents, parts, select, text, toolCalls, values } from "../src/index.js";
+import { pause } from "./support.js";
 
 const FIRST = '{"a": [1, 2], "b": "x';
 const DELTA = { choices: [{ index: 0, delta: { content: FIRST } }] };
@@ -58,8 +59,6 @@ async function stalled(reading) {
     if (isStalled) return [next];
   }
 }
-
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 for (const [name, [read, first]] of Object.entries(FUNCTIONS)) {
   for (const [kind, make] of Object.entries(SOURCES)) {
@@ -169,7 +168,7 @@ for (const read of [open, openEvents]) {
     let asked;
     const fetch = async (_url, { signal }) => {
       asked = signal;
-      const body = new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode("id: 1\ndata: [[0]]\n\n")) });
+      const body = new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode('id: 1\ndata: "["\n\n')) });
       return new Response(body, { headers: { "content-type": "text/event-stream" } });
     };
     const reading = read("http://test/", { fetch })[Symbol.asyncIterator]();

@@ -1,4 +1,4 @@
-/** values, text, select, fragments: any source in, what it says out. */
+/** values, states, fields, text, select, fragments: any source of text in, what it holds out. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -9,15 +9,18 @@ import {
   FieldNotFound,
   InvalidJSON,
   InvalidSchema,
-  PathError,
   SourceFailed,
   Truncated,
+  UnknownSource,
+  fields,
   fragments,
+  partial,
   select,
+  states,
   text,
   values,
 } from "../src/index.js";
-import { cases, cuttings, frozen } from "./support.js";
+import { cases, cuttings, frozen, hard, pause } from "./support.js";
 
 const TEXT =
   '{"title": "Tea", "items": [{"summary": "a1", "n": 1}, {"summary": "", "n": null},' +
@@ -78,7 +81,7 @@ for (const [name, make] of Object.entries(SOURCES)) {
   });
 }
 
-test("what is no source is a TypeError at the call, and says what is one", () => {
+test("what is not a source is a TypeError at the call, and says what is one", () => {
   for (const source of [null, undefined, 1, {}, Symbol("x")]) {
     for (const read of [values, fragments, (one) => text(one, "a"), (one) => select(one, "a")]) {
       assert.throws(() => read(source), /a source is a string, bytes, a Response/);
@@ -91,10 +94,16 @@ test("a Response that failed is a SourceFailed with its status and its body", as
   assert.ok(failed.error instanceof SourceFailed);
   assert.equal(failed.error.status, 502);
   assert.match(failed.error.message, /status 502: no way/);
-  const headers = { "content-type": "text/event-stream" };
-  const events = await all(values(new Response("data: 1\n\n", { headers })));
-  assert.match(events.error.message, /open\(url\)/);
   assert.ok((await all(values(new Response(null)))).error instanceof Truncated);
+});
+
+test("a provider's stream and a server's are not text, and the error says what reads them", async () => {
+  const headers = { "content-type": "text/event-stream" };
+  for (const source of [new Response("data: 1\n\n", { headers }), [{ choices: [] }]]) {
+    const { error } = await all(values(source));
+    assert.ok(error instanceof UnknownSource);
+    assert.match(error.message, /values\(content\(stream\)\).*open\(url\)/);
+  }
 });
 
 test("leaving the loop closes the source", async () => {
@@ -126,7 +135,7 @@ test("leaving the loop closes the source", async () => {
   await stream.cancel();
 });
 
-test("a source may fail while it is asked, at once or later", async () => {
+test("a source may fail at once or later", async () => {
   const first = { done: false, value: "[1, 2" };
   const failures = {
     "at once": () => {
@@ -142,7 +151,7 @@ test("a source may fail while it is asked, at once or later", async () => {
         next: () => (left.length === 0 ? fail() : Promise.resolve(left.shift())),
         return: () => (returned += 1),
       };
-      const reading = values({ [Symbol.asyncIterator]: () => elements });
+      const reading = values({ [Symbol.asyncIterator]: () => elements }, { every: 0 });
       for (const _ of pieces) assert.equal((await reading.next()).done, false);
       await assert.rejects(reading.next(), { message: "gone" }, when);
       assert.deepEqual(await reading.next(), { done: true, value: undefined });
@@ -184,8 +193,8 @@ test("a source that fails is not flushed, its error passes through", async () =>
   assert.ok(error instanceof RangeError);
 });
 
-test("values: one for each piece that changed something, safe to keep, what is complete is shared", async () => {
-  const items = await good(values(['{"a": {"x": 1}', " ", ', "b": "', "c", 'd"}']));
+test("values: with every: 0 one for each piece that changed something, safe to keep, what is complete is shared", async () => {
+  const items = await good(values(['{"a": {"x": 1}', " ", ', "b": "', "c", 'd"}'], { every: 0 }));
   assert.deepEqual(items, [{ a: { x: 1 } }, { a: { x: 1 }, b: "" }, { a: { x: 1 }, b: "c" }, { a: { x: 1 }, b: "cd" }]);
   assert.ok(items.every(({ a }) => a === items[0].a));
 });
@@ -194,6 +203,89 @@ test("values, live: one object", async () => {
   const seen = new Set();
   for await (const value of values(by(4, TEXT), { live: true })) seen.add(value);
   assert.equal(seen.size, 1);
+});
+
+test("values: at most one copy per 16 ms, the last one always, also before the source goes on", async () => {
+  assert.deepEqual(await good(values(by(2, TEXT))), [{}, FINAL]);
+  const seen = [];
+  let resume;
+  async function* stalling() {
+    yield '["a';
+    yield "b";
+    yield "c";
+    await new Promise((resolve) => (resume = resolve));
+    yield '", 1';
+    throw new RangeError("lost");
+  }
+  const reading = (async () => {
+    for await (const value of values(stalling())) seen.push(value);
+  })();
+  await pause(40);
+  assert.deepEqual(seen, [["a"], ["abc"]]);
+  resume();
+  await assert.rejects(reading, RangeError);
+  assert.deepEqual(seen, [["a"], ["abc"]]);
+});
+
+test("values: an error comes after the last good value, which it has", async () => {
+  const { items, error } = await all(values(["[1", ", 2, ", "?"]));
+  assert.deepEqual(
+    [items.at(-1), error.value],
+    [
+      [1, 2],
+      [1, 2],
+    ],
+  );
+});
+
+for (const [name, make] of [
+  ["a flat object", (count) => JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, at])))],
+  ["a long array", (count) => JSON.stringify(Array.from({ length: count }, (_, id) => ({ id })))],
+]) {
+  hard(`values: four times the width takes less than nine times as long: ${name}`, async () => {
+    const took = async (text) => {
+      const start = process.cpuUsage();
+      for await (const _ of values(by(4, text)));
+      const { user, system } = process.cpuUsage(start);
+      return user + system;
+    };
+    await took(make(2000));
+    assert.ok((await took(make(20_000))) < 9 * (await took(make(5000))));
+  });
+}
+
+test("states: each value with what is complete in it", async () => {
+  const items = await good(states(['{"a": [1', ', 2], "b": "x', '"', "}"], { every: 0 }));
+  const seen = items.map(({ openPath, isComplete, complete }) => [openPath, isComplete("a"), isComplete("b"), complete]);
+  assert.deepEqual(seen, [
+    [["a"], false, false, false],
+    [["b"], true, false, false],
+    [null, true, true, true],
+  ]);
+  const last = await good(states("[1]", { schema: schema((value) => ({ value: value.length })) }));
+  assert.deepEqual([last.at(-1).value, last.at(-1).complete, last.at(-2).complete], [1, true, false]);
+});
+
+test("fields: name and value of each field when it is complete", async () => {
+  for (const cut of cuttings(TEXT)) assert.deepEqual(Object.fromEntries(await good(fields(cut))), FINAL);
+  const { items, error } = await all(fields('{"a": {"b": [1]}, "c": tru'));
+  assert.deepEqual(items, [["a", { b: [1] }]]);
+  assert.ok(error instanceof Truncated);
+  assert.ok((await all(fields("[1]"))).error instanceof FieldNotFound);
+  const refused = await all(fields('{"a": 1}', { schema: schema(() => ({ issues: [{ message: "no" }] })) }));
+  assert.deepEqual([refused.items, refused.error.code], [[["a", 1]], "INVALID_SCHEMA"]);
+});
+
+test("an error at the beginning of a text says what the text is instead", async () => {
+  for (const [source, message] of [
+    ["Sure, here it is", "the answer is text, not JSON: 'Sure, here it is'"],
+    ["<!doctype html><p>", "this is an HTML page, not JSON: '<!doctype html><p>'"],
+    ["```json\n{}", "the JSON is in a code fence: '```json {}'"],
+    [" ", "the text is empty"],
+  ]) {
+    assert.equal((await all(values(source))).error.message, message);
+  }
+  assert.equal(partial(" "), undefined);
 });
 
 test("text: the pieces of one string, joined they are the field", async () => {
@@ -235,7 +327,7 @@ for (const { text: source, call, options, out, error, message } of cases("fields
       const found = kind === "text" && items.length ? [items.join("")] : items;
       assert.deepEqual(found, out);
       assert.equal(thrown?.code, error);
-      if (message !== undefined) assert.equal(thrown.message, message);
+      if (error === "FIELD_NOT_FOUND") assert.equal(thrown.message, message);
     }
   });
 }
@@ -282,7 +374,7 @@ test("select keeps nothing: a document of 24 MB in 16 MB of memory", () => {
   assert.equal(execFileSync(process.execPath, flags).toString(), "24001\n");
 });
 
-test("a field that never came, or is no string, is FieldNotFound at the end", async () => {
+test("a field that never came, or is not a string, is FieldNotFound at the end", async () => {
   const messageOf = async (source) => {
     const { error } = await all(source);
     assert.ok(error instanceof FieldNotFound, String(error));
@@ -299,9 +391,10 @@ test("a field that never came, or is no string, is FieldNotFound at the end", as
   }
 });
 
-test("what is no path is a PathError at the call", () => {
-  assert.throws(() => select(TEXT, "$.items"), /leave out `\$\.`/);
-  assert.throws(() => text(TEXT, "items[*].summary"), PathError);
+test("what is not a path is a TypeError at the call", () => {
+  assert.throws(() => select(TEXT, "$.items"), /not a path/);
+  assert.throws(() => select(TEXT, "items[].n"), /for any element write `\[\*\]`/);
+  assert.throws(() => text(TEXT, "items[*].summary"), /without wildcards/);
   assert.throws(() => select(TEXT, ["items"]), TypeError);
 });
 
@@ -310,7 +403,7 @@ const schema = (validate) => ({ "~standard": { version: 1, vendor: "test", valid
 
 test("schema: the last value is what the schema makes of the complete one", async () => {
   const upper = schema(async (value) => ({ value: { ...value, title: value.title.toUpperCase() } }));
-  const items = await good(values(by(8, TEXT), { schema: upper }));
+  const items = await good(values(by(8, TEXT), { schema: upper, every: 0 }));
   assert.equal(items.at(-1).title, "TEA");
   assert.equal(items.at(-2).title, "Tea");
   const each = schema((value) => ({ value: value.summary }));

@@ -55,6 +55,8 @@ export function* cuttings(text, { seed = 0 } = {}) {
   );
 }
 
+export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
 /** Seconds of the quickest of three runs. */
 export function seconds(work) {
   let best = Infinity;

@@ -55,11 +55,11 @@ OPEN = """async (url) => {
 
 
 ANSWER = """async (events) => {
-    const { parts, values } = await import("/web/index.js");
+    const { content, parts, values } = await import("/web/index.js");
     const body = events.map((event) => `data: ${JSON.stringify(event)}\\n\\n`).join("");
     const headers = { "content-type": "text/event-stream" };
     let last, text = "";
-    for await (last of values(new Response(body, { headers })));
+    for await (last of values(content(new Response(body, { headers }))));
     for await (const part of parts(new Response(body, { headers }))) {
         if (part.kind === "text") text += part.delta;
     }
@@ -85,12 +85,11 @@ def test_streams_and_responses(page: Page) -> None:
     assert seen["live"] == 1
 
 
-def test_open_tells_of_a_refusal(page: Page) -> None:
-    assert page.evaluate(OPEN, "/events?case=missing") == "EventsError 404"
+def test_open_throws_a_refusal(page: Page) -> None:
+    assert page.evaluate(OPEN, "/events?case=missing") == "SourceFailed 404"
 
 
 def test_the_answer_of_a_provider(page: Page) -> None:
-    """What reads providers is loaded by the browser when it is needed."""
     cases = json.loads((ROOT / "cases" / "answers.json").read_text("utf8"))["cases"]
     for name in ("openai_chat", "anthropic", "gemini"):
         [case] = [case for case in cases if case["name"] == f"{name}-complete"]

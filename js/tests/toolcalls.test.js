@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ToolCalls } from "../src/toolcalls/toolcalls.js";
+import { Parser, partial, ToolCalls, toolCalls } from "../src/index.js";
 import { cases, chance, cuttings, frozen, HARDER, hard, within } from "./support.js";
 
 /** A call as the cases write it: fields that say nothing left out. */
-export function shown(call) {
+function shown(call) {
   const fields = {
     id: call.id,
     index: call.index,
@@ -27,7 +27,7 @@ for (const { name, steps } of cases("toolcalls.json").cases) {
   test(name, () => {
     const calls = new ToolCalls();
     for (const step of steps) {
-      if (step.event) calls.add(frozen(step.event));
+      if (step.event) calls.feed(frozen(step.event));
       else if (step.forget) calls.forget(step.forget);
       else calls.flush();
       assert.deepEqual(calls.calls.map(shown), step.calls);
@@ -44,13 +44,13 @@ const update = (...updates) => ({
 
 test("an event says which calls it changed", () => {
   const calls = new ToolCalls();
-  const [first] = calls.add(update({ tool_call_id: "a", index: 0, function_name: "f" }));
-  const [same, second] = calls.add(update({ index: 0, function_args: "{", json_update_fragments: [[0]] }, { index: 1 }));
-  assert.equal(first, same);
-  assert.equal(calls.get("a"), first);
-  assert.deepEqual(calls.calls, [first, second]);
-  assert.deepEqual(calls.add({ kind: "other" }), []);
-  assert.deepEqual(calls.flush(), [first, second]);
+  const ids = (changed) => changed.map(({ id }) => id);
+  assert.deepEqual(ids(calls.feed(update({ tool_call_id: "a", index: 0, function_name: "f" }))), ["a"]);
+  assert.deepEqual(ids(calls.feed(update({ index: 0, function_args: "{" }, { index: 1 }))), ["a", "m:1"]);
+  assert.deepEqual(ids(calls.calls), ["a", "m:1"]);
+  assert.equal(calls.get("a").name, "f");
+  assert.deepEqual(calls.feed({ kind: "other" }), []);
+  assert.deepEqual(ids(calls.flush()), ["a", "m:1"]);
   assert.deepEqual(calls.flush(), []);
 });
 
@@ -61,38 +61,57 @@ test("an event may be JSON text", () => {
     function_args: '{"n": 9007199254740993}',
     json_update_fragments: [],
   });
-  calls.add(JSON.stringify(event));
-  calls.add('{"kind": "tool_result", "tool_call_id": "a", "result": 9007199254740993}');
+  calls.feed(JSON.stringify(event));
+  calls.feed('{"kind": "tool_result", "tool_call_id": "a", "result": 9007199254740993}');
   assert.deepEqual(calls.get("a").args, { n: Number("9007199254740993") });
   assert.deepEqual(calls.get("a").result, Number("9007199254740993"));
-  assert.deepEqual(calls.add("{"), []);
+  assert.deepEqual(calls.feed("{"), []);
 });
 
-test("args that were handed out stay as they were", () => {
-  const calls = new ToolCalls();
-  const [call] = calls.add(
-    update({
-      tool_call_id: "a",
-      function_args: '{"x": "a',
-      json_update_fragments: [[0], [4, null, "x"], [5], "a"],
-    }),
-  );
-  const before = frozen(call.args);
-  calls.add(
-    update({
-      tool_call_id: "a",
-      function_args: 'b"}',
-      json_update_fragments: ["b", [7, null, 2], [1], [11]],
-    }),
-  );
-  assert.deepEqual([before, call.args], [{ x: "a" }, { x: "ab" }]);
-  assert.ok(call.completeArgs && call.open && call.status === "streaming");
+test("calls are snapshots: what one says does not change, in whatever order they are read", () => {
+  const text = '{"city": "Oslo", "days": [1, 2, {"x": "yz"}]}';
+  const fragments = (piece) => (piece === 0 ? { json_update_fragments: parser.feed(text.slice(0, 9)) } : {});
+  const parser = new Parser();
+  for (const how of [() => ({}), fragments]) {
+    const calls = new ToolCalls();
+    const kept = [];
+    for (let at = 0; at < text.length; at += 3) {
+      const [call] = calls.feed(update({ tool_call_id: "a", function_args: text.slice(at, at + 3), ...how(at) }));
+      const isRead = at % 2 === 0;
+      kept.push([call, text.slice(0, at + 3), isRead && frozen(call.args)]);
+    }
+    calls.feed(update({ tool_call_id: "a", status: "complete" }));
+    for (const [call, raw, args] of kept) {
+      assert.equal(call.raw, raw);
+      assert.deepEqual(call.args, partial(raw));
+      if (args) assert.equal(call.args, args);
+      assert.equal(call.status, "streaming");
+      assert.deepEqual(JSON.parse(JSON.stringify(call)).args, JSON.parse(JSON.stringify(partial(raw) ?? {})));
+    }
+    assert.deepEqual([calls.get("a").status, calls.get("a").args], ["complete", JSON.parse(text)]);
+  }
+});
+
+test("a loop that runs a tool when its call is complete runs it once", async () => {
+  const delta = (call, finish_reason = null) => ({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason }] });
+  const events = [
+    delta({ index: 0, id: "a", function: { name: "f", arguments: '{"x": 1' } }),
+    delta({ index: 0, function: { arguments: "}" } }),
+    { choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
+    { choices: [], usage: { total_tokens: 3 } },
+  ];
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  for (const pieces of cuttings(body)) {
+    let runs = 0;
+    for await (const call of toolCalls(pieces, { sse: true })) if (call.status === "complete") runs += 1;
+    assert.equal(runs, 1);
+  }
 });
 
 test("dangerous keys in arguments, results and events pollute nothing", () => {
   const calls = new ToolCalls();
   const text = '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}';
-  calls.add(
+  calls.feed(
     update({
       tool_call_id: "__proto__",
       function_name: "constructor",
@@ -100,7 +119,7 @@ test("dangerous keys in arguments, results and events pollute nothing", () => {
       status: "complete",
     }),
   );
-  calls.add(
+  calls.feed(
     JSON.parse(`{"kind": "tool_result", "tool_call_id": "__proto__", "result": ${text}, "__proto__": {"is_error": true}}`),
   );
   const call = calls.get("__proto__");
@@ -114,12 +133,8 @@ test("of ended messages so many are kept, and memory stays flat", () => {
   const calls = new ToolCalls({ keep: 4 });
   for (let turn = 0; turn < 2000; turn += 1) {
     const who = { tool_call_id: `c${turn}`, index: 0 };
-    calls.add({
-      kind: "tools_call_update",
-      messageId: `m${turn}`,
-      tool_call_updates: [{ ...who, function_args: "{}" }],
-    });
-    calls.add({
+    calls.feed({ kind: "tools_call_update", messageId: `m${turn}`, tool_call_updates: [{ ...who, function_args: "{}" }] });
+    calls.feed({
       kind: "tools_aggregate",
       messageId: `m${turn}`,
       tool_calls: [{ ...who, function_args: "{}" }],
@@ -132,54 +147,17 @@ test("of ended messages so many are kept, and memory stays flat", () => {
 
 test("nothing is thrown on any event", () => {
   const { below, pick } = chance(11);
-  const words = [
-    "a",
-    "",
-    "null",
-    "m",
-    0,
-    1,
-    1.5,
-    -1,
-    null,
-    true,
-    [],
-    {},
-    "complete",
-    "error",
-    "truncated",
-    "text",
-    '{"a":1}',
-    "{",
-    "[1",
-    "x",
-    [[0]],
-    [[0], [1], [11]],
-    ["x"],
-    [7],
-    { code: "X", message: "y" },
-  ];
-  const fields = [
-    "tool_call_id",
-    "toolCallId",
-    "index",
-    "function_name",
-    "function_args",
-    "json_update_fragments",
-    "status",
-    "error",
-    "encoding",
-    "args",
-    "result",
-    "is_error",
-  ];
+  const words = ["a", "", "null", "m", 0, 1, 1.5, -1, null, true, [], {}, "complete", "error", "truncated", "text"];
+  words.push('{"a":1}', "{", "[1", "x", [[0]], [{ kind: "StartArray", path: "root" }], ["x"], { code: "X", message: "y" });
+  const fields = ["tool_call_id", "toolCallId", "index", "function_name", "function_args", "json_update_fragments"];
+  fields.push("status", "error", "encoding", "args", "result", "is_error");
   const call = () => Object.fromEntries(fields.filter(() => below(2)).map((name) => [name, pick(words)]));
   for (let round = 0; round < 100 * HARDER; round += 1) {
     const calls = new ToolCalls({ keep: 3 });
     for (let count = 0; count < 30; count += 1) {
       const kind = pick(["tools_call_update", "tool_result", "tools_aggregate", "?"]);
       const list = Array.from({ length: below(3) }, () => pick([call(), call(), 7, null]));
-      calls.add({
+      calls.feed({
         kind,
         ...call(),
         messageId: pick(words),
@@ -228,10 +206,10 @@ test("arguments without fragments are parsed as they come, at any cutting", () =
     const isComplete = status === "complete";
     for (const pieces of cuttings(text)) {
       const calls = new ToolCalls();
-      for (const function_args of pieces) calls.add(update({ tool_call_id: "a", function_args }));
+      for (const function_args of pieces) calls.feed(update({ tool_call_id: "a", function_args }));
+      if (/^[[{"tn]/.test(text.trim())) assert.equal(calls.get("a").completeArgs, isComplete, text);
+      calls.feed(update({ tool_call_id: "a", status: "complete" }));
       const call = calls.get("a");
-      if (/^[[{"tn]/.test(text.trim())) assert.equal(call.completeArgs, isComplete, text);
-      calls.add(update({ tool_call_id: "a", status: "complete" }));
       assert.equal(call.status, status, text);
       assert.equal(call.error?.code !== undefined, status === "error", text);
       if (isComplete) assert.deepEqual(call.args, JSON.parse(text));
@@ -243,7 +221,7 @@ hard("linear: text in tiny pieces, whatever it is", () => {
   const run = (text) => () => {
     const calls = new ToolCalls();
     for (let at = 0; at < text.length; at += 4) {
-      const [call] = calls.add(update({ tool_call_id: "a", function_args: text.slice(at, at + 4) }));
+      const [call] = calls.feed(update({ tool_call_id: "a", function_args: text.slice(at, at + 4) }));
       call.args;
     }
   };
@@ -266,12 +244,14 @@ test("which arguments are complete, while they grow and after they were cut off"
     { path: "root.to", kind: "PartialString", textValue: "Ber" },
   ];
   const text = '{"city":"Oslo","to":"Ber';
-  calls.add(update({ tool_call_id: "a", function_name: "f" }));
-  const [call] = calls.calls;
-  assert.deepEqual([call.openPath, call.isComplete()], [null, false]);
-  calls.add(update({ tool_call_id: "a", function_args: text, json_update_fragments: fragments }));
-  const seen = () => ["city", "to", [], "days"].map((path) => call.isComplete(path));
-  assert.deepEqual([call.openPath, seen()], [["to"], [true, false, false, false]]);
-  calls.flush();
-  assert.deepEqual([call.status, seen()], ["truncated", [true, false, false, false]]);
+  calls.feed(update({ tool_call_id: "a", function_name: "f" }));
+  const [before] = calls.calls;
+  assert.deepEqual([before.openPath, before.isComplete()], [null, false]);
+  const [call] = calls.feed(update({ tool_call_id: "a", function_args: text, json_update_fragments: fragments }));
+  const [cut] = calls.flush();
+  for (const one of [call, cut]) {
+    const seen = ["city", "to", [], "days"].map((path) => one.isComplete(path));
+    assert.deepEqual([one.openPath, seen], [["to"], [true, false, false, false]]);
+  }
+  assert.equal(cut.status, "truncated");
 });

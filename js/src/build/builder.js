@@ -1,19 +1,24 @@
 /**
  * A value that grows: events in, `live` and `value` out.
  *
- * `live` is one object that is changed in place. `value` is safe to keep: looking at it copies the
- * open containers, all else is shared. When a container is complete and has not changed since it was
- * copied, the copy takes its place, so that a subtree that did not change stays the same object
- * (`===`) in every value. A value that is not read costs nothing but itself.
+ * `live` is one object that is changed in place. `value` is safe to keep: reading it copies the open
+ * containers, all else is shared. When a container completes and has not changed since it was copied, the
+ * copy takes its place, so that a subtree that did not change stays the same object (`===`) in every value.
+ * A value that is not read costs nothing but itself.
  */
 
+import { isComplete } from "../paths.js";
+import { pathOf } from "../parse/machine.js";
 import { copyOf, put } from "../parse/values.js";
 
-/** @typedef {import("../paths.js").Path} Path */
+/** @import { Frame } from "../parse/machine.js" */
+/** @import { Path } from "../paths.js" */
 /**
- * `T` while it arrives: members may be missing, a list may be shorter, a string may be a beginning.
+ * `T` while it arrives: members may be missing, a list may be shorter, a string may be a beginning. A tuple
+ * stays a tuple.
  * @template T
  * @typedef {T extends string | number | boolean | bigint | null | undefined ? T
+ *   : T extends readonly [any, ...any] | readonly [] ? {[K in keyof T]?: DeepPartial<T[K]>}
  *   : T extends readonly (infer U)[] ? DeepPartial<U>[]
  *   : T extends object ? {[K in keyof T]?: DeepPartial<T[K]>}
  *   : T} DeepPartial
@@ -21,171 +26,181 @@ import { copyOf, put } from "../parse/values.js";
 
 /** The growing value: a sink of the machine, and what a Rebuilder writes to. */
 export class ValueBuilder {
+  /** The innermost open container, set by whoever emits events. @type {Frame | null} */
+  frame = null;
   /** @type {any} */
   live = undefined;
   /** Grows with every change of the value. */
   version = 0;
-  complete = false;
-  /** With many documents: values that changed and were then left. @type {any[]} */
-  finished = [];
-  /** The version up to which everything was told, see `finished`. */
-  told = 0;
-  // The open containers from the root inward, the last of them, and the key of its last member.
-  /** @type {any[]} */
-  _spine = [];
-  /** @type {string[]} */
-  _keys = [];
+  isDone = false;
+  /** The text of the open string. */
+  openText = "";
+  isInString = false;
+  /** The frame around the value: null, or of a part of a document the frame that it is in. @type {Frame | null} */
+  base = null;
+  // The copy that `value` returned, and its version.
   /** @type {any} */
-  _inner = undefined;
-  _isArray = false;
-  _key = "";
-  // The open string.
-  _isOpen = false;
-  _text = "";
-  // Copies of the open containers, made when `value` was looked at in this version.
-  /** @type {any[]} */
-  #copies = [];
+  #copy = undefined;
   #copied = -1;
-
-  /** True if a value has begun. */
-  get started() {
-    return this.live !== undefined;
-  }
-
-  /** Another piece is read: what it changes is told with it. */
-  begin() {
-    this.told = this.version;
-    if (this.finished.length !== 0) this.finished = [];
-  }
-
-  /** True if the value changed since `begin`. */
-  get changed() {
-    return this.version !== this.told;
-  }
 
   /** The current value, which never changes: copies of the open containers, the rest is shared. */
   get value() {
-    if (this.#copied !== this.version) {
-      if (this._spine.length === 0) return this.live;
-      this.#copy();
+    if (this.#copied === this.version) return this.#copy;
+    if (this.frame === this.base) return this.live;
+    let inner;
+    for (let frame = this.frame; frame !== null && frame !== this.base; frame = frame.parent) {
+      const copy = copyOf(frame.container);
+      if (inner !== undefined) put(copy, frame.key, inner);
+      inner = frame.copy = copy;
     }
-    return this.#copies[0];
-  }
-
-  #copy() {
-    const spine = this._spine;
-    let depth = spine.length - 1;
-    const copies = new Array(depth + 1);
-    let inner = (copies[depth] = copyOf(spine[depth]));
-    while (depth > 0) {
-      const key = this._keys[depth];
-      depth -= 1;
-      const around = spine[depth];
-      if (!Array.isArray(around)) {
-        // An engine copies fast where it meets few shapes, so not all are copied in one place.
-        const copy = depth & 1 ? { ...around } : { ...spine[depth] };
-        put(copy, key, inner);
-        inner = copy;
-      } else if (around.length === 2) {
-        inner = [around[0], inner]; // in half the time of a slice
-      } else {
-        const copy = around.slice();
-        copy[copy.length - 1] = inner;
-        inner = copy;
-      }
-      copies[depth] = inner;
-    }
-    this.#copies = copies;
     this.#copied = this.version;
+    this.#copy = inner;
+    return inner;
   }
 
-  startObject() {
-    this.#open({}, false);
+  /**
+   * The path of the innermost value that still grows; null if there is none.
+   * @returns {Path | null}
+   */
+  get openPath() {
+    if (this.isInString) return pathOf(this.frame);
+    return this.frame === null ? null : pathOf(this.frame.parent);
   }
 
-  startArray() {
-    this.#open([], true);
+  /** @param {number} [_offset] */
+  startObject(_offset) {
+    this.#open({});
   }
 
-  endContainer() {
-    const copy = this.#copied === this.version ? this.#copies.pop() : undefined;
-    this._spine.pop();
-    const key = /** @type {string} */ (this._keys.pop());
-    const { length } = this._spine;
-    this._inner = this._spine[length - 1];
-    this._isArray = Array.isArray(this._inner);
-    this._key = key;
-    if (copy === undefined) return;
-    if (length === 0) this.#copies.push(copy);
-    else this._replace(copy);
+  /** @param {number} [_offset] */
+  startArray(_offset) {
+    this.#open([]);
   }
 
-  /** @param {string} key */
-  key(key) {
-    this._key = key;
+  /** @param {number} [_offset] */
+  endContainer(_offset) {
+    const frame = /** @type {Frame} */ (this.frame);
+    if (this.#copied === this.version && frame.parent !== this.base) this.#place(frame.parent, frame.copy);
   }
 
-  startString() {
-    this._isOpen = true;
-    this._text = "";
-    this._put("");
+  /**
+   * @param {string} _key
+   * @param {number} [_offset]
+   */
+  key(_key, _offset) {}
+
+  /** @param {number} [_offset] */
+  startString(_offset) {
+    this.isInString = true;
+    this.openText = "";
+    this.replace("");
   }
 
   /** @param {string} run */
   text(run) {
-    this.version += 1;
-    this._replace((this._text += run));
+    this.openText += run;
+    this.replace(this.openText);
   }
 
   endString() {
-    this._isOpen = false;
-    this._text = "";
-  }
-
-  /** @param {any} value */
-  scalar(value) {
-    this._put(value);
-  }
-
-  /** A value begins, or comes at once. @param {any} value */
-  _put(value) {
-    this.version += 1;
-    const inner = this._inner;
-    if (this._isArray) inner.push(value);
-    else if (inner === undefined) this.live = value;
-    else put(inner, this._key, value);
-  }
-
-  endDocument() {
-    this.complete = true;
-  }
-
-  nextDocument() {
-    if (this.version !== this.told) this.finished.push(this.value);
-    this.told = this.version += 1;
-    this.live = this._inner = undefined;
-    this.complete = this._isOpen = this._isArray = false;
-    this._spine = [];
-    this._keys = [];
+    this.isInString = false;
   }
 
   /**
-   * @param {any} container
-   * @param {boolean} isArray
+   * @param {any} value
+   * @param {string} [_text]
+   * @param {number} [_offset]
    */
-  #open(container, isArray) {
-    this._put(container);
-    this._spine.push(container);
-    this._keys.push(this._key);
-    this._inner = container;
-    this._isArray = isArray;
+  scalar(value, _text, _offset) {
+    this.replace(value);
   }
 
-  /** Put another value in place of the last one. @param {any} value */
-  _replace(value) {
-    const inner = this._inner;
-    if (this._isArray) inner[inner.length - 1] = value;
-    else if (inner === undefined) this.live = value;
-    else put(inner, this._key, value);
+  /** @param {number} [_offset] */
+  endDocument(_offset) {
+    this.isDone = true;
+  }
+
+  /** Put a value where the frame is at. @param {any} value */
+  replace(value) {
+    this.version += 1;
+    this.#place(this.frame, value);
+  }
+
+  /** @param {any} container */
+  #open(container) {
+    const frame = /** @type {Frame} */ (this.frame);
+    frame.container = container;
+    this.version += 1;
+    this.#place(frame.parent, container);
+  }
+
+  /**
+   * @param {Frame | null} frame
+   * @param {any} value
+   */
+  #place(frame, value) {
+    if (frame === this.base || frame === null) this.live = value;
+    else put(frame.container, frame.key, value);
+  }
+}
+
+/**
+ * What `Document` and `Rebuilder` show of their growing value.
+ * @template [T=unknown]
+ */
+export class GrowingValue {
+  #builder;
+
+  /** @param {ValueBuilder} builder */
+  constructor(builder) {
+    this.#builder = builder;
+  }
+
+  /**
+   * What is known, without a copy: one object that changes with the next `feed`. Do not keep it.
+   * @returns {DeepPartial<T> | undefined} undefined: no value yet
+   */
+  get live() {
+    return this.#builder.live;
+  }
+
+  /**
+   * What is known, safe to keep: what does not change is the same object in the next value. Reading it
+   * costs a copy of the open containers.
+   * @returns {DeepPartial<T> | undefined} undefined: no value yet
+   */
+  get value() {
+    return this.#builder.value;
+  }
+
+  /** Grows with every change of the value. */
+  get version() {
+    return this.#builder.version;
+  }
+
+  /** True if a value has begun. */
+  get started() {
+    return this.#builder.live !== undefined;
+  }
+
+  /** True if the document is complete. */
+  get complete() {
+    return this.#builder.isDone;
+  }
+
+  /**
+   * The path of the value that still grows; null before the first and after the last.
+   * @returns {Path | null}
+   */
+  get openPath() {
+    return this.#builder.openPath;
+  }
+
+  /**
+   * True if there is a value at `path`, by default at the root, and it is complete.
+   * @param {Path | string} [path]
+   */
+  isComplete(path = []) {
+    return isComplete(this.#builder.live, path, this.#builder.openPath);
   }
 }

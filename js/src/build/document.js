@@ -1,31 +1,26 @@
 /** Text → a value that grows: the machine with a `ValueBuilder` as its sink. */
 
-import { createMachine } from "../parse/create.js";
-import { GrowingValue } from "./growing-value.js";
-import { LocatedBuilder } from "./located.js";
-import { pendingOf } from "../parse/machine.js";
+import { Machine } from "../parse/machine.js";
+import { GrowingValue, ValueBuilder } from "./builder.js";
 
-/** @import { ParserOptions } from "../parse/machine.js" */
-/** @import { Path } from "../paths.js" */
+/** @import { Cut, ParserOptions } from "../parse/machine.js" */
 
 /**
  * The value of a text that arrives in pieces.
  *
- * Strings are there from their opening quote and only grow; numbers and literals are complete or
- * absent. What was good before an error stays in `value`.
+ * Strings are there from their opening quote and only grow; numbers and literals are complete or absent.
+ * What was good before an error stays in `value`.
  * @template [T=unknown]
  * @extends {GrowingValue<T>}
  */
 export class Document extends GrowingValue {
-  #growing;
   #machine;
 
   /** @param {ParserOptions} [options] */
   constructor(options) {
-    const growing = new LocatedBuilder();
-    super(growing);
-    this.#growing = growing;
-    this.#machine = createMachine(growing, options);
+    const builder = new ValueBuilder();
+    super(builder);
+    this.#machine = new Machine(builder, options);
   }
 
   /**
@@ -33,34 +28,19 @@ export class Document extends GrowingValue {
    * @param {string | ArrayBuffer | ArrayBufferView} piece
    */
   feed(piece) {
-    const growing = this.#growing;
-    growing.begin();
+    const before = this.version;
     this.#machine.feed(piece);
-    return growing.changed;
+    return this.version !== before;
   }
 
   /**
-   * The text has ended; true if the value changed. Throws `Truncated` if it stopped early. With `cut`
-   * the answer goes on behind the text, as the provider says.
-   * @param {import("../errors.js").Cut | null} [cut]
+   * End the text; true if the value changed. Throws `Truncated` if it stopped early. With `cut` the provider
+   * says that the answer stopped early.
+   * @param {Cut | null} [cut]
    */
   flush(cut = null) {
-    const growing = this.#growing;
-    growing.begin();
+    const before = this.version;
     this.#machine.flush(cut);
-    return growing.changed;
-  }
-
-  /** True if the last `feed` or `flush` changed the value, also if it threw. */
-  get changed() {
-    return this.#growing.changed;
-  }
-
-  /**
-   * Path and text of the number or literal that is being read; null if there is none.
-   * @returns {{path: Path, text: string} | null}
-   */
-  get pending() {
-    return pendingOf(this.#machine);
+    return this.version !== before;
   }
 }

@@ -3,11 +3,10 @@
  *
  * Objects are ordinary ones, as `JSON.parse` makes them, and every key is an own property: a key
  * `__proto__` is defined, never assigned.
- * Which values are open or finished is not known here.
  */
 
 /**
- * True for a JSON object: no array or null.
+ * True for a JSON object: not an array, not null.
  * @param {unknown} value
  * @returns {value is {[key: string]: any}}
  */
@@ -16,31 +15,17 @@ export function isObject(value) {
 }
 
 /**
- * Give an object a member of its own, whatever the key.
- * @param {{[key: string]: any}} object
- * @param {string} key
+ * Give a container a member of its own, whatever the key.
+ * @param {any} container
+ * @param {string | number} key
  * @param {any} value
  */
-export function put(object, key, value) {
+export function put(container, key, value) {
   if (key === "__proto__") {
-    Object.defineProperty(object, key, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
+    Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
   } else {
-    object[key] = value;
+    container[key] = value;
   }
-}
-
-/**
- * The member or element of this name that a value has of its own.
- * @param {any} holder
- * @param {string | number} step
- */
-export function own(holder, step) {
-  return Object.hasOwn(holder, step) ? holder[step] : undefined;
 }
 
 /**

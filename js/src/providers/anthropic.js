@@ -1,16 +1,15 @@
 /**
  * Anthropic Messages: content blocks with an index, of text, of thoughts and of calls.
  *
- * Tools of the user, of the server and of MCP servers. The `input` in a block's start is a
- * placeholder, never text; only a non-empty one counts, and only if no delta follows.
+ * Tools of the user, of the server and of MCP servers. The `input` in a block's start is a placeholder, never text;
+ * only a non-empty one counts, and only if no delta follows.
  */
 
 import { isObject } from "../parse/values.js";
-import { asId, asIndex, asObject, asText, filled, typed } from "./fields.js";
-import { asUsage, failed, finished, unread } from "./statements.js";
+import { asId, asIndex, asObject, asText, failed, finished, items, textOf, typed, usage } from "./fields.js";
 
-/** @typedef {import("./fields.js").Fields} Fields */
-/** @typedef {import("./statements.js").Statement} Statement */
+/** @import { Fields } from "./fields.js" */
+/** @import { Statement } from "./statements.js" */
 
 const CALLS = ["tool_use", "server_tool_use", "mcp_tool_use"];
 // The deltas that are known and say nothing of a call.
@@ -23,20 +22,19 @@ export const accepts = typed("content_block_", "message_start", "message_delta",
  * @returns {Statement[]}
  */
 export function translate(event) {
-  const index = asIndex(event.index);
+  const index = asIndex(event, "index");
   switch (event.type) {
     case "content_block_delta":
       return isObject(event.delta) ? delta(index, event.delta) : [];
     case "content_block_start":
-      return isObject(event.content_block) ? start(index, event.content_block) : [];
+      return start(index, asObject(event, "content_block"));
     case "content_block_stop":
       return index === null ? [] : [{ kind: "call", index, opens: false, end: {} }];
     case "message_start":
       return isObject(event.message) ? message(event.message) : [];
     case "message_delta": {
-      const reason = asObject(event.delta).stop_reason;
-      if (typeof reason !== "string") return [];
-      return [...asUsage(event.usage), finished(reason)];
+      const reason = asText(asObject(event, "delta"), "stop_reason");
+      return reason === null ? [] : [...usage(event, "usage"), finished(reason)];
     }
     case "message_stop":
       return [{ kind: "finish", last: true }];
@@ -48,17 +46,15 @@ export function translate(event) {
 }
 
 /**
- * The start of a message; that of a call which code of the model makes has all of it.
+ * The start of a message; one of a call which code of the model makes has all of it.
  * @param {Fields} started
  * @returns {Statement[]}
  */
-function message({ id, usage, content, stop_reason: reason }) {
-  /** @type {Statement[]} */
-  const statements = [{ kind: "begin", message: asId(id) }, ...asUsage(usage)];
-  if (!Array.isArray(content) || content.length === 0) return statements;
-  content.forEach((block, index) => statements.push(...start(index, asObject(block))));
-  if (asText(reason) !== null) statements.push(finished(reason));
-  return statements;
+function message(started) {
+  const reason = asText(started, "stop_reason");
+  const blocks = items(started, "content").flatMap((block, index) => start(index, block));
+  const finish = items(started, "content").length !== 0 && reason !== null ? [finished(reason)] : [];
+  return [{ kind: "begin", message: asId(started, "id") }, ...usage(started, "usage"), ...blocks, ...finish];
 }
 
 /**
@@ -67,18 +63,14 @@ function message({ id, usage, content, stop_reason: reason }) {
  * @returns {Statement[]}
  */
 function delta(index, change) {
-  const { type, text, thinking } = change;
+  const { type } = change;
   if (type === "input_json_delta" && "partial_json" in change && index !== null) {
     // The block before it says what it is: a result, too, may come as JSON.
-    return [{ kind: "call", index, text: asText(change.partial_json), opens: false }];
+    return [{ kind: "call", index, text: asText(change, "partial_json"), opens: false }];
   }
-  if (type === "text_delta" && asText(text) !== null) {
-    return [{ kind: "text", text, choice: 0, block: index }];
-  }
-  if (type === "thinking_delta" && asText(thinking) !== null) {
-    return [{ kind: "reasoning", text: thinking, choice: 0, block: index }];
-  }
-  return DELTAS.includes(type) ? [] : unread(index);
+  if (type === "text_delta") return textOf("text", asText(change, "text"), 0, index);
+  if (type === "thinking_delta") return textOf("reasoning", asText(change, "thinking"), 0, index);
+  return DELTAS.includes(type) || index === null ? [] : [{ kind: "call", index, opens: false, unread: true }];
 }
 
 /**
@@ -87,22 +79,16 @@ function delta(index, change) {
  * @returns {Statement[]}
  */
 function start(index, block) {
-  const { type, text, content } = block;
+  const { type, input, content } = block;
   if (CALLS.includes(type)) {
-    const [id, name] = [asId(block.id), asText(block.name)];
-    const preset = filled(block.input);
-    return [{ kind: "call", id, index, name, hosted: type !== "tool_use", preset }];
+    const preset = isObject(input) && Object.keys(input).length === 0 ? undefined : input || undefined;
+    const hosted = type !== "tool_use";
+    return [{ kind: "call", id: asId(block, "id"), index, name: asText(block, "name"), hosted, preset }];
   }
-  if (type === "text" && asText(text) !== null) {
-    return [{ kind: "text", text, choice: 0, block: index }];
-  }
-  if (type === "thinking" && asText(block.thinking) !== null) {
-    return [{ kind: "reasoning", text: block.thinking, choice: 0, block: index }];
-  }
-  if (typeof block.tool_use_id === "string" && "content" in block) {
-    // MCP results have a flag, those of server tools content of a type `…_error`.
-    const isError = block.is_error === true || (asText(asObject(content).type) ?? "").endsWith("_error");
-    return [{ kind: "result", id: block.tool_use_id, result: content, isError }];
-  }
-  return [];
+  if (type === "text") return textOf("text", asText(block, "text"), 0, index);
+  if (type === "thinking") return textOf("reasoning", asText(block, "thinking"), 0, index);
+  if (typeof block.tool_use_id !== "string" || !("content" in block)) return [];
+  // MCP results have a flag, results of server tools content of a type `…_error`.
+  const isError = block.is_error === true || /_error$/.test(asText(content, "type") ?? "");
+  return [{ kind: "result", id: block.tool_use_id, result: content, isError }];
 }

@@ -1,74 +1,77 @@
 /**
- * Reading fields of events, which may hold anything: each function returns the expected type.
+ * What the providers' modules share: reading fields of events, and statements they make alike.
  *
- * A field of another type counts as absent (null), so that an odd event never throws.
+ * An event may hold anything. A field of another type than expected counts as absent, so that an odd event never
+ * throws.
  */
 
 import { isObject } from "../parse/values.js";
+import { REASONS, WORDS } from "./finish.js";
 
+/** @import { Finish, Reason, Statement } from "./statements.js" */
 /** @typedef {{[field: string]: any}} Fields */
 
 /**
- * An id, or null. Not an id: the empty text, and the "null" that some clients fill in.
- * @param {unknown} value
+ * The first field that is there: many have a name in camelCase and in snake_case.
+ * @param {any} holder
+ * @param {...string} names
  */
-export function asId(value) {
-  return typeof value === "string" && value !== "" && value !== "null" ? value : null;
+export function first(holder, ...names) {
+  if (!isObject(holder)) return undefined;
+  return holder[names.find((name) => holder[name] != null) ?? ""] ?? undefined;
 }
 
-/** @param {unknown} value */
-export function asIndex(value) {
-  return typeof value === "number" && Number.isInteger(value) ? value : null;
+/**
+ * An id, or null. The empty text and the "null" of some clients are not ids.
+ * @param {any} holder
+ * @param {...string} names
+ */
+export function asId(holder, ...names) {
+  const text = asText(holder, ...names);
+  return text === "null" ? null : text;
 }
 
-/** A text that is not empty, or null. @param {unknown} value */
-export function asText(value) {
+/**
+ * @param {any} holder
+ * @param {...string} names
+ * @returns {number | null}
+ */
+export function asIndex(holder, ...names) {
+  const value = first(holder, ...names);
+  return Number.isInteger(value) ? value : null;
+}
+
+/**
+ * A text that is not empty, or null.
+ * @param {any} holder
+ * @param {...string} names
+ * @returns {string | null}
+ */
+export function asText(holder, ...names) {
+  const value = first(holder, ...names);
   return typeof value === "string" && value !== "" ? value : null;
 }
 
 /**
- * The message of an error, which is a text or an object with a `message`.
- * @param {unknown} value
- */
-export function asError(value) {
-  return asText(value) ?? asText(asObject(value).message) ?? "the provider reported an error";
-}
-
-/**
- * The object, or an empty one in place of anything else.
- * @param {unknown} value
+ * An object, or an empty one in place of anything else.
+ * @param {any} holder
+ * @param {...string} names
  * @returns {Fields}
  */
-export function asObject(value) {
+export function asObject(holder, ...names) {
+  const value = first(holder, ...names);
   return isObject(value) ? value : {};
 }
 
 /**
- * The objects in a list; none if this is no list.
- * @param {unknown} value
+ * The objects in a list; none if this is not a list.
+ * @param {any} holder
+ * @param {...string} names
  * @returns {Fields[]}
  */
-export function items(value) {
+export function items(holder, ...names) {
+  const value = first(holder, ...names);
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-/**
- * The field of one of two names, for fields that come in camelCase and in snake_case.
- * @param {Fields} holder
- * @param {string} name
- * @param {string} other
- */
-export function either(holder, name, other) {
-  return holder[name] ?? holder[other];
-}
-
-/**
- * The value, or undefined if there is nothing in it: no text, number, element or field.
- * @param {any} value
- */
-export function filled(value) {
-  const empty = Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
-  return value && !empty ? value : undefined;
 }
 
 /**
@@ -78,4 +81,75 @@ export function filled(value) {
  */
 export function typed(...prefixes) {
   return ({ type }) => typeof type === "string" && prefixes.some((prefix) => type.startsWith(prefix));
+}
+
+/**
+ * The statement of a text or a thought; none if there is no text.
+ * @param {"text" | "reasoning"} kind
+ * @param {string | null} text
+ * @param {number} [choice]
+ * @param {number | string | null} [block]
+ * @returns {Statement[]}
+ */
+export function textOf(kind, text, choice = 0, block = null) {
+  return text === null ? [] : [{ kind, text, choice, block }];
+}
+
+/**
+ * The message of an error, which is a text or an object with a `message`.
+ * @param {unknown} error
+ */
+export function errorText(error) {
+  return asText({ error }, "error") ?? asText(error, "message") ?? "the provider reported an error";
+}
+
+/**
+ * The statement of the provider's word for why a response has ended. `native` is the word of the provider behind
+ * a gateway.
+ * @param {unknown} stated
+ * @param {{message?: string | null, choice?: number | null, last?: boolean, detail?: string | null}} [fields]
+ * @param {unknown} [native]
+ * @returns {Finish}
+ */
+export function finished(stated, fields = {}, native = null) {
+  const [said, behind] = [reasonOf(stated), reasonOf(native)];
+  const isWorse = behind != null && REASONS.indexOf(behind) > REASONS.indexOf(said ?? "complete");
+  const word = isWorse || said === null ? (native ?? stated) : stated;
+  const reason = isWorse ? behind : said === undefined ? "lost" : (said ?? behind ?? null);
+  const detail = reason === "error" ? String(word) : (fields.detail ?? null);
+  const malformed = reason === "error" && /^malformed/i.test(String(word));
+  return { kind: "finish", ...fields, reason, detail, malformed };
+}
+
+/**
+ * What a provider's word means: null if it is not a word, undefined if it is unknown. Spelling does not matter
+ * (`MAX_TOKENS`, `max-tokens`).
+ * @param {unknown} word
+ * @returns {Reason | null | undefined}
+ */
+function reasonOf(word) {
+  if (typeof word !== "string" || word === "") return null;
+  const name = word.slice(word.lastIndexOf(".") + 1).toLowerCase();
+  return WORDS.get(name.replace(/[^\p{L}\p{N}]/gu, ""));
+}
+
+/**
+ * The statement of a provider's error.
+ * @param {unknown} error
+ * @param {boolean} [last]
+ * @returns {Finish}
+ */
+export function failed(error, last = true) {
+  return { kind: "finish", reason: "error", detail: errorText(error), last };
+}
+
+/**
+ * The statement of a field with token counts; none if it is not an object.
+ * @param {Fields} holder
+ * @param {...string} names
+ * @returns {Statement[]}
+ */
+export function usage(holder, ...names) {
+  const counts = first(holder, ...names);
+  return isObject(counts) ? [{ kind: "usage", counts }] : [];
 }

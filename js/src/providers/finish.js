@@ -20,85 +20,29 @@ export const MEANINGS = {
   error: "the provider reported an error",
 };
 
-/** In small letters, without what is between them. @type {Map<string, Reason>} */
-export const WORDS = new Map([
-  ["stop", "complete"],
-  ["stopped", "complete"],
-  ["end", "complete"],
-  ["endturn", "complete"],
-  ["stopsequence", "complete"],
-  ["eos", "complete"],
-  ["eostoken", "complete"],
-  ["complete", "complete"],
-  ["completed", "complete"],
-  ["done", "complete"],
-  ["finish", "complete"],
-  ["finished", "complete"],
-  ["success", "complete"],
-  ["toolcalls", "calls"],
-  ["toolcall", "calls"],
-  ["tooluse", "calls"],
-  ["functioncall", "calls"],
-  ["functioncalls", "calls"],
-  ["calls", "calls"],
-  ["requiresaction", "calls"],
-  ["length", "length"],
-  ["maxtokens", "length"],
-  ["maxoutputtokens", "length"],
-  ["maxlength", "length"],
-  ["maxtokensreached", "length"],
-  ["modellength", "length"],
-  ["tokenlimit", "length"],
-  ["modelcontextwindowexceeded", "length"],
-  ["contextlengthexceeded", "length"],
-  ["errorlimit", "length"],
-  ["errormaxturns", "length"],
-  ["errormaxbudgetusd", "length"],
-  ["errormaxstructuredoutputretries", "length"],
-  ["contentfilter", "filtered"],
-  ["contentfiltered", "filtered"],
-  ["filtered", "filtered"],
-  ["guardrailintervened", "filtered"],
-  ["safety", "filtered"],
-  ["recitation", "filtered"],
-  ["blocklist", "filtered"],
-  ["blocked", "filtered"],
-  ["prohibitedcontent", "filtered"],
-  ["spii", "filtered"],
-  ["modelarmor", "filtered"],
-  ["language", "filtered"],
-  ["sensitive", "filtered"],
-  ["errortoxic", "filtered"],
-  ["jailbreak", "filtered"],
-  ["imagesafety", "filtered"],
-  ["imageprohibitedcontent", "filtered"],
-  ["imagerecitation", "filtered"],
-  ["refusal", "refused"],
-  ["refused", "refused"],
-  ["lost", "lost"],
-  ["abort", "lost"],
-  ["aborted", "lost"],
-  ["cancelled", "lost"],
-  ["canceled", "lost"],
-  ["usercancel", "lost"],
-  ["interrupted", "lost"],
-  ["incomplete", "lost"],
-  ["pauseturn", "lost"],
-  ["clientcancelled", "lost"],
-  ["turndetected", "lost"],
-  ["compaction", "lost"],
-  ["error", "error"],
-  ["failed", "error"],
-  ["timeout", "error"],
-  ["networkerror", "error"],
-  ["insufficientsystemresource", "error"],
-  ["expired", "error"],
-  ["malformedfunctioncall", "error"],
-  ["malformedmodeloutput", "error"],
-  ["malformedtooluse", "error"],
-  ["malformedresponse", "error"],
-  ["unexpectedtoolcall", "error"],
-  ["toomanytoolcalls", "error"],
-  ["missingthoughtsignature", "error"],
-  ["errorduringexecution", "error"],
-]);
+// In small letters, without what is between them.
+/** @type {{[reason: string]: string}} */
+const SPELLINGS = {
+  complete: "stop stopped end endturn stopsequence eos eostoken complete completed done finish finished success",
+  calls: "toolcalls toolcall tooluse functioncall functioncalls calls requiresaction",
+  length:
+    "length maxtokens maxoutputtokens maxlength maxtokensreached modellength tokenlimit modelcontextwindowexceeded " +
+    "contextlengthexceeded errorlimit errormaxturns errormaxbudgetusd errormaxstructuredoutputretries",
+  filtered:
+    "contentfilter contentfiltered filtered guardrailintervened safety recitation blocklist blocked " +
+    "prohibitedcontent spii modelarmor language sensitive errortoxic jailbreak imagesafety imageprohibitedcontent " +
+    "imagerecitation",
+  refused: "refusal refused",
+  lost:
+    "lost abort aborted cancelled canceled usercancel interrupted incomplete pauseturn clientcancelled turndetected " +
+    "compaction",
+  error:
+    "error failed timeout networkerror insufficientsystemresource expired malformedfunctioncall " +
+    "malformedmodeloutput malformedtooluse malformedresponse unexpectedtoolcall toomanytoolcalls " +
+    "missingthoughtsignature errorduringexecution",
+};
+
+/** @type {Map<string, Reason>} */
+export const WORDS = new Map(
+  REASONS.flatMap((reason) => SPELLINGS[reason].split(" ").map((word) => [word, reason])),
+);

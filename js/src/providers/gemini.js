@@ -1,31 +1,25 @@
 /**
  * Gemini: whole calls, values at JSONPaths (`partialArgs`), and the Interactions API.
  *
- * generateContent sends no indices and often no ids: a name opens a call, an empty `functionCall` or
- * one that does not continue ends it. Field names come in camelCase from the API and in snake_case
- * from some clients.
+ * generateContent sends no indices and often no ids: a name opens a call, an empty `functionCall` or one that does
+ * not continue ends it. Field names come in camelCase from the API and in snake_case from some clients.
  */
 
 import { isObject } from "../parse/values.js";
-import { asId, asIndex, asObject, asText, either, filled, items } from "./fields.js";
-import { asUsage, failed, finished, unread } from "./statements.js";
+import { asId, asIndex, asObject, asText, failed, finished, first, items, textOf, usage } from "./fields.js";
 
-/** @typedef {import("./fields.js").Fields} Fields */
-/** @typedef {import("./statements.js").Statement} Statement */
-/** @typedef {import("./statements.js").CallDelta} CallDelta */
-/** @typedef {import("./statements.js").ArgumentPart} ArgumentPart */
+/** @import { Fields } from "./fields.js" */
+/** @import { ArgumentPart, CallDelta, Statement } from "./statements.js" */
 
 const CALLS = ["function_call", "mcp_server_tool_call"];
 const RESULTS = ["function_result", "mcp_server_tool_result"];
+// The deltas of steps that are known and say nothing of a call.
+const DELTAS = ["text", "thought_summary", "thought_signature"];
 
 /** @param {Fields} event */
 export function accepts(event) {
-  const kind = event.event_type;
-  return (
-    Array.isArray(event.candidates) ||
-    isObject(either(event, "promptFeedback", "prompt_feedback")) ||
-    (typeof kind === "string" && (kind.startsWith("step.") || kind.startsWith("interaction.")))
-  );
+  const isFeedback = isObject(first(event, "promptFeedback", "prompt_feedback"));
+  return Array.isArray(event.candidates) || isFeedback || /^(?:step|interaction)\./.test(String(event.event_type));
 }
 
 /**
@@ -34,27 +28,21 @@ export function accepts(event) {
  */
 export function translate(event) {
   if ("event_type" in event) return interaction(event);
-  const message = asId(either(event, "responseId", "response_id"));
-  /** @type {Statement[]} */
-  const statements = [];
-  for (const candidate of items(event.candidates)) {
-    const choice = asIndex(candidate.index) ?? 0;
-    for (const part of items(asObject(candidate.content).parts)) {
-      statements.push(...partStatements(part, message, choice));
-    }
-    const reason = filled(either(candidate, "finishReason", "finish_reason"));
-    if (reason !== undefined) statements.push(finished(reason, { message, choice }));
+  const message = asId(event, "responseId", "response_id");
+  const statements = items(event, "candidates").flatMap((candidate) => {
+    const choice = asIndex(candidate, "index") ?? 0;
+    const parts = items(asObject(candidate, "content"), "parts").flatMap((part) => partStatements(part, message, choice));
+    const reason = first(candidate, "finishReason", "finish_reason");
+    return reason ? [...parts, finished(reason, { message, choice })] : parts;
+  });
+  const feedback = asObject(event, "promptFeedback", "prompt_feedback");
+  const blocked = asText(feedback, "blockReason", "block_reason");
+  if (blocked !== null) {
+    const why = asText(feedback, "blockReasonMessage", "block_reason_message");
+    statements.push(finished("blocked", { message, detail: why ?? `the prompt was blocked: ${blocked}` }));
   }
-  const blocked = asObject(either(event, "promptFeedback", "prompt_feedback"));
-  const reason = asText(either(blocked, "blockReason", "block_reason"));
-  if (reason !== null) {
-    const why = asText(either(blocked, "blockReasonMessage", "block_reason_message"));
-    const detail = why ?? `the prompt was blocked: ${reason}`;
-    statements.push({ kind: "finish", message, reason: "filtered", detail });
-  }
-  const error = filled(event.error);
-  if (error !== undefined) statements.push(failed(error));
-  return [...statements, ...asUsage(either(event, "usageMetadata", "usage_metadata"))];
+  if (event.error) statements.push(failed(event.error));
+  return [...statements, ...usage(event, "usageMetadata", "usage_metadata")];
 }
 
 /**
@@ -62,19 +50,13 @@ export function translate(event) {
  * @param {Fields} part
  * @param {string | null} message
  * @param {number} choice
+ * @returns {Statement[]}
  */
 function partStatements(part, message, choice) {
-  const call = either(part, "functionCall", "function_call");
-  /** @type {Statement[]} */
-  const statements = [];
-  let block = null;
-  if (isObject(call)) statements.push(callDelta(call, message, choice));
-  else block = asText(either(part, "thoughtSignature", "thought_signature"));
-  const text = asText(part.text);
-  if (text !== null) {
-    statements.push({ kind: part.thought === true ? "reasoning" : "text", text, choice, block });
-  }
-  return statements;
+  const call = first(part, "functionCall", "function_call");
+  const block = isObject(call) ? null : asText(part, "thoughtSignature", "thought_signature");
+  const text = textOf(part.thought === true ? "reasoning" : "text", asText(part, "text"), choice, block);
+  return isObject(call) ? [callDelta(call, message, choice), ...text] : text;
 }
 
 /**
@@ -84,11 +66,9 @@ function partStatements(part, message, choice) {
  * @returns {CallDelta}
  */
 function callDelta(call, message, choice) {
-  const id = asId(call.id);
-  const name = asText(call.name);
-  const value = call.args ?? undefined;
-  const parts = items(either(call, "partialArgs", "partial_args")).map(argumentPart);
-  const end = either(call, "willContinue", "will_continue") === true ? null : {};
+  const [id, name, value] = [asId(call, "id"), asText(call, "name"), call.args ?? undefined];
+  const parts = items(call, "partialArgs", "partial_args").map(argumentPart);
+  const end = first(call, "willContinue", "will_continue") === true ? null : {};
   // An empty call is nothing but the end of the open one.
   const opens = name !== null || id !== null || parts.length !== 0 || value !== undefined;
   return { kind: "call", id, name, message, choice, value, parts, end, opens };
@@ -99,15 +79,14 @@ function callDelta(call, message, choice) {
  * @returns {ArgumentPart}
  */
 function argumentPart(part) {
-  const more = either(part, "willContinue", "will_continue") === true;
-  const path = asText(either(part, "jsonPath", "json_path")) ?? "$";
+  const more = first(part, "willContinue", "will_continue") === true;
+  const path = asText(part, "jsonPath", "json_path") ?? "$";
   for (const kind of ["string", "number", "bool"]) {
-    const value = either(part, `${kind}Value`, `${kind}_value`) ?? undefined;
+    const value = first(part, `${kind}Value`, `${kind}_value`);
     if (value !== undefined) return { path, value, more };
   }
   // Protocol buffers may write a null value as null; but clients fill all empty fields with null.
-  const saidNull = "nullValue" in part && !("stringValue" in part);
-  const isNull = saidNull || (either(part, "nullValue", "null_value") ?? null) !== null;
+  const isNull = ("nullValue" in part && !("stringValue" in part)) || first(part, "nullValue", "null_value") !== undefined;
   return { path, value: isNull ? null : undefined, more };
 }
 
@@ -116,23 +95,21 @@ function argumentPart(part) {
  * @returns {Statement[]}
  */
 function interaction(event) {
-  const index = asIndex(event.index);
+  const index = asIndex(event, "index");
+  const about = asObject(event, "interaction");
   switch (event.event_type) {
     case "step.delta":
       return isObject(event.delta) ? stepDelta(index, event.delta) : [];
     case "step.start":
-      return isObject(event.step) ? step(index, event.step) : [];
+      return step(index, asObject(event, "step"));
     case "step.stop":
       return index === null ? [] : [{ kind: "call", index, opens: false, end: {} }];
-    case "interaction.created": {
-      const { interaction: created } = event;
-      return isObject(created) && "id" in created ? [{ kind: "begin", message: asId(created.id) }] : [];
-    }
+    case "interaction.created":
+      return "id" in about ? [{ kind: "begin", message: asId(about, "id") }] : [];
     case "interaction.completed": {
-      const { status, usage } = asObject(event.interaction);
       // Its only word for an answer that reached its limit.
-      const word = status === "incomplete" ? "max_tokens" : status;
-      return [...asUsage(usage), finished(word, { last: true })];
+      const word = about.status === "incomplete" ? "max_tokens" : about.status;
+      return [...usage(about, "usage"), finished(word, { last: true })];
     }
     case "error":
       return [failed(event.error)];
@@ -150,16 +127,12 @@ function stepDelta(index, delta) {
   if ("arguments" in delta || "partial_arguments" in delta) {
     // Searches and code that Google runs itself have arguments, too, but are not calls.
     const args = "arguments" in delta ? delta.arguments : delta.partial_arguments;
-    const input = isObject(args) ? { value: args } : { text: asText(args) };
+    const input = isObject(args) ? { value: args } : { text: asText({ args }, "args") };
     return [{ kind: "call", index, opens: false, ...input }];
   }
-  if (delta.type === "text" && asText(delta.text) !== null) {
-    return [{ kind: "text", text: delta.text, choice: 0, block: index }];
-  }
-  const thought = delta.type === "thought_summary" ? asText(asObject(delta.content).text) : null;
-  if (thought !== null) return [{ kind: "reasoning", text: thought, choice: 0, block: index }];
-  const isKnown = ["text", "thought_summary", "thought_signature"].includes(delta.type);
-  return isKnown ? [] : unread(index);
+  if (delta.type === "text") return textOf("text", asText(delta, "text"), 0, index);
+  if (delta.type === "thought_summary") return textOf("reasoning", asText(asObject(delta, "content"), "text"), 0, index);
+  return DELTAS.includes(delta.type) || index === null ? [] : [{ kind: "call", index, opens: false, unread: true }];
 }
 
 /**
@@ -168,14 +141,12 @@ function stepDelta(index, delta) {
  * @returns {Statement[]}
  */
 function step(index, fields) {
-  if (CALLS.includes(fields.type)) {
-    const [id, name] = [asId(fields.id), asText(fields.name)];
-    const hosted = fields.type !== "function_call";
-    return [{ kind: "call", id, index, name, hosted, preset: filled(fields.arguments) }];
+  const { type, arguments: args } = fields;
+  if (CALLS.includes(type)) {
+    const preset = isObject(args) && Object.keys(args).length === 0 ? undefined : args || undefined;
+    const hosted = type !== "function_call";
+    return [{ kind: "call", id: asId(fields, "id"), index, name: asText(fields, "name"), hosted, preset }];
   }
-  if (RESULTS.includes(fields.type)) {
-    const isError = fields.is_error === true;
-    return [{ kind: "result", id: asId(fields.call_id), result: fields.result ?? null, isError }];
-  }
-  return [];
+  if (!RESULTS.includes(type)) return [];
+  return [{ kind: "result", id: asId(fields, "call_id"), result: fields.result ?? null, isError: fields.is_error === true }];
 }

@@ -8,13 +8,13 @@
  */
 
 import { isObject } from "../parse/values.js";
-import { asId, asIndex, asText, either, items } from "./fields.js";
+import { asId, asIndex, asText, first, items } from "./fields.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 /** @typedef {import("./statements.js").CallDelta} CallDelta */
-/** @typedef {import("../wire/fragments.js").WireFragment} WireFragment */
-/** @typedef {import("../toolcalls/arguments.js").Problem} Problem */
+/** @typedef {import("../fragments.js").WireFragment} WireFragment */
+/** @typedef {import("../toolcalls/call.js").Problem} Problem */
 /**
  * What one event says of one call. `json_update_fragments` is absent if no argument text came, `[]` if
  * some came but nothing is new.
@@ -35,12 +35,12 @@ const UPDATES = ["tools_call_update", "tool_call_update"];
 const RESULTS = ["tool_result", "tool_call_result"];
 const KINDS = [...UPDATES, ...RESULTS, "tools_aggregate"];
 const ENDED = ["complete", "error", "truncated"];
-// With each chunk the public server puts another time into the id of the message.
+// The public server puts another time into the message's id with each chunk.
 const TIME = /-[0-9A-F]{15}(?=-)/g;
 
 /** @param {Fields} event */
 export function accepts(event) {
-  return KINDS.includes(either(event, "kind", "$type"));
+  return KINDS.includes(first(event, "kind", "$type"));
 }
 
 /**
@@ -48,25 +48,24 @@ export function accepts(event) {
  * @returns {Statement[]}
  */
 export function translate(event) {
-  const kind = either(event, "kind", "$type");
-  const { payload } = event;
-  const fields = isObject(payload) ? payload : event;
-  const id = asId(either(event, "messageId", "generation_id"));
-  const message = fields === event ? id : (id?.replaceAll(TIME, "") ?? null);
+  const kind = first(event, "kind", "$type");
+  const isEnveloped = isObject(event.payload);
+  const fields = isEnveloped ? event.payload : event;
+  const id = asId(event, "messageId", "generation_id");
+  const message = isEnveloped ? (id?.replaceAll(TIME, "") ?? null) : id;
   if (UPDATES.includes(kind)) {
     const one = fields.toolCallUpdate ?? (kind === "tool_call_update" ? fields : null);
-    const updates = items(fields.tool_call_updates ?? [one]);
-    return updates.map((call) => callDelta(call, message));
+    const list = fields.tool_call_updates ?? [one];
+    return items({ list }, "list").map((call) => callDelta(call, message));
   }
   if (RESULTS.includes(kind)) return [result(fields)];
   if (kind !== "tools_aggregate") return [];
-  const calls = items(either(fields, "tool_calls", "toolCalls")).map((call) => ({
+  const calls = items(fields, "tool_calls", "toolCalls").map((call) => ({
     ...callDelta(call, message),
     fragments: null,
     value: call.args,
   }));
-  const results = items(either(fields, "tool_results", "toolResults"));
-  return [{ kind: "aggregate", message, calls }, ...results.map(result)];
+  return [{ kind: "aggregate", message, calls }, ...items(fields, "tool_results", "toolResults").map(result)];
 }
 
 /**
@@ -79,10 +78,10 @@ function callDelta(call, message) {
   const { json_update_fragments: fragments, error, status } = call;
   return {
     kind: "call",
-    id: asId(either(call, "tool_call_id", "toolCallId")),
-    index: asIndex(call.index),
-    name: asText(call.function_name),
-    text: asText(call.function_args),
+    id: asId(call, "tool_call_id", "toolCallId"),
+    index: asIndex(call, "index"),
+    name: asText(call, "function_name"),
+    text: asText(call, "function_args"),
     message,
     free: call.encoding === "text",
     received: true,
@@ -97,7 +96,6 @@ function callDelta(call, message) {
  * @returns {Statement}
  */
 function result(fields) {
-  const id = asId(either(fields, "tool_call_id", "toolCallId"));
-  const isError = either(fields, "is_error", "isError") === true;
-  return { kind: "result", id, result: fields.result ?? null, isError };
+  const isError = first(fields, "is_error", "isError") === true;
+  return { kind: "result", id: asId(fields, "tool_call_id", "toolCallId"), result: fields.result ?? null, isError };
 }

@@ -1,38 +1,35 @@
 /**
- * The parts of answers, as `parts()` and Python's `run_tools()` yield them and JSON keeps
- * them: of one turn or of many, with the results of tools in between.
+ * The parts of answers, as JSON keeps them: of one turn or of many, with the results of tools in between.
  *
- * A program that joins several loops numbers the parts of each from 0: a part that cannot belong to the
- * turn at hand, such as more of a text that is complete, begins another one.
+ * A program that joins several loops numbers the parts of each from 0: a part that cannot belong to the current turn,
+ * such as more of a text that is complete, begins another one.
  */
 
-import { isObject, own } from "../parse/values.js";
-import { asId, asIndex, asText } from "./fields.js";
+import { isObject } from "../parse/values.js";
+import { asId, asIndex, asObject, asText } from "./fields.js";
 import { MEANINGS } from "./finish.js";
-import { failed } from "./statements.js";
 
-/** @typedef {import("./fields.js").Fields} Fields */
-/** @typedef {import("./statements.js").Statement} Statement */
-/** @typedef {import("./statements.js").CallDelta} CallDelta */
-/** @typedef {import("./statements.js").End} End */
+/** @import { Fields } from "./fields.js" */
+/** @import { End, Statement, Translate } from "./statements.js" */
 
 const KINDS = ["text", "reasoning", "call", "result"];
+const CUTS = Object.keys(MEANINGS).filter((reason) => reason !== "error");
 
 /** The end of a source says that its answer is at its end; no event does. */
 export const ends = false;
 
 /** @param {Fields} event */
 export function accepts({ kind, index, call, delta }) {
-  if (!KINDS.includes(kind) || asIndex(index) === null) return false;
+  if (!KINDS.includes(kind) || !Number.isInteger(index)) return false;
   return kind === "call" || kind === "result" ? isObject(call) : delta !== undefined;
 }
 
-/** @returns {import("./statements.js").Translate} */
+/** @returns {Translate} */
 export function translation() {
   let turn = 0;
-  /** The number that the sender gave the turn at hand. @type {number | null} */
+  /** The number that the sender gave the current turn. @type {number | null} */
   let sentTurn = null;
-  /** Of the turn at hand, by the index of a part. @type {Map<number, {kind: string, id: string | null, ended: boolean}>} */
+  /** Of the current turn, by the index of a part. @type {Map<number, {kind: string, id: string | null, hasEnded: boolean}>} */
   const seen = new Map();
 
   /**
@@ -43,25 +40,22 @@ export function translation() {
    */
   function beginsTurn(kind, index, id, event) {
     const before = sentTurn;
-    sentTurn = asIndex(event.turn) ?? 0;
+    sentTurn = asIndex(event, "turn") ?? 0;
     if (before !== null && before !== sentTurn) return true;
     const known = seen.get(index);
     if (known === undefined) return false;
     // News of a call that has ended, such as an error, bring no more of its arguments.
-    const isNews = kind === "call" && known.id === id && asText(event.delta) === null;
-    return known.kind !== kind || (known.ended && !isNews);
+    const isNews = kind === "call" && known.id === id && !event.delta;
+    return known.kind !== kind || (known.hasEnded && !isNews);
   }
 
   return (event) => {
-    const { kind } = event;
-    const index = asIndex(event.index);
-    if (!KINDS.includes(kind) || index === null) {
-      // The end of an event stream of parts whose source failed.
-      return event.status === "ERROR" ? [failed(event.error)] : [];
-    }
-    const call = isObject(event.call) ? event.call : {};
-    const id = asId(call.id);
-    if (kind === "result") return [resultOf(id, event)];
+    if (!accepts(event)) return [];
+    const { kind, index, reason, error = null, result = null } = event;
+    const call = asObject(event, "call");
+    const id = asId(call, "id");
+    if (kind === "result") return [{ kind, id, result: error ?? result, isError: error !== null }];
+    const [text, ends, end] = [asText(event, "delta"), event.complete === true, endOf(call)];
     /** @type {Statement[]} */
     const statements = [];
     if (beginsTurn(kind, index, id, event)) {
@@ -69,39 +63,20 @@ export function translation() {
       seen.clear();
       statements.push({ kind: "begin", message: `turn-${turn}` });
     }
-    seen.set(index, { kind, id, ended: hasEnded(kind, call, event) });
-    const text = asText(event.delta);
-    if (kind === "call") statements.push(callDelta(index, call, text, `turn-${turn}`));
-    else if (text !== null || event.complete === true) {
-      const ends = event.complete === true;
-      statements.push({ kind: kind === "reasoning" ? kind : "text", text: text ?? "", block: index, ends });
+    const isCut = CUTS.includes(reason);
+    seen.set(index, { kind, id, hasEnded: kind === "call" ? end !== null : ends || isCut });
+    if (kind === "call") {
+      // Whatever becomes of its id, it is the call of this part.
+      const which = { id, index, name: asText(call, "name"), message: `turn-${turn}`, alias: `part-${index}` };
+      const [free, hosted] = [call.encoding === "text", call.hosted === true];
+      statements.push({ kind, ...which, text, free, hosted, end });
+    } else if (text !== null || ends) {
+      statements.push({ kind, text: text ?? "", block: index, ends });
     }
-    const meaning = meaningOf(event.reason);
-    if (meaning) statements.push({ kind: "finish", reason: event.reason, detail: detailOf(event, meaning) });
+    // The error is the reason's meaning and, after it, the provider's explanation.
+    const [, detail = null] = String(error).split(`${MEANINGS[reason]}: `);
+    if (isCut) statements.push({ kind: "finish", reason, detail });
     return statements;
-  };
-}
-
-/**
- * @param {number} index
- * @param {Fields} call
- * @param {string | null} text
- * @param {string} message
- * @returns {CallDelta}
- */
-function callDelta(index, call, text, message) {
-  return {
-    kind: "call",
-    id: asId(call.id),
-    index,
-    name: asText(call.name),
-    text,
-    message,
-    // Whatever becomes of its id, it is the call of this part.
-    alias: `part-${index}`,
-    free: call.encoding === "text",
-    hosted: call.hosted === true,
-    end: endOf(call),
   };
 }
 
@@ -110,48 +85,9 @@ function callDelta(index, call, text, message) {
  * @returns {End | null}
  */
 function endOf({ status, args, error }) {
+  const isEmpty = !args || (typeof args === "object" && Object.keys(args).length === 0);
   // Without arguments there is no text to compare them with.
-  if (status === "complete") return { sure: true, value: isEmpty(args) ? undefined : args };
+  if (status === "complete") return { sure: true, value: isEmpty ? undefined : args };
   if (status === "truncated") return { incomplete: true };
-  if (status !== "error") return null;
-  return { error: asText(isObject(error) ? error.message : null) ?? "the call is in error" };
-}
-
-/** @param {any} args */
-function isEmpty(args) {
-  return !args || (typeof args === "object" && Object.keys(args).length === 0);
-}
-
-/**
- * @param {string} kind
- * @param {Fields} call
- * @param {Fields} event
- */
-function hasEnded(kind, { status = "streaming" }, { complete, reason }) {
-  return kind === "call" ? status !== "streaming" : complete === true || meaningOf(reason) !== null;
-}
-
-/** What a reason for which an answer was cut means; null if it is none. @param {unknown} reason */
-function meaningOf(reason) {
-  const isCut = typeof reason === "string" && reason !== "error";
-  return isCut ? (own(MEANINGS, reason) ?? null) : null;
-}
-
-/**
- * What the provider said of the end, which the error has behind what the reason means.
- * @param {Fields} event
- * @param {string} meaning
- */
-function detailOf({ error }, meaning) {
-  const message = asText(error);
-  return message?.startsWith(`${meaning}: `) ? message.slice(meaning.length + 2) : null;
-}
-
-/**
- * @param {string | null} id
- * @param {Fields} event
- * @returns {Statement}
- */
-function resultOf(id, { result = null, error = null }) {
-  return { kind: "result", id, result: error ?? result, isError: error !== null };
+  return status === "error" ? { error: asText(error, "message") ?? "the call is in error" } : null;
 }

@@ -1,45 +1,107 @@
 /**
  * One tool call, and its lifecycle: streaming → complete | error | truncated.
  *
- * A call takes what statements bring (`_take`). It ends because its provider says so (`_end`), because
- * its response ends (`_finish`), or because the stream stops (`_abandon`). Which statements are about
- * it is decided in `identity.js`.
- */
-
-import { Ended, FreeText, isBlank, JsonArguments, readText, Received } from "./arguments.js";
-import { isComplete } from "../build/lookup.js";
-import { Writer, WriterError } from "../providers/writer.js";
-import { isObject } from "../parse/values.js";
-
-/** @typedef {import("../paths.js").Path} Path */
-/** @typedef {import("../parse/machine.js").ParserOptions} ParserOptions */
-/** @typedef {import("./arguments.js").Arguments} Arguments */
-/** @typedef {import("./arguments.js").Problem} Problem */
-/** @typedef {import("../providers/statements.js").CallDelta} CallDelta */
-/** @typedef {import("../providers/statements.js").End} End */
-/** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
-/** New argument text; "" if there is none but something else is new, null if nothing is. @typedef {string | null} News */
-
-/**
- * One call. It grows with the stream; the `args` it hands out are safe to keep.
+ * A call takes what statements bring (`take`). It ends because its provider says so (`end`), because its
+ * response ends (`finish`), or because the stream stops (`abandon`). Which statements are about it is
+ * decided in `identity.js`. Nothing here throws on data: what is wrong is in `error`.
  *
- * `raw` is the argument text as received; `args` its value as far as known: undefined before anything
- * is, the text itself for tools that take free text (`encoding`).
+ * Its arguments come as JSON text, which is parsed once; as free text, which is the value itself; as values at paths,
+ * which become text at the end; or as the fragments of another jsonrill, with their text.
  */
-export class ToolCall {
+
+import { Document } from "../build/document.js";
+import { FragmentError, JsonrillError } from "../errors.js";
+import { isForeign, Rebuilder } from "../fragments.js";
+import { LIMITS } from "../constants.js";
+import { isComplete } from "../paths.js";
+import { isObject } from "../parse/values.js";
+import { assign } from "./paths.js";
+
+/** @import { DeepPartial } from "../build/builder.js" */
+/** @import { ParserOptions } from "../parse/machine.js" */
+/** @import { Path } from "../paths.js" */
+/** @import { CallDelta, End } from "../providers/statements.js" */
+/** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
+/**
+ * What is wrong with a call; offset, line and column are those in its `raw`, `path` is text.
+ * @typedef {{code: string, message: string, offset?: number, line?: number, column?: number,
+ *   path?: string, limit?: string, [field: string]: any}} Problem
+ */
+/** New argument text; "" if something else is new, null if nothing is. @typedef {string | null} News */
+/**
+ * What every snapshot of a call has. `raw` is the argument text as received. `encoding` "text": the arguments are
+ * free text, not JSON. `hosted`: the provider runs the tool itself. `answered`: there is a `result`, which may be
+ * null. `completeArgs`: the arguments are a complete value. `openPath` and `isComplete(path)` tell what of them
+ * is complete.
+ * @template {string} N
+ * @typedef {{readonly id: string, readonly index: number | null, readonly messageId: string, readonly name: N,
+ *   readonly raw: string, readonly encoding: "json" | "text", readonly hosted: boolean, readonly answered: boolean,
+ *   readonly result: any, readonly resultIsError: boolean, readonly completeArgs: boolean,
+ *   readonly openPath: Path | null, readonly isComplete: (path?: Path | string) => boolean}} AnyCall
+ */
+/**
+ * A call as it was at one moment; it does not change. `args` are the arguments as far as they are known.
+ * @template {string} [N=string]
+ * @template [A=any]
+ * @typedef {AnyCall<N> & ({readonly status: "complete", readonly args: A, readonly error: null}
+ *   | {readonly status: "error", readonly args: DeepPartial<A> | undefined, readonly error: Problem}
+ *   | {readonly status: "streaming" | "truncated", readonly args: DeepPartial<A> | undefined, readonly error: null}
+ *   )} ToolCall
+ */
+
+/** True if the text is nothing but JSON's white space. @param {string} text */
+function isBlank(text) {
+  return /^[ \t\n\r]*$/.test(text);
+}
+
+/** True if the text is an object without fields. @param {string} text */
+function isEmptyObject(text) {
+  return text === "{}" || /^[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*$/.test(text);
+}
+
+/** One call while it grows. */
+export class Call {
+  /** @type {string | null} */
+  name = null;
+  /** @type {Status} */
+  status = "streaming";
+  /** @type {Problem | null} */
+  error = null;
+  /** @type {"json" | "text"} */
+  encoding = "json";
+  raw = "";
+  answered = false;
+  /** @type {any} */
+  result = undefined;
+  resultIsError = false;
+  hosted = false;
+  /** For identity: all ids under which the call is known. @type {string[]} */
+  ids = [];
+  /** For identity: true if the id is the sender's own. */
+  ownId = true;
+  /** True while more of it may come. */
+  open = true;
+  /** True if its response has ended. */
+  ended = false;
+  /** True for a `{}` that came alone: arguments that some providers send after it replace it. */
+  isPlaceholder = false;
+  /** The number of the last event about it. */
+  event = 0;
   #options;
-  /** @type {Arguments} */
-  #arguments = new Ended();
-  // The arguments ended without a character: the end of the response decides if they were cut off.
-  #void = false;
-  // Something of it came that is not known: without anything else its arguments are not known.
-  #unread = false;
-  // True if the sender has read it already; it may leave out the name.
+  /** What reads the arguments; null before their first text. @type {Document | Rebuilder | null} */
+  #reader = null;
+  /** The arguments once they have ended. @type {{value: any, openPath: Path | null} | null} */
+  #final = null;
+  // The text is not JSON; the arguments ended without a character; something unknown came.
+  #isBroken = false;
+  #isVoid = false;
+  #isUnread = false;
+  // The sender has read the call already; it may leave out the name.
   #isReceived = false;
   /** @type {any} */
   #preset = undefined;
-  /** @type {Writer | null} */
-  #writer = null;
+  /** What values at paths have made so far. @type {any} */
+  #assigned = undefined;
 
   /**
    * @param {string} id
@@ -48,67 +110,40 @@ export class ToolCall {
    * @param {ParserOptions} options
    */
   constructor(id, index, messageId, options) {
-    this.#options = options;
     this.id = id;
     this.index = index;
     this.messageId = messageId;
-    /** @type {string | null} */
-    this.name = null;
-    /** @type {Status} */
-    this.status = "streaming";
-    /** @type {Problem | null} */
-    this.error = null;
-    /** "text": the arguments are free text, not JSON. @type {"json" | "text"} */
-    this.encoding = "json";
-    /** True once there is a result, which may be null. */
-    this.answered = false;
-    /** @type {any} */
-    this.result = undefined;
-    this.resultIsError = false;
-    /** True if the provider runs the tool itself. */
-    this.hosted = false;
-    /** For identity: true if the id is the sender's own. */
-    this.ownId = true;
-    /** True while more of it may come. */
-    this.open = true;
-    /** True if its response has ended. */
-    this.ended = false;
-  }
-
-  /** The argument text as received. */
-  get raw() {
-    return this.#arguments.raw;
+    this.#options = options;
   }
 
   /** The arguments as far as they are known, safe to keep. */
   get args() {
-    return this.#arguments.value;
+    if (this.#final !== null) return this.#final.value;
+    if (this.encoding === "text") return this.raw;
+    return this.isPlaceholder ? {} : (this.#assigned ?? this.#reader?.value);
   }
 
-  /**
-   * The path, within the arguments, of the value that still grows, or was cut off.
-   * @returns {Path | null}
-   */
+  /** The path of the value that still grows, or was cut off. */
   get openPath() {
-    return this.#arguments.openPath;
+    if (this.#final !== null) return this.#final.openPath;
+    if (this.encoding === "text") return [];
+    return this.isPlaceholder ? null : (this.#reader?.openPath ?? null);
   }
 
-  /**
-   * True if there is a value at `path`, within the arguments, and it is complete; without a path: all
-   * of them.
-   * @param {Path | string} [path]
-   */
-  isComplete(path = []) {
-    return isComplete(this.args, path, this.openPath);
+  /** True if a later snapshot cannot read these arguments again from `raw`. */
+  get isFixed() {
+    return this.#final !== null || !(this.#reader instanceof Document);
   }
 
-  /**
-   * True once the arguments are a complete JSON value. It never becomes true twice: a placeholder, which
-   * the arguments may replace, does not count.
-   */
+  /** True if the arguments are a complete value, or a placeholder. */
+  get #isWhole() {
+    return this.isPlaceholder || (this.#reader?.complete === true && !this.#isBroken);
+  }
+
+  /** True once the arguments are a complete value. It never becomes true twice: a placeholder does not count. */
   get completeArgs() {
     if (this.status !== "streaming") return this.status === "complete";
-    return this.#arguments.complete && !this.isPlaceholder;
+    return this.#isWhole && !this.isPlaceholder;
   }
 
   /** For identity: true if argument text has arrived. */
@@ -118,7 +153,7 @@ export class ToolCall {
 
   /** For identity: true if they are a complete JSON value, though the call may be in error. */
   get argsEnded() {
-    return this.status === "complete" || this.#arguments.complete;
+    return this.status === "complete" || (this.#final === null && this.#isWhole);
   }
 
   /** True if it has ended. (One in error may still gain text, or its id.) */
@@ -126,9 +161,9 @@ export class ToolCall {
     return this.ended || this.status === "complete" || this.status === "truncated";
   }
 
-  /** True for a `{}` that the arguments may still replace. */
-  get isPlaceholder() {
-    return this.#arguments.isPlaceholder;
+  /** @returns {ToolCall} */
+  snapshot() {
+    return /** @type {any} */ (new CallSnapshot(this));
   }
 
   // ---- what statements bring ----
@@ -138,18 +173,18 @@ export class ToolCall {
    * @param {CallDelta} delta
    * @returns {News}
    */
-  _take(delta) {
-    const { text, free = false } = delta;
+  take(delta) {
     if (delta.hosted) this.hosted = true;
-    if (delta.unread) this.#unread = true;
-    if (free && this.#arguments instanceof Ended) {
-      this.encoding = "text";
-      this.#arguments = new FreeText(this.#options);
-    }
+    if (delta.unread) this.#isUnread = true;
+    if (delta.free && this.#reader === null) this.encoding = "text";
     if (delta.received) return this.#receive(delta);
-    if (text != null) return this.#append(text);
+    if (delta.text != null) return this.#append(delta.text);
     if (delta.preset !== undefined) this.#preset = delta.preset;
-    const written = this.#written(delta);
+    if (delta.parts?.length) {
+      for (const part of delta.parts) this.#assigned = assign(this.#assigned, part);
+      return "";
+    }
+    const written = this.#written(delta.value);
     return written ? this.#append(written) : null;
   }
 
@@ -158,8 +193,8 @@ export class ToolCall {
    * @param {End} end
    * @returns {News}
    */
-  _end({ text = null, value, incomplete = false, sure = false, error = null }) {
-    const news = this.#stated(text, value);
+  end({ text = null, value, incomplete = false, sure = false, error = null }) {
+    const news = this.#state(text, value);
     if (error !== null) this.#fail(problem("PROVIDER_ERROR", error));
     // The name may come with a later event: the end of the response decides.
     if (this.name === null && this.status === "streaming" && !incomplete && !sure) return news;
@@ -168,94 +203,99 @@ export class ToolCall {
 
   /**
    * End the call with its response; `error` says why its arguments are malformed.
-   * @param {{incomplete?: boolean, error?: string | null}} [how]
+   * @param {{incomplete?: boolean, error?: string | null}} how
    * @returns {News}
    */
-  _finish({ incomplete = false, error = null } = {}) {
-    const news = incomplete ? null : this.#stated(null, undefined);
+  finish({ incomplete = false, error = null }) {
+    const news = incomplete ? null : this.#state(null, undefined);
     return joined(news, this.#close({ incomplete, error }));
   }
 
   /**
-   * End the call because the stream stopped: truncated, unless the arguments are complete. `{}` is
-   * enough only if the tokens were counted after it: the arguments might follow.
-   * @param {boolean} [counted]
+   * End the call because the stream stopped: truncated, unless the arguments are complete. `{}` is enough only
+   * if the tokens were counted after it: the arguments might follow.
+   * @param {boolean} [isCounted]
    */
-  _abandon(counted = false) {
-    const { complete, isPlaceholder } = this.#arguments;
-    const ended = this.#void || (complete && (counted || !isPlaceholder));
-    if (this.status === "streaming" && !ended) {
-      this.status = "truncated";
-      this.#freeze(this.args);
-    } else {
-      this.#close({});
-    }
+  abandon(isCounted = false) {
+    const hasEnded = this.#isVoid || (this.#isWhole && (isCounted || !this.isPlaceholder));
+    if (this.status === "streaming" && !hasEnded) this.#truncate();
+    else this.#close({});
   }
 
   /**
    * Replace what was streamed by the final state.
    * @param {CallDelta} delta
    */
-  _replace(delta) {
-    const raw = delta.text ?? "";
-    let value = delta.value;
-    let error = /** @type {Problem | null} */ (null);
+  replace({ text, value, free, status, error }) {
+    const raw = text ?? "";
+    const isKnown = raw === this.raw && this.status !== "streaming";
+    let problem = error ?? null;
     if (value === undefined) {
-      if (delta.free) value = raw;
-      else if (raw === this.raw && this.status !== "streaming") value = this.args;
-      else if (isBlank(raw)) value = {};
-      else ({ value, error } = readText(raw));
+      value = free ? raw : isKnown ? this.args : isBlank(raw) ? {} : undefined;
+      if (value === undefined) {
+        const document = new Document();
+        problem ??= problemOf(() => document.feed(raw)) ?? problemOf(() => document.flush());
+        value = document.value;
+      }
     }
-    this.encoding = delta.free ? "text" : "json";
-    this.status = /** @type {Status} */ (delta.status ?? "complete");
-    this.error = /** @type {Problem | null} */ (delta.error ?? null);
-    if (error !== null && this.status === "complete") {
-      this.status = "error";
-      this.error = error;
-    }
-    this.#arguments = new Ended(raw, value);
-    this.open = false;
+    this.raw = raw;
+    this.encoding = free ? "text" : "json";
+    this.status = /** @type {Status} */ (status ?? "complete");
+    if (problem !== null && this.status === "complete") this.status = "error";
+    this.error = this.status === "error" ? /** @type {Problem} */ (problem) : null;
+    this.#freeze(value, null);
   }
 
   // ---- text, and what becomes text ----
 
   /**
+   * Add argument text; null if it is not taken.
    * @param {string} text
    * @returns {News}
    */
   #append(text) {
-    if (this.#arguments instanceof Ended) this.#arguments = new JsonArguments(this.#options);
-    const isTaken = this.#arguments.feed(text);
-    if (this.#arguments.error !== null) this.#fail(this.#arguments.error);
-    return isTaken ? text : null;
+    const limit = this.#options.limits?.text ?? LIMITS.text;
+    if (this.raw.length + text.length > limit && (this.encoding === "text" || this.#isBroken)) {
+      this.#fail({ code: "LIMIT_EXCEEDED", message: `more than ${limit} (text)`, limit: "text" });
+      return null;
+    }
+    if (this.encoding === "json" && !this.#isBroken && !this.#isNews(text)) return null;
+    this.raw += text;
+    if (this.encoding === "json" && !this.isPlaceholder && !this.#isBroken) this.#parse(text);
+    return text;
   }
 
-  /**
-   * The JSON text of a delta that brings values; null if it brings none.
-   * @param {Partial<CallDelta>} delta
-   */
-  #written(delta) {
-    if (delta.parts?.length || (this.#writer !== null && delta.end)) return this.#partsText(delta);
-    if (delta.value === undefined) return null;
-    if (this.raw === "" || this.isPlaceholder) return JSON.stringify(delta.value);
-    this.#compare(null, delta.value);
+  /** False for text that repeats a placeholder or the complete arguments. @param {string} text */
+  #isNews(text) {
+    if (this.#reader === null) {
+      if (this.isPlaceholder) {
+        if (isBlank(text) || isEmptyObject(text)) return false;
+        this.raw = "";
+      }
+      this.isPlaceholder = !this.isPlaceholder && isEmptyObject(text);
+      return true;
+    }
+    return !(this.#reader.complete && (text === this.raw || isEmptyObject(text)));
+  }
+
+  /** @param {string} text */
+  #parse(text) {
+    const document = this.#reader instanceof Document ? this.#reader : new Document(this.#options);
+    this.#reader = document;
+    const error = problemOf(() => document.feed(text));
+    this.#isBroken = error !== null;
+    if (error !== null) this.#fail(error);
+  }
+
+  /** The JSON text of arguments that come as a value; null if there is none that is new. @param {any} value */
+  #written(value) {
+    if (value === undefined) return null;
+    if (this.raw === "" || this.isPlaceholder) return JSON.stringify(value);
+    this.#compare(null, value);
     return null;
   }
 
-  /** @param {Partial<CallDelta>} delta */
-  #partsText({ parts = [], end }) {
-    this.#writer ??= new Writer();
-    const writer = this.#writer;
-    if (this.status === "error") return "";
-    try {
-      const text = parts.map((part) => writer.write(part)).join("");
-      return end ? text + writer.close() : text;
-    } catch (error) {
-      if (!(error instanceof WriterError)) throw error;
-      this.#fail(problem("INVALID_JSON", error.message));
-      return null;
-    }
-  }
+  // ---- what another jsonrill sent ----
 
   /**
    * Apply the fragments of a sender, or parse the text, and follow the sender's verdict.
@@ -266,41 +306,62 @@ export class ToolCall {
     this.#isReceived = true;
     if (status === "error") {
       const isKnown = Object.keys(error ?? {}).length > 0;
-      const unknown = problem("PROVIDER_ERROR", "the sender gave no reason");
-      this.#fail(isKnown ? /** @type {Problem} */ (error) : unknown);
+      this.#fail(isKnown ? /** @type {Problem} */ (error) : problem("PROVIDER_ERROR", "the sender gave no reason"));
     }
-    if (this.#arguments instanceof Ended) this.#arguments = new Received();
     const isNew = this.#received(text ?? "", fragments);
-    if (this.status === "streaming") {
-      if (status === "complete") {
-        this.#close({});
-      } else if (status === "truncated") {
-        this.status = "truncated";
-        this.#freeze(this.args);
-      }
-    }
+    if (this.status === "streaming" && status === "complete") this.#close({});
+    else if (this.status === "streaming" && status === "truncated") this.#truncate();
     return isNew ? (text ?? "") : null;
   }
 
   /**
+   * Take text and fragments (null: none were sent); true if anything is new.
    * @param {string} text
    * @param {unknown[] | null} fragments
    */
   #received(text, fragments) {
-    const received = this.#arguments;
-    if (!(received instanceof Received)) return text !== "" && this.#append(text) !== null;
-    const isNew = received.receive(text, fragments);
-    if (!received.fits && this.raw !== "") this.#parseText();
-    return isNew;
+    if (this.encoding === "text" || this.#reader instanceof Document) return text !== "" && this.#append(text) !== null;
+    if (this.raw.length > LIMITS.text || (text === "" && fragments === null)) return false;
+    if (this.isPlaceholder) {
+      if (text === "" ? !fragments?.length : isBlank(text) || isEmptyObject(text)) return false;
+      if (text !== "") this.raw = ""; // fragments alone mean that it was the value
+      this.isPlaceholder = false;
+    } else if (fragments?.length === 0 && this.raw === "" && isEmptyObject(text)) {
+      this.raw = text;
+      this.isPlaceholder = true;
+      return true;
+    }
+    this.raw += text;
+    const fits = fragments !== null && this.#applied(text, fragments);
+    if (!fits && this.raw !== "") this.#parseAgain();
+    return fits || text !== "";
+  }
+
+  /**
+   * Apply fragments; false if they do not fit, or lose escapes, as the public generator's do.
+   * @param {string} text
+   * @param {unknown[]} fragments
+   */
+  #applied(text, fragments) {
+    if (fragments.length === 0) return true;
+    if (this.#reader === null && text !== "" && fragments.some(isForeign)) return false;
+    this.#reader ??= new Rebuilder();
+    try {
+      /** @type {Rebuilder} */ (this.#reader).feed(fragments);
+      return true;
+    } catch (error) {
+      if (error instanceof FragmentError) return false;
+      throw error;
+    }
   }
 
   /** Parse the text from its start, in place of fragments. */
-  #parseText() {
-    this.#arguments = new JsonArguments(this.#options, this.raw);
-    if (this.#arguments.error !== null) this.#fail(this.#arguments.error);
+  #parseAgain() {
+    this.#reader = null;
+    this.#parse(this.raw);
   }
 
-  // ---- the full arguments, said by the provider ----
+  // ---- the full arguments, stated by the provider ----
 
   /**
    * Compare stated arguments with those that came; take them if none came.
@@ -308,16 +369,17 @@ export class ToolCall {
    * @param {any} value
    * @returns {News}
    */
-  #stated(text, value) {
+  #state(text, value) {
     if (this.raw !== "" && !this.isPlaceholder) {
       this.#compare(text, value);
       return null;
     }
     if (text === null) {
       const isPreset = value === undefined;
-      const stated = isPreset ? this.#preset : value;
+      const stated = isPreset ? (this.#assigned ?? this.#preset) : value;
       const isText = typeof stated === "string" && (isPreset || this.encoding === "text");
-      text = isText ? stated : this.#written({ value: stated });
+      text = isText ? stated : this.#written(stated);
+      this.#assigned = undefined;
     }
     return text ? this.#append(text) : null;
   }
@@ -328,8 +390,7 @@ export class ToolCall {
    */
   #compare(text, value) {
     if (this.status !== "streaming" || this.#fits(text, value)) return;
-    const message = "the arguments stated at the end are not those that were streamed";
-    this.#fail(problem("ARGUMENTS_DIFFER", message));
+    this.#fail(problem("ARGUMENTS_DIFFER", "the arguments stated at the end are not those that were streamed"));
   }
 
   /**
@@ -337,16 +398,12 @@ export class ToolCall {
    * @param {any} value
    */
   #fits(text, value) {
-    if (this.encoding === "text") {
-      const stated = text ?? value ?? null;
-      return stated === null || stated === this.raw;
-    }
-    if (text !== null) {
-      if (text === this.raw) return true;
-      const stated = this.completeArgs ? loaded(text) : undefined;
-      return stated !== undefined && extend(stated, this.args) && extend(this.args, stated);
-    }
-    return value === undefined || (this.completeArgs && extend(value, this.args));
+    if (this.encoding === "text") return (text ?? value ?? this.raw) === this.raw;
+    if (text === null) return value === undefined || (this.completeArgs && extend(value, this.args));
+    if (text === this.raw) return true;
+    const stated = new Document();
+    const isRead = problemOf(() => stated.feed(text)) ?? problemOf(() => stated.flush());
+    return isRead === null && this.completeArgs && extend(stated.value, this.args) && extend(this.args, stated.value);
   }
 
   // ---- the end ----
@@ -357,16 +414,13 @@ export class ToolCall {
    * @returns {News} "" for a placeholder that was the value
    */
   #close({ incomplete = false, error = null, isVoid = false }) {
-    const [known, openPath] = [this.args, this.openPath];
+    const { args, openPath } = this;
     if (this.status === "streaming") {
       const wasPlaceholder = this.isPlaceholder;
-      // A number at the root is complete only now.
-      const isOpen = this.#arguments instanceof Received && !this.#arguments.complete;
-      if (isOpen && !isBlank(this.raw)) this.#parseText();
-      const outcome = this.#arguments.end();
       const isFine = !incomplete && error === null;
-      if (outcome === "empty" && isFine && !this.#unread) {
-        if (isVoid) this.#void = true;
+      const outcome = this.#outcome();
+      if (outcome === "empty" && isFine && !this.#isUnread) {
+        if (isVoid) this.#isVoid = true;
         else this.#complete({});
         return null;
       }
@@ -375,31 +429,44 @@ export class ToolCall {
         return wasPlaceholder ? "" : null;
       }
       if (error !== null) this.#fail(problem("PROVIDER_ERROR", error));
-      else if (this.#arguments.error === null) this.status = "truncated";
+      else if (!this.#isBroken) this.status = "truncated";
     }
-    this.#freeze(known, openPath);
+    this.#freeze(args, openPath);
     return null;
+  }
+
+  /** What the arguments turned out to be, now that they have ended. */
+  #outcome() {
+    if (this.encoding === "text" || this.isPlaceholder) return "complete";
+    if (isBlank(this.raw) && !this.#reader?.started) return "empty";
+    // A number at the root is complete only now.
+    if (!(this.#reader instanceof Document) && !this.#reader?.complete && !isBlank(this.raw)) this.#parseAgain();
+    const reader = this.#reader;
+    if (reader instanceof Document) return problemOf(() => reader.flush()) === null ? "complete" : "truncated";
+    return reader?.complete ? "complete" : "truncated";
   }
 
   /** @param {any} value */
   #complete(value) {
-    if (this.name === null && !this.#isReceived) {
-      this.#fail(problem("NO_NAME", "the call ended without a name"));
-    } else {
-      this.status = "complete";
-    }
-    this.#freeze(value);
+    if (this.name === null && !this.#isReceived) this.#fail(problem("NO_NAME", "the call ended without a name"));
+    else this.status = "complete";
+    this.#freeze(value, this.status === "complete" ? null : this.openPath);
+  }
+
+  #truncate() {
+    this.status = "truncated";
+    this.#freeze(this.args, this.openPath);
   }
 
   /**
    * @param {any} value
-   * @param {Path | null} [openPath]
+   * @param {Path | null} openPath
    */
-  #freeze(value, openPath = this.openPath) {
-    const cut = this.status === "complete" ? null : openPath;
-    this.#arguments = new Ended(this.raw, value, cut);
-    this.#writer = null;
-    this.#preset = undefined;
+  #freeze(value, openPath) {
+    this.#final = { value, openPath: this.status === "complete" ? null : openPath };
+    this.#reader = null;
+    this.#preset = this.#assigned = undefined;
+    this.isPlaceholder = false;
     this.open = false;
   }
 
@@ -409,6 +476,45 @@ export class ToolCall {
     this.status = "error";
     this.error = error;
   }
+}
+
+/** A call as it was at one moment. Its arguments are copied when they are read, or parsed again if it has grown since. */
+class CallSnapshot {
+  #call;
+  /** @type {{value: any} | null} */
+  #args = null;
+
+  /** @param {Call} call */
+  constructor(call) {
+    this.#call = call;
+    const { id, index, messageId, name, status, error, encoding, hosted, answered, result, resultIsError } = call;
+    Object.assign(this, { id, index, messageId, name, status, error, encoding, hosted, answered, result, resultIsError });
+    this.raw = call.raw;
+    this.completeArgs = call.completeArgs;
+    this.openPath = call.openPath;
+    if (call.isFixed) this.#args = { value: call.args };
+  }
+
+  get args() {
+    this.#args ??= { value: this.#call.raw === this.raw ? this.#call.args : readAgain(this.raw) };
+    return this.#args.value;
+  }
+
+  /** @param {Path | string} [path] */
+  isComplete(path = []) {
+    return isComplete(this.args, path, this.openPath);
+  }
+
+  toJSON() {
+    return { ...this, args: this.args };
+  }
+}
+
+/** @param {string} raw */
+function readAgain(raw) {
+  const document = new Document();
+  problemOf(() => document.feed(raw));
+  return document.value;
 }
 
 /**
@@ -431,14 +537,17 @@ function problem(code, message) {
 }
 
 /**
- * The value of the text, undefined if it is not JSON.
- * @param {string} text
+ * What is wrong with the text that `work` reads; null if nothing is.
+ * @param {() => void} work
+ * @returns {Problem | null}
  */
-function loaded(text) {
+function problemOf(work) {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    work();
+    return null;
+  } catch (error) {
+    if (!(error instanceof JsonrillError)) throw error;
+    return error.toJSON();
   }
 }
 
@@ -450,12 +559,10 @@ function loaded(text) {
  */
 function extend(stated, streamed) {
   if (Array.isArray(streamed)) {
-    if (!Array.isArray(stated) || stated.length !== streamed.length) return false;
-    return streamed.every((item, at) => extend(stated[at], item));
+    const isSameSize = Array.isArray(stated) && stated.length === streamed.length;
+    return isSameSize && streamed.every((item, at) => extend(stated[at], item));
   }
-  if (isObject(streamed)) {
-    if (!isObject(stated)) return false;
-    return Object.keys(streamed).every((key) => Object.hasOwn(stated, key) && extend(stated[key], streamed[key]));
-  }
-  return stated === streamed;
+  if (!isObject(streamed)) return stated === streamed;
+  if (!isObject(stated)) return false;
+  return Object.keys(streamed).every((key) => Object.hasOwn(stated, key) && extend(stated[key], streamed[key]));
 }

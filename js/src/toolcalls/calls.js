@@ -1,43 +1,42 @@
 /**
- * Tool calls as they stream: statements of a provider in, calls with growing arguments out.
+ * Tool calls as they stream: a provider's statements in, calls with growing arguments out.
  *
- * Hands each statement to the call it is about (`identity.js` finds it, `call.js` lets it grow) and
- * bounds how many calls are kept. Knows no provider, and throws nothing on data.
+ * Each statement goes to the call it is about: `identity.js` finds it, `call.js` lets it grow. Nothing here
+ * knows a provider, or throws on data.
  */
 
-import { joined, ToolCall } from "./call.js";
-import { Identity } from "./identity.js";
 import { isCut } from "../providers/statements.js";
+import { Reader } from "../providers/reader.js";
+import { Call, joined } from "./call.js";
+import { Identity } from "./identity.js";
 
-/** @typedef {import("./call.js").Status} Status */
-/** @typedef {import("../parse/machine.js").Limits} Limits */
-/** @typedef {import("../providers/statements.js").Statement} Statement */
-/** @typedef {import("../providers/statements.js").CallDelta} CallDelta */
-/** @typedef {import("../providers/statements.js").Finish} Finish */
-/** @typedef {import("../providers/statements.js").Result} Result */
-/** @typedef {import("../providers/statements.js").Aggregate} Aggregate */
+/** @import { Limits } from "../parse/machine.js" */
+/** @import { Provider } from "../providers/reader.js" */
+/** @import { Aggregate, CallDelta, Finish, Result, Statement } from "../providers/statements.js" */
+/** @import { ToolCall } from "./call.js" */
+/** @import { Scope } from "./identity.js" */
 /**
  * What one event changed in one call: new argument text (null: none), or a result.
- * @typedef {{call: ToolCall, text: string | null, isResult: boolean}} CallUpdate
+ * @typedef {{call: Call, text: string | null, isResult: boolean}} CallUpdate
  */
 /**
  * `keep`: the number of calls of ended responses to keep.
  * @typedef {{keep?: number, limits?: Limits}} CallOptions
  */
 
-// A response that never ends must not pile up calls without end.
-const MOST = 10_000;
+// How many calls the responses that have not ended may have.
+const MOST_CALLS = 10_000;
 // How many results whose calls have not arrived are kept.
 const MOST_EARLY = 256;
 
-/** Statements → tool calls whose arguments grow, however the calls are interleaved. */
+/** Statements → calls whose arguments grow, however the calls are interleaved. */
 export class Calls {
   #keep;
   #identity;
-  /** @type {Set<ToolCall>} */
+  /** @type {Set<Call>} */
   #calls = new Set();
   // Of these the responses have ended.
-  /** @type {Set<ToolCall>} */
+  /** @type {Set<Call>} */
   #done = new Set();
   /** @type {CallUpdate[]} */
   #updates = [];
@@ -45,30 +44,25 @@ export class Calls {
   /** @type {Map<string, Result>} */
   #early = new Map();
   // True if a response ended with the last statements.
-  #ended = false;
-  // The number of the last event, of the last one about each call, and of the last one with counts.
+  #hasEnded = false;
+  // The number of the last event, and of the last one with token counts.
   #event = 0;
-  /** @type {WeakMap<ToolCall, number>} */
-  #events = new WeakMap();
   #counted = 0;
 
   /** @param {CallOptions} [options] */
   constructor({ keep = 256, limits } = {}) {
     this.#keep = keep;
-    /** @type {Identity<ToolCall>} */
-    this.#identity = new Identity((id, index, message) => new ToolCall(id, index, message, { limits }));
+    /** @type {Identity<Call>} */
+    this.#identity = new Identity((id, index, message) => new Call(id, index, message, { limits }));
   }
 
   /** The calls that are kept, in order of appearance. */
-  get calls() {
+  get all() {
     return [...this.#calls];
   }
 
-  /**
-   * The latest call of this id; null if there is none.
-   * @param {string} id
-   */
-  get(id) {
+  /** @param {string} id */
+  known(id) {
     return this.#identity.known(id);
   }
 
@@ -77,8 +71,8 @@ export class Calls {
    * @param {Statement[]} statements
    */
   read(statements) {
-    if (this.#ended) {
-      this.#ended = false;
+    if (this.#hasEnded) {
+      this.#hasEnded = false;
       this.#evict();
     }
     this.#event += 1;
@@ -87,9 +81,8 @@ export class Calls {
   }
 
   /**
-   * The updates at the end of a stream: calls that have not ended are truncated. Another stream may
-   * follow. If several are read at once, name the messages of this one.
-   * @param {string[]} messages
+   * The updates at the end of a stream: calls that have not ended are truncated.
+   * @param {string[]} messages those of this stream, if several are read at once
    */
   end(messages) {
     this.#evict();
@@ -144,7 +137,7 @@ export class Calls {
 
   /** @param {CallDelta} delta */
   #call(delta) {
-    if (saysNothing(delta)) return;
+    if (isEmpty(delta)) return;
     const call = this.#identity.find(delta);
     let isNew = this.#identity.linked;
     const before = this.#identity.displaced;
@@ -153,19 +146,19 @@ export class Calls {
     if (call === null || !(call.open || isNew)) return;
     isNew = this.#add(call) || isNew;
     const { status } = call;
-    this.#events.set(call, this.#event);
+    call.event = this.#event;
     const isNamed = this.#name(call, delta);
     let news = null;
     if (call.open) {
-      news = call._take(delta);
-      if (delta.end) news = joined(news, call._end(delta.end));
+      news = call.take(delta);
+      if (delta.end) news = joined(news, call.end(delta.end));
     }
     if (isNew || isNamed || news !== null || call.status !== status) this.#update(call, news);
     if (isNew) this.#takeEarly(call);
   }
 
   /**
-   * @param {ToolCall} call
+   * @param {Call} call
    * @param {string | null} [text]
    * @param {boolean} [isResult]
    */
@@ -173,14 +166,14 @@ export class Calls {
     this.#updates.push({ call, text: text || null, isResult });
   }
 
-  /** True if the call was not there yet. @param {ToolCall} call */
+  /** True if the call was not there yet. @param {Call} call */
   #add(call) {
     if (this.#calls.has(call)) return false;
     this.#calls.add(call);
-    if (this.#calls.size > this.#keep + MOST) {
+    if (this.#calls.size > this.#keep + MOST_CALLS) {
       const [oldest] = this.#calls;
       if (oldest.open) {
-        oldest._abandon();
+        oldest.abandon();
         this.#update(oldest);
       }
       this.#drop(oldest);
@@ -189,9 +182,8 @@ export class Calls {
   }
 
   /**
-   * Name the call; true if its name changes. Before the arguments a name may come in pieces, or again
-   * and longer.
-   * @param {ToolCall} call
+   * Name the call; true if its name changes. Before the arguments a name may come in pieces, or again and longer.
+   * @param {Call} call
    * @param {CallDelta} delta
    */
   #name(call, { name = null, end = null, received = false }) {
@@ -206,7 +198,7 @@ export class Calls {
 
   /**
    * End the calls of a response; `finish` is null if the provider did not end it.
-   * @param {import("./identity.js").Scope<ToolCall>} scope
+   * @param {Scope<Call>} scope
    * @param {Finish | null} finish
    */
   #end(scope, finish) {
@@ -215,19 +207,19 @@ export class Calls {
       call.ended = true;
       this.#done.add(call);
     }
-    this.#ended = true;
+    this.#hasEnded = true;
   }
 
   /**
-   * @param {ToolCall} call
+   * @param {Call} call
    * @param {Finish | null} finish
    */
   #close(call, finish) {
     const { status } = call;
     let news = null;
     // Some servers end a response with nothing but its token counts.
-    if (finish === null) call._abandon(this.#counted > (this.#events.get(call) ?? 0));
-    else news = call._finish({ incomplete: isCut(finish), error: finish.malformed ? finish.detail : null });
+    if (finish === null) call.abandon(this.#counted > call.event);
+    else news = call.finish({ incomplete: isCut(finish), error: finish.malformed ? finish.detail : null });
     if (call.status !== status || news) this.#update(call, news);
   }
 
@@ -235,19 +227,18 @@ export class Calls {
   #result(answer) {
     const { id } = answer;
     const call = this.#identity.known(id);
-    if (call === null) return this.#keepEarly(answer);
+    if (call === null) {
+      // It comes before its call.
+      if (id !== null) this.#early.set(id, answer);
+      if (this.#early.size > MOST_EARLY) this.#early.delete([...this.#early.keys()][0]);
+      return;
+    }
     // A tool that has answered was called: nothing more of its arguments will come.
     if (call.open && call.status === "streaming") this.#close(call, { kind: "finish" });
     this.#answer(call, answer);
   }
 
-  /** Keep a result that comes before its call. @param {Result} answer */
-  #keepEarly(answer) {
-    if (answer.id !== null) this.#early.set(answer.id, answer);
-    if (this.#early.size > MOST_EARLY) this.#early.delete([...this.#early.keys()][0]);
-  }
-
-  /** Give a call the result that came before it. Its arguments may still grow. @param {ToolCall} call */
+  /** Give a call the result that came before it. Its arguments may still grow. @param {Call} call */
   #takeEarly(call) {
     for (const [id, answer] of this.#early) {
       if (this.#identity.known(id) !== call) continue;
@@ -257,7 +248,7 @@ export class Calls {
   }
 
   /**
-   * @param {ToolCall} call
+   * @param {Call} call
    * @param {Result} answer
    */
   #answer(call, { result, isError = false }) {
@@ -269,20 +260,20 @@ export class Calls {
 
   /** Replace the calls of a message by their final state. @param {Aggregate} statement */
   #aggregate({ message, calls }) {
-    const told = new Set();
+    const stated = new Set();
     for (const delta of calls) {
       const call = this.#identity.find(delta);
       if (call === null) continue;
       this.#add(call);
-      told.add(call);
+      stated.add(call);
       const { status } = call;
       const isNamed = this.#name(call, delta);
-      call._replace(delta);
+      call.replace(delta);
       if (isNamed || call.status !== status) this.#update(call);
       this.#takeEarly(call);
     }
     for (const scope of this.#identity.ended(message, 0)) {
-      for (const call of [...scope.calls]) if (!told.has(call)) this.#drop(call);
+      for (const call of [...scope.calls]) if (!stated.has(call)) this.#drop(call);
       this.#end(scope, null);
     }
   }
@@ -294,7 +285,7 @@ export class Calls {
     }
   }
 
-  /** @param {ToolCall} call */
+  /** @param {Call} call */
   #drop(call) {
     this.#identity.drop(call);
     this.#calls.delete(call);
@@ -303,11 +294,80 @@ export class Calls {
 }
 
 /**
- * True for a delta without an id, an index, a name and content: noise.
+ * True for a delta without an id, an index, a name and content.
  * @param {CallDelta} delta
  */
-function saysNothing({ id, index, name, alias, text, parts, end, fragments, value }) {
-  const hasText = text || parts?.length || end || fragments?.length;
-  const named = id || name || alias || (index ?? null) !== null;
-  return !hasText && !named && value === undefined;
+function isEmpty({ id, index, name, alias, text, parts, end, fragments, value }) {
+  const hasContent = text || parts?.length || end || fragments?.length || value !== undefined;
+  return !hasContent && !(id || name || alias || (index ?? null) !== null);
+}
+
+/**
+ * Reads events of any provider and keeps tool calls whose arguments grow, interleaved or not. One object can
+ * read any number of responses, one after another or at once. The calls it returns are snapshots.
+ */
+export class ToolCalls {
+  #calls;
+  /** Turns events into statements, for `read`. */
+  reader;
+
+  /** @param {CallOptions & {provider?: Provider}} [options] */
+  constructor({ provider = "auto", ...options } = {}) {
+    this.#calls = new Calls(options);
+    this.reader = new Reader(provider);
+  }
+
+  /** The calls that are kept, in order of appearance. */
+  get calls() {
+    return this.#calls.all.map((call) => call.snapshot());
+  }
+
+  /**
+   * The latest call of this id; null if there is none.
+   * @param {string} id
+   */
+  get(id) {
+    return this.#calls.known(id)?.snapshot() ?? null;
+  }
+
+  /**
+   * Read one event, decoded or as JSON text; the calls that it changed. What is not understood is ignored.
+   * @param {unknown} event
+   */
+  feed(event) {
+    return this.read(this.reader.feed(event));
+  }
+
+  /**
+   * The calls that the statements of one event change.
+   * @param {Statement[]} statements
+   */
+  read(statements) {
+    return changed(this.#calls.read(statements));
+  }
+
+  /**
+   * End the stream: what has not ended is truncated. Another stream may follow; if several are read at once,
+   * name the messages of this one.
+   * @param {...string} messageIds
+   */
+  flush(...messageIds) {
+    return changed(this.#calls.end(messageIds));
+  }
+
+  /**
+   * Drop the calls of this message, as if it had never come.
+   * @param {string} messageId
+   */
+  forget(messageId) {
+    this.#calls.forget(messageId);
+  }
+}
+
+/**
+ * @param {CallUpdate[]} updates
+ * @returns {ToolCall[]}
+ */
+function changed(updates) {
+  return [...new Set(updates.map(({ call }) => call))].map((call) => call.snapshot());
 }

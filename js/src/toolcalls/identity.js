@@ -24,7 +24,7 @@
  * What identity sees of a call. `ownId`: the id is the provider's own and will not change. `begun`:
  * argument text has arrived. `argsEnded`: the arguments are a complete JSON value, right or wrong.
  * `settled`: complete or truncated, or its response has ended.
- * @typedef {{id: string, ownId: boolean, index: number | null, name: string | null,
+ * @typedef {{id: string, ids: string[], ownId: boolean, index: number | null, name: string | null,
  *   messageId: string, readonly begun: boolean, readonly argsEnded: boolean, readonly open: boolean,
  *   readonly settled: boolean}} Call
  */
@@ -48,9 +48,6 @@ export class Scope {
     this.calls = new Set();
     /** @type {Map<string, C>} */
     this.ids = new Map();
-    // Under which ids a call is known, to find them all when it is dropped.
-    /** @type {Map<C, string[]>} */
-    this.names = new Map();
     /** @type {Map<number, C>} */
     this.indices = new Map();
     /** @type {C | null} */
@@ -64,18 +61,7 @@ export class Scope {
    */
   know(call, id) {
     if (!this.ids.has(id)) this.ids.set(id, call);
-    const names = this.names.get(call);
-    if (names === undefined) this.names.set(call, [id]);
-    else names.push(id);
-  }
-
-  /**
-   * True if the call is known under this id.
-   * @param {C} call
-   * @param {string} id
-   */
-  knows(call, id) {
-    return this.names.get(call)?.includes(id) ?? false;
+    call.ids.push(id);
   }
 
   /**
@@ -85,7 +71,7 @@ export class Scope {
    */
   at(index, id) {
     const there = index === null ? undefined : this.indices.get(index);
-    return there !== undefined && this.knows(there, id) ? there : this.ids.get(id);
+    return there?.ids.includes(id) ? there : this.ids.get(id);
   }
 
   /** The call that is open now: the one spoken of last, if it has not ended. */
@@ -191,10 +177,9 @@ export class Identity {
   drop(call) {
     const scope = this.#scopes.get(call.messageId);
     if (scope === undefined) return;
-    for (const id of scope.names.get(call) ?? []) {
+    for (const id of call.ids) {
       for (const ids of [scope.ids, this.#known]) if (ids.get(id) === call) ids.delete(id);
     }
-    scope.names.delete(call);
     if (call.index !== null && scope.indices.get(call.index) === call) {
       scope.indices.delete(call.index);
     }
@@ -307,12 +292,12 @@ export class Identity {
         call.ownId = true;
         this.linked = true;
       }
-      if (!scope.knows(call, id)) {
+      if (!call.ids.includes(id)) {
         scope.know(call, id);
         this.#known.set(id, call);
       }
     }
-    if (alias !== null && !scope.knows(call, alias)) scope.know(call, alias);
+    if (alias !== null && !call.ids.includes(alias)) scope.know(call, alias);
     if (index !== null && call.index === null) {
       call.index = index;
       if (!scope.indices.has(index)) scope.indices.set(index, call);
@@ -361,7 +346,7 @@ function among(scope, delta) {
  */
 function sharesId(call, scope, { index = null, name = null, alias = null, received }) {
   if (name === null || call.name === null || received) return false;
-  if (alias !== null && scope.knows(call, alias)) return false;
+  if (alias !== null && call.ids.includes(alias)) return false;
   if (index !== null && call.index !== null && index !== call.index) return true;
   return call.argsEnded && name !== call.name;
 }

@@ -1,6 +1,6 @@
 /** What the types of the hooks must refuse; each line below a mark is an error. */
 
-import { useParts, useRun, useStream } from "jsonrill/react";
+import { useParts, useStream, useValue } from "jsonrill/react";
 
 interface Recipe {
   title: string;
@@ -13,20 +13,16 @@ export function Wrong({ response }: { response: Response }) {
   // @ts-expect-error no such member
   value?.titel;
   if (complete) value.title;
-  // @ts-expect-error a number is no source
+  // @ts-expect-error a number is not a source
   useStream(12);
   // @ts-expect-error a misspelled option
-  useStream(response, { prefx: "{" });
-  // @ts-expect-error views keep values
-  useStream(response, { live: true });
+  useStream(response, { reconect: true });
   // @ts-expect-error not an address
-  useRun(12);
+  useValue(12);
   // @ts-expect-error not a signal
-  useRun("/runs/1", { signal: new AbortController() });
-  // @ts-expect-error without a schema nothing is known of it
+  useValue("/runs/1", { signal: new AbortController() });
+  // @ts-expect-error nothing is known of it
   useStream(response).value?.title;
-  // @ts-expect-error only an endpoint is asked
-  useStream<Recipe>(response).submit({});
   const { parts } = useParts(response);
   // @ts-expect-error a text has no call
   void (parts[0]?.kind === "text" && parts[0].call.name);

@@ -2,15 +2,15 @@
 
 import {
   Document,
-  type FullFragment,
-  Rebuilder,
-  type ToolCallUpdate,
   open,
   parts,
+  Rebuilder,
   select,
+  type ToolCallUpdate,
   text,
   toolCalls,
   values,
+  type WireFragment,
 } from "jsonrill";
 
 interface Recipe {
@@ -24,17 +24,19 @@ export async function wrong(response: Response) {
   values(response, { prefix: 3 });
   // @ts-expect-error not a limit
   new Document({ limits: { dept: 3 } });
-  // @ts-expect-error a number is no source
+  // @ts-expect-error a number is not a source
   values(12);
   // @ts-expect-error the field is missing
   text(response);
-  // @ts-expect-error a tool is a name, or true
-  values(response, { tool: 3 });
   // @ts-expect-error not a provider
   parts(response, { provider: "opnai" });
-  for await (const call of toolCalls(response)) {
+  for await (const call of toolCalls<{ search: { query: string } }>(response)) {
     // @ts-expect-error not a status
     void (call.status === "finished");
+    // @ts-expect-error the arguments are not complete
+    void call.args.query;
+    // @ts-expect-error not a tool
+    void (call.name === "serach");
   }
   // @ts-expect-error not a schema
   select(response, "items", { schema: { type: "object" } });
@@ -48,13 +50,15 @@ export async function wrong(response: Response) {
     // @ts-expect-error it may not be there yet
     value.title.length;
   }
-  // @ts-expect-error a private field
-  new Document().machine;
+  for await (const part of parts(response)) {
+    // @ts-expect-error a part does not change
+    part.complete = true;
+  }
   // @ts-expect-error it is read only
   new Rebuilder().live = 1;
 }
 
-export function wire(): (FullFragment | ToolCallUpdate)[] {
+export function wire(): (WireFragment | ToolCallUpdate)[] {
   return [
     // @ts-expect-error not a kind
     { path: "root", kind: "StartObjects" },

@@ -1,5 +1,5 @@
-import { type DeepPartial, partial } from "jsonrill";
-import { type CallState, useRunParts } from "jsonrill/react";
+import { type DeepPartial, type ToolCall, partial } from "jsonrill";
+import { type PartsState, useParts } from "jsonrill/react";
 import { type FormEvent, memo, useMemo, useRef, useState } from "react";
 
 interface Trip {
@@ -24,9 +24,8 @@ export function App() {
   const [problem, setProblem] = useState("");
   const form = useRef<HTMLFormElement>(null);
   const url = id && `/api/trips/${id}`;
-  const answer = useRunParts(url);
-  const text = answer.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
-  const trip = useMemo(() => partial<Trip>(text), [text]);
+  const answer = useParts(url);
+  const trip = useMemo(() => partial<Trip>(answer.text), [answer.text]);
   const error = problem || answer.error?.message;
   const isBusy = answer.isLoading;
 
@@ -51,7 +50,7 @@ export function App() {
         <button type="button" disabled={!isBusy} onClick={() => url && fetch(url, { method: "DELETE" })}>
           Stop
         </button>
-        <output>{id === null ? "" : status(answer.status, answer.connection)}</output>
+        <output>{id === null ? "" : statusOf(answer)}</output>
       </form>
       {error && (
         <p role="alert">
@@ -67,9 +66,9 @@ export function App() {
   );
 }
 
-function status(reading: string, connection: string) {
-  if (reading === "idle") return "there is no such trip";
-  return reading === "streaming" && connection === "waiting" ? "reconnecting" : reading;
+function statusOf({ status, connection, parts }: PartsState) {
+  if (status === "complete" && parts.length === 0) return "there is no such trip";
+  return status === "streaming" && connection === "waiting" ? "reconnecting" : status;
 }
 
 function Plan({ trip, isBusy }: { trip: DeepPartial<Trip>; isBusy: boolean }) {
@@ -100,7 +99,7 @@ const DayView = ({ number, day }: { number: number; day: DeepPartial<Day> }) => 
   </section>
 );
 
-const Card = memo(({ call }: { call: CallState }) => {
+const Card = memo(({ call }: { call: ToolCall }) => {
   const booking: Partial<Booking> = call.args ?? {};
   return (
     <div className={`card ${call.status}`}>

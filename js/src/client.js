@@ -1,0 +1,302 @@
+/**
+ * Server-sent events over fetch, across lost connections.
+ *
+ * The stream goes on after the last id it has seen, until `event: CLOSE`, a 204, or an answer that no second try
+ * would change. A stream without ids is requested once: the next request might start it anew, and cost as much.
+ */
+
+import { SILENCE } from "./constants.js";
+import { drive, failed } from "./driver.js";
+import { SourceFailed } from "./errors.js";
+import { isEventStream, isRestart, SSEDecoder } from "./eventstream.js";
+
+/** @import { SSEEvent } from "./eventstream.js" */
+/** @typedef {"connecting" | "open" | "waiting" | "closed"} ConnectionState */
+/**
+ * `after`: the last id that is known already. `retry`, `maxDelay`: milliseconds before the first try after a loss,
+ * if the server does not say, and at most. `timeout`: milliseconds without a byte are a lost connection (0: never).
+ * `reconnect`: false never requests again, true always does; by default only a GET is repeated, and only if ids were
+ * sent. `limit`: characters of an event. `onState` gets each state of the connection.
+ * @typedef {object} ConnectOptions
+ * @property {HeadersInit} [headers]
+ * @property {RequestInit} [init]
+ * @property {string} [after]
+ * @property {AbortSignal} [signal]
+ * @property {(state: ConnectionState, detail: {reason?: string, delay?: number}) => void} [onState]
+ * @property {number} [retry]
+ * @property {number} [maxDelay]
+ * @property {number} [timeout]
+ * @property {boolean} [reconnect]
+ * @property {number} [limit]
+ * @property {typeof globalThis.fetch} [fetch]
+ */
+
+// The number of ids that are remembered to know an event that comes again.
+const MOST_IDS = 10_000;
+// A server may say `retry: 0`; one that answers nothing is not requested more often than this.
+const LEAST_DELAY = 100;
+// A `Retry-After` beyond an hour is hardly meant for a page.
+const LONGEST_ASKED = 3_600_000;
+
+/** A connection was lost, or not made. */
+class Lost extends Error {
+  /**
+   * @param {string} reason
+   * @param {{delay?: number, hasEnded?: boolean, status?: number}} [detail] `delay`: what the server asked to wait;
+   *   `hasEnded`: the server may have meant to end it
+   */
+  constructor(reason, { delay = 0, hasEnded = false, status } = {}) {
+    super(reason);
+    this.delay = delay;
+    this.hasEnded = hasEnded;
+    this.status = status;
+  }
+}
+
+/**
+ * The events of a stream, each once. Events of the type CLOSE end it and are not yielded.
+ * @param {string | URL} url
+ * @param {ConnectOptions} [options]
+ * @returns {AsyncGenerator<SSEEvent, void, undefined>}
+ */
+export function openEvents(url, options = {}) {
+  return drive(connect(url, options), { feed: (event) => [event], flush: () => [] }, { signal: options.signal });
+}
+
+/**
+ * The events of a stream as a source that the driver can close while it waits. With `acceptsText` a response that is
+ * not an event stream yields the pieces of its body; a `Response` that is there already is read once.
+ * @param {string | URL | Response | PromiseLike<Response>} target
+ * @param {ConnectOptions} options
+ * @param {boolean} [acceptsText]
+ */
+export function connect(target, options, acceptsText = false) {
+  const controller = new AbortController();
+  options.signal?.addEventListener("abort", () => controller.abort(), { signal: controller.signal });
+  const connection = new Connection(target, options, controller.signal, acceptsText);
+  return Object.assign(connection.events(), { controller });
+}
+
+/** One stream of events, however many requests it takes. */
+class Connection {
+  #target;
+  #isUrl;
+  #options;
+  #signal;
+  #acceptsText;
+  #lastEventId;
+  /** @type {Set<string>} */
+  #seen = new Set();
+  #failures = 0;
+  /** @type {number | null} */
+  #retry = null;
+
+  /**
+   * @param {any} target
+   * @param {ConnectOptions} options
+   * @param {AbortSignal} signal
+   * @param {boolean} acceptsText
+   */
+  constructor(target, options, signal, acceptsText) {
+    this.#target = target;
+    this.#isUrl = typeof target === "string" || target instanceof URL;
+    if (this.#isUrl) new Request(target); // a wrong address must not look like a lost connection
+    this.#options = options;
+    this.#signal = signal;
+    this.#acceptsText = acceptsText;
+    this.#lastEventId = options.after ?? "";
+    if (this.#lastEventId !== "") this.#seen.add(this.#lastEventId);
+  }
+
+  async *events() {
+    for (;;) {
+      this.#enter("connecting");
+      const attempt = new AbortController();
+      const abort = () => attempt.abort();
+      this.#signal.addEventListener("abort", abort);
+      try {
+        const isOver = yield* this.#attempt(attempt.signal);
+        if (isOver) return this.#enter("closed", { reason: isOver });
+        throw new Lost("the connection ended", { hasEnded: true });
+      } catch (error) {
+        if (this.#signal.aborted) return;
+        if (!(error instanceof Lost)) throw error;
+        if (this.#isEnd(error)) return this.#enter("closed", { reason: "ended" });
+        await this.#wait(error);
+      } finally {
+        this.#signal.removeEventListener("abort", abort);
+        attempt.abort();
+      }
+    }
+  }
+
+  /**
+   * One request, to its end; returns why the stream is over, "" if it is not.
+   * @param {AbortSignal} signal
+   * @returns {AsyncGenerator<any, string, undefined>}
+   */
+  async *#attempt(signal) {
+    const response = await this.#during(this.#isUrl ? this.#request(signal) : Promise.resolve(this.#target));
+    if (response.status === 204) return "204";
+    const isEvents = response.ok && isEventStream(response.headers.get("content-type") ?? "");
+    if (!isEvents && !(response.ok && this.#acceptsText)) throw await refusal(response, this.#lastEventId !== "");
+    this.#enter("open");
+    const decoder = new SSEDecoder({ limit: this.#options.limit, lastEventId: this.#lastEventId });
+    const reader = response.body?.getReader();
+    try {
+      for (;;) {
+        const { done, value } = reader ? await this.#during(reader.read()) : { done: true, value: undefined };
+        if (done) {
+          decoder.feed(""); // throws if the last event was too large
+          return isEvents ? "" : "ended";
+        }
+        if (!isEvents) {
+          yield value;
+          continue;
+        }
+        for (const event of decoder.feed(value)) {
+          if (event.type === "CLOSE") return "CLOSE";
+          if (this.#isNew(event)) yield event;
+        }
+        this.#reach(decoder.lastEventId);
+        this.#retry = decoder.retry ?? this.#retry;
+      }
+    } finally {
+      reader?.cancel().catch(() => {});
+    }
+  }
+
+  /** @param {AbortSignal} signal */
+  #request(signal) {
+    const { fetch = globalThis.fetch, init = {} } = this.#options;
+    const headers = new Headers(this.#options.headers);
+    headers.set("accept", this.#acceptsText ? "text/event-stream, */*;q=0.5" : "text/event-stream");
+    if (this.#lastEventId !== "") headers.set("last-event-id", inBytes(this.#lastEventId));
+    return fetch(this.#target, { cache: "no-store", ...init, headers, signal });
+  }
+
+  /**
+   * What a step of the connection gives; `Lost` if it fails or takes too long.
+   * @template T
+   * @param {Promise<T>} step
+   * @returns {Promise<T>}
+   */
+  async #during(step) {
+    const { timeout = SILENCE } = this.#options;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    let leave = () => {};
+    const end = new Promise((_, reject) => {
+      leave = () => reject(new Lost("the connection was closed"));
+      if (timeout > 0) timer = setTimeout(() => reject(new Lost("the connection is silent")), timeout);
+      this.#signal.addEventListener("abort", leave);
+    });
+    try {
+      return /** @type {T} */ (await Promise.race([step, end]));
+    } catch (error) {
+      step.catch(() => {});
+      throw error instanceof Lost ? error : new Lost(`the connection failed: ${/** @type {any} */ (error)?.message ?? error}`);
+    } finally {
+      clearTimeout(timer);
+      this.#signal.removeEventListener("abort", leave);
+    }
+  }
+
+  /** False for an event that came before. @param {SSEEvent} event */
+  #isNew(event) {
+    if (isRestart(event)) this.#seen.clear();
+    if (!event.hasId) return true;
+    if (event.id !== "" && this.#seen.has(event.id)) return false;
+    this.#reach(event.id);
+    this.#seen.add(event.id);
+    if (this.#seen.size > MOST_IDS) this.#seen.delete([...this.#seen.values()][0]);
+    return true;
+  }
+
+  /** Go on from this id, even if no event came with it; but not from one that came again. @param {string} id */
+  #reach(id) {
+    if (id === this.#lastEventId || this.#seen.has(id)) return;
+    this.#failures = 0;
+    this.#lastEventId = id;
+  }
+
+  /** True if a stream without ids has ended; throws if it is lost and cannot be requested again. @param {Lost} lost */
+  #isEnd(lost) {
+    const why = this.#whyOnce();
+    if (why === "") return false;
+    if (lost.hasEnded && this.#lastEventId === "") return true;
+    throw new SourceFailed(`${lost.message} (${why})`, { status: lost.status });
+  }
+
+  /** Why nothing is requested again after a loss; "" if it is. */
+  #whyOnce() {
+    const { reconnect, init } = this.#options;
+    const method = init?.method?.toUpperCase() ?? "GET";
+    if (!this.#isUrl) return "a response is read once";
+    if (reconnect === true) return "";
+    if (reconnect === false) return "reconnect is false";
+    if (method !== "GET") return `a ${method} is repeated with reconnect: true only`;
+    return this.#lastEventId === "" ? "without ids it would begin anew: see reconnect" : "";
+  }
+
+  /**
+   * Wait for the next try: longer after each that brought no new id, and not the same time for all readers that
+   * lost their connection at once.
+   * @param {Lost} lost
+   */
+  async #wait(lost) {
+    const { retry = 1000, maxDelay = 30_000 } = this.#options;
+    const least = this.#failures > 0 ? Math.min(LEAST_DELAY, maxDelay) : 0;
+    const base = Math.max(this.#retry ?? retry, lost.delay, least);
+    const longest = Math.max(base, maxDelay);
+    const delay = Math.round(Math.min(longest, base * 2 ** Math.min(this.#failures, 20)) * (1 + Math.random() / 2));
+    this.#failures += 1;
+    this.#enter("waiting", { reason: lost.message, delay });
+    await new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#signal.removeEventListener("abort", end);
+        resolve(undefined);
+      };
+      const timer = setTimeout(end, delay);
+      this.#signal.addEventListener("abort", end);
+    });
+  }
+
+  /**
+   * @param {ConnectionState} state
+   * @param {{reason?: string, delay?: number}} [detail]
+   */
+  #enter(state, detail = {}) {
+    if (!this.#signal.aborted) this.#options.onState?.(state, detail);
+  }
+}
+
+/**
+ * The error of a response that is not an event stream; a `Lost` is tried again. In a stream that has begun, a page
+ * of another type is an accident of something in between.
+ * @param {Response} response
+ * @param {boolean} hasBegun
+ */
+async function refusal(response, hasBegun) {
+  const { status } = response;
+  if (response.ok) {
+    const message = `expected an event stream but got ${response.headers.get("content-type") ?? "a body without a type"}`;
+    await response.body?.cancel();
+    return hasBegun ? new Lost(message) : new SourceFailed(message, { status });
+  }
+  if (status < 500 && status !== 408 && status !== 429) return failed(response);
+  await response.body?.cancel();
+  const asked = response.headers.get("retry-after") ?? "";
+  const wait = /^[0-9]{1,9}$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
+  const delay = Number.isFinite(wait) ? Math.min(Math.max(0, wait), LONGEST_ASKED) : 0;
+  return new Lost(`the server answered ${status}`, { delay, status });
+}
+
+/**
+ * A header holds bytes: those of the UTF-8 form, as browsers send them.
+ * @param {string} text
+ */
+function inBytes(text) {
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
+}

@@ -1,0 +1,336 @@
+/**
+ * A source and a stage that reads it: the only file that waits.
+ *
+ * A stage turns what arrives into lists, without I/O: `feed(element)`, `flush(cut)`. One that fails returns
+ * what it had and leaves the error in `error`; the driver yields the list and throws. Leaving the loop
+ * early closes the source, so that `break` stops a generation.
+ */
+
+import { SourceFailed, Truncated } from "./errors.js";
+
+/** @import { Cut } from "./parse/machine.js" */
+/** @typedef {string | ArrayBuffer | ArrayBufferView} Piece */
+/**
+ * Text, or what yields text in pieces or a provider's events: a fetch `Response`, a `Blob` or `File`, a
+ * `ReadableStream`, a Node stream, an SDK's stream, any sync or async iterable; or a promise of one.
+ * @typedef {Piece | Response | Blob | ReadableStream<any> | Iterable<any> | AsyncIterable<any>
+ *   | {readonly fullStream: AsyncIterable<any>}} Opened
+ */
+/** @typedef {Opened | PromiseLike<Opened>} Source */
+/**
+ * `begin` gets the media type of a response. `isDone`: the stage needs no more of the source. `error`: why it
+ * stopped. What `feed` and `flush` return may be a promise.
+ * @typedef {object} Stage
+ * @property {(media: string) => void} [begin]
+ * @property {(element: any) => any[] | Promise<any[]>} feed
+ * @property {(cut: Cut | null) => any[] | Promise<any[]>} flush
+ * @property {boolean} [isDone]
+ * @property {unknown} [error]
+ */
+/**
+ * `signal`: when it is aborted, the source is closed at once and its reason is thrown. `every`: milliseconds before
+ * the same item, which has changed, is yielded again; the last change is never left out. `show` makes what is
+ * yielded of an item, at the moment it is yielded.
+ * @typedef {{signal?: AbortSignal, every?: number, show?: (item: any) => any}} DriveOptions
+ */
+
+const ACCEPTED = "a source is a string, bytes, a Response, a Blob, a stream, or an iterable of strings, bytes or events";
+const METHODS = ["then", "getReader", Symbol.asyncIterator, Symbol.iterator];
+// How much of the body of a failed response its error shows.
+const SHOWN = 500;
+
+/**
+ * Throw a TypeError at once for what is not a source.
+ * @param {any} source
+ */
+export function checkSource(source) {
+  const has = (/** @type {string | symbol} */ name) => typeof source?.[name] === "function";
+  if (isPiece(source) || isResponse(source) || isBlob(source) || source?.fullStream || METHODS.some(has)) return;
+  const kind = source === null ? "null" : (source?.constructor?.name ?? typeof source);
+  const hint = source?.choices || source?.content || source?.output ? " (request it with stream: true)" : "";
+  throw new TypeError(`${ACCEPTED}, not ${kind}${hint}`);
+}
+
+/** @param {any} source */
+export function isPiece(source) {
+  return typeof source === "string" || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
+}
+
+/** Also one of another window, or of a library. @param {any} source */
+function isResponse(source) {
+  return typeof source?.status === "number" && "body" in source;
+}
+
+/** @param {any} source */
+function isBlob(source) {
+  return typeof source?.stream === "function" && typeof source.arrayBuffer === "function";
+}
+
+/**
+ * Run `stage` over a source; yields what it returns.
+ * @param {Source} source
+ * @param {Stage} stage
+ * @param {DriveOptions} [options]
+ * @returns {AsyncGenerator<any, void, undefined>}
+ */
+export function drive(source, stage, options = {}) {
+  checkSource(source);
+  return /** @type {any} */ (new Driver(source, stage, options));
+}
+
+/**
+ * The loop. It is not an async generator, which would cost three times as much per step, and which could not
+ * be left while it waits for a source that stalls.
+ */
+class Driver {
+  #source;
+  #stage;
+  #options;
+  /** @type {any} */
+  #opened = null;
+  /** @type {Iterator<any> | AsyncIterator<any> | null} */
+  #elements = null;
+  #hasOpened = false;
+  #isPulling = false;
+  /** Nothing more is read. */
+  #isOver = false;
+  /** What the last step throws. @type {{error: unknown} | null} */
+  #failure = null;
+  // What the stage returned, and how much of it was yielded.
+  /** @type {any[]} */
+  #items = [];
+  #at = 0;
+  /** Those who wait for the next item. @type {{resolve: (result: any) => void, reject: (error: unknown) => void}[]} */
+  #waiting = [];
+  // The item that was yielded last, and when it may be yielded again.
+  /** @type {any} */
+  #last = undefined;
+  #due = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer = undefined;
+
+  /**
+   * @param {any} source
+   * @param {Stage} stage
+   * @param {DriveOptions} options
+   */
+  constructor(source, stage, options) {
+    this.#source = source;
+    this.#stage = stage;
+    this.#options = options;
+    if (options.signal?.aborted) this.#abort();
+    else options.signal?.addEventListener("abort", this.#abort);
+  }
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+
+  next() {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#serve();
+    });
+  }
+
+  /** @param {any} [value] */
+  async return(value) {
+    this.#items = [];
+    this.#failure = null;
+    await this.#close();
+    this.#serve();
+    return { done: true, value };
+  }
+
+  /** @param {unknown} error */
+  async throw(error) {
+    await this.return();
+    throw error;
+  }
+
+  /** Hand out what there is, then pull. */
+  #serve() {
+    while (this.#waiting.length !== 0) {
+      if (this.#at < this.#items.length && this.#isDue(this.#items[this.#at])) {
+        const item = (this.#last = this.#items[this.#at++]);
+        const { show } = this.#options;
+        this.#waiting.shift()?.resolve({ done: false, value: show === undefined ? item : show(item) });
+      } else if (!this.#isOver) {
+        return this.#isPulling ? undefined : this.#pull();
+      } else if (this.#failure !== null) {
+        this.#waiting.shift()?.reject(this.#failure.error);
+        this.#failure = null;
+      } else {
+        this.#waiting.shift()?.resolve({ done: true, value: undefined });
+      }
+    }
+  }
+
+  /** True if an item may be yielded now; else a timer calls back when it may be. @param {any} item */
+  #isDue(item) {
+    const { every = 0 } = this.#options;
+    if (every === 0 || this.#isOver) return true;
+    const now = performance.now();
+    if (item !== this.#last || now >= this.#due) {
+      this.#due = now + every;
+      return true;
+    }
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#serve();
+    }, this.#due - now);
+    return false;
+  }
+
+  #pull() {
+    this.#isPulling = true;
+    if (!this.#hasOpened) return this.#open();
+    try {
+      const elements = /** @type {AsyncIterator<any>} */ (this.#elements);
+      Promise.resolve(elements.next()).then(this.#take, this.#fail);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #open() {
+    this.#hasOpened = true;
+    Promise.resolve(this.#source)
+      .then(async (source) => {
+        checkSource(source);
+        this.#opened = source;
+        const isFailed = isResponse(source) && source.ok === false;
+        if (isFailed && !this.#isOver) throw await failed(source);
+        this.#elements = elementsOf(source);
+        if (this.#isOver) return this.#closeSource(true);
+        const media = isResponse(source) ? source.headers?.get("content-type") : isBlob(source) ? source.type : "";
+        this.#stage.begin?.(media ?? "");
+        this.#pull();
+      })
+      .catch(this.#stop);
+  }
+
+  #take = (/** @type {IteratorResult<any, any>} */ result) => {
+    if (this.#isOver) return;
+    try {
+      const { done, value } = result;
+      if (done) this.#elements = null; // it needs no closing
+      if (!done && value == null) return this.#pull(); // deltas have a null in place of no text
+      this.#await(done ? this.#stage.flush(null) : this.#stage.feed(value), done);
+    } catch (error) {
+      this.#stop(error);
+    }
+  };
+
+  /** The source failed. How an answer was cut is for the stage to judge. */
+  #fail = (/** @type {unknown} */ error) => {
+    if (this.#isOver) return;
+    this.#elements = null;
+    if (error instanceof Truncated) this.#await(this.#stage.flush(error), true);
+    else this.#stop(error);
+  };
+
+  /**
+   * @param {any[] | Promise<any[]>} items
+   * @param {boolean | undefined} isEnd
+   */
+  #await(items, isEnd) {
+    if (items instanceof Promise) items.then((late) => this.#add(late, isEnd)).catch(this.#stop);
+    else this.#add(items, isEnd);
+  }
+
+  /**
+   * @param {any[]} items
+   * @param {boolean | undefined} isEnd
+   */
+  #add(items, isEnd) {
+    if (this.#isOver) return;
+    this.#isPulling = false;
+    if (this.#at === this.#items.length) {
+      this.#items = items;
+      this.#at = 0;
+    } else {
+      for (const item of items) if (item !== this.#items.at(-1)) this.#items.push(item);
+    }
+    const { error, isDone } = this.#stage;
+    if (error != null) this.#failure = { error };
+    if (isEnd || isDone || error != null) void this.#close();
+    this.#serve();
+  }
+
+  /** End with an error. */
+  #stop = (/** @type {unknown} */ error) => {
+    if (this.#isOver) return;
+    this.#failure = { error };
+    void this.#close();
+    this.#serve();
+  };
+
+  #abort = () => {
+    this.#items = [];
+    this.#stop(this.#options.signal?.reason);
+  };
+
+  /** Read no more. Those who wait do not wait for the source. */
+  async #close() {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#options.signal?.removeEventListener("abort", this.#abort);
+    if (!this.#hasOpened) this.#open();
+    else await this.#closeSource(this.#isPulling);
+  }
+
+  /**
+   * Close the source; an error that this causes is ignored. One that is waited for is closed by every way
+   * that it has: SDKs have a controller, Node's streams are destroyed.
+   * @param {boolean} isWaiting
+   */
+  async #closeSource(isWaiting) {
+    const elements = this.#elements;
+    if (elements === null) return;
+    this.#elements = null;
+    try {
+      const closing = elements.return?.();
+      if (isWaiting) {
+        this.#opened.controller?.abort?.();
+        this.#opened.destroy?.();
+      }
+      if (!isWaiting) await closing;
+      else Promise.resolve(closing).catch(() => {});
+    } catch {
+      // The loop was left.
+    }
+  }
+}
+
+/**
+ * An iterator over the elements of an open source.
+ * @param {any} source
+ * @returns {AsyncIterator<any> | Iterator<any>}
+ */
+function elementsOf(source) {
+  if (isPiece(source)) return [source].values();
+  const body = isResponse(source) ? (source.body ?? []) : isBlob(source) ? source.stream() : (source.fullStream ?? source);
+  // Not every browser can iterate over a ReadableStream, and none closes it while it is read.
+  if (!body.getReader) return (body[Symbol.asyncIterator] ?? body[Symbol.iterator]).call(body);
+  const reader = body.getReader();
+  return /** @type {any} */ ({ next: () => reader.read(), return: () => reader.cancel() });
+}
+
+/**
+ * The error of a response whose status is one, with the beginning of its body.
+ * @param {Response} response
+ */
+export async function failed(response) {
+  const { status, statusText = "" } = response;
+  const text = await response.text().catch(() => "");
+  const body = text
+    .slice(0, 4 * SHOWN)
+    .split(/\s+/)
+    .filter(Boolean)
+    .join(" ")
+    .slice(0, SHOWN);
+  const message = `the response has status ${`${status} ${statusText}`.trim()}`;
+  return new SourceFailed(body ? `${message}: ${body}` : message, { status });
+}

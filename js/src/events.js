@@ -1,0 +1,249 @@
+/**
+ * What reads a provider's stream: `content` its text, `toolCalls` its calls, `parts` all of it.
+ *
+ * The source is an SDK's stream, its events, a response with server-sent events or JSON lines, or the events
+ * of a jsonrill server (`openEvents`).
+ */
+
+import { drive, isPiece } from "./driver.js";
+import { SourceFailed, Truncated, UnknownSource } from "./errors.js";
+import { EventText, isEventStream, isRestart } from "./eventstream.js";
+import { serverError } from "./formats.js";
+import { isObject } from "./parse/values.js";
+import { PartList, Parts } from "./parts.js";
+import { Ending } from "./providers/ending.js";
+import { plain, Reader } from "./providers/reader.js";
+import { ofChoice } from "./providers/statements.js";
+import { ToolCalls } from "./toolcalls/calls.js";
+
+/** @import { Source } from "./driver.js" */
+/** @import { Part, PartsOptions } from "./parts.js" */
+/** @import { Provider } from "./providers/reader.js" */
+/** @import { Statement } from "./providers/statements.js" */
+/** @import { ToolCall } from "./toolcalls/call.js" */
+/** @import { CallOptions } from "./toolcalls/calls.js" */
+/**
+ * `provider`: whose events these are; a function reads events of one's own. `sse`: the text is an event stream,
+ * whatever its type. `signal`: when it is aborted, the source is closed at once and its reason is thrown.
+ * @typedef {{provider?: Provider, sse?: boolean, signal?: AbortSignal}} EventOptions
+ */
+/**
+ * The calls of tools whose arguments are known, by name.
+ * @template T
+ * @typedef {unknown extends T ? ToolCall : {[N in keyof T & string]: ToolCall<N, T[N]>}[keyof T & string]} CallOf
+ */
+
+// How many elements may come before the first one that is recognised.
+const MOST_UNKNOWN = 32;
+const ACCEPTED =
+  "A source is a provider's stream or its events; `provider` takes a function for other events, values() reads text, " +
+  "and open(url) reads the events of a jsonrill server";
+
+/** Elements → the statements of each event. Notices a source whose events nobody knows. */
+class EventReader {
+  #reader;
+  #sse;
+  /** @type {EventText | null} */
+  #text = null;
+  #isKnown;
+  /** @type {any} */
+  #first = null;
+  #unknown = 0;
+
+  /** @param {EventOptions & {reader?: Reader}} options */
+  constructor({ provider, sse = false, reader = new Reader(provider) }) {
+    this.#reader = reader;
+    this.#sse = sse;
+    this.#isKnown = typeof provider === "function";
+  }
+
+  /** @param {string} media */
+  begin(media) {
+    this.#sse ||= isEventStream(media);
+  }
+
+  /** @param {any} element */
+  feed(element) {
+    if (isRestart(element)) throw new SourceFailed("the server renders this stream anew: read it again", { code: "RESTART" });
+    if (!isPiece(element)) return [this.#read(element)];
+    this.#text ??= new EventText(this.#sse);
+    return this.#text.feed(element).map((event) => this.#read(event));
+  }
+
+  /** The statements of the last event; UnknownSource if no event was recognised. */
+  flush() {
+    const last = (this.#text?.flush() ?? []).map((event) => this.#read(event));
+    if (!this.#isKnown && this.#unknown !== 0) throw this.#complaint();
+    return last;
+  }
+
+  /** True if the provider marks the end of an answer, and has not marked it otherwise. */
+  get marksEnd() {
+    return this.#reader.ends && !this.#text?.hasEnded;
+  }
+
+  /** @param {any} event */
+  #read(event) {
+    const known = plain(event);
+    if (known?.status === "ERROR" && isObject(known.error)) throw serverError(known.error);
+    const statements = this.#reader.read(known);
+    this.#isKnown ||= statements.length !== 0 || (this.#reader.named === "auto" && this.#reader.provider !== null);
+    if (!this.#isKnown) {
+      this.#first ??= event;
+      this.#unknown += 1;
+      if (this.#unknown >= MOST_UNKNOWN) throw this.#complaint();
+    }
+    return statements;
+  }
+
+  #complaint() {
+    const first = described(this.#first);
+    const fact =
+      this.#unknown === 1
+        ? `the only element is not an event of a known provider: ${first}`
+        : `none of ${this.#unknown} elements is an event of a known provider; the first is ${first}`;
+    return new UnknownSource(`${fact}. ${ACCEPTED}`);
+  }
+}
+
+/** @param {any} element */
+function described(element) {
+  if (typeof element === "string") return JSON.stringify(element.slice(0, 60));
+  const keys = Object.keys(Object(element)).slice(0, 12);
+  return keys.length === 0 ? typeof element : `an object with ${keys.join(", ")}`;
+}
+
+/**
+ * A stage over the statements of events. `read` handles one event. `end` handles the end of the stream, and gets
+ * whether its provider should have marked the end of the answer; it returns the last items and an error.
+ * @param {EventReader} reader
+ * @param {(statements: Statement[]) => any[]} read
+ * @param {(marksEnd: boolean) => [any[], Error | null]} end
+ */
+function stageOf(reader, read, end) {
+  const stage = {
+    error: /** @type {unknown} */ (null),
+    begin: (/** @type {string} */ media) => reader.begin(media),
+    feed: (/** @type {any} */ element) => all(() => reader.feed(element)),
+    flush: () => all(() => reader.flush(), true),
+  };
+  /**
+   * What comes before an error is not lost.
+   * @param {() => Statement[][]} events
+   * @param {boolean} [isEnd]
+   */
+  function all(events, isEnd = false) {
+    /** @type {any[]} */
+    const out = [];
+    try {
+      for (const statements of events()) out.push(...read(statements));
+      if (!isEnd) return out;
+      const [last, error] = end(reader.marksEnd);
+      out.push(...last);
+      stage.error = error;
+    } catch (error) {
+      stage.error = error;
+    }
+    return out;
+  }
+  return stage;
+}
+
+/**
+ * The text of the answer in a provider's stream, without reasoning and calls: `values(content(stream))`. An answer
+ * that was cut ends with `Truncated`, whose `reason` is length, filtered, refused or lost; an error of the
+ * provider is a SourceFailed.
+ * @param {Source} source
+ * @param {EventOptions & {choice?: number}} [options] `choice`: which of several answers
+ * @returns {AsyncGenerator<string, void, undefined>}
+ */
+export function content(source, { choice = 0, signal, ...options } = {}) {
+  const ending = new Ending();
+  const read = (/** @type {Statement[]} */ statements) => {
+    const mine = ofChoice(statements, choice);
+    ending.feed(mine);
+    let text = "";
+    for (const one of mine) {
+      if (one.kind === "text" && !one.refusal) text += one.text;
+      if (one.kind === "finish" && one.reason === "error") throw failure(one.detail);
+    }
+    return text === "" ? [] : [text];
+  };
+  const reader = new EventReader(options);
+  const stage = stageOf(reader, read, (marksEnd) => {
+    const cut = ending.cut(choice, marksEnd);
+    return [[], cut && new Truncated(cut.message, "", {}, cut.reason)];
+  });
+  return drive(source, stage, { signal });
+}
+
+/** @param {string | null | undefined} detail */
+function failure(detail) {
+  return new SourceFailed(`the provider reported an error: ${detail}`);
+}
+
+/**
+ * Each call in a provider's stream, when it changes: a snapshot, which stays as it is. `calls` is a `ToolCalls` to
+ * keep, or for the next turn. An error of the provider is thrown at the end.
+ * @template [T=unknown]
+ * @param {Source} source
+ * @param {CallOptions & EventOptions & {calls?: ToolCalls}} [options]
+ * @returns {AsyncGenerator<CallOf<T>, void, undefined>}
+ */
+export function toolCalls(source, { calls, signal, provider, sse, ...options } = {}) {
+  const reading = calls ?? new ToolCalls({ ...options, provider });
+  // Other streams may be read into the same calls: this one ends only its own messages.
+  /** @type {Set<string>} */
+  const messages = new Set();
+  /** @type {SourceFailed | null} */
+  let failed = null;
+  const read = (/** @type {Statement[]} */ statements) => {
+    for (const one of statements) {
+      if (one.kind === "finish" && one.reason === "error") failed ??= failure(one.detail);
+    }
+    const changed = reading.read(statements);
+    for (const { messageId } of changed) messages.add(messageId);
+    return changed;
+  };
+  const reader = new EventReader({ sse, provider: reading.reader.named, reader: reading.reader });
+  const stage = stageOf(reader, read, () => [messages.size === 0 ? [] : reading.flush(...messages), failed]);
+  return drive(source, stage, { signal });
+}
+
+/**
+ * The parts of an answer as they grow: text, reasoning, calls and results, in order. Each is a snapshot; `complete`
+ * is true once for each part. An error of the provider is thrown at the end.
+ * @param {Source} source
+ * @param {PartsOptions & EventOptions} [options]
+ * @returns {AsyncGenerator<Part, void, undefined>}
+ */
+export function parts(source, options = {}) {
+  return partsOf(source, options);
+}
+
+/**
+ * All parts of an answer so far, after each event; parts that did not change are the same objects.
+ * @param {Source} source
+ * @param {PartsOptions & EventOptions} [options]
+ * @returns {AsyncGenerator<readonly Part[], void, undefined>}
+ */
+export function partLists(source, options = {}) {
+  const list = new PartList();
+  return partsOf(source, options, (part) => list.add(part));
+}
+
+/**
+ * @param {Source} source
+ * @param {PartsOptions & EventOptions} options
+ * @param {(part: Part) => any} [show]
+ */
+function partsOf(source, { signal, sse, provider, ...options }, show) {
+  const reading = new Parts({ provider, ...options });
+  const reader = new EventReader({ sse, provider, reader: reading.reader });
+  const stage = stageOf(
+    reader,
+    (statements) => reading.read(statements),
+    (marksEnd) => [reading.flush(!marksEnd), reading.error === null ? null : failure(reading.error)],
+  );
+  return drive(source, stage, { signal, show });
+}

@@ -1,0 +1,213 @@
+/**
+ * Server-sent events: bytes or text, cut anyhow → events, as the WHATWG standard says; and text that holds a
+ * provider's events, as such events or as JSON lines. No I/O.
+ */
+
+import { LimitExceeded } from "./errors.js";
+
+/**
+ * One event. `id` is the last id that was sent with or before it, `hasId` whether with it.
+ * @typedef {{type: string, data: string, id: string, hasId: boolean}} SSEEvent
+ */
+
+// JSON lines have many names, and no standard.
+const LINES = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|json-?lines|json-stream|stream\+json)$/;
+const LINE_END = /\r\n|\r|\n/;
+// What an event stream begins with.
+const FIELD = /^[\ufeff \t\r\n]*(?:data|event|id|retry)?:/;
+const MOST_UNDECIDED = "event:".length;
+
+/** True for the media type of server-sent events. @param {string} contentType */
+export function isEventStream(contentType) {
+  return mediaType(contentType) === "text/event-stream";
+}
+
+/** True for a media type of JSON texts, one a line. @param {string} contentType */
+export function isLines(contentType) {
+  return LINES.test(mediaType(contentType));
+}
+
+/** @param {string} contentType */
+function mediaType(contentType) {
+  return contentType.split(";")[0].trim().toLowerCase();
+}
+
+/** True for the last event of a jsonrill stream, or of a provider that sends `[DONE]`. @param {SSEEvent} event */
+export function endsStream({ type, data }) {
+  return type === "CLOSE" || data.trimStart().startsWith("[DONE]");
+}
+
+/** True for the event with which a server begins the stream again, from its start. @param {any} event */
+export function isRestart(event) {
+  return event?.type === "RESTART" && event.data === "[RESTART]";
+}
+
+/** Bytes or text of an event stream → events, each as soon as its blank line is there. */
+export class SSEDecoder {
+  #limit;
+  #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #hasStarted = false;
+  // A CR ends a line at once; an LF right after it, perhaps in the next piece, is part of it.
+  #skipsLf = false;
+  /** @type {LimitExceeded | null} */
+  #failure = null;
+  // The line that is being read, and its length together with the data before it.
+  #line = "";
+  #size = 0;
+  // The event that is being read.
+  /** @type {string[]} */
+  #data = [];
+  #type = "";
+  #id;
+  #hasId = false;
+
+  /**
+   * `limit` bounds the characters of a line and of an event's data; `lastEventId` is where an earlier
+   * connection stopped.
+   * @param {{limit?: number, lastEventId?: string}} [options]
+   */
+  constructor({ limit = 16 * 2 ** 20, lastEventId = "" } = {}) {
+    /** The id of the last event: what a client that lost the connection goes on from. */
+    this.lastEventId = lastEventId;
+    /** The milliseconds to wait before that, if the server said. @type {number | null} */
+    this.retry = null;
+    this.#limit = limit;
+    this.#id = lastEventId;
+  }
+
+  /**
+   * The events that this piece ends.
+   * @param {Uint8Array | ArrayBuffer | string} piece
+   * @returns {SSEEvent[]}
+   */
+  feed(piece) {
+    if (this.#failure !== null) throw this.#failure;
+    let text = typeof piece === "string" ? piece : this.#decoder.decode(piece, { stream: true });
+    if (text === "") return [];
+    if (!this.#hasStarted && text[0] === "\ufeff") text = text.slice(1);
+    else if (this.#skipsLf && text[0] === "\n") text = text.slice(1);
+    this.#hasStarted = true;
+    this.#skipsLf = text.endsWith("\r");
+    return this.#lines(text.split(LINE_END));
+  }
+
+  /** @param {string[]} lines the last of them has not ended */
+  #lines(lines) {
+    /** @type {SSEEvent[]} */
+    const events = [];
+    for (const [at, line] of lines.entries()) {
+      this.#line += line;
+      this.#size += line.length;
+      if (this.#size > this.#limit) {
+        // Events that came before are not lost: the error waits for the next call.
+        this.#failure = new LimitExceeded(`more than ${this.#limit} characters in one event`, "event");
+        if (events.length === 0) throw this.#failure;
+        return events;
+      }
+      if (at + 1 < lines.length) this.#endLine(events);
+    }
+    return events;
+  }
+
+  /** @param {SSEEvent[]} events */
+  #endLine(events) {
+    const line = this.#line;
+    this.#line = "";
+    if (line === "") return this.#endEvent(events);
+    const [, name, value] = /** @type {RegExpExecArray} */ (/^([^:]*)(?:: ?)?([^]*)$/.exec(line));
+    if (name === "data") {
+      this.#data.push(value);
+      return;
+    }
+    this.#size -= line.length;
+    if (name === "event") {
+      this.#type = value;
+    } else if (name === "id" && !value.includes("\0")) {
+      this.#id = value;
+      this.#hasId = true;
+    } else if (name === "retry" && /^[0-9]{1,15}$/.test(value)) {
+      this.retry = Number(value);
+    }
+  }
+
+  /** @param {SSEEvent[]} events */
+  #endEvent(events) {
+    this.lastEventId = this.#id;
+    const data = this.#data.join("\n");
+    if (this.#data.length !== 0) events.push({ type: this.#type || "message", data, id: this.#id, hasId: this.#hasId });
+    this.#data = [];
+    this.#type = "";
+    this.#hasId = false;
+    this.#size = 0;
+  }
+}
+
+/**
+ * Text that holds a provider's events → their JSON texts. Without `sse` the beginning of the text decides. A
+ * piece that is one JSON object need not end with a line break: many programs keep events so.
+ */
+export class EventText {
+  /** @type {SSEDecoder | null} */
+  #decoder;
+  #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  #isDecided;
+  #rest = "";
+  /** True after an event that says that the stream is at its end, such as `[DONE]`. */
+  hasEnded = false;
+
+  /** @param {boolean} sse */
+  constructor(sse) {
+    this.#decoder = sse ? new SSEDecoder() : null;
+    this.#isDecided = sse;
+  }
+
+  /**
+   * The events that are complete with this piece.
+   * @param {string | ArrayBuffer | ArrayBufferView} piece
+   * @returns {string[]}
+   */
+  feed(piece) {
+    const text = typeof piece === "string" ? piece : this.#utf8.decode(piece, { stream: true });
+    if (this.#decoder !== null) return this.#dataOf(this.#decoder.feed(text));
+    this.#rest += text;
+    if (!this.#isDecided && FIELD.test(this.#rest)) {
+      this.#decoder = new SSEDecoder();
+      return this.#dataOf(this.#decoder.feed(this.#rest));
+    }
+    this.#isDecided ||= this.#rest.trim().length >= MOST_UNDECIDED || this.#rest.trim().startsWith("{");
+    return this.#lines();
+  }
+
+  /** The last event, which counts without its blank line if it is JSON. */
+  flush() {
+    const last = this.#decoder === null ? [this.#rest.trim()] : this.#dataOf(this.#decoder.feed("\n\n"));
+    this.#rest = "";
+    return last.filter((text) => (this.#decoder === null ? text !== "" : isJson(text)));
+  }
+
+  /** @param {SSEEvent[]} events */
+  #dataOf(events) {
+    this.hasEnded ||= events.some(endsStream);
+    return events.filter((event) => !endsStream(event)).map(({ data }) => data);
+  }
+
+  #lines() {
+    const lines = this.#rest.split("\n").map((line) => line.trim());
+    const last = /** @type {string} */ (lines.pop());
+    const isWhole = last.startsWith("{") && last.endsWith("}") && isJson(last);
+    this.#rest = isWhole ? "" : this.#rest.slice(this.#rest.lastIndexOf("\n") + 1);
+    if (isWhole) lines.push(last);
+    this.hasEnded ||= lines.some((line) => line.startsWith("[DONE]"));
+    return lines.filter((line) => line !== "" && !line.startsWith("[DONE]"));
+  }
+}
+
+/** @param {string} text */
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,72 @@
+/** The formats of a jsonrill server: which one an event has, and what reads it. */
+
+import { SourceFailed, UnknownSource } from "./errors.js";
+import { isObject } from "./parse/values.js";
+import { parsePath, toPointer } from "./paths.js";
+
+/** @import { Path } from "./paths.js" */
+/** @import { Receiver } from "./receive.js" */
+
+const READERS = {
+  deltas: "useValue(url) or open(url)",
+  updates: "open(url) or useStream(url)",
+  fragments: "open(url) or useStream(url)",
+  text: "open(url) or useStream(url)",
+  calls: "toolCalls(openEvents(url)) or useParts(url)",
+  parts: "parts(openEvents(url)) or useParts(url)",
+  raw: "parts(openEvents(url)) or values(content(openEvents(url)))",
+  "ai-sdk": "useChat of the AI SDK, or parts(openEvents(url))",
+  "ag-ui": "a client of AG-UI, or parts(openEvents(url))",
+};
+
+/** True for a message with which the wire begins. @param {any} data */
+export function isSnapshot(data) {
+  return isObject(data) && typeof data.n === "number" && "value" in data;
+}
+
+/**
+ * The format that an event has.
+ * @param {any} data
+ * @returns {keyof typeof READERS}
+ */
+function formatOf(data) {
+  const { kind, type, status } = Object(data);
+  if (isSnapshot(data) || (Array.isArray(data) && typeof data[0] === "number")) return "deltas";
+  if (Array.isArray(data)) return "fragments";
+  if (typeof data === "string") return "text";
+  if (status === "PARTIAL" || status === "COMPLETED") return "updates";
+  if (/^tools?_/.test(kind)) return "calls";
+  if (typeof kind === "string") return "parts";
+  if (/^(?:start|text-|reasoning-|tool-|finish)/.test(type)) return "ai-sdk";
+  return /^[A-Z]+_[A-Z_]+$/.test(type) ? "ag-ui" : "raw";
+}
+
+/**
+ * The error of a reader that got another format.
+ * @param {string} reader
+ * @param {any} data
+ */
+export function wrongFormat(reader, data) {
+  const format = formatOf(data);
+  return new UnknownSource(`${reader} does not read the format ${format}; ${READERS[format]} does`);
+}
+
+/**
+ * An error that the server reports.
+ * @param {{[field: string]: any}} error
+ */
+export function serverError({ code, message, path, offset, line, column }) {
+  const place = typeof path === "string" ? parsePath(path) : undefined;
+  return new SourceFailed(String(message), { code: String(code), path: place, offset, line, column });
+}
+
+/**
+ * The value of the wire, with what is complete in it.
+ * @param {Receiver} receiver
+ */
+export function receivedState(receiver) {
+  const now = receiver.copy();
+  const isComplete = (/** @type {Path | string} */ path = []) =>
+    now.isComplete(toPointer(typeof path === "string" ? parsePath(path) : path));
+  return { value: receiver.value, complete: receiver.ended, openPath: null, isComplete };
+}

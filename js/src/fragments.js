@@ -1,0 +1,436 @@
+/**
+ * Fragments: addressed changes of a document, from text, over the wire, and back to a value.
+ *
+ * `Parser` turns text into fragments and `Rebuilder` turns them back into the value. A fragment travels as
+ * `{"path": "root.a", "kind": "PartialString", "textValue": "x"}`. The public generator of such fragments
+ * writes a dialect of its own, which `Rebuilder` recognises: kinds in camelCase, payloads as source text
+ * with quotes and escapes, partial texts that are provisional, wrong paths below nested containers, and a
+ * JsonComplete that may come early.
+ */
+
+import { GrowingValue, ValueBuilder } from "./build/builder.js";
+import { FragmentError, InvalidJSON, LimitExceeded } from "./errors.js";
+import { Frame, Machine, pathOf } from "./parse/machine.js";
+import { isObject } from "./parse/values.js";
+import { formatPath, parsePath } from "./paths.js";
+
+/** @import { Cut, ParserOptions } from "./parse/machine.js" */
+/** @import { Path } from "./paths.js" */
+/**
+ * @typedef {"StartObject" | "EndObject" | "StartArray" | "EndArray" | "Key" | "StartString"
+ *   | "PartialString" | "CompleteString" | "CompleteNumber" | "CompleteBoolean" | "CompleteNull"
+ *   | "JsonComplete"} Kind
+ */
+/**
+ * A fragment on the wire; the public generator writes the kind in camelCase.
+ * @typedef {{path: string, kind: Kind | Uncapitalize<Kind>, textValue?: string, value?: unknown}} WireFragment
+ */
+
+// The kinds that a value begins with, and all others.
+const STARTS = ["StartObject", "StartArray", "StartString", "CompleteNumber", "CompleteBoolean", "CompleteNull"];
+const OTHERS = ["EndObject", "EndArray", "Key", "PartialString", "CompleteString", "JsonComplete"];
+// The types of what they carry.
+const TYPES = { PartialString: "string", Key: "string", CompleteString: "string", CompleteBoolean: "boolean" };
+// RFC 8259 section 6.
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/**
+ * One change: its kind, where it happened, and what it carries. Treat it as read-only.
+ *
+ * `text` is the decoded new text of a PartialString or the source text of a number, `value` the key or the
+ * complete value, `offset` the character at which its token began.
+ */
+export class Fragment {
+  /**
+   * @param {Kind} kind
+   * @param {Path} path
+   * @param {string} [text]
+   * @param {any} [value]
+   * @param {number} [offset]
+   */
+  constructor(kind, path, text, value, offset) {
+    this.kind = kind;
+    this.path = path;
+    this.text = text;
+    this.value = value;
+    this.offset = offset;
+  }
+
+  /** The path as text: `root.users[0]`. */
+  get pathText() {
+    return formatPath(this.path);
+  }
+
+  /**
+   * The fragment on the wire. A number that no double holds travels as text.
+   * @returns {WireFragment}
+   */
+  toJSON() {
+    const { kind, text, value } = this;
+    const isLost = kind === "CompleteNumber" && text !== undefined && !isDouble(text);
+    /** @type {WireFragment} */
+    const wire = { path: this.pathText, kind };
+    if (text !== undefined) wire.textValue = text;
+    if (value != null && !isLost) wire.value = value;
+    return wire;
+  }
+}
+
+/** True if a double holds the number with this text. @param {string} text */
+function isDouble(text) {
+  const number = Number(text);
+  return Number.isFinite(number) && (/[.eE]/.test(text) || BigInt(text) === BigInt(number));
+}
+
+// ---- reading the wire form ----
+
+/** True for a wire object that can only be the public generator's, which has `textValue` with every kind. @param {any} item */
+export function isForeign(item) {
+  const { kind, textValue, value } = item instanceof Fragment ? {} : Object(item);
+  if (typeof kind !== "string" || /^[a-z]/.test(kind)) return typeof kind === "string";
+  if (textValue === undefined || kind === "PartialString") return false;
+  return kind !== "CompleteNumber" || value === textValue;
+}
+
+/**
+ * @param {any} item
+ * @param {boolean} foreign
+ * @returns {Fragment}
+ */
+function readFragment(item, foreign) {
+  if (item instanceof Fragment) return checked(item.kind, item.path, item.text, item.value);
+  if (!isObject(item)) throw new FragmentError(`a fragment is a JSON object, not ${shown(item)}`);
+  const name = typeof item.kind === "string" ? item.kind : "";
+  const kind = /** @type {Kind} */ (name.slice(0, 1).toUpperCase() + name.slice(1));
+  if (!STARTS.includes(kind) && !OTHERS.includes(kind)) throw new FragmentError(`not a kind of fragment: ${shown(item.kind)}`);
+  const text = item.textValue ?? undefined;
+  const value = item.value ?? undefined;
+  if (foreign) return readForeign(kind, text ?? value);
+  return checked(kind, readPath(item.path), text, value);
+}
+
+/** @param {any} text */
+function readPath(text) {
+  try {
+    return parsePath(text);
+  } catch (error) {
+    throw new FragmentError(/** @type {Error} */ (error).message);
+  }
+}
+
+/**
+ * Read the public generator's payload: source text, in which control characters may be raw.
+ * @param {Kind} kind
+ * @param {any} text
+ */
+function readForeign(kind, text) {
+  if (kind === "PartialString" || !(kind === "CompleteNumber" || kind in TYPES)) return checked(kind, [], text, undefined);
+  if (typeof text !== "string") return checked(kind, [], undefined, text);
+  let value;
+  try {
+    value = JSON.parse(text.trim().replace(/\\[^]|[\x00-\x1f]/g, escaped));
+  } catch {
+    throw new FragmentError(`the source text of a ${kind} is not ${shown(text)}`);
+  }
+  return checked(kind, [], kind === "CompleteNumber" ? text : undefined, value);
+}
+
+/** @param {string} sequence an escape, which stays, or a control character */
+function escaped(sequence) {
+  return sequence[0] === "\\" ? sequence : JSON.stringify(sequence).slice(1, -1);
+}
+
+/**
+ * A fragment whose payload has the type that its kind asks for.
+ * @param {Kind} kind
+ * @param {Path} path
+ * @param {any} text
+ * @param {any} value
+ */
+function checked(kind, path, text, value) {
+  if (kind === "CompleteNumber") return new Fragment(kind, path, text, readNumber(text, value));
+  const type = kind === "PartialString" ? typeof text : typeof value;
+  const wanted = /** @type {{[kind: string]: string}} */ (TYPES)[kind];
+  const isOpen = kind === "CompleteString" && value === undefined;
+  if (wanted !== undefined && type !== wanted && !isOpen) {
+    throw new FragmentError(`a ${kind} does not carry text ${shown(text)} and value ${shown(value)}`);
+  }
+  if (kind === "PartialString") return new Fragment(kind, path, text);
+  return new Fragment(kind, path, undefined, wanted ? value : kind === "CompleteNull" ? null : undefined);
+}
+
+/**
+ * The number a fragment carries, read from its source text where that was sent.
+ * @param {any} text
+ * @param {any} value
+ */
+function readNumber(text, value) {
+  if (text === undefined) {
+    if (Number.isFinite(value)) return value;
+    throw new FragmentError(`a CompleteNumber does not carry ${shown(value)}`);
+  }
+  if (typeof text !== "string" || !NUMBER.test(text)) {
+    throw new FragmentError(`not the text of a number: ${shown(text)}`);
+  }
+  const number = Number(text);
+  if (value !== undefined && value !== number) throw new FragmentError(`the number ${text} is not ${shown(value)}`);
+  return number;
+}
+
+/** A value for a message. @param {unknown} value */
+function shown(value) {
+  const isText = typeof value === "string" || typeof value === "object";
+  const text = isText ? JSON.stringify(value) : String(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+// ---- text → fragments ----
+
+/** Notes a fragment for each event. */
+export class FragmentSink {
+  /** @type {Frame | null} */
+  frame = null;
+  /** @type {Fragment[]} */
+  #fragments = [];
+  // The path, offset and text of the open string.
+  /** @type {Path} */
+  #path = [];
+  #offset = 0;
+  #text = "";
+
+  /** @param {number} offset */
+  startObject(offset) {
+    this.#note("StartObject", pathOf(this.frame?.parent), offset);
+  }
+
+  /** @param {number} offset */
+  startArray(offset) {
+    this.#note("StartArray", pathOf(this.frame?.parent), offset);
+  }
+
+  /** @param {number} offset */
+  endContainer(offset) {
+    this.#note(this.frame?.isObject ? "EndObject" : "EndArray", pathOf(this.frame?.parent), offset);
+  }
+
+  /**
+   * @param {string} key
+   * @param {number} offset
+   */
+  key(key, offset) {
+    this.#note("Key", pathOf(this.frame?.parent), offset, undefined, key);
+  }
+
+  /** @param {number} offset */
+  startString(offset) {
+    this.#path = pathOf(this.frame);
+    this.#offset = offset;
+    this.#text = "";
+    this.#note("StartString", this.#path, offset);
+  }
+
+  /** @param {string} run */
+  text(run) {
+    this.#text += run;
+    this.#note("PartialString", this.#path, this.#offset, run);
+  }
+
+  endString() {
+    this.#note("CompleteString", this.#path, this.#offset, undefined, this.#text);
+  }
+
+  /**
+   * @param {any} value
+   * @param {string | undefined} text
+   * @param {number} offset
+   */
+  scalar(value, text, offset) {
+    const kind = text !== undefined ? "CompleteNumber" : value === null ? "CompleteNull" : "CompleteBoolean";
+    this.#note(kind, pathOf(this.frame), offset, text, value);
+  }
+
+  /** @param {number} offset */
+  endDocument(offset) {
+    this.#note("JsonComplete", [], offset);
+  }
+
+  /** The fragments since the last call. */
+  take() {
+    const fragments = this.#fragments;
+    this.#fragments = [];
+    return fragments;
+  }
+
+  /**
+   * @param {Kind} kind
+   * @param {Path} path
+   * @param {number} offset
+   * @param {string} [text]
+   * @param {any} [value]
+   */
+  #note(kind, path, offset, text, value) {
+    this.#fragments.push(new Fragment(kind, path, text, value, offset));
+  }
+}
+
+/**
+ * Text → fragments, strict RFC 8259, any cutting.
+ *
+ * `feed` throws `InvalidJSON` at the first character that no continuation can make valid, `flush` throws
+ * `Truncated` when the text stopped early. Either has the `fragments` found before it.
+ */
+export class Parser {
+  #sink = new FragmentSink();
+  #machine;
+
+  /** @param {ParserOptions} [options] */
+  constructor(options) {
+    this.#machine = new Machine(this.#sink, options);
+  }
+
+  /**
+   * The fragments that this piece of text makes certain.
+   * @param {string | ArrayBuffer | ArrayBufferView} piece
+   */
+  feed(piece) {
+    return this.#taken(() => this.#machine.feed(piece));
+  }
+
+  /**
+   * End the text: the last fragments, or `Truncated`. With `cut` the provider says that the answer stopped early.
+   * @param {Cut | null} [cut]
+   */
+  flush(cut = null) {
+    return this.#taken(() => this.#machine.flush(cut));
+  }
+
+  /** @param {() => void} work */
+  #taken(work) {
+    try {
+      work();
+    } catch (error) {
+      if (error instanceof InvalidJSON || error instanceof LimitExceeded) error.fragments = this.#sink.take();
+      throw error;
+    }
+    return this.#sink.take();
+  }
+}
+
+// ---- fragments → value ----
+
+/**
+ * What can come in each state, and how a message says it.
+ * @type {{[state: string]: [kinds: string[], expected: string]}}
+ */
+const EXPECTED = {
+  value: [STARTS, "a value must begin"],
+  key: [["Key", "EndObject"], "a Key or EndObject must come, in"],
+  // Without the value: a repair closed a text that was cut off there.
+  member: [[...STARTS, "EndObject"], "a value must begin, in"],
+  element: [[...STARTS, "EndArray"], "an element or EndArray must come, in"],
+  string: [["PartialString", "CompleteString"], "a string is open:"],
+  end: [["JsonComplete"], "JsonComplete must come"],
+  nothing: [[], "the document is complete"],
+};
+
+/**
+ * Fragments, as objects or from the wire, in any grouping → the value they describe.
+ * @template [T=unknown]
+ * @extends {GrowingValue<T>}
+ */
+export class Rebuilder extends GrowingValue {
+  #builder;
+  /** True if a key has come whose value has not begun. */
+  #hasKey = false;
+  #isForeign = false;
+
+  constructor() {
+    const builder = new ValueBuilder();
+    super(builder);
+    this.#builder = builder;
+  }
+
+  /**
+   * Apply fragments. One that does not fit throws a FragmentError; those before it stay applied.
+   * @param {Iterable<unknown>} fragments
+   */
+  feed(fragments) {
+    if (typeof fragments === "string" || typeof fragments?.[Symbol.iterator] !== "function") {
+      throw new TypeError("feed() takes a list of fragments");
+    }
+    for (const item of fragments) {
+      this.#isForeign ||= isForeign(item);
+      try {
+        this.#apply(readFragment(item, this.#isForeign));
+      } catch (error) {
+        if (error instanceof FragmentError) error.path = this.openPath ?? [];
+        throw error;
+      }
+    }
+  }
+
+  /** @param {Fragment} fragment */
+  #apply({ kind, path, text, value }) {
+    const state = this.#state();
+    if (kind === "JsonComplete" && this.#isForeign && state !== "end") return;
+    this.#check(kind, path, state);
+    const builder = this.#builder;
+    const frame = /** @type {Frame} */ (builder.frame);
+    this.#hasKey = kind === "Key";
+    if (kind === "Key") frame.key = value;
+    else if (kind === "StartString") builder.startString();
+    else if (kind === "PartialString" && text) builder.text(text);
+    else if (kind === "CompleteString") this.#endString(value);
+    else if (kind === "JsonComplete") builder.endDocument();
+    else if (kind.startsWith("Complete")) builder.scalar(value);
+    if (kind === "StartObject" || kind === "StartArray") {
+      builder.frame = new Frame(frame, kind === "StartObject");
+      if (kind === "StartObject") builder.startObject();
+      else builder.startArray();
+    } else if (kind === "EndObject" || kind === "EndArray") {
+      builder.endContainer();
+      builder.frame = frame.parent;
+    }
+    const isEnd = kind.startsWith("Complete") || kind.startsWith("End");
+    if (isEnd && builder.frame?.isObject === false) builder.frame.key = Number(builder.frame.key) + 1;
+  }
+
+  #state() {
+    const { frame, isInString, isDone, live } = this.#builder;
+    if (isInString) return "string";
+    if (frame !== null) return !frame.isObject ? "element" : this.#hasKey ? "member" : "key";
+    return isDone ? "nothing" : live === undefined ? "value" : "end";
+  }
+
+  /**
+   * Throw if a fragment of this kind cannot come now, or not at this path.
+   * @param {Kind} kind
+   * @param {Path} path
+   * @param {string} state
+   */
+  #check(kind, path, state) {
+    const { frame } = this.#builder;
+    const [kinds, expected] = EXPECTED[state];
+    if (!kinds.includes(kind)) {
+      const place = state === "string" ? frame : (frame?.parent ?? null);
+      const where = /[,:]/.test(expected) ? ` ${formatPath(pathOf(place))}` : "";
+      throw new FragmentError(`${kind} cannot come here: ${expected}${where}`);
+    }
+    if (this.#isForeign) return;
+    const next = pathOf(kind === "Key" || kind.startsWith("End") ? frame?.parent : frame);
+    if (path.length === next.length && path.every((step, at) => step === next[at])) return;
+    throw new FragmentError(`${kind} of ${formatPath(path)} does not fit: ${formatPath(next)} is next`);
+  }
+
+  /** @param {string | undefined} value */
+  #endString(value) {
+    const builder = this.#builder;
+    if (value !== undefined && value !== builder.openText) {
+      if (!this.#isForeign) {
+        throw new FragmentError(`CompleteString ${shown(value)} differs from its parts ${shown(builder.openText)}`);
+      }
+      builder.replace(value); // its partial texts were provisional
+    }
+    builder.endString();
+  }
+}

@@ -1,0 +1,92 @@
+/** How the choices of an answer ended, and why one was cut. */
+
+import { MEANINGS } from "./finish.js";
+import { isComplete } from "./statements.js";
+
+/** @import { Cut } from "../parse/machine.js" */
+/** @import { CallDelta, Finish, Reason, Statement, TextStatement } from "./statements.js" */
+
+// How much of a refusal is quoted.
+const QUOTED = 500;
+
+/** Keeps track of how the choices of an answer ended. */
+export class Ending {
+  /** All choices that have come; null: not ended. @type {Map<number, Reason | null>} */
+  #choices = new Map();
+  /** What the model says in those in which it refuses to answer. @type {Map<number, string>} */
+  #refusing = new Map();
+  /** Those that wait for the results of calls. @type {Set<number>} */
+  #calling = new Set();
+  /** What the provider said of the end. @type {Map<number, string>} */
+  #details = new Map();
+
+  /** @param {Statement[]} statements */
+  feed(statements) {
+    for (const one of statements) {
+      if (one.kind === "text" || one.kind === "reasoning" || one.kind === "call") this.#grow(one);
+      else if (one.kind === "begin") for (const its of this.#all()) its.clear();
+      else if (one.kind === "result") this.#calling.clear();
+      else if (one.kind === "finish") this.#finish(one);
+      else if (one.kind === "aggregate") {
+        const isLost = one.calls.some(({ status }) => status === "truncated");
+        this.#finish({ kind: "finish", reason: isLost ? "lost" : null });
+      }
+    }
+  }
+
+  /** How this choice ended; null if it has not. @param {number} choice @returns {Reason | null} */
+  of(choice) {
+    const reason = this.#choices.get(choice) ?? null;
+    if (reason !== "complete") return reason;
+    // Not every provider has words of its own for these.
+    if (this.#refusing.has(choice)) return "refused";
+    return this.#calling.has(choice) ? "calls" : reason;
+  }
+
+  /**
+   * How this choice was cut, once its stream has ended; null if it was not. `ends`: the format of the
+   * stream has an event for the end, without which it is lost.
+   * @param {number} choice
+   * @param {boolean} ends
+   * @returns {Cut | null}
+   */
+  cut(choice, ends) {
+    const known = this.of(choice);
+    const refuses = this.#refusing.has(choice) && (known === null || known === "refused");
+    const reason = refuses ? "refused" : (known ?? (ends ? "lost" : null));
+    if (reason === null || reason === "error" || isComplete(reason)) return null;
+    const detail = (refuses && this.#refusing.get(choice)) || this.#details.get(choice);
+    return { reason, message: detail ? `${MEANINGS[reason]}: ${detail}` : MEANINGS[reason] };
+  }
+
+  #all() {
+    return [this.#choices, this.#refusing, this.#calling, this.#details];
+  }
+
+  /** @param {TextStatement | CallDelta} statement */
+  #grow(statement) {
+    const { choice = 0 } = statement;
+    const ended = (this.#choices.get(choice) ?? null) !== null;
+    // An agent's next response, which nothing else begins.
+    if (ended && (statement.text || statement.kind !== "call")) for (const its of this.#all()) its.delete(choice);
+    if (!this.#choices.has(choice)) this.#choices.set(choice, null);
+    if (statement.kind === "call") {
+      if (statement.name && !statement.hosted) this.#calling.add(choice);
+    } else if (statement.refusal) {
+      this.#refusing.set(choice, ((this.#refusing.get(choice) ?? "") + statement.text).slice(0, QUOTED));
+    }
+  }
+
+  /** @param {Finish} finish */
+  #finish(finish) {
+    const { choice = null, reason = null, detail = null } = finish;
+    const all = this.#choices.size === 0 ? [0] : [...this.#choices.keys()];
+    for (const one of choice === null ? all : [choice]) {
+      const known = this.#choices.get(one) ?? null;
+      // Some end it twice, and give the reason once; an answer that was cut stays so.
+      if (known !== null && !(isComplete(known) && reason !== null)) continue;
+      this.#choices.set(one, reason ?? "complete");
+      if (detail !== null) this.#details.set(one, detail);
+    }
+  }
+}

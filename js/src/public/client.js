@@ -1,2 +1,0 @@
-export { EventsError, LimitError, openEvents, SSEDecoder } from "../client/events.js";
-export { open } from "../client/open.js";

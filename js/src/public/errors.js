@@ -1,1 +1,0 @@
-export { InvalidJSON, JsonrillError, LimitExceeded, StreamClosed, Truncated } from "../errors.js";

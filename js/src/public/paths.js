@@ -1,1 +1,0 @@
-export { formatPath, fromPointer, parsePath, PathError, toPointer } from "../paths.js";

@@ -1,2 +1,0 @@
-export { Rebuilder } from "../build/rebuilder.js";
-export { Fragment, FragmentError } from "../wire/fragments.js";

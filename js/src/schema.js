@@ -1,0 +1,48 @@
+/** Standard Schema: what zod, valibot, arktype and others have in common. */
+
+import { InvalidSchema } from "./errors.js";
+import { formatPath } from "./paths.js";
+
+/**
+ * @typedef {{readonly message: string,
+ *   readonly path?: readonly (PropertyKey | {readonly key: PropertyKey})[] | undefined}} Issue
+ */
+/**
+ * @template T
+ * @typedef {{readonly value: T, readonly issues?: undefined} | {readonly issues: readonly Issue[]}} Result
+ */
+/**
+ * A schema that says what a complete value must be, and may convert it to `T`.
+ * @template [T=any]
+ * @typedef {{readonly "~standard": {readonly version: 1, readonly vendor: string,
+ *   readonly validate: (value: unknown) => Result<T> | Promise<Result<T>>,
+ *   readonly types?: {readonly input: any, readonly output: T} | undefined}}} StandardSchema
+ */
+
+/**
+ * Throw a TypeError for what is not a schema.
+ * @param {any} schema
+ */
+export function checkSchema(schema) {
+  if (schema === undefined || typeof schema?.["~standard"]?.validate === "function") return;
+  throw new TypeError("schema is a Standard Schema, as zod, valibot and arktype make them");
+}
+
+/**
+ * What the schema makes of a complete value; InvalidSchema if it refuses it.
+ * @template T
+ * @param {StandardSchema<T>} schema
+ * @param {unknown} value
+ * @returns {Promise<T>}
+ */
+export async function validated(schema, value) {
+  const result = await schema["~standard"].validate(value);
+  if (result.issues === undefined) return result.value;
+  const { issues } = result;
+  const path = (issues[0]?.path ?? []).map((step) => {
+    const key = typeof step === "object" ? step.key : step;
+    return typeof key === "number" ? key : String(key);
+  });
+  const message = `${issues[0]?.message ?? "the schema refuses the value"}, in ${formatPath(path)}`;
+  throw Object.assign(new InvalidSchema(message, path, issues), { value });
+}

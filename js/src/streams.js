@@ -1,0 +1,361 @@
+/**
+ * The functions that read text: `values`, `states`, `fields`, `text`, `select`, `fragments`, `partial`.
+ *
+ * A provider's stream becomes text with `content`: `values(content(stream))`.
+ */
+
+import { LIMITS } from "./constants.js";
+import { ValueBuilder } from "./build/builder.js";
+import { Document } from "./build/document.js";
+import { drive, isPiece } from "./driver.js";
+import { FieldNotFound, InvalidJSON, JsonrillError, Truncated, UnknownSource, quoted } from "./errors.js";
+import { FragmentSink } from "./fragments.js";
+import { Machine } from "./parse/machine.js";
+import { isComplete } from "./paths.js";
+import { checkSchema, validated } from "./schema.js";
+import { Selection, StringSink } from "./selection.js";
+
+/** @import { DeepPartial } from "./build/builder.js" */
+/** @import { Source } from "./driver.js" */
+/** @import { Fragment } from "./fragments.js" */
+/** @import { Cut, ParserOptions } from "./parse/machine.js" */
+/** @import { Path } from "./paths.js" */
+/** @import { StandardSchema } from "./schema.js" */
+/**
+ * `signal`: when it is aborted, the source is closed at once and its reason is thrown.
+ * @typedef {ParserOptions & {signal?: AbortSignal}} TextOptions
+ */
+/**
+ * `schema`: what the complete value must be. `every`: the milliseconds between two values, 16 by default; 0 yields
+ * after each piece. `live`: yield the growing object itself, without copies, after each piece.
+ * @template T
+ * @typedef {TextOptions & {schema?: StandardSchema<T>, every?: number, live?: boolean}} ValuesOptions
+ */
+/**
+ * `openPath`: the path of the value that still grows; null if none does. `isComplete(path)`: true if there is a
+ * value at the path (without one: at the root), and it is complete.
+ * @typedef {{readonly openPath: Path | null, readonly isComplete: (path?: Path | string) => boolean}} Progress
+ */
+/**
+ * `value` is what is known so far; once `complete` it is a `T`.
+ * @template T
+ * @typedef {Progress & ({readonly complete: true, readonly value: T}
+ *   | {readonly complete: false, readonly value: DeepPartial<T>})} State
+ */
+
+// One frame of a screen.
+const FRAME = 16;
+const BLANK = /^[\ufeff \t\r\n]*/;
+// How many characters of the text a message quotes.
+const QUOTED = 60;
+
+/** Reads text with a machine. */
+class TextStage {
+  /** @type {unknown} */
+  error = null;
+  isDone = false;
+  #machine;
+  #take;
+  #end;
+  #builder;
+  #head = "";
+
+  /**
+   * `take` returns what is new, `end` what comes after that if there is no error.
+   * @param {{feed(piece: any): void, flush(cut: Cut | null): void}} machine
+   * @param {{take: () => any[], end?: () => any[] | Promise<any[]>, builder?: ValueBuilder}} how
+   */
+  constructor(machine, { take, end = () => [], builder }) {
+    this.#machine = machine;
+    this.#take = take;
+    this.#end = end;
+    this.#builder = builder;
+  }
+
+  /** @param {string} media */
+  begin(media) {
+    if (/^text\/event-stream\b/i.test(media)) throw notText("is an event stream");
+  }
+
+  /** @param {any} piece */
+  feed(piece) {
+    if (!isPiece(piece)) throw notText(`yields ${described(piece)}`);
+    if (this.#head.length < QUOTED) this.#head += typeof piece === "string" ? piece : new TextDecoder().decode(piece);
+    try {
+      this.#machine.feed(piece);
+    } catch (error) {
+      this.#fail(error);
+    }
+    return this.#take();
+  }
+
+  /** @param {Cut | null} cut */
+  flush(cut) {
+    try {
+      this.#machine.flush(cut);
+    } catch (error) {
+      this.#fail(error);
+    }
+    const items = this.#take();
+    if (this.error !== null) return items;
+    const last = this.#end();
+    return last instanceof Promise ? last.then((late) => [...items, ...late]) : [...items, ...last];
+  }
+
+  /** @param {unknown} error */
+  #fail(error) {
+    if (!(error instanceof JsonrillError)) throw error;
+    if (error instanceof InvalidJSON && !error.path?.length) explain(error, this.#head);
+    error.value = this.#builder?.value;
+    this.error = error;
+  }
+}
+
+/** @param {string} fact */
+function notText(fact) {
+  const remedy = "read a provider's stream with values(content(stream)), and a jsonrill server's with open(url)";
+  return new UnknownSource(`the source ${fact}, not text: ${remedy}`);
+}
+
+/** @param {any} element */
+function described(element) {
+  const keys = Object.keys(Object(element)).slice(0, 6);
+  return `a ${element?.constructor?.name ?? typeof element}${keys.length === 0 ? "" : ` with ${keys.join(", ")}`}`;
+}
+
+/**
+ * Say what a text is instead of JSON, if it is wrong from its beginning.
+ * @param {InvalidJSON} error
+ * @param {string} head
+ */
+function explain(error, head) {
+  const text = head.replace(BLANK, "");
+  const isBlank = text === "" && error.expected === "a value";
+  if (isBlank && error instanceof Truncated) {
+    error.message = error.reason === "ended" ? "the text is empty" : `${error.message.split("; expected")[0]}: there is no text`;
+  }
+  if ((error.offset ?? 0) > head.length - text.length || error instanceof Truncated) return;
+  const shown = quoted(text.slice(0, QUOTED).trim().replace(/\s+/g, " "));
+  if (/^<(?:!doctype|html|head|body|\?xml)\b/i.test(text)) error.message = `this is an HTML page, not JSON: ${shown}`;
+  else if (text.startsWith("```")) error.message = `the JSON is in a code fence: ${shown}`;
+  else if (/^[\p{L}#*>_]/u.test(text)) error.message = `the answer is text, not JSON: ${shown}`;
+}
+
+/** The value that a schema made of the complete one. */
+class Validated {
+  /** @param {any} value */
+  constructor(value) {
+    this.value = this.live = value;
+  }
+
+  isDone = true;
+  openPath = null;
+}
+
+/**
+ * The growing value as `show` shows it. `withEnd`: also when nothing is new but that it is complete.
+ * @param {Source} source
+ * @param {(growing: ValueBuilder | Validated) => any} show
+ * @param {ValuesOptions<any>} options
+ * @param {boolean} [withEnd]
+ */
+function grown(source, show, { schema, live = false, every = live ? 0 : FRAME, signal, ...parsing }, withEnd = false) {
+  checkSchema(schema);
+  const builder = new ValueBuilder();
+  let seen = 0;
+  const take = () => {
+    const now = builder.version + Number(withEnd && builder.isDone);
+    if (now === seen) return [];
+    seen = now;
+    return [builder];
+  };
+  const end = schema && (async () => [new Validated(await validated(schema, builder.value))]);
+  const stage = new TextStage(new Machine(builder, parsing), { take, end, builder });
+  return drive(source, stage, { signal, every, show });
+}
+
+/**
+ * The value as it grows, safe to keep: what does not change is the same object in the next value. With a schema,
+ * the last one is what the schema makes of it.
+ * @template [T=unknown]
+ * @param {Source} source
+ * @param {ValuesOptions<T>} [options]
+ * @returns {AsyncGenerator<DeepPartial<T>, void, undefined>}
+ */
+export function values(source, options = {}) {
+  const { live } = options;
+  return grown(source, (growing) => (live ? growing.live : growing.value), options);
+}
+
+/**
+ * The same as states: each value with what is complete in it.
+ * @template [T=unknown]
+ * @param {Source} source
+ * @param {ValuesOptions<T>} [options]
+ * @returns {AsyncGenerator<State<T>, void, undefined>}
+ */
+export function states(source, options = {}) {
+  const { live, schema } = options;
+  const show = (/** @type {ValueBuilder | Validated} */ growing) => {
+    const value = live ? growing.live : growing.value;
+    const complete = growing.isDone && (schema === undefined || growing instanceof Validated);
+    return { value, complete, ...progress(value, growing.openPath) };
+  };
+  return grown(source, show, options, true);
+}
+
+/**
+ * @param {any} value
+ * @param {Path | null} openPath
+ * @returns {Progress}
+ */
+export function progress(value, openPath) {
+  return { openPath, isComplete: (path = []) => isComplete(value, path, openPath) };
+}
+
+/**
+ * Name and value of a field of `T`.
+ * @template T
+ * @typedef {unknown extends T ? [string, unknown] : {[K in keyof T & string]-?: [K, Exclude<T[K], undefined>]}[keyof T & string]} Field
+ */
+
+/** The growing value, which notes the fields that became complete. */
+class FieldBuilder extends ValueBuilder {
+  /** @type {[string, any][]} */
+  completed = [];
+
+  endContainer() {
+    super.endContainer();
+    this.#note(this.frame?.parent);
+  }
+
+  endString() {
+    super.endString();
+    this.#note(this.frame);
+  }
+
+  /** @param {any} value */
+  scalar(value) {
+    super.scalar(value);
+    this.#note(this.frame);
+  }
+
+  /** @param {import("./parse/machine.js").Frame | null | undefined} frame */
+  #note(frame) {
+    if (frame?.depth !== 1 || !frame.isObject) return;
+    this.completed.push([String(frame.key), frame.container[frame.key]]);
+  }
+}
+
+/**
+ * Name and value of each top-level field when it is complete; one that comes twice is yielded again. With a
+ * schema, the complete value is validated at the end.
+ * @template [T=unknown]
+ * @param {Source} source
+ * @param {TextOptions & {schema?: StandardSchema<T>}} [options]
+ * @returns {AsyncGenerator<Field<T>, void, undefined>}
+ */
+export function fields(source, { schema, signal, ...parsing } = {}) {
+  checkSchema(schema);
+  const builder = new FieldBuilder();
+  const take = () => builder.completed.splice(0);
+  const end = () => {
+    if (builder.live === null || typeof builder.live !== "object" || Array.isArray(builder.live)) {
+      throw new FieldNotFound("the value has no fields: it is not an object", "root");
+    }
+    return schema ? validated(schema, builder.value).then(() => []) : [];
+  };
+  return drive(source, new TextStage(new Machine(builder, parsing), { take, end, builder }), { signal });
+}
+
+/**
+ * The text of one string as it grows: joined, the pieces are the field. When it is complete, the source is
+ * closed, unless `readAll`. FieldNotFound at the end if it never came or is not a string.
+ * @param {Source} source
+ * @param {string} field a path: `"answer"`, `"steps[0].title"`
+ * @param {TextOptions & {readAll?: boolean}} [options]
+ * @returns {AsyncGenerator<string, void, undefined>}
+ */
+export function text(source, field, { readAll = false, signal, ...parsing } = {}) {
+  const sink = new StringSink(field);
+  const take = () => {
+    if (sink.isComplete && !readAll) {
+      stage.isDone = true;
+      stage.error = null; // whatever is wrong behind it
+    }
+    return sink.take();
+  };
+  const end = () => {
+    sink.check();
+    return [];
+  };
+  const stage = new TextStage(new Machine(sink, parsing), { take, end });
+  return drive(source, stage, { signal });
+}
+
+/**
+ * Each value at a path when it is complete; nothing else is kept. `"results"` and `"results[*]"` mean the elements
+ * of that array. `limits.text` counts for each value, and a schema validates each.
+ * @template [T=unknown]
+ * @param {Source} source
+ * @param {string} field
+ * @param {TextOptions & {schema?: StandardSchema<T>}} [options]
+ * @returns {AsyncGenerator<T, void, undefined>}
+ */
+export function select(source, field, { schema, signal, limits, ...parsing } = {}) {
+  checkSchema(schema);
+  const selection = new Selection(field, limits?.text ?? LIMITS.text);
+  const machine = new Machine(selection, { ...parsing, limits: { ...limits, text: Infinity } });
+  const sized = {
+    feed(/** @type {any} */ piece) {
+      machine.feed(piece);
+      selection.checkSize(machine.offset);
+    },
+    flush: (/** @type {Cut | null} */ cut) => machine.flush(cut),
+  };
+  const take = () => selection.take();
+  const end = () => {
+    selection.check();
+    return [];
+  };
+  const stage = new TextStage(sized, { take, end });
+  const selected = drive(source, stage, { signal });
+  return schema ? validatedEach(selected, schema) : selected;
+}
+
+/**
+ * @param {AsyncGenerator<any, void, undefined>} items
+ * @param {StandardSchema<any>} schema
+ */
+async function* validatedEach(items, schema) {
+  for await (const item of items) yield await validated(schema, item);
+}
+
+/**
+ * The fragments of a text, each as soon as it is certain.
+ * @param {Source} source
+ * @param {TextOptions} [options]
+ * @returns {AsyncGenerator<Fragment, void, undefined>}
+ */
+export function fragments(source, { signal, ...parsing } = {}) {
+  const sink = new FragmentSink();
+  return drive(source, new TextStage(new Machine(sink, parsing), { take: () => sink.take() }), { signal });
+}
+
+/**
+ * The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON.
+ * @template [T=unknown]
+ * @param {string | ArrayBuffer | ArrayBufferView} text
+ * @param {ParserOptions} [options]
+ * @returns {DeepPartial<T> | undefined} undefined: no value yet
+ */
+export function partial(text, options) {
+  const document = /** @type {Document<T>} */ (new Document(options));
+  document.feed(text);
+  try {
+    document.flush();
+  } catch (error) {
+    if (!(error instanceof Truncated)) throw error;
+  }
+  return document.value;
+}
