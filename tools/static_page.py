@@ -13,7 +13,7 @@ from typing import Final
 
 import page_bundle
 
-from jsonrill_server.access.guard import CSP
+from jsonrill_server.access import CSP
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 

@@ -64,7 +64,9 @@ setup(
     version=version(),
     install_requires=[
         f"jsonrill[pydantic,jsonschema,cli]=={version()}",
-        "starlette>=0.37.2",
+        "fastapi>=0.115",
+        "prometheus-client>=0.20",
+        "pydantic-settings>=2.6",
         "uvicorn[standard]>=0.30",
     ],
 )

@@ -16,18 +16,18 @@ from typing import Any
 import httpx2
 import uvicorn
 
-from jsonrill_server import Config, create_app
+from jsonrill_server import Settings, create_app
 from support import PYTHONPATH, SLACK
 from support.processes import free_port
 
 
-def asked(method: str, url: str, config: Config | None = None, **more: Any) -> httpx2.Response:
+def asked(method: str, url: str, settings: Settings | None = None, **more: Any) -> httpx2.Response:
     async def work() -> httpx2.Response:
-        app = create_app(config or Config(access_log=False))
+        app = create_app(settings or Settings(access_log=False))
         transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             answer = await http.request(method, url, **more)
-        await app.state.hub.close()
+        await app.state.server.runs.close()
         return answer
 
     return asyncio.run(work())

@@ -33,7 +33,7 @@ _SERVE = (
 )
 SERVE = ("-c", _SERVE)
 # The same with models of the demo that answer at once, not at the pace of real ones.
-FAST_DEMO = ("-c", f"import jsonrill_server.demo.answering as it; it.PACE = 0.0005; {_SERVE}")
+FAST_DEMO = ("-c", f"import jsonrill_server.demo as it; it.PACE = 0.0005; {_SERVE}")
 
 
 class Server:

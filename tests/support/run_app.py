@@ -1,7 +1,7 @@
 """An application with runs of its own, for tests that kill it: `uvicorn support.run_app:app`.
 
 `POST /runs/{key}` starts a run that counts, `GET /runs/{key}` reads it in any format. The settings
-are in the environment: STORE, LEASE, and RESUME if lost runs are gone on with.
+are in the environment: STORE, LEASE, and RESUME if other processes continue lost runs.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from jsonrill_server import Runs
-from jsonrill_server.store import StoreUnavailable
+from jsonrill_server import Run, Runs, StoreUnavailable
 
 
 def events(key: str, count: int) -> list[Any]:
@@ -55,15 +54,16 @@ async def paced(key: str, count: int, pause: float, first: int = 0) -> AsyncIter
         await asyncio.sleep(pause)
 
 
-def resume(key: str, first: int) -> AsyncIterator[Any]:
-    _, count, pause, _ = key.split("-")
-    return paced(key, int(count), float(pause), first)
+def count(run: Run) -> AsyncIterator[Any]:
+    """What the run yields after what is logged."""
+    _, size, pause, _ = run.key.split("-")
+    return paced(run.key, int(size), float(pause), len(run.events))
 
 
 runs = Runs(
     os.environ.get("STORE", "memory:"),
     lease=float(os.environ.get("LEASE", "1")),
-    resume=resume if os.environ.get("RESUME") else None,
+    sources={"count": count},
     grace=1,
     retry=200,
 )
@@ -72,12 +72,16 @@ runs = Runs(
 async def start(request: Request) -> Response:
     """The key says what is counted: run-COUNT-PAUSE-NUMBER."""
     key = request.path_params["key"]
-    return JSONResponse({"started": await runs.start(key, lambda: resume(key, 0), replace=False)})
+    _, size, pause, _ = key.split("-")
+    source: Any = "count"
+    if not os.environ.get("RESUME"):
+        source = lambda: paced(key, int(size), float(pause))  # noqa: E731
+    return JSONResponse({"started": await runs.start(key, source, replace=False)})
 
 
 async def read(request: Request) -> Response:
     options: dict[str, Any] = {"send": "delta"} if "delta" in request.query_params else {}
-    format = request.query_params.get("format", "raw")
+    format: Any = request.query_params.get("format", "raw")
     response: Response = runs.response(
         request, request.path_params["key"], format=format, replay=True, **options
     )

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx2
 
-from jsonrill_server.runs.options import FORMATS
+from jsonrill_server.options import FORMATS
 from support.apps import App
 from support.processes import Events
 from support.run_app import events as logged

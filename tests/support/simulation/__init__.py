@@ -1,23 +1,10 @@
-"""Runs, stores and readers in simulated time: one process, one seed, every schedule repeatable."""
+"""Runs in simulated time: a seed chooses what is written, who reads it, and what fails and when.
 
-from .loop import SimulatedLoop
-from .schedules import (
-    Schedule,
-    Violation,
-    in_simulated_time,
-    seeded,
-    shrunk,
-    simulate,
-    with_simulated_store,
-)
+`simulate(seed)` raises `Violation` if a reader does not get each event once, in order, and an end
+that is true, or if `on_end` is not called. `python -m support.simulation FIRST COUNT` runs many.
+"""
 
-__all__ = [
-    "Schedule",
-    "SimulatedLoop",
-    "Violation",
-    "in_simulated_time",
-    "seeded",
-    "shrunk",
-    "simulate",
-    "with_simulated_store",
-]
+from .loop import Stuck
+from .world import Violation, World, simulate
+
+__all__ = ["Stuck", "Violation", "World", "simulate"]

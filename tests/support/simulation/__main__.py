@@ -1,29 +1,19 @@
-"""`python -m support.simulation NUMBER`: repeat a schedule, and print its smallest form."""
+"""`python -m support.simulation FIRST COUNT`: simulate many schedules, and print what is wrong."""
 
 from __future__ import annotations
 
 import sys
+import time
 
-from . import Schedule, Violation, seeded, shrunk, simulate
+from . import Stuck, Violation, simulate
 
-
-def _broken(schedule: Schedule) -> str:
-    """What kind of promise a schedule breaks."""
+first, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+begun, violations = time.monotonic(), 0
+for seed in range(first, first + count):
     try:
-        simulate(schedule)
-    except Violation as violation:
-        return str(violation).partition(": ")[2][:20]
-    return ""
-
-
-def main() -> None:
-    schedule = seeded(int(sys.argv[1]))
-    kind = _broken(schedule)
-    if not kind:
-        sys.exit("every promise holds")
-    smallest = shrunk(schedule, lambda one: _broken(one) == kind)
-    print(smallest)
-    simulate(smallest)
-
-
-main()
+        simulate(seed)
+    except (Violation, Stuck) as error:
+        violations += 1
+        print(f"{seed}: {type(error).__name__}: {error}", flush=True)
+print(f"{count} schedules, {violations} violations, {time.monotonic() - begun:.0f} s")
+sys.exit(violations > 0)

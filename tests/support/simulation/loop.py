@@ -4,8 +4,7 @@ A task belongs to a process of the simulation, by a context variable that tasks 
 can be killed between any two of its awaits (nothing of it ever runs again, not even `finally`), and
 halted for a while (what it should do meanwhile is done later).
 
-It is not built on asyncio's own loop: a schedule is some hundred steps, and most of its time would
-be that loop's.
+It does not use asyncio's own loop, which would take most of the time of a schedule.
 """
 
 from __future__ import annotations
@@ -48,8 +47,7 @@ class Handle:
 
 
 class Process:
-    """What is ready in a process, in order; and its clock: how much faster than that of the world
-    it is, and what it showed when time began."""
+    """What is ready in a process, in order, and its clock: its rate, and its time at the start."""
 
     __slots__ = ("dead", "halted", "name", "rate", "ready", "start")
 
@@ -73,7 +71,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
     do not wait for each other.
     """
 
-    # Asked for each future and task: as cheap as can be.
+    # Called for each future and task.
     get_debug = bool  # type: ignore[assignment]
 
     def __init__(self, seed: int) -> None:
@@ -124,13 +122,13 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
                 yield process, task
 
     def bury(self) -> None:
-        """End what never ended, at the end of the simulation and without a word."""
+        """Close the tasks that never ended, at the end of the simulation."""
         for _, task in self._living():
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             with suppress(BaseException):
                 task.get_coro().close()  # type: ignore[union-attr]
 
-    # ---- what asyncio asks of a loop ----
+    # ---- the interface of an event loop ----
 
     def create_task(
         self, coro: Any, *, name: object = None, context: Context | None = None
@@ -173,7 +171,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return self.call_later(when - self.time(), callback, *args, context=context)
 
     def deliver(self, delay: float, callback: Callable[..., Any], *args: Any) -> None:
-        """Call something that belongs to no process and takes no step: what a network does."""
+        """Call something that belongs to no process and takes no step, such as a network."""
         self._count += 1
         handle = Handle(callback, args, NOBODY)
         heappush(self._timers, (self.now + delay, self._count, handle))
@@ -181,7 +179,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
     def run_in_executor(  # type: ignore[override]
         self, executor: Any, func: Callable[..., Any], *args: Any
     ) -> Any:
-        """What others do in a thread is done at once; who waits for it learns of it later."""
+        """Call a function at once, though other loops call it in a thread."""
         future = self.create_future()
         try:
             future.set_result(func(*args))
@@ -228,8 +226,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return done.result()
 
     def _make_ready(self) -> None:
-        """Put what one step has made ready behind what was: in the order of its tasks. Sets, of
-        which it may have taken them, have another order each time."""
+        """Queue what one step has made ready, in the order of its tasks: sets have no order."""
         new = self._new
         if len(new) > 1:
             new.sort(key=_number)
@@ -249,7 +246,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
             handle = heappop(self._timers)[2]
             if handle.is_cancelled:
                 continue
-            # The end of a sleep only makes its task ready, which takes no step of its own.
+            # The end of a sleep only makes its task ready, which is not a step.
             if handle.context is NOBODY or handle.callback is _set_result_unless_cancelled:
                 handle.callback(*handle.args)
             else:
@@ -283,15 +280,15 @@ def run(seed: int, main: Callable[[SimulatedLoop], Any]) -> Any:
 
 @contextmanager
 def _alone(loop: SimulatedLoop) -> Iterator[None]:
-    """Make a loop the running one of this thread, and nothing else happen meanwhile."""
+    """Make a loop the running one of this thread, and let nothing else happen meanwhile."""
     hooks, level = sys.get_asyncgen_hooks(), logging.root.manager.disable
     outer = asyncio._get_running_loop()
-    # What is collected runs code: at the end, and not whenever there is much of it.
+    # Garbage collection runs code, so it has to wait for the end.
     gc.disable()
-    logging.disable(logging.CRITICAL)  # what fails here fails on purpose
+    logging.disable(logging.CRITICAL)  # failures are on purpose
     sys.set_asyncgen_hooks(firstiter=None, finalizer=loop._buried.append)
     asyncio._set_running_loop(loop)
-    # A set of all tasks, in Python and for all loops, is not for thousands of tasks a second.
+    # The set of all tasks is too slow for thousands of tasks per second.
     everything = asyncio.tasks._all_tasks  # type: ignore[attr-defined]
     everything.add = bool
     try:

@@ -6,7 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from jsonrill_server.demo.models import models
+from jsonrill_server.demo import models
 from support import hard, need_command
 from support.processes import Server
 

@@ -1,0 +1,249 @@
+"""Who may call: tokens and their owners, hosts, origins; and one line in the log per request."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import json
+import logging
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .settings import Settings
+
+CSP: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS: Final = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+SAFE: Final = ("GET", "HEAD", "OPTIONS")
+METHODS: Final = (*SAFE, "POST", "PUT", "PATCH", "DELETE")
+PROBES: Final = ("/livez", "/readyz", "/metrics")
+CLIENT_GONE: Final = 499
+request_id: ContextVar[str] = ContextVar("jsonrill_request_id", default="")
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+access = logging.getLogger("jsonrill_server.access")
+log = logging.getLogger("jsonrill_server")
+
+
+class Json(Response):
+    """JSON in ASCII: a lone surrogate has no UTF-8 form."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, separators=(",", ":")).encode("ascii")
+
+
+class Problem(Exception):
+    """An error response."""
+
+    def __init__(
+        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.headers = headers
+
+    def response(self) -> Response:
+        body = {"error": {"code": self.code, "message": str(self)}}
+        return Json(body, self.status, self.headers)
+
+
+class Tokens:
+    """The valid tokens; their file is read again when it changes."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._owners = settings.owners()
+        self._is_guarded = bool(settings.tokens or settings.tokens_file)
+        if settings.tokens_file and not self._owners:
+            raise ValueError("the file of tokens is empty")
+        self._seen = self._state()
+        self._due = 0.0
+
+    def owner(self, request: Request) -> str:
+        """Return the owner of the request's token; 401 without a valid one."""
+        owner = self.find(token_of(request))
+        if owner is None:
+            headers = {"www-authenticate": 'Bearer realm="jsonrill"'}
+            raise Problem(401, "TOKEN", "a bearer token is needed", headers)
+        return owner
+
+    def find(self, token: str) -> str | None:
+        """Return the owner of a token; of any token if the server has none."""
+        if not self._is_guarded:
+            return ""
+        self._refresh()
+        found = None
+        for known, owner in self._owners.items():
+            # Every token is compared, each in constant time.
+            if hmac.compare_digest(known.encode(), token.encode()):
+                found = owner
+        return found
+
+    def _refresh(self) -> None:
+        now = time.monotonic()
+        if now < self._due:
+            return
+        self._due = now + 1.0
+        state = self._state()
+        if state == self._seen:
+            return
+        self._seen = state
+        try:
+            self._owners = self._settings.owners()
+            log.info("tokens were read again: %d", len(self._owners))
+        except ValueError as error:
+            log.error("tokens stay as they were: %s", error)
+
+    def _state(self) -> tuple[int, int, int] | None:
+        try:
+            status = Path(self._settings.tokens_file).stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def token_of(request: Request) -> str:
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    if not kind:  # clients of Anthropic have a header of their own
+        return request.headers.get("x-api-key", "").strip()
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+class Metrics:
+    """What `/metrics` shows, besides the readers."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        more: Any = {"namespace": "jsonrill", "registry": self.registry}
+        self.requests = Counter(
+            "requests", "Requests by route.", ("route", "method", "status"), **more
+        )
+        self.seconds = Histogram("request_seconds", "Time until a response ends.", **more)
+        self.records = Counter("records", "Records that were appended by requests.", **more)
+        self.readers = Gauge("readers", "Readers now.", **more)
+
+
+class Guard:
+    """Refuses unknown hosts (DNS rebinding) and other sites' pages (CSRF), adds headers, logs."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._hosts = {host.lower() for host in settings.allowed_hosts}
+        self._origins = {origin.lower() for origin in settings.origins}
+        self._has_log = settings.access_log
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, status, size = time.monotonic(), 0, 0
+        given = Headers(scope=scope).get("x-request-id", "")
+        name = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        request_id.set(name)
+
+        async def count(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(raw=message.setdefault("headers", []))
+                for header, value in (*HEADERS.items(), ("x-request-id", name)):
+                    headers.setdefault(header, value)
+            size += len(message.get("body", b""))
+            await send(message)
+
+        refusal = self._refusal(scope)
+        app = self._app if refusal is None else refusal.response()
+        try:
+            await app(scope, receive, count)
+        except (ClientDisconnect, OSError):
+            status = status or CLIENT_GONE
+        except Exception:
+            status = 500
+            raise
+        finally:
+            # The route as it is documented, without ids; unknown paths are one.
+            route = getattr(scope.get("route"), "path", "other")
+            method = scope["method"] if scope["method"] in METHODS else "OTHER"
+            seconds = time.monotonic() - begun
+            self._metrics.requests.labels(route, method, str(status)).inc()
+            self._metrics.seconds.observe(seconds)
+            if self._has_log:
+                line = {"method": method, "route": route, "status": status, "bytes": size}
+                access.info("", extra={"fields": {**line, "seconds": round(seconds, 4)}})
+
+    def _refusal(self, scope: Scope) -> Problem | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "").lower()
+        name = re.sub(r":\d+$", "", host)
+        path = str(scope["path"]).removeprefix(str(scope.get("root_path", "")))
+        is_known = "*" in self._hosts or bool({host, name} & self._hosts)
+        # A probe sends an address, or no name. An address cannot be rebound.
+        is_probe = path in PROBES and (not host or _is_address(name))
+        if not is_known and not is_probe:
+            return Problem(421, "HOST", "this server does not answer to that name")
+        if scope["method"] not in SAFE and not self._is_ours(headers, host):
+            return Problem(403, "ORIGIN", "pages of other sites may not call this server")
+        return None
+
+    def _is_ours(self, headers: Headers, host: str) -> bool:
+        origin = headers.get("origin")
+        if origin is None:
+            return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+        try:
+            netloc = urlsplit(origin.lower()).netloc
+        except ValueError:
+            return False
+        return origin.lower() in self._origins or netloc == host
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+class JsonLines(logging.Formatter):
+    """Log lines as JSON: `time`, `level`, `logger`, `message`, `request`, and more `fields`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        line: dict[str, Any] = {
+            "time": f"{at}.{int(record.msecs):03}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+        }
+        if message := record.getMessage():
+            line["message"] = message
+        if request := request_id.get():
+            line["request"] = request
+        line.update(getattr(record, "fields", {}))
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line)

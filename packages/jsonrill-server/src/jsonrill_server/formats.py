@@ -1,0 +1,396 @@
+"""Records in, the data of events out: a log as its reader wants to see it.
+
+A rendering is a function of the log alone: the same records give the same events in every process.
+That makes a resume exact. There is no I/O and no clock. One record may be large, so a rendering
+yields its events in steps, each after a bounded number of characters, and its caller can give way
+in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from jsonrill import Chunker, Document, Parser, PartialStream, Parts, ToolCalls
+from jsonrill.dialects import DIALECTS
+from jsonrill.errors import (
+    InvalidJSON,
+    JsonrillError,
+    LimitExceeded,
+    RevisionError,
+    UnknownSource,
+    stream_error,
+)
+from jsonrill.jsontext import dumps
+from jsonrill.providers import Reader
+from jsonrill.sending import TextSender
+from jsonrill.sources.answer import AnswerText
+from jsonrill.toolcalls import ToolCallEvents
+
+from .options import BadOption, Options, ViewOptions
+from .records import End, Record
+
+Steps = Iterator[list[str]]
+Problem = Mapping[str, Any]
+# Raised when a change of this file or of a stage makes other events of the same records. Then
+# readers that resume start again.
+VERSION: Final = 1
+# Characters that are read in one step.
+STEP: Final = 4096
+UNKNOWN: Final = {
+    "code": UnknownSource.code,
+    "message": "the events contain nothing of a known provider: use the format raw",
+}
+_BAD_TEXT: Final = (InvalidJSON, LimitExceeded, RevisionError)
+
+
+def slices(text: str, size: int = STEP) -> Iterator[str]:
+    return (text[at : at + size] for at in range(0, len(text), size))
+
+
+def error_data(problem: Problem) -> str:
+    return dumps({"status": "ERROR", "error": problem})
+
+
+class TextSource:
+    """Records → text: pieces as they are, snapshots chunked, the text in a provider's events."""
+
+    def __init__(self, options: Options) -> None:
+        self._chunker = Chunker(**options.of("text"))
+        self.answer = AnswerText(options.provider)
+        self._has_events = False
+
+    def feed(self, record: Record) -> str:
+        if record.input == "text":
+            return record.body
+        if record.input == "snapshots":
+            return self._chunker.feed(record.body)
+        self._has_events = True
+        return self.answer.feed(record.body)
+
+    def flush(self) -> str:
+        return self._chunker.flush()
+
+    @property
+    def problem(self) -> Problem | None:
+        """What is wrong with a provider's answer at its end."""
+        if self.answer.failure is not None:
+            return {"code": "PROVIDER_ERROR", "message": self.answer.failure}
+        return UNKNOWN if self._has_events and not self.answer.recognised else None
+
+
+class Rendering:
+    """The records as they are, one event each."""
+
+    # Whether the last event is CLOSE; streams for others' clients end in their own way.
+    closes = True
+
+    def __init__(self, options: Options, view: ViewOptions) -> None: ...
+
+    def feed(self, record: Record) -> Steps:
+        """Yield the data of the events that a record adds, step by step."""
+        is_text = record.input == "text"
+        # Line ends mean nothing between JSON values, and strings have escapes for them.
+        body = dumps(record.body) if is_text else record.body.replace("\r", " ").replace("\n", " ")
+        yield [body]
+
+    def end(self, end: End) -> Steps:
+        """Yield the data of the last events."""
+        yield [] if end.error is None else self.fail(end.error)
+
+    def fail(self, problem: Problem) -> list[str]:
+        """Return the data of the events that report an error and end the stream."""
+        return [error_data(problem)]
+
+    def interrupt(self, problem: Problem) -> list[str]:
+        """Return the data of events for a client that takes the end of a response for the end."""
+        return []
+
+
+class Text(Rendering):
+    """The text of the document in pieces, each a JSON string."""
+
+    def __init__(self, options: Options, view: ViewOptions) -> None:
+        self._source = TextSource(options)
+        self._is_over = False
+
+    def feed(self, record: Record) -> Steps:
+        if self._is_over:
+            return
+        try:
+            text = self._source.feed(record)
+        except _BAD_TEXT as error:
+            yield self._stop(stream_error(error))
+        else:
+            yield from self._read(text)
+
+    def end(self, end: End) -> Steps:
+        if self._is_over:
+            return
+        problem = end.error or self._source.problem
+        if problem is not None:
+            yield self._stop(problem)
+            return
+        try:
+            text = self._source.flush()
+        except _BAD_TEXT as error:
+            yield self._stop(stream_error(error))
+            return
+        yield from self._read(text)
+        if not self._is_over:
+            yield from self._flush()
+
+    def _stop(self, problem: Problem) -> list[str]:
+        self._is_over = True
+        return self.fail(problem)
+
+    def _read(self, text: str) -> Steps:
+        for piece in slices(text):
+            if not self._is_over:
+                yield self._piece(piece)
+
+    def _piece(self, text: str) -> list[str]:
+        return [dumps(text)]
+
+    def _flush(self) -> Steps:
+        return iter(())
+
+
+class Updates(Text):
+    def __init__(self, options: Options, view: ViewOptions) -> None:
+        super().__init__(options, view)
+        self._stream = PartialStream(**view.of_updates(options))
+
+    def _piece(self, text: str) -> list[str]:
+        return [update.to_json() for update in self._stream.feed(text)]
+
+    def _flush(self) -> Steps:
+        for update in self._stream.flush(self._source.answer.cut()):
+            yield [update.to_json()]
+
+
+class Fragments(Text):
+    """One event per piece of text: a list of its fragments."""
+
+    def __init__(self, options: Options, view: ViewOptions) -> None:
+        super().__init__(options, view)
+        self._parser = Parser(**options.of("document"))
+
+    def _piece(self, text: str) -> list[str]:
+        return self._events(self._parser.feed, text)
+
+    def _flush(self) -> Steps:
+        yield self._events(self._parser.flush, self._source.answer.cut())
+
+    def _events(self, read: Any, data: Any) -> list[str]:
+        try:
+            return _list(read(data))
+        except (InvalidJSON, LimitExceeded) as error:
+            return [*_list(error.fragments), *self._stop(stream_error(error))]
+
+
+def _list(fragments: Any) -> list[str]:
+    return [dumps([fragment.to_dict() for fragment in fragments])] if fragments else []
+
+
+class Deltas(Text):
+    """The messages of the wire for growing JSON."""
+
+    def __init__(self, options: Options, view: ViewOptions) -> None:
+        super().__init__(options, view)
+        self._sender = TextSender(**options.of("document"))
+
+    def _piece(self, text: str) -> list[str]:
+        return [dumps(message) for message in self._sender.feed(text)]
+
+    def _flush(self) -> Steps:
+        cut = self._source.answer.cut()
+        yield [dumps(message) for message in self._sender.flush(cut)]
+
+    def fail(self, problem: Problem) -> list[str]:
+        if self._sender.ended:
+            return []
+        error = JsonrillError(problem["message"])
+        error.code = problem["code"]
+        return [dumps(message) for message in self._sender.stop(error)]
+
+
+class Calls(Rendering):
+    """The tool calls in a provider's events."""
+
+    def __init__(self, options: Options, view: ViewOptions) -> None:
+        self._events = ToolCallEvents(ToolCalls(**options.of("calls")))
+        self._has_events = False
+
+    def feed(self, record: Record) -> Steps:
+        if record.input == "events":
+            self._has_events = True
+            yield [dumps(event) for event in self._events.feed(record.body)]
+
+    def end(self, end: End) -> Steps:
+        yield [dumps(event) for event in self._events.flush()]
+        problem = end.error or self._problem()
+        if problem is not None:
+            yield self.fail(problem)
+
+    def _problem(self) -> Problem | None:
+        failure, reader = self._events.failure, self._events.calls.reader
+        return _problem_of(failure, self._has_events and reader.provider is None)
+
+
+class PartEvents(Calls):
+    """The parts of the answer in a provider's events."""
+
+    def __init__(self, options: Options, view: ViewOptions) -> None:
+        self._parts = Parts(**options.of("calls"))
+        self._has_events = False
+
+    def feed(self, record: Record) -> Steps:
+        if record.input == "events":
+            self._has_events = True
+            yield [dumps(part.to_dict()) for part in self._parts.feed(record.body)]
+
+    def end(self, end: End) -> Steps:
+        yield [dumps(part.to_dict()) for part in self._parts.flush()]
+        problem = end.error or self._problem()
+        if problem is not None:
+            yield self.fail(problem)
+
+    def _problem(self) -> Problem | None:
+        is_unknown = self._has_events and self._parts.reader.provider is None
+        return _problem_of(self._parts.error, is_unknown)
+
+
+def _problem_of(failure: str | None, is_unknown: bool) -> Problem | None:
+    if failure is not None:
+        return {"code": "PROVIDER_ERROR", "message": failure}
+    return UNKNOWN if is_unknown else None
+
+
+class ClientEvents(Text):
+    """The events of another project's client: of a provider's events, or of updates of text."""
+
+    closes = False
+
+    def __init__(self, options: Options, view: ViewOptions) -> None:
+        super().__init__(options, view)
+        ids = {"thread": view.thread, "run": view.run} if view.format == "ag-ui" else {}
+        self._stage = DIALECTS[view.format](**options.of("calls"), **ids)
+        self._updates = PartialStream(**view.of_updates(options))
+        # Reads events until it has recognised one.
+        self._reader: Reader | None = Reader(options.provider)
+        self._has_events = False
+
+    def feed(self, record: Record) -> Steps:
+        if record.input != "events":
+            yield from super().feed(record)
+            return
+        self._has_events = True
+        if self._reader is not None and self._reader.feed(record.body):
+            self._reader = None
+        yield [dumps(event) for event in self._stage.feed(record.body)]
+
+    def end(self, end: End) -> Steps:
+        is_unknown = self._reader is not None and self._reader.provider is None
+        if end.error is None and self._has_events and is_unknown:
+            yield self._stop(UNKNOWN)
+        else:
+            yield from super().end(end)
+
+    def _piece(self, text: str) -> list[str]:
+        return self._shown(self._updates.feed(text))
+
+    def _shown(self, updates: Any) -> list[str]:
+        return [dumps(event) for update in updates for event in self._stage.feed(update)]
+
+    def _flush(self) -> Steps:
+        if not self._has_events:
+            yield self._shown(self._updates.flush())
+        yield [*map(dumps, self._stage.flush()), *self._done()]
+
+    def fail(self, problem: Problem) -> list[str]:
+        return [*map(dumps, self._stage.flush(problem=problem)), *self._done()]
+
+    def interrupt(self, problem: Problem) -> list[str]:
+        kinds = ("error", "abort", "RUN_ERROR")
+        events = [event for event in self._stage.flush(problem=problem) if event["type"] in kinds]
+        return [*map(dumps, events), *self._done()]
+
+    def _done(self) -> list[str]:
+        return [] if self._stage.done is None else [self._stage.done]
+
+
+_RENDERINGS: Final[dict[str, type[Rendering]]] = {
+    "updates": Updates,
+    "fragments": Fragments,
+    "text": Text,
+    "deltas": Deltas,
+    "calls": Calls,
+    "parts": PartEvents,
+    "raw": Rendering,
+    "ai-sdk": ClientEvents,
+    "ag-ui": ClientEvents,
+}
+
+
+def rendering(options: Options, view: ViewOptions) -> Rendering:
+    """Return the rendering for a reader; BadOption if the choices do not fit together."""
+    try:
+        return _RENDERINGS[view.format](options, view)
+    except (ValueError, TypeError, JsonrillError) as error:
+        raise BadOption(str(error)) from error
+
+
+class Value:
+    """The current value of a log: a document, or the text and the calls of an answer."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._source = TextSource(options)
+        self._document = Document(**options.of("document"))
+        self._calls = ToolCalls(**options.of("calls"), keep=None)
+        self._texts: list[str] = []
+        self._error: Problem | None = None
+        self._end: End | None = None
+
+    def feed(self, record: Record) -> Iterator[None]:
+        """Read a record, step by step."""
+        if record.input == "events":
+            self._texts.append(self._source.feed(record))
+            self._calls.feed(record.body)
+            yield
+        elif self._error is None:
+            try:
+                for piece in slices(self._source.feed(record)):
+                    self._document.feed(piece)
+                    yield
+            except _BAD_TEXT as error:
+                self._error = stream_error(error)
+
+    def end(self, end: End) -> None:
+        self._end = end
+        self._calls.flush()
+        if end.error is not None or self._error is not None:
+            return
+        try:
+            self._document.feed(self._source.flush())
+            self._document.flush()
+        except _BAD_TEXT as error:
+            self._error = stream_error(error)
+
+    def to_dict(self) -> dict[str, Any]:
+        end = self._end
+        body: dict[str, Any]
+        if self._options.input == "events":
+            calls = [
+                {"id": call.id, "name": call.name, "args": call.args, "status": call.status}
+                for call in self._calls.calls
+            ]
+            body = {"text": "".join(self._texts), "calls": calls}
+            problem: Problem | None = None
+        else:
+            body = {"value": self._document.live, "complete": self._document.complete}
+            problem = self._error
+        problem = (end and end.error) or problem
+        body |= {"status": end.status if end else "active", "closed": end is not None}
+        return body if problem is None else {**body, "error": problem}

@@ -1,0 +1,543 @@
+"""The server: HTTP around `Runs`. A stream is a log whose records come in requests.
+
+The name of a stream's log begins with its owner, so a token reaches the streams of its owner and no
+others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from jsonrill.eventstream import media_type
+from jsonrill.jsontext import dumps
+
+from . import pages
+from .access import CLIENT_GONE, Guard, Json, Metrics, Problem, Tokens, token_of
+from .demo import Demo
+from .formats import Value
+from .intake import intake_for, too_large
+from .log import (
+    Fenced,
+    Head,
+    Lost,
+    NewLog,
+    Store,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    TooManyLogs,
+    cancel,
+)
+from .options import BadOption, Format, Options, Send, StreamOptions
+from .produce import Writer
+from .read import Position
+from .records import CANCELLED, End, GiveWay, Record, end_of_answer, to_bytes
+from .runs import Meta, Runs
+from .settings import Settings
+from .web import problem, reply, response_of
+
+ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
+# Bytes of a body that is not part of a stream.
+OPTION_BYTES: Final = 128 << 10
+# Seconds that a request waits for a store that is away.
+HOLD: Final = 5.0
+# Values of a log that is larger than this are written in steps.
+LARGE: Final = 1 << 20
+NO_STREAM: Final = "there is no such stream"
+_NUMBER: Final = re.compile("0|[1-9][0-9]{0,8}")
+
+
+class Ending(BaseModel):
+    """The body of POST …/close; without one the stream is complete."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    status: Literal["complete", "error"] = "complete"
+    code: str = Field("FAILED", min_length=1, max_length=64)
+    message: str = Field("the producer failed", max_length=4096)
+
+
+class Server:
+    """The state of one application."""
+
+    def __init__(self, settings: Settings, store: Store | None) -> None:
+        self.settings = settings
+        self.tokens = Tokens(settings)
+        self.metrics = Metrics()
+        self.demo = Demo() if settings.demo else None
+        self.runs = Runs(
+            store or settings.store,
+            sources={} if self.demo is None else {"demo": self.demo.records},
+            lease=3.0,
+            takeover=60.0,
+            heartbeat=settings.heartbeat,
+            send_timeout=settings.send_timeout,
+            retry=settings.retry,
+            readers=settings.readers,
+            stream_bytes=settings.stream_bytes,
+            stream_records=settings.stream_records,
+            keep=settings.keep,
+            grace=settings.grace,
+        )
+        self.metrics.readers.set_function(lambda: self.runs.readers)
+
+    async def create(self, owner: str, id: str, options: Options) -> tuple[Head, bool]:
+        """Create a stream; return it and whether it is new."""
+        keep = min(options.given.get("keep") or self.settings.keep, self.settings.keep)
+        lease = options.given.get("lease") or self.settings.lease
+        meta = Meta(id, options.given, lease=lease)
+        new = NewLog(meta.to_json(), owner, keep, self.settings.owner_streams)
+        await self.runs.open()
+        head = await self.runs.store.claim(log_name(owner, id), lease, new=new)
+        if head is not None:
+            return head, True
+        found, meta = await self.stream(owner, id)
+        if meta.options != options.given:
+            raise Problem(409, "EXISTS", "there is a stream with this id and other options")
+        return found, False
+
+    async def generate(self, owner: str, id: str, options: Options, args: dict[str, Any]) -> None:
+        """Let a simulated model write a stream."""
+        new = (self.settings.keep, self.settings.owner_streams)
+        name = log_name(owner, id)
+        await self.runs.generate(name, owner, Meta(id, options.given, "demo", args, 3.0), *new)
+
+    async def stream(self, owner: str, id: str) -> tuple[Head, Meta]:
+        """Return a stream of this owner; 404 if there is none."""
+        found = await self.runs.find(log_name(owner, id), Position())
+        if found is None:
+            raise Problem(404, "UNKNOWN", NO_STREAM)
+        return found
+
+    async def status(self, owner: str, id: str) -> dict[str, Any]:
+        head, meta = await self.stream(owner, id)
+        end = await self.runs.end_of(log_name(owner, id)) if head.closed else None
+        body = {
+            "id": id,
+            "status": "active" if end is None else end.status,
+            "input": Options.stored(meta.options).input,
+            "last": head.last,
+            "closed": head.closed,
+            "bytes": head.size,
+            "options": meta.options,
+        }
+        return body if end is None or end.error is None else {**body, "error": end.error}
+
+    async def writer(self, owner: str, id: str) -> tuple[Writer, Options]:
+        """Become the writer of a stream; 409 if it has ended, or a program writes it."""
+        name = log_name(owner, id)
+        _, meta = await self.stream(owner, id)
+        if meta.source is not None:
+            raise Problem(409, "TAKEN", "a simulated model writes this stream")
+        head = await self.runs.store.claim(name, meta.lease, force=True)
+        if head is None:
+            raise Problem(409, "CLOSED", "the stream has ended")
+        writer = Writer(self.runs.store, name, head, meta.lease, hold=HOLD)
+        return writer, Options.stored(meta.options)
+
+    async def append(self, owner: str, id: str, writer: Writer, records: list[Record]) -> Writer:
+        """Append records; the writer may be another one, if other requests append, too."""
+        data = [to_bytes(record) for record in records]
+        size = writer.size + sum(map(len, data))
+        bounds = self.settings
+        if size > bounds.stream_bytes or writer.last + len(data) > bounds.stream_records:
+            limits = f"{bounds.stream_bytes} bytes and {bounds.stream_records} records"
+            message = f"a stream has at most {limits}"
+            await self.runs.end(writer.key, End("error", "LIMIT_EXCEEDED", message))
+            raise too_large(message)
+        for _ in range(100):
+            try:
+                await writer.append(data)
+                self.metrics.records.inc(len(data))
+                return writer
+            except Fenced:
+                writer, _ = await self.writer(owner, id)
+        raise Problem(409, "TAKEN", "too many requests append to this stream")
+
+
+def log_name(owner: str, id: str) -> str:
+    if not ID.fullmatch(id):
+        raise Problem(404, "UNKNOWN", NO_STREAM)
+    return f"s/{owner}/{id}"
+
+
+router = APIRouter()
+
+
+def server_of(request: Request) -> Server:
+    server: Server = request.app.state.server
+    return server
+
+
+def owner_of(request: Request) -> str:
+    return server_of(request).tokens.owner(request)
+
+
+ServerOf = Annotated[Server, Depends(server_of)]
+Owner = Annotated[str, Depends(owner_of)]
+
+
+def _body(schema: dict[str, Any], *kinds: str) -> dict[str, Any]:
+    content = {kind: {"schema": schema} for kind in kinds or ("application/json",)}
+    return {"requestBody": {"content": content}}
+
+
+_OPTIONS: Final = _body(TypeAdapter(StreamOptions).json_schema())
+_RECORDS: Final = _body(
+    {}, "application/json", "text/plain", "application/x-ndjson", "text/event-stream"
+)
+
+
+@router.post("/v1/streams", status_code=201, openapi_extra=_OPTIONS)
+async def create_stream(request: Request, server: ServerOf, owner: Owner) -> Response:
+    """Create a stream."""
+    options = Options(await json_body(request))
+    return await _created(request, server, owner, secrets.token_urlsafe(18), options)
+
+
+@router.put("/v1/streams/{id}", status_code=201, openapi_extra=_OPTIONS)
+async def put_stream(request: Request, server: ServerOf, owner: Owner, id: str) -> Response:
+    """Create a stream with an id of your own; the same request again changes nothing."""
+    return await _created(request, server, owner, id, Options(await json_body(request)))
+
+
+async def _created(
+    request: Request, server: Server, owner: str, id: str, options: Options
+) -> Response:
+    _, is_new = await server.create(owner, id, options)
+    urls = urls_of(request, id)
+    return Json({"id": id, "urls": urls}, 201 if is_new else 200, {"location": urls["stream"]})
+
+
+def urls_of(request: Request, id: str) -> dict[str, str]:
+    base = f"{request.scope.get('root_path', '')}/v1/streams/{id}"
+    return {"stream": base, **{it: f"{base}/{it}" for it in ("events", "close", "cancel", "value")}}
+
+
+@router.get("/v1/streams/{id}")
+async def get_stream(server: ServerOf, owner: Owner, id: str) -> Response:
+    """Get the status of a stream."""
+    return Json(await server.status(owner, id))
+
+
+@router.delete("/v1/streams/{id}", status_code=204)
+async def delete_stream(server: ServerOf, owner: Owner, id: str) -> Response:
+    """Delete a stream."""
+    await server.stream(owner, id)
+    await server.runs.store.delete(log_name(owner, id))
+    return Response(status_code=204)
+
+
+@router.post("/v1/streams/{id}/events", openapi_extra=_RECORDS)
+async def append_records(request: Request, server: ServerOf, owner: Owner, id: str) -> Response:
+    """Append records. With `Producer-Seq: n` they come after record n, or are there already."""
+    settings = server.settings
+    writer, options = await server.writer(owner, id)
+    media = media_type(request.headers.get("content-type", ""))
+    intake = intake_for(media, options.input, settings.record_bytes)
+    after = _producer_seq(request)
+    batches = _batches(request, intake, settings.body_bytes)
+    length = request.headers.get("content-length", "")
+    is_short = _NUMBER.fullmatch(length) is not None and int(length) <= settings.record_bytes
+    if after is not None or is_short:  # all of it or nothing
+        records = [record async for batch in batches for record in batch]
+        if after is not None and after != writer.last:
+            if after + len(records) > writer.last or after > writer.last:
+                headers = {"producer-seq": str(writer.last)}
+                raise Problem(409, "SEQUENCE", f"the last record is {writer.last}", headers)
+        elif records:
+            writer = await server.append(owner, id, writer, records)
+        return Json({"last": writer.last})
+    renewing = asyncio.create_task(_renew(writer))
+    try:
+        async for batch in batches:
+            writer = await server.append(owner, id, writer, batch)
+    finally:
+        await cancel(renewing)
+    return Json({"last": writer.last})
+
+
+async def _renew(writer: Writer) -> None:
+    """Keep the lease of a body that is silent."""
+    while True:
+        await asyncio.sleep(writer.lease / 3)
+        try:
+            await writer.append([])
+        except StoreError:
+            return
+
+
+def _producer_seq(request: Request) -> int | None:
+    text = request.headers.get("producer-seq")
+    if text is None:
+        return None
+    if not _NUMBER.fullmatch(text):
+        raise Problem(400, "HEADER", "Producer-Seq is the number of the record before these")
+    return int(text)
+
+
+async def _batches(request: Request, intake: Any, limit: int) -> AsyncIterator[list[Record]]:
+    """Yield the records of a body as they arrive; other work has its turn in between."""
+    give_way, size = GiveWay(), 0
+    async for data in request.stream():
+        size += len(data)
+        if size > limit:
+            raise too_large(f"a body has at most {limit} bytes")
+        batch: list[Record] = []
+        for record in intake.feed(data) if data else ():
+            batch.append(record)
+            await give_way()
+        if batch:
+            yield batch
+    if rest := [*intake.flush()]:
+        yield rest
+
+
+@router.post("/v1/streams/{id}/close", openapi_extra=_body(Ending.model_json_schema()))
+async def close_stream(request: Request, server: ServerOf, owner: Owner, id: str) -> Response:
+    """End a stream: it is complete, or failed with an error. Repeated, it changes nothing."""
+    try:
+        ending = Ending.model_validate(await json_body(request))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise BadOption(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    head, meta = await server.stream(owner, id)
+    if not head.closed:
+        name = log_name(owner, id)
+        end = End("error", ending.code, ending.message)
+        if ending.status == "complete":
+            _, records, _ = await server.runs.records(name)
+            end = await end_of_answer(records, Options.stored(meta.options).provider)
+        await server.runs.end(name, end)
+    return Json(await server.status(owner, id))
+
+
+@router.post("/v1/streams/{id}/cancel")
+async def cancel_stream(server: ServerOf, owner: Owner, id: str) -> Response:
+    """Stop a stream; a simulated model stops writing."""
+    await server.stream(owner, id)
+    await server.runs.end(log_name(owner, id), CANCELLED)
+    return Json(await server.status(owner, id))
+
+
+@router.get("/v1/streams/{id}/events")
+async def read_events(
+    request: Request,
+    server: ServerOf,
+    owner: Owner,
+    id: str,
+    format: Format | None = None,
+    mode: str | None = None,
+    entity: str | None = None,
+    send: Send | None = None,
+    after: str | None = None,
+) -> Response:
+    """Read a stream as server-sent events, after `Last-Event-ID` or `after`; 204 at its end."""
+    chosen = {name: it for name, it in request.query_params.items() if name != "after"}
+    answer = await reply(
+        server.runs,
+        log_name(owner, id),
+        chosen,
+        request.headers.get("last-event-id") or after or "",
+        replay=format != "ai-sdk",
+        is_head=request.method == "HEAD",
+        missing=problem(404, "UNKNOWN", NO_STREAM),
+    )
+    if answer.events is not None:
+        token = token_of(request)
+        answer.events.is_revoked = lambda: server.tokens.find(token) != owner
+    return response_of(answer)
+
+
+@router.get("/v1/streams/{id}/value")
+async def read_value(request: Request, server: ServerOf, owner: Owner, id: str) -> Response:
+    """Get the value so far. Its ETag changes with every record."""
+    head, meta = await server.stream(owner, id)
+    tag = f'"{head.log}-{head.epoch}-{head.last}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"etag": tag})
+    _, records, end = await server.runs.records(log_name(owner, id))
+    give_way, value = GiveWay(), Value(Options.stored(meta.options))
+    for record in records:
+        for _ in value.feed(record):
+            await give_way()
+    if end is not None:
+        value.end(end)
+    body = {**value.to_dict(), "last": len(records) + (end is not None)}
+    texts = []
+    for text in _pieces(body) if head.size > LARGE else [dumps(body)]:
+        texts.append(text)
+        await give_way()
+    return Response("".join(texts), media_type="application/json", headers={"etag": tag})
+
+
+def _pieces(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the JSON of a large value in pieces, so that writing it can be interrupted."""
+    if depth > 4 or not isinstance(value, dict | list) or not value:
+        yield dumps(value)
+        return
+    is_object = isinstance(value, dict)
+    separator = "{" if is_object else "["
+    for item in value.items() if isinstance(value, dict) else value:
+        yield separator
+        separator = ","
+        if is_object:
+            key, item = item
+            yield f"{dumps(key)}:"
+        yield from _pieces(item, depth + 1)
+    yield "}" if is_object else "]"
+
+
+@router.get("/livez")
+async def live() -> Response:
+    """Check that the process answers."""
+    return Json({"status": "ok"})
+
+
+@router.get("/readyz")
+async def ready(server: ServerOf) -> Response:
+    """Check that the store takes writes, and the server is not about to stop."""
+    if server.runs.is_draining:
+        return Json({"status": "stopping"}, 503)
+    try:
+        async with asyncio.timeout(HOLD):
+            await server.runs.open()
+            await server.runs.store.check()
+    except StoreFull:
+        return Json({"status": "the store is full"}, 503)
+    except (StoreError, TimeoutError):
+        return Json({"status": "the store does not answer"}, 503)
+    return Json({"status": "ok"})
+
+
+@router.get("/metrics")
+async def metrics(server: ServerOf, owner: Owner) -> Response:
+    """Get the metrics, in the form of Prometheus."""
+    text = generate_latest(server.metrics.registry)
+    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+async def json_body(request: Request) -> Any:
+    """Return the body as JSON, `{}` if there is none; another media type is refused (CSRF)."""
+    body = bytearray()
+    async for data in request.stream():
+        body += data
+        if len(body) > OPTION_BYTES:
+            raise too_large(f"a body has at most {OPTION_BYTES} bytes here")
+    if not body:
+        return {}
+    if media_type(request.headers.get("content-type", "")) != "application/json":
+        raise Problem(415, "MEDIA_TYPE", "the body must be application/json")
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, "INVALID_JSON", "the body is not JSON") from error
+    if not isinstance(value, dict):
+        raise BadOption("the body is a JSON object")
+    return value
+
+
+# ---- the application ----
+
+ERRORS: Final[tuple[Any, ...]] = (
+    *(Exception, HTTPException, RequestValidationError),
+    *(Problem, StoreError, BadOption, ClientDisconnect),
+)
+
+
+def create_app(settings: Settings | None = None, *, store: Store | None = None) -> FastAPI:
+    """Return the server as an ASGI application, to run or to mount in another one.
+
+    It opens its store with its lifespan, or, mounted where no lifespan is run, with the first
+    request; `app.state.server.runs.close()` closes it then.
+    """
+    settings = settings or Settings()
+    server = Server(settings, store)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            await server.runs.open()
+            yield
+        finally:
+            await server.runs.close()
+
+    app = FastAPI(
+        title="jsonrill",
+        version="1",
+        description="Resumable JSON streams.",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers=dict.fromkeys(ERRORS, _answer),
+    )
+    app.state.server = server
+    app.include_router(router)
+    if server.demo is not None:
+        server.demo.add_routes(app, server)
+    if settings.page:
+        pages.add_routes(app, has_demo=settings.demo, in_memory=settings.store == "memory:")
+    if settings.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=[*settings.origins],
+            allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["location", "etag", "x-request-id", "producer-seq"],
+        )
+    app.add_middleware(Guard, settings=settings, metrics=server.metrics)
+    return app
+
+
+async def _answer(request: Request, error: Exception) -> Response:
+    """Return the response for an error."""
+    match error:
+        case Problem():
+            return error.response()
+        case BadOption():
+            answer = problem(422, "BAD_OPTION", str(error))
+        case Lost():
+            answer = problem(404, "UNKNOWN", NO_STREAM)
+        case Fenced():
+            answer = problem(409, "CLOSED", "the stream has ended")
+        case TooManyLogs():
+            answer = problem(429, "TOO_MANY", str(error), **{"retry-after": "10"})
+        case StoreFull():
+            answer = problem(503, "FULL", str(error), **{"retry-after": "10"})
+        case StoreUnavailable():
+            message = "the store does not answer"
+            answer = problem(503, "UNAVAILABLE", message, **{"retry-after": "1"})
+        case ClientDisconnect():
+            return Response(status_code=CLIENT_GONE)
+        case RequestValidationError():
+            first = error.errors()[0]
+            answer = problem(422, "BAD_OPTION", f"{first['loc'][-1]}: {first['msg']}")
+        case HTTPException():
+            return _http_problem(error).response()
+        case _:
+            answer = problem(500, "INTERNAL", "the server failed")
+    return response_of(answer)
+
+
+def _http_problem(error: HTTPException) -> Problem:
+    if error.status_code == 404:
+        message = "this server has no such route; /openapi.json lists them"
+        return Problem(404, "NOT_FOUND", message)
+    code = "METHOD" if error.status_code == 405 else "HTTP"
+    return Problem(error.status_code, code, str(error.detail), error.headers)

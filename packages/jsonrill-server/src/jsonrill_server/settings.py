@@ -1,0 +1,146 @@
+"""The settings of the server, from flags, from `JSONRILL_*` in the environment, and defaults."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Final, Self
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from .log import shown_url
+
+# A browser sends a scheme and a host as Origin, and nothing after them.
+_ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\s*@?#]+")
+_OWNER: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+Names = Annotated[tuple[str, ...], NoDecode]
+Seconds = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(gt=0)]
+LOCAL: Final = ("localhost", "127.0.0.1", "[::1]")
+
+
+def _setting(default: Any, help: str, **more: Any) -> Any:
+    return Field(default, description=help, **more)
+
+
+class Settings(BaseSettings):
+    """Every setting. Lists are separated by commas, times are in seconds."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="JSONRILL_", extra="forbid", frozen=True, env_ignore_empty=True
+    )
+
+    host: str = _setting("127.0.0.1", "address to listen on")
+    port: int = _setting(8377, "port to listen on; 0 takes a free one", ge=0, le=65535)
+    store: str = _setting(
+        "memory:", "memory:, sqlite:///file, redis://host or postgresql://host/database", repr=False
+    )
+    tokens: Names = _setting(
+        (), "bearer tokens, each owner:token, of at least 16 characters", repr=False
+    )
+    tokens_file: str = _setting("", "file with tokens, one per line; read again when it changes")
+    allowed_hosts: Names = _setting(LOCAL, "names that a Host header may have; * for any")
+    origins: Names = _setting((), "origins of other sites whose pages may call (CORS)")
+    insecure: bool = _setting(False, "listen on a public address without a token")
+    lease: Seconds = _setting(300.0, "silence after which a publisher counts as lost")
+    keep: Seconds = _setting(3600.0, "how long a stream is kept after its last record")
+    heartbeat: Seconds = _setting(15.0, "silence after which readers get a heartbeat")
+    send_timeout: Seconds = _setting(30.0, "a reader that takes nothing for so long is cut off")
+    head_timeout: Seconds = _setting(10.0, "time that a client has for the head of a request")
+    keep_alive: Seconds = _setting(5.0, "time that a connection without a request is kept")
+    retry: int = _setting(1000, "milliseconds after which a browser reconnects", ge=0)
+    readers: Count = _setting(5000, "readers of this process at a time")
+    owner_streams: Count = _setting(1000, "streams of one owner; old ones that ended make room")
+    stream_bytes: Count = _setting(16 << 20, "size of one stream")
+    stream_records: Count = _setting(100_000, "records of one stream")
+    record_bytes: Count = _setting(512 << 10, "size of one record")
+    body_bytes: Count = _setting(16 << 20, "size of the body of a request")
+    workers: Count = _setting(1, "processes on the same port; not with memory:")
+    grace: Seconds = _setting(10.0, "time for runs and requests to end after a stop signal")
+    drain: float = _setting(
+        0.0, "time between a stop signal, when /readyz fails, and the stop", ge=0
+    )
+    page: bool = _setting(True, "show the page at /")
+    demo: bool = _setting(False, "simulated models, for the page and for clients of providers")
+    access_log: bool = _setting(True, "one line of JSON per request")
+
+    @field_validator("tokens", "allowed_hosts", "origins", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("port", mode="before")
+    @classmethod
+    def _ignore_kubernetes(cls, value: Any) -> Any:
+        """Kubernetes sets JSONRILL_PORT=tcp://… for a service that is called jsonrill."""
+        is_address = isinstance(value, str) and re.match("(tcp|udp|sctp)://", value)
+        return 8377 if is_address else value
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        parse_tokens(self.tokens)
+        if self.tokens and self.tokens_file:
+            raise ValueError("set tokens or tokens_file, not both")
+        for origin in self.origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"an origin is like https://app.example, not {origin}")
+        if not self.allowed_hosts:
+            raise ValueError("allowed_hosts is empty: name a host, or * for any")
+        if self.workers > 1 and self.store.startswith("memory:"):
+            raise ValueError("several workers need a store that they share, not memory:")
+        return self
+
+    @property
+    def shown_store(self) -> str:
+        return shown_url(self.store)
+
+    def check_exposure(self) -> None:
+        """Raise ValueError if the server would be open to a network without a token."""
+        is_guarded = self.tokens or self.tokens_file or self.insecure
+        if not is_guarded and not is_loopback(self.host):
+            raise ValueError(
+                f"{self.host} can be reached by others: set a token (JSONRILL_TOKENS), or"
+                " --insecure if something in front of the server checks who calls"
+            )
+
+    def owners(self) -> dict[str, str]:
+        """Return token → owner, from the settings or the file of tokens."""
+        return parse_tokens(_lines(self.tokens_file) if self.tokens_file else self.tokens)
+
+
+def parse_tokens(texts: Iterable[str]) -> dict[str, str]:
+    """Return token → owner from texts `owner:token`; a token alone belongs to `user`.
+
+    An error gives the number of a token and not its text, which may be a secret.
+    """
+    owners: dict[str, str] = {}
+    for number, text in enumerate(texts, 1):
+        owner, _, token = text.rpartition(":")
+        if len(token) < 16:
+            raise ValueError(f"token {number} has fewer than 16 characters")
+        if token in owners:
+            raise ValueError(f"token {number} is there twice")
+        if not _OWNER.fullmatch(owner or "user"):
+            raise ValueError(f"the owner of token {number} has other characters than A-Za-z0-9_.-")
+        owners[token] = owner or "user"
+    return owners
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        lines = [line.strip() for line in Path(path).read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"the file of tokens cannot be read: {error}") from None
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,208 @@
+"""Any source → records: a provider's events as JSON, pieces of text, or events of one's own.
+
+What is logged is what came; each reader's format reads it. NaN and infinity, which JSON lacks, are
+null.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from codecs import getincrementaldecoder
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
+from contextlib import suppress
+from contextvars import copy_context
+from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from jsonrill.driver import close_async_source
+from jsonrill.eventstream import is_event_stream, is_lines
+from jsonrill.jsontext import dumps
+from jsonrill.providers import recognise
+from jsonrill.providers.objects import as_data
+from jsonrill.sources.events import EventReader, EventText
+from jsonrill.sources.opening import Opened, open_source
+
+from .records import Input, Record
+
+_TEXT: Final = (str, bytes, bytearray, memoryview)
+# An object that has one of these is a source, though it may be callable, too.
+_NOT_CALLED: Final = ("__iter__", "__aiter__", "read")
+_CONSTANTS: Final = re.compile("NaN|Infinity")
+# Elements that may wait for the event loop; then a thread that reads a source waits.
+_WAITING: Final = 1000
+
+
+def check_source(source: Any) -> None:
+    """Raise `TypeError` for what is not a source, and does not return one when it is called."""
+    if not (_is_called(source) or isawaitable(source)):
+        open_source(source)
+
+
+async def records_of(
+    source: Any, input: Input | None = None, *, sse: bool = False
+) -> AsyncGenerator[list[Record]]:
+    """Yield the records of a source, or of what a function returns. It is closed at the end.
+
+    A source that is not async is read in a thread.
+    """
+    opened = open_source(await _called(source))
+    stage = _Records(opened, input, sse)
+    is_async = isinstance(opened.elements, AsyncIterable)
+    elements: Any = opened.elements if is_async else _in_thread(opened)
+    is_read = False
+    try:
+        async for element in elements:
+            if records := [*stage.feed(element)]:
+                yield records
+        is_read = True
+    finally:
+        if not is_read:
+            await close_async_source(opened.owner if is_async else None, elements)
+    if records := [*stage.flush()]:
+        yield records
+
+
+class _Records:
+    """Elements of a source → records."""
+
+    def __init__(self, opened: Opened, input: Input | None, sse: bool) -> None:
+        self._input = input
+        self._utf8: Any = getincrementaldecoder("utf-8")("replace")
+        # Reads the body of a response that is an error, and raises that.
+        self._failed: EventReader | None = None
+        if opened.failure is not None:
+            self._failed = EventReader()
+            self._failed.open(opened)
+        sse = sse or is_event_stream(opened.content_type)
+        has_events = sse or is_lines(opened.content_type)
+        self._text = EventText(sse=sse) if has_events else None
+
+    def feed(self, element: Any) -> Iterable[Record]:
+        if self._failed is not None:
+            self._failed.feed(element)
+        elif not isinstance(element, _TEXT):
+            input: Input = "snapshots" if self._input == "snapshots" else "events"
+            yield Record(input, _json(element))
+        elif self._text is not None:
+            for text in self._text.feed(element if isinstance(element, str) else bytes(element)):
+                yield self._event(text)
+        elif text := element if isinstance(element, str) else self._utf8.decode(bytes(element)):
+            yield Record(self._input or "text", text)
+
+    def flush(self) -> Iterable[Record]:
+        if self._failed is not None:
+            list(self._failed.flush())
+        for text in () if self._text is None else self._text.flush():
+            yield self._event(text)
+        if rest := self._utf8.decode(b"", True):
+            yield Record("text", rest)
+
+    def _event(self, text: str) -> Record:
+        if _CONSTANTS.search(text):
+            with suppress(ValueError, RecursionError):
+                text = dumps(json.loads(text, parse_constant=lambda name: None))
+        return Record(self._input or "events", text)
+
+
+def _json(item: Any) -> str:
+    """Return the JSON text of an event: a provider's, or one of the program's own."""
+    if hasattr(item, "to_dict"):
+        item = item.to_dict()
+    elif type(item) is not dict and recognise(item) is not None:
+        item = as_data(item)
+    try:
+        return dumps(item, finite=True)
+    except TypeError:  # models, dates or bytes in it
+        return to_json(item, bytes_mode="base64", inf_nan_mode="null").decode()
+
+
+def _is_called(source: Any) -> bool:
+    return callable(source) and not any(hasattr(source, name) for name in _NOT_CALLED)
+
+
+async def _called(source: Any) -> Any:
+    """Return the source itself, or what a function or coroutine returns.
+
+    A function may send a request and wait, so it is called in a thread, unless it needs the event
+    loop.
+    """
+    if _is_called(source):
+        if iscoroutinefunction(source) or isasyncgenfunction(source):
+            source = source()
+        else:
+            try:
+                source = await asyncio.to_thread(source)
+            except RuntimeError as error:
+                if "no running event loop" not in str(error):
+                    raise
+                source = source()
+    return await source if isawaitable(source) else source
+
+
+async def _in_thread(opened: Opened) -> AsyncGenerator[Any]:
+    """Yield the elements of a source that blocks. It has a thread of its own: of a pool, many
+    sources that wait would leave none for others."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[tuple[Any, BaseException | None]] = asyncio.Queue()
+    room = threading.Semaphore(_WAITING)
+    stopped = threading.Event()
+
+    def put(element: Any, error: BaseException | None = None) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(queue.put_nowait, (element, error))
+
+    def run() -> None:
+        try:
+            for element in opened.elements:
+                room.acquire()
+                if stopped.is_set():
+                    return
+                put(element)
+            put(None, StopAsyncIteration())
+        except BaseException as error:
+            put(None, error)
+        finally:
+            if stopped.is_set():
+                _close_quietly(opened.elements)
+
+    threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    try:
+        while True:
+            element, error = await queue.get()
+            if isinstance(error, StopAsyncIteration):
+                return
+            if error is not None:
+                # SystemExit would end the event loop.
+                raise error if isinstance(error, Exception) else RuntimeError(repr(error))
+            room.release()
+            yield element
+    finally:
+        stopped.set()
+        room.release()
+        # A call that blocks ends when its connection is closed.
+        owner = opened.owner
+        threading.Thread(target=_close_quietly, args=(owner,), daemon=True).start()
+
+
+def _close_quietly(source: Any) -> None:
+    close: Callable[[], object] | None = getattr(source, "close", None)
+    if close is not None:
+        with suppress(Exception):
+            close()
+
+
+def in_thread_unless_async(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return an awaitable: the call of a function that may block, or may be async."""
+
+    async def call() -> Any:
+        if iscoroutinefunction(function):
+            return await function(*arguments)
+        result = await asyncio.to_thread(function, *arguments)
+        return await result if isawaitable(result) else result
+
+    return call()

@@ -1,0 +1,91 @@
+"""P10 in simulated time: every reader gets each event once, in order, and an end that is true.
+
+A schedule is a number; `python -m support.simulation NUMBER` repeats it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jsonrill_server import log, memory, produce, read, runs
+from support import HARDER, hard
+from support.simulation import Stuck, Violation, simulate
+
+SCHEDULES = 400
+
+
+@pytest.mark.parametrize("first", range(0, SCHEDULES, 20))
+def test_promises_hold_in_every_schedule(first: int) -> None:
+    for seed in range(first, first + 20):
+        simulate(seed)
+
+
+@hard
+@pytest.mark.parametrize("first", range(0, 200_000 if HARDER else 0, 1000))
+def test_promises_hold_in_200_000_schedules(first: int) -> None:
+    for seed in range(first, first + 1000):
+        simulate(seed)
+
+
+def test_a_schedule_is_the_same_each_time() -> None:
+    for seed in range(20):
+        first, second = simulate(seed), simulate(seed)
+        assert (first.now, first.steps) == (second.now, second.steps)
+
+
+def _without_fencing(patch: pytest.MonkeyPatch) -> None:
+    def check(head: Any, epoch: int, after: int, count: int, again: bool) -> bool:
+        return log.check_append(head, head.epoch if head else 0, after, count, again)
+
+    patch.setattr(memory, "check_append", check)
+
+
+def _without_positions(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(read.Position, "check", lambda self, head, rows: None)
+
+
+def _with_repeated_appends(patch: pytest.MonkeyPatch) -> None:
+    def check(head: Any, epoch: int, after: int, count: int, again: bool) -> bool:
+        last = head.last if head else 0
+        return log.check_append(head, epoch, last, count, False)
+
+    patch.setattr(memory, "check_append", check)
+
+
+def _without_on_end(patch: pytest.MonkeyPatch) -> None:
+    async def settle(self: Any, writer: produce.Writer, on_end: Any) -> None:
+        await writer.append([], state=log.State.ENDED)
+        run = await self._result(writer.key)
+        if run is not None and on_end is not None:
+            await on_end(run)
+
+    patch.setattr(runs.Runs, "_settle", settle)
+
+
+def _with_unknown_writes(patch: pytest.MonkeyPatch) -> None:
+    async def reclaim(self: produce.Writer) -> bool:
+        return True
+
+    patch.setattr(produce.Writer, "reclaim", reclaim)
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        _without_fencing,
+        _without_positions,
+        _with_repeated_appends,
+        _without_on_end,
+        _with_unknown_writes,
+    ],
+)
+def test_the_simulation_finds_mistakes(
+    mistake: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mistake(monkeypatch)
+    with pytest.raises((Violation, Stuck)):
+        for seed in range(6000):
+            simulate(seed)

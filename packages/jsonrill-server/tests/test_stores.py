@@ -1,0 +1,276 @@
+"""What every store does: the same tests for memory, SQLite, Redis and PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsonrill_server.log import (
+    Fenced,
+    Head,
+    Lost,
+    NewLog,
+    Row,
+    State,
+    Store,
+    StoreFull,
+    open_store,
+    shown_url,
+)
+from support import SLACK
+from support.stores import KINDS, StoreServers
+
+Test = Callable[[Store, Store], Coroutine[Any, Any, None]]
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, store_servers: StoreServers, tmp_path: Path) -> str:
+    return store_servers.url(request.param, tmp_path)
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Store]:
+    store = open_store(url)
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def on_two(test: Test) -> Callable[[str], None]:
+    """Run a test with two connections to the same store, as two processes have them."""
+
+    @wraps(test)
+    def run(url: str) -> None:
+        async def work() -> None:
+            async with opened(url) as here, opened(url) as there:
+                await test(here, here if url == "memory:" else there)
+
+        asyncio.run(work())
+
+    del run.__wrapped__  # type: ignore[attr-defined]
+    return run
+
+
+async def created(store: Store, key: str = "k", lease: float = 60.0, **about: Any) -> Head:
+    head = await store.claim(key, lease, new=NewLog("{}", **about))
+    assert head is not None
+    return head
+
+
+async def texts(store: Store, key: str = "k", after: int = 0) -> list[tuple[int, bytes]]:
+    _, rows = await store.read(key, after)
+    return [(row.seq, row.data) for row in rows]
+
+
+@on_two
+async def test_records_are_read_in_order_by_every_process(here: Store, there: Store) -> None:
+    head = await created(here)
+    assert (head.last, head.state, head.meta, head.size) == (0, State.OPEN, "{}", 0)
+    await here.append("k", head.epoch, 0, [b"a", b"\xff\x00"], 60)
+    await here.append("k", head.epoch, 2, [b"c"], 60)
+    now, rows = await there.read("k", 0)
+    assert now is not None and (now.log, now.last, now.size) == (head.log, 3, 4)
+    assert rows == [
+        Row(1, head.epoch, b"a"),
+        Row(2, head.epoch, b"\xff\x00"),
+        Row(3, head.epoch, b"c"),
+    ]
+    assert await texts(there, after=2) == [(3, b"c")]
+    assert (await there.read("k", 0, 2))[1] == rows[:2]
+    assert await there.read("other", 0) == (None, [])
+
+
+@on_two
+async def test_a_repeated_append_is_recognised(here: Store, there: Store) -> None:
+    epoch = (await created(here)).epoch
+    for _ in range(2):
+        await here.append("k", epoch, 0, [b"a", b"b"], 60, again=True)
+    assert await texts(there) == [(1, b"a"), (2, b"b")]
+
+
+@on_two
+async def test_without_again_the_same_append_is_refused(here: Store, there: Store) -> None:
+    epoch = (await created(here)).epoch
+    await here.append("k", epoch, 0, [b"a"], 60)
+    with pytest.raises(Lost):
+        await here.append("k", epoch, 0, [b"a"], 60)
+
+
+@on_two
+async def test_a_writer_that_was_replaced_is_refused(here: Store, there: Store) -> None:
+    first = await created(here, lease=0.0)
+    await asyncio.sleep(0.01)
+    second = await there.claim("k", 60)
+    assert second is not None and second.epoch > first.epoch and second.log == first.log
+    with pytest.raises(Fenced):
+        await here.append("k", first.epoch, 0, [b"late"], 60, again=True)
+    await there.append("k", second.epoch, 0, [b"a"], 60)
+    assert await texts(here) == [(1, b"a")]
+
+
+@on_two
+async def test_a_lease_keeps_others_away_until_it_is_over(here: Store, there: Store) -> None:
+    head = await created(here, lease=60)
+    assert 50 < head.left <= 60
+    assert await there.claim("k", 60) is None
+    await here.append("k", head.epoch, 0, [], 0.05)
+    await asyncio.sleep(0.1)
+    now, _ = await there.read("k", 0)
+    assert now is not None and now.left < 0
+    assert await there.claim("k", 60) is not None
+    assert await here.claim("k", 60) is None
+    assert await here.claim("k", 60, force=True) is not None
+
+
+@on_two
+async def test_of_many_claims_one_succeeds(here: Store, there: Store) -> None:
+    await created(here, lease=0.0)
+    await asyncio.sleep(0.01)
+    claims = await asyncio.gather(*[store.claim("k", 60) for store in (here, there) * 5])
+    assert len([head for head in claims if head is not None]) == 1
+
+
+@on_two
+async def test_creating_a_log_twice_gives_the_same_one(here: Store, there: Store) -> None:
+    new = NewLog("meta")
+    first = await here.claim("k", 60, new=new)
+    second = await there.claim("k", 60, new=new)
+    assert first and second and (first.log, first.epoch) == (second.log, second.epoch)
+    assert await there.claim("k", 60, new=NewLog("meta"), replace=True) is None
+
+
+@on_two
+async def test_a_log_that_has_ended_takes_nothing_and_may_be_replaced(
+    here: Store, there: Store
+) -> None:
+    old = await created(here)
+    await here.append("k", old.epoch, 0, [b"a"], 60, state=State.ENDED)
+    for records in ([b"b"], []):
+        with pytest.raises(Fenced):
+            await here.append("k", old.epoch, 1, records, 60)
+    assert await there.claim("k", 60, force=True) is None
+    assert await there.claim("k", 60, new=NewLog("n")) is None
+    new = await there.claim("k", 60, new=NewLog("n"), replace=True)
+    assert new is not None and new.log != old.log and new.epoch != old.epoch
+    assert await texts(here) == []
+
+
+@on_two
+async def test_an_end_waits_for_its_last_word(here: Store, there: Store) -> None:
+    head = await created(here)
+    await here.append("k", head.epoch, 0, [b"end"], 0.0, state=State.ENDING)
+    await asyncio.sleep(0.01)
+    assert await there.expire() == ["k"]
+    assert await there.claim("k", 60, new=NewLog("n"), replace=True) is None
+    with pytest.raises(Fenced):
+        await here.append("k", head.epoch, 1, [b"more"], 60)
+    claimed = await there.claim("k", 60)
+    assert claimed is not None and claimed.state == State.ENDING
+    await there.append("k", claimed.epoch, 1, [], 0.0, state=State.ENDED)
+    assert await there.expire() == []
+
+
+@on_two
+async def test_an_append_after_a_record_that_is_not_there_is_refused(
+    here: Store, there: Store
+) -> None:
+    epoch = (await created(here)).epoch
+    with pytest.raises(Lost):
+        await here.append("k", epoch, 3, [b"d"], 60)
+    await there.delete("k")
+    with pytest.raises(Lost):
+        await here.append("k", epoch, 0, [b"a"], 60)
+    assert await here.read("k", 0) == (None, [])
+
+
+@on_two
+async def test_an_owner_makes_room_at_its_own_expense_only(here: Store, there: Store) -> None:
+    other = await created(here, "theirs", owner="other")
+    await here.append("theirs", other.epoch, 0, [b"x"], 0, state=State.ENDED)
+    for at in range(3):
+        head = await created(here, f"k{at}", owner="me", most=3)
+        if at < 2:
+            await here.append(f"k{at}", head.epoch, 0, [b"x"], 0, state=State.ENDED)
+            await asyncio.sleep(0.01)
+    await created(there, "k3", owner="me", most=3)
+    await created(there, "k4", owner="me", most=3)
+    assert await texts(here, "k0") == await texts(here, "k1") == []
+    with pytest.raises(StoreFull):
+        await created(there, "k5", owner="me", most=3)
+    assert await texts(here, "theirs") == [(1, b"x")]
+
+
+@on_two
+async def test_what_is_not_used_expires(here: Store, there: Store) -> None:
+    head = await created(here, "short", lease=0.0, keep=0.05)
+    await here.append("short", head.epoch, 0, [b"x"], 0.0)
+    await created(here, "long", lease=0.0)
+    await asyncio.sleep(0.2)
+    assert await there.expire() == ["long"]
+    assert await here.read("short", 0) == (None, [])
+
+
+@on_two
+async def test_readers_in_every_process_are_woken(here: Store, there: Store) -> None:
+    epoch = (await created(here)).epoch
+    with here.signals.listen("k") as near, there.signals.listen("k") as far:
+        await asyncio.sleep(0.3)  # connections that announce changes are made meanwhile
+        for signal in (near, far):
+            signal.clear()
+        await here.append("k", epoch, 0, [b"a"], 60)
+        async with asyncio.timeout(5 * SLACK):
+            for signal in (near, far):
+                await signal.wait(60)
+    assert not here.signals.listening
+
+
+@on_two
+async def test_writers_of_one_log_never_mix(here: Store, there: Store) -> None:
+    """Writers that claim by force: each record follows the one its writer knew."""
+    await created(here)
+
+    async def write(store: Store, name: str) -> None:
+        for number in range(10):
+            while True:
+                head = await store.claim("k", 60, force=True)
+                assert head is not None
+                try:
+                    data = f"{name}{number}".encode()
+                    await store.append("k", head.epoch, head.last, [data], 60)
+                    break
+                except Fenced:
+                    continue
+
+    await asyncio.gather(write(here, "a"), write(there, "b"), write(here, "c"))
+    found = [data.decode() for _, data in await texts(there)]
+    assert len(found) == 30
+    for name in "abc":
+        assert [it for it in found if it[0] == name] == [f"{name}{at}" for at in range(10)]
+
+
+@on_two
+async def test_a_store_says_that_it_takes_writes(here: Store, there: Store) -> None:
+    await here.check()
+    await there.check()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "file:///x", "memory://x", "sqlite:x", "sqlite:///", "redis://a@b@c", "postgresql:x"],
+)
+def test_a_wrong_url_is_refused_with_the_forms(wrong: str) -> None:
+    with pytest.raises(ValueError, match="memory:|write the URL"):
+        open_store(wrong)
+
+
+def test_a_url_is_shown_without_its_secrets() -> None:
+    assert shown_url("redis://me:secret@host:1/0?password=x") == "redis://…@host:1/0?…"
+    assert shown_url("sqlite:///a.db") == "sqlite:///a.db"
