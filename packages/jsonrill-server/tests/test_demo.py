@@ -1,11 +1,9 @@
-"""Simulated models: the clients of OpenAI and Anthropic read them, and they write streams."""
+"""The simulated model: the clients of OpenAI and Anthropic read its answers."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -15,7 +13,6 @@ import pytest
 from jsonschema_rs import validator_for
 from pydantic import BaseModel
 
-from jsonrill_server.demo import examples, models
 from jsonrill_server.examples import NoExample, example
 from support.processes import FAST_DEMO, Server
 
@@ -30,10 +27,7 @@ TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": WE
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    store = f"sqlite:///{tmp_path_factory.mktemp('store')}/demo.db"
-    with Server(
-        tmp_path_factory.mktemp("demo"), program=FAST_DEMO, demo=True, store=store
-    ) as running:
+    with Server(tmp_path_factory.mktemp("demo"), program=FAST_DEMO, demo=True) as running:
         yield running
 
 
@@ -103,9 +97,7 @@ def test_limits_choices_and_models_are_kept(chat: Any) -> None:
         model="any", messages=ASK, tools=[TOOL], parallel_tool_calls=False
     )
     assert len(one.choices[0].message.tool_calls) == 1
-    assert [model.id for model in chat.models.list()] == [*models()]
-    recipe = chat.chat.completions.create(model="recipe", messages=ASK)
-    assert json.loads(recipe.choices[0].message.content) == json.loads(models()["recipe"].text())
+    assert [model.id for model in chat.models.list()] == ["simulated"]
     form = {"type": "json_object"}
     voyage = [{"role": "user", "content": "a voyage"}]
     answer = chat.chat.completions.create(model="any", messages=voyage, response_format=form)
@@ -120,50 +112,6 @@ def test_a_bad_request_is_refused_in_the_form_of_the_api(server: Server, body: b
     for path in ("/v1/chat/completions", "/v1/responses", "/v1/messages"):
         answer = httpx2.post(f"{server.url}{path}", content=body, trust_env=False)
         assert answer.status_code == 400 and "message" in answer.json()["error"]
-
-
-@pytest.mark.parametrize("name", [*models()])
-def test_a_model_writes_a_stream_that_ends_as_it_should(server: Server, name: str) -> None:
-    with httpx2.Client(base_url=server.url, trust_env=False, timeout=60) as http:
-        made = http.post("/demo/streams", json={"model": name, "pace": 1000, "piece": 50}).json()
-        assert made["model"]["input"] == models()[name].input
-        suits = made["model"]["suits"]
-        text = http.get(f"{made['urls']['events']}?format={suits}").text
-        assert "event: CLOSE" in text and "UNKNOWN_SOURCE" not in text
-        assert http.get(made["urls"]["stream"]).json()["closed"]
-        posted = http.post(
-            made["urls"]["events"], content="x", headers={"content-type": "text/plain"}
-        )
-        assert posted.status_code == 409
-
-
-def test_a_stream_of_a_model_survives_a_restart(server: Server) -> None:
-    with httpx2.Client(base_url=server.url, trust_env=False, timeout=60) as http:
-        urls = http.post("/demo/streams", json={"model": "recipe", "pace": 3}).json()["urls"]
-    server.kill()
-    server.start()
-    with httpx2.Client(base_url=server.url, trust_env=False, timeout=60) as http:
-        text = http.get(f"{urls['events']}?format=text").text
-        assert "event: CLOSE" in text and "ERROR" not in text
-        value = http.get(urls["value"]).json()
-    assert value["value"] == json.loads(models()["recipe"].text())
-
-
-def test_wrong_orders_are_refused(server: Server) -> None:
-    for order in (
-        {},
-        {"model": "nope"},
-        {"model": "recipe", "pace": 0},
-        {"model": "recipe", "x": 1},
-    ):
-        answer = httpx2.post(f"{server.url}/demo/streams", json=order, trust_env=False)
-        assert answer.status_code == 422
-
-
-def test_examples_have_what_the_page_needs() -> None:
-    for one in examples():
-        assert {"name", "title", "about", "input", "suits", "pace", "options"} <= {*one}
-    assert sum("text" in one for one in examples()) >= len(models()) - 1
 
 
 SCHEMAS: dict[str, Any] = {
@@ -203,12 +151,3 @@ def test_an_example_uses_the_names_of_the_prompt() -> None:
 def test_a_schema_that_cannot_be_met_has_no_example(schema: Any) -> None:
     with pytest.raises(NoExample):
         example(schema)
-
-
-def test_the_list_of_models_needs_no_demo(tmp_path: Path) -> None:
-    from support.apps import asked
-
-    answer = asked("GET", "/web/page/examples.json")
-    assert answer.status_code == 200 and len(answer.json()["models"]) == len(models())
-    assert asked("GET", "/demo/models").status_code == 404
-    assert asyncio.iscoroutinefunction(asked) is False

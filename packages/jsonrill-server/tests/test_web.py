@@ -230,6 +230,6 @@ def test_a_stop_ends_responses_and_tells_clients_that_do_not_resume() -> None:
 def test_a_request_that_is_none_is_refused() -> None:
     with pytest.raises(TypeError, match="Starlette, FastAPI or Django"):
         Runs().response(type("Request", (), {"method": "GET"})(), "k")
-    wsgi = type("Request", (), {"META": {}, "method": "GET"})()
+    wsgi = type("Request", (), {"META": {}, "GET": {}, "method": "GET"})()
     with pytest.raises(TypeError, match="ASGI"):
         Runs().response(wsgi, "k")

@@ -71,6 +71,16 @@ class Problem(Exception):
         return Json(body, self.status, self.headers)
 
 
+async def read_body(request: Request, limit: int) -> bytes:
+    """Return the body of a request; 413 if it is larger than the limit."""
+    body = bytearray()
+    async for data in request.stream():
+        body += data
+        if len(body) > limit:
+            raise Problem(413, "LIMIT_EXCEEDED", f"a body has at most {limit} bytes here")
+    return bytes(body)
+
+
 class Tokens:
     """The valid tokens; their file is read again when it changes."""
 

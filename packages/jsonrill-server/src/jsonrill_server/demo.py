@@ -1,8 +1,7 @@
-"""Simulated models, so that every example runs without a key.
+"""A simulated model, so that every example runs without a key.
 
-`serve --demo` lists them for the page, lets them write streams, and answers the requests of
-providers' clients: with a recording if the model has its name, else with tool calls, JSON for a
-schema or a sentence, whatever the request wants, the same each time.
+`serve --demo` answers the requests of providers' clients: with tool calls, JSON for a schema or a
+sentence, whatever the request wants, the same each time.
 """
 
 from __future__ import annotations
@@ -12,35 +11,23 @@ import json
 import re
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import Any, Final
 
 from fastapi import FastAPI, Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import Response, StreamingResponse
 
-from jsonrill import ToolCalls
 from jsonrill.demo.recordings import recorded
 from jsonrill.jsontext import dumps
-from jsonrill.sources.answer import AnswerText
 from jsonrill.testing import EVENT_STREAM, Call, FakeAnswer, Script
 
-from .access import Json, Problem
+from .access import Json, Tokens, read_body
 from .examples import NoExample, example
-from .options import BadOption, Options
-from .records import Input
-from .result import Run
-
-if TYPE_CHECKING:
-    from .server import Server
 
 # Seconds for each token of an answer that is not a recording.
 PACE: Final = 0.01
 # Pauses shorter than this are added up: a timer takes longer.
 TICK: Final = 0.005
-# Examples with more characters are not sent to the page.
-MOST_CHARACTERS: Final = 50_000
 # Calls of one tool, if a prompt has several names.
 MOST_CALLS: Final = 4
 TOPICS: Final = ("trip", "voyage", "booking", "recipe")
@@ -51,136 +38,27 @@ NEEDED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A recording that is played. `suits` is the format that shows it best, `pace` is in pieces
-    per second."""
+def add_routes(app: FastAPI, tokens: Tokens, body_bytes: int) -> None:
+    """Answer the requests of providers' clients."""
 
-    name: str
-    title: str
-    about: str
-    recording: str = ""
-    input: Input = "text"
-    suits: str = "fragments"
-    pace: float = 40.0
-    options: dict[str, Any] = field(default_factory=dict)
+    async def list_models(request: Request) -> Response:
+        tokens.owner(request)
+        model = {"id": "simulated", "object": "model", "display_name": "A simulated model"}
+        return Json({"object": "list", "data": [model]})
 
-    def text(self) -> str:
-        return recorded(self.recording) if self.recording else large()
+    async def answer(request: Request) -> Response:
+        tokens.owner(request)
+        body = await read_body(request, body_bytes)
+        script = response_to(request.url.path, body)
+        steps = play(script)
+        if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
+            return StreamingResponse(steps, media_type=EVENT_STREAM["content-type"])
+        content = b"".join([data async for data in steps])
+        return Response(content, script.status, dict(script.headers))
 
-    def pieces(self, size: int) -> list[Any]:
-        text = self.text()
-        if self.input == "text":
-            return [text[at : at + size] for at in range(0, len(text), size)]
-        return [json.loads(line) for line in text.splitlines()]
-
-    def answer(self) -> FakeAnswer:
-        """Return what a provider's client gets: the text, the last snapshot, or what events say."""
-        text, pace = self.text(), 1 / self.pace
-        if self.input != "events":
-            return FakeAnswer(text if self.input == "text" else text.splitlines()[-1], pace=pace)
-        answer, calls = AnswerText("auto"), ToolCalls()
-        written = "".join([answer.feed(line) for line in text.splitlines()])
-        for line in text.splitlines():
-            calls.feed(json.loads(line))
-        made = [Call(call.name or "", call.raw, call.id or "") for call in calls.calls]
-        return FakeAnswer(written, calls=made, pace=pace)
-
-    def to_dict(self) -> dict[str, Any]:
-        shown = ("name", "title", "about", "input", "suits", "pace", "options")
-        about = {name: getattr(self, name) for name in shown}
-        text = self.text()
-        return {**about, "text": text} if len(text) <= MOST_CHARACTERS else about
-
-
-def large() -> str:
-    """Return a document of a little more than ten thousand values: 1 250 measurements."""
-    measurements = [
-        {
-            "at": f"day {at * 7 // 24}, {at * 7 % 24:02}:00",
-            "wave": (at * 37 % 400) / 100,
-            "wind": {"from": ("north", "east", "south", "west")[at % 4], "knots": at * 13 % 41},
-            "calm": at * 37 % 400 < 50,
-            "sensors": [at % 7],
-        }
-        for at in range(1250)
-    ]
-    return json.dumps({"station": "buoy 17", "measurements": measurements})
-
-
-@cache
-def models() -> dict[str, Model]:
-    return {fields["name"]: Model(**fields) for fields in json.loads(recorded("models.json"))}
-
-
-def examples() -> list[dict[str, Any]]:
-    """Return the models, each with what it writes."""
-    return [model.to_dict() for model in models().values()]
-
-
-class Order(BaseModel):
-    """The body of POST /demo/streams."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    model: str
-    pace: float = Field(1.0, ge=0.01, le=1000)
-    piece: int = Field(4, ge=1, le=4096)
-
-
-class Demo:
-    """The simulated models of a server."""
-
-    async def records(self, run: Run, model: str, pace: float, piece: int) -> AsyncIterator[Any]:
-        """Yield what a model writes after what is logged: another process can go on."""
-        pieces, rate = models()[model].pieces(piece), models()[model].pace * pace
-        clock = asyncio.get_running_loop().time
-        first, begun = len(run.events), clock()
-        for number in range(first, len(pieces)):
-            wait = begun + (number + 1 - first) / rate - clock()
-            if wait > TICK:
-                await asyncio.sleep(wait)
-            yield pieces[number]
-
-    def add_routes(self, app: FastAPI, server: Server) -> None:
-        from .server import json_body, urls_of
-
-        async def list_models(request: Request) -> Response:
-            server.tokens.owner(request)
-            return Json({"models": examples()})
-
-        async def start(request: Request) -> Response:
-            owner = server.tokens.owner(request)
-            try:
-                order = Order.model_validate(await json_body(request))
-                model = models()[order.model]
-            except (ValidationError, KeyError):
-                names = ", ".join(models())
-                raise BadOption(f"the body has model (one of {names}), pace and piece") from None
-            id = secrets.token_urlsafe(18)
-            options = Options({"input": model.input, **model.options})
-            await server.generate(owner, id, options, order.model_dump())
-            urls = urls_of(request, id)
-            body = {"id": id, "urls": urls, "model": model.to_dict()}
-            return Json(body, 201, {"location": urls["stream"]})
-
-        async def answer(request: Request) -> Response:
-            server.tokens.owner(request)
-            body = await request.body()
-            if len(body) > server.settings.body_bytes:
-                raise Problem(413, "LIMIT_EXCEEDED", "the body is too large")
-            script = response_to(request.method, request.url.path, body)
-            steps = play(script)
-            if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
-                return StreamingResponse(steps, media_type=EVENT_STREAM["content-type"])
-            content = b"".join([data async for data in steps])
-            return Response(content, script.status, dict(script.headers))
-
-        app.add_api_route("/demo/models", list_models)
-        app.add_api_route("/demo/streams", start, methods=["POST"], status_code=201)
-        app.add_api_route("/v1/models", answer)
-        for path in NEEDED:
-            app.add_api_route(f"/v1{path}", answer, methods=["POST"])
+    app.add_api_route("/v1/models", list_models)
+    for path in NEEDED:
+        app.add_api_route(f"/v1{path}", answer, methods=["POST"])
 
 
 async def play(script: Script) -> AsyncIterator[bytes]:
@@ -208,14 +86,8 @@ class InvalidRequest(ValueError):
         self.param = param
 
 
-def response_to(method: str, path: str, body: bytes) -> Script:
+def response_to(path: str, body: bytes) -> Script:
     """Return the response to a request of a provider's client."""
-    if method == "GET":
-        shown = [
-            {"id": model.name, "object": "model", "display_name": model.title}
-            for model in models().values()
-        ]
-        return Script.json({"object": "list", "data": shown})
     request: Any = None
     try:
         request = json.loads(body)
@@ -232,8 +104,7 @@ def answer_to(path: str, body: dict[str, Any]) -> FakeAnswer:
     for name in next(names for ending, names in NEEDED.items() if path.endswith(ending)):
         if not body.get(name):
             raise InvalidRequest(f"Missing required parameter: '{name}'", name)
-    model = models().get(body["model"])
-    answer = _written(body) if model is None else model.answer()
+    answer = _written(body)
     limits = (body.get(it) for it in ("max_completion_tokens", "max_tokens", "max_output_tokens"))
     limit = next((it for it in limits if it is not None), None)
     texts = (answer.reasoning, answer.text, *(call.text for call in answer.calls))

@@ -22,8 +22,8 @@ class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django ha
 
     streaming = True
 
-    def __init__(self, make: Callable[[], Awaitable[Reply]]) -> None:
-        super().__init__()
+    def __init__(self, make: Callable[[], Awaitable[Reply]], headers: Any = None) -> None:
+        super().__init__(headers=headers)
         self._make = make
         del self.headers["content-type"]
 

@@ -7,7 +7,6 @@ they are written, a wheel has a bundle of the page.
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,11 +18,9 @@ from starlette.types import ASGIApp
 from jsonrill import __version__
 
 from .access import Problem
-from .demo import examples
 
 INDEX: Final = "page/index.html"
 LIBRARY: Final = "js/src/"
-EXAMPLES: Final = "page/examples.json"
 # Files that tools/page_bundle.py writes there have a hash in their name, and never change.
 HASHED: Final = "page/bundle/"
 TYPES: Final = {
@@ -41,8 +38,8 @@ def root() -> Path:
     return installed if installed.is_dir() else Path(__file__).parents[4]
 
 
-def load(*, has_demo: bool, in_memory: bool) -> dict[str, bytes]:
-    """Return every file by its name. The page is told about the demo and the store."""
+def load() -> dict[str, bytes]:
+    """Return every file by its name."""
     files = {
         path.relative_to(root()).as_posix(): path.read_bytes()
         for folder in ("page", LIBRARY)
@@ -50,10 +47,6 @@ def load(*, has_demo: bool, in_memory: bool) -> dict[str, bytes]:
         if path.suffix in TYPES and "tests" not in path.relative_to(root()).parts
     }
     html = files[INDEX].decode().replace('data-version=""', f'data-version="{__version__}"')
-    if has_demo:
-        html = html.replace('data-demo="off"', 'data-demo="on"')
-    if in_memory:
-        html = html.replace("<html ", '<html data-store="memory" ', 1)
     files[INDEX] = html.encode()
     # The address of the library for other pages.
     return files | {
@@ -63,16 +56,14 @@ def load(*, has_demo: bool, in_memory: bool) -> dict[str, bytes]:
     }
 
 
-def add_routes(app: FastAPI, *, has_demo: bool, in_memory: bool) -> None:
-    files = load(has_demo=has_demo, in_memory=in_memory)
+def add_routes(app: FastAPI) -> None:
+    files = load()
 
     async def index(request: Request) -> Response:
         return _file(files, INDEX, request)
 
     async def web(request: Request) -> Response:
         name = str(request.path_params["name"])
-        if name == EXAMPLES and name not in files:
-            files[name] = json.dumps({"models": examples()}).encode()
         if name not in files or name == INDEX:  # the page itself is at / alone
             raise Problem(404, "NOT_FOUND", "there is no such file")
         return _file(files, name, request)

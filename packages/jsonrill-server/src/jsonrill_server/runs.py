@@ -305,15 +305,6 @@ class Runs:
         await self.end(name, PRODUCER_LOST, force=False)
         return True
 
-    async def generate(self, name: str, owner: str, meta: Meta, keep: float, most: int) -> None:
-        """Start a named source in a log of its own."""
-        await self.open()
-        head = await self.store.claim(
-            name, meta.lease, new=NewLog(meta.to_json(), owner, keep, most)
-        )
-        assert head is not None
-        self._produce_named(name, head, meta, [])
-
     def _named(self, meta: Meta, before: list[Record]) -> Callable[[], Any]:
         run = Run(meta.key, "active", None, before, Options.stored(meta.options))
         function = self.sources[meta.source or ""]
@@ -383,13 +374,20 @@ class Runs:
         whether a client without a position gets a run that has ended: by default it does, except
         with GET in the format `ai-sdk`, whose client wants only an answer that is being written.
         """
-        from .web import respond
+        from .web import Deferred, deferred_reply
 
         ViewOptions.of({**options, "format": format}, Options({}))  # wrong options are raised here
         name = log_name(key)
         if replay is None:
             replay = not (format == "ai-sdk" and request.method == "GET")
-        return respond(self, request, name, {**options, "format": format}, replay, headers or {})
+        make = deferred_reply(self, request, name, {**options, "format": format}, replay)
+        if not hasattr(request, "META"):
+            return Deferred(make, headers)
+        if not hasattr(request, "scope"):
+            raise TypeError("this request came by WSGI: event streams of runs need Django on ASGI")
+        from .django import DeferredHttpResponse
+
+        return DeferredHttpResponse(make, headers)
 
     # ---- logs ----
 

@@ -26,9 +26,8 @@ from starlette.responses import Response
 from jsonrill.eventstream import media_type
 from jsonrill.jsontext import dumps
 
-from . import pages
-from .access import CLIENT_GONE, Guard, Json, Metrics, Problem, Tokens, token_of
-from .demo import Demo
+from . import demo, pages
+from .access import CLIENT_GONE, Guard, Json, Metrics, Problem, Tokens, read_body, token_of
 from .formats import Value
 from .intake import intake_for, too_large
 from .log import (
@@ -79,12 +78,8 @@ class Server:
         self.settings = settings
         self.tokens = Tokens(settings)
         self.metrics = Metrics()
-        self.demo = Demo() if settings.demo else None
         self.runs = Runs(
             store or settings.store,
-            sources={} if self.demo is None else {"demo": self.demo.records},
-            lease=3.0,
-            takeover=60.0,
             heartbeat=settings.heartbeat,
             send_timeout=settings.send_timeout,
             retry=settings.retry,
@@ -111,12 +106,6 @@ class Server:
             raise Problem(409, "EXISTS", "there is a stream with this id and other options")
         return found, False
 
-    async def generate(self, owner: str, id: str, options: Options, args: dict[str, Any]) -> None:
-        """Let a simulated model write a stream."""
-        new = (self.settings.keep, self.settings.owner_streams)
-        name = log_name(owner, id)
-        await self.runs.generate(name, owner, Meta(id, options.given, "demo", args, 3.0), *new)
-
     async def stream(self, owner: str, id: str) -> tuple[Head, Meta]:
         """Return a stream of this owner; 404 if there is none."""
         found = await self.runs.find(log_name(owner, id), Position())
@@ -139,11 +128,9 @@ class Server:
         return body if end is None or end.error is None else {**body, "error": end.error}
 
     async def writer(self, owner: str, id: str) -> tuple[Writer, Options]:
-        """Become the writer of a stream; 409 if it has ended, or a program writes it."""
+        """Become the writer of a stream; 409 if it has ended."""
         name = log_name(owner, id)
         _, meta = await self.stream(owner, id)
-        if meta.source is not None:
-            raise Problem(409, "TAKEN", "a simulated model writes this stream")
         head = await self.runs.store.claim(name, meta.lease, force=True)
         if head is None:
             raise Problem(409, "CLOSED", "the stream has ended")
@@ -329,7 +316,7 @@ async def close_stream(request: Request, server: ServerOf, owner: Owner, id: str
 
 @router.post("/v1/streams/{id}/cancel")
 async def cancel_stream(server: ServerOf, owner: Owner, id: str) -> Response:
-    """Stop a stream; a simulated model stops writing."""
+    """Stop a stream."""
     await server.stream(owner, id)
     await server.runs.end(log_name(owner, id), CANCELLED)
     return Json(await server.status(owner, id))
@@ -434,11 +421,7 @@ async def metrics(server: ServerOf, owner: Owner) -> Response:
 
 async def json_body(request: Request) -> Any:
     """Return the body as JSON, `{}` if there is none; another media type is refused (CSRF)."""
-    body = bytearray()
-    async for data in request.stream():
-        body += data
-        if len(body) > OPTION_BYTES:
-            raise too_large(f"a body has at most {OPTION_BYTES} bytes here")
+    body = await read_body(request, OPTION_BYTES)
     if not body:
         return {}
     if media_type(request.headers.get("content-type", "")) != "application/json":
@@ -489,10 +472,10 @@ def create_app(settings: Settings | None = None, *, store: Store | None = None) 
     )
     app.state.server = server
     app.include_router(router)
-    if server.demo is not None:
-        server.demo.add_routes(app, server)
+    if settings.demo:
+        demo.add_routes(app, server.tokens, settings.body_bytes)
     if settings.page:
-        pages.add_routes(app, has_demo=settings.demo, in_memory=settings.store == "memory:")
+        pages.add_routes(app)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,

@@ -64,7 +64,7 @@ class Settings(BaseSettings):
         0.0, "time between a stop signal, when /readyz fails, and the stop", ge=0
     )
     page: bool = _setting(True, "show the page at /")
-    demo: bool = _setting(False, "simulated models, for the page and for clients of providers")
+    demo: bool = _setting(False, "a simulated model that answers the clients of providers")
     access_log: bool = _setting(True, "one line of JSON per request")
 
     @field_validator("tokens", "allowed_hosts", "origins", mode="before")

@@ -84,7 +84,7 @@ class _Records:
 
     def feed(self, element: Any) -> Iterable[Record]:
         if self._failed is not None:
-            self._failed.feed(element)
+            list(self._failed.feed(element))
         elif not isinstance(element, _TEXT):
             input: Input = "snapshots" if self._input == "snapshots" else "events"
             yield Record(input, _json(element))

@@ -223,19 +223,11 @@ async def _gone(receive: Receive) -> None:
 # ---- `Runs.response`: what the frameworks send ----
 
 
-def respond(
-    runs: Runs,
-    request: Any,
-    name: str,
-    chosen: Mapping[str, Any],
-    replay: bool,
-    headers: Mapping[str, str],
-) -> Any:
-    """Return the response of the request's framework. What it is is decided when it is sent."""
-    is_django = hasattr(request, "META")
-    if is_django and not hasattr(request, "scope"):
-        raise TypeError("this request came by WSGI: event streams of runs need Django on ASGI")
-    query = request.GET if is_django else getattr(request, "query_params", None)
+def deferred_reply(
+    runs: Runs, request: Any, name: str, chosen: Mapping[str, Any], replay: bool
+) -> Callable[[], Awaitable[Reply]]:
+    """Return what makes the reply to a request of Starlette or Django."""
+    query = request.GET if hasattr(request, "META") else getattr(request, "query_params", None)
     if query is None:
         kind = type(request).__qualname__
         raise TypeError(f"a request is one of Starlette, FastAPI or Django, not {kind}")
@@ -243,15 +235,9 @@ def respond(
     async def make() -> Reply:
         after = request.headers.get("last-event-id") or query.get("after") or ""
         is_head = request.method == "HEAD"
-        answer = await reply(runs, name, chosen, after, replay=replay, is_head=is_head)
-        answer.headers |= headers
-        return answer
+        return await reply(runs, name, chosen, after, replay=replay, is_head=is_head)
 
-    if not is_django:
-        return Deferred(make)
-    from .django import DeferredHttpResponse
-
-    return DeferredHttpResponse(make)
+    return make
 
 
 def response_of(answer: Reply) -> Response:
@@ -266,11 +252,14 @@ class Deferred(Response):
     Headers, cookies and the background task that are set on it are those of the response.
     """
 
-    def __init__(self, make: Callable[[], Awaitable[Reply]]) -> None:
+    def __init__(
+        self, make: Callable[[], Awaitable[Reply]], headers: Mapping[str, str] | None = None
+    ) -> None:
         self._make = make
         self.status_code = 200
         self.background: BackgroundTask | None = None
-        self.init_headers({})
+        self.raw_headers = []
+        self.headers.update(headers or {})
 
     async def _ready(self) -> Response:
         response = response_of(await self._make())
