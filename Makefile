@@ -47,6 +47,7 @@ quick: .venv/.stamp-dev  ## run the tests of the library that are not slow, with
 hard: .venv/.stamp-dev  ## run the long tests too, and all examples of every property; needs a quiet machine
 	@$(BIN)/python tools/system_parts.py
 	@TEST_HARDER=1 $(PYTEST) -m '' $(ARGS)
+	@-$(BIN)/python -m bench.instructions
 
 check: .venv/.stamp-dev  ## check formatting, lint, types, sizes and the documentation site
 	$(BIN)/ruff format --check .
@@ -155,11 +156,11 @@ SOURCES := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
 	@$(PIP) --python .venv/docs install -c constraints.txt --group docs
 	@touch $@
 
-# The rivals in an environment of their own: they pin other versions than the tests need.
+# The rivals in an environment of their own. Without --no-deps, some would need old versions of others.
 .venv/.stamp-bench: bench/rivals.txt bench/node/package.json | .venv/.stamp-venv
 	@echo "installing the rivals ..."
 	@$(BIN)/python -m venv --clear .venv/rivals
-	@.venv/rivals/bin/python -m pip -qq --disable-pip-version-check install -r bench/rivals.txt
+	@.venv/rivals/bin/python -m pip -qq --disable-pip-version-check install --no-deps -r bench/rivals.txt
 	@if command -v npm >/dev/null; then \
 	  npm install --prefix bench/node --no-package-lock --silent --no-fund --no-audit; \
 	else echo "no npm: without the rivals in JavaScript"; fi

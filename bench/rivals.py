@@ -93,6 +93,7 @@ RIVALS: Final[dict[str, Callable[[], Read]]] = {
     "jiter": _jiter,
     "pydantic_core": _pydantic_core,
     "partial-json-parser": lambda: _reparse(import_module("partial_json_parser").loads),
+    "LangChain": lambda: _reparse(import_module("langchain_core.utils.json").parse_partial_json),
     "json_repair": _json_repair,
 }
 
@@ -103,3 +104,14 @@ def installed() -> Iterator[tuple[str, Read]]:
             yield name, make()
         except ModuleNotFoundError as error:
             print(f"  without {name}: {error}")
+
+
+def instructor(model: type) -> Read:
+    """Return instructor's reader of partial models."""
+    partial_model = import_module("instructor.dsl.partial").Partial[model]
+
+    def read(pieces: Sequence[str]) -> None:
+        for _ in partial_model.model_from_chunks(pieces):
+            pass
+
+    return read

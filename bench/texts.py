@@ -1,9 +1,10 @@
-"""The texts that are measured: answers made from a word list with fixed seeds."""
+"""What is measured: answers made from a word list with fixed seeds, and states that grow."""
 
 from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from typing import Any, Final
 
 PIECE: Final = 4  # characters; about one token
@@ -60,3 +61,46 @@ TEXTS: Final = {
     "20 KB": report(20_000),
     "100 KB": report(100_000),
 }
+
+
+# How long a text is before the piece that is measured.
+SIZES: Final = {"1 KB": 10**3, "10 MB": 10**7}
+
+
+def beginning(size: int, rest: int) -> tuple[str, str]:
+    """Return the first `size` characters of a long report, and the `rest` characters after them."""
+    sections = json.loads(TEXTS["100 KB"])["sections"]
+    text = ", ".join(json.dumps(item, ensure_ascii=False) for item in sections) + ", "
+    text = '{"title": "Report", "sections": [' + text * ((size + rest) // len(text) + 1)
+    return text[:size], text[size : size + rest]
+
+
+def chat_events(texts: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield OpenAI's events for an answer in these pieces."""
+    for text in texts:
+        yield {"object": "chat.completion.chunk", "choices": [{"delta": {"content": text}}]}
+
+
+def call_events(texts: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield OpenAI's events for a tool call with these pieces of its arguments."""
+    first = {"index": 0, "id": "call_1", "function": {"name": "save", "arguments": ""}}
+    rest = ({"index": 0, "function": {"arguments": text}} for text in texts)
+    for call in (first, *rest):
+        yield {"object": "chat.completion.chunk", "choices": [{"delta": {"tool_calls": [call]}}]}
+
+
+def table(size: int) -> dict[str, Any]:
+    """Return a state of many short values, as long as `size` characters of JSON."""
+    chance = random.Random(size)
+    count = size // 72
+    rows = [
+        {
+            "id": number,
+            "name": prose(chance, 1),
+            "done": chance.random() < 0.5,
+            "price": round(chance.uniform(1, 99), 2),
+            "tag": prose(chance, 1),
+        }
+        for number in range(count)
+    ]
+    return {"status": "running", "rows": rows}

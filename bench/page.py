@@ -1,0 +1,222 @@
+"""The figures as a page: docs/benchmarks.md, and its chart."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from .chart import bars
+from .texts import TEXTS
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PAGE: Final = ROOT / "docs" / "benchmarks.md"
+CHART: Final = ROOT / "docs" / "benchmarks.svg"
+BUILDS: Final = ("compiled", "pure")
+RUST: Final = "streaming-json-parser (Rust)"
+PACKAGES: Final = (
+    *("ijson", "instructor", "jiter", "json-repair", "jsonpatch", "jsonriver", "langchain-core"),
+    *("partial-json-parser", "pydantic-core", "streaming-json-parser"),
+)
+Results = dict[str, dict[str, Any]]
+
+
+class Goal(NamedTuple):
+    """The highest acceptable ratio of two rows of a table, for each build; None: no goal.
+
+    A row is (table, row, column). `factor` is what the other row is multiplied with.
+    """
+
+    work: str
+    row: tuple[str, str, str]
+    other: tuple[str, str, str]
+    limits: tuple[float | None, float | None]
+    factor: tuple[float, float] = (1, 1)
+
+
+def _against(row: str, size: str, other: str, *limits: float | None) -> Goal:
+    name = other.partition(" (")[0]
+    work = f"{row}, {size} ÷ {name}"
+    return Goal(work, ("values", row, size), ("values", other, size), limits)  # type: ignore[arg-type]
+
+
+def _against_before(row: str, limit: float, *ratios: float) -> Goal:
+    """`ratios` are the time of 0.3 divided by the Rust rival's, in one process, for each build."""
+    rival = ("values", RUST, "20 KB")
+    return Goal(f"{row} ÷ 0.3", ("stages", row, "20 KB"), rival, (limit, limit), ratios)  # type: ignore[arg-type]
+
+
+def _sender(work: str, limit: float) -> Iterator[Goal]:
+    for column in (
+        "report, 20 KB",
+        "report, 200 KB",
+        "short values, 20 KB",
+        "short values, 200 KB",
+    ):
+        other = ("wire", "json.dumps", column)
+        yield Goal(f"{work}, {column} ÷ json.dumps", ("wire", work, column), other, (None, limit))
+
+
+GOALS: Final = (
+    _against("`Document.live`", "20 KB", RUST, 0.6, None),
+    *(_against("`Document.live`", size, "jiter", 1 / n, 1 / n) for size, n in
+      (("2 KB", 2), ("20 KB", 20), ("100 KB", 100))),
+    _against_before("`values`", 1.6, 1.56, 6.5),
+    _against_before("`updates`, deltas", 1.6, 1.89, 6.5),
+    _against_before("`ToolCalls.feed`", 2.5, 7.8, 20.6),
+    _against_before("`values`, typed", 3, 5.3, 22.2),
+    Goal("`values`, repair ÷ strict", ("stages", "`values`, repair", "20 KB"),
+         ("stages", "`values`", "20 KB"), (1.5, 1.5)),
+    Goal("`loads`, 1 MB ÷ json.loads", ("whole", "`loads`", "1 MB"),
+         ("whole", "json.loads", "1 MB"), (1.5, 1.5)),
+    Goal("`select`, 1 MB ÷ ijson (C)", ("whole", "`select` of a file", "1 MB"),
+         ("whole", "ijson (C), items of a file", "1 MB"), (1.5, None)),
+    *(Goal(f"`Chunker.feed`, {size} ÷ json.loads", ("snapshots", "`Chunker.feed`", size),
+           ("snapshots", "json.loads", size), (1.2, None)) for size in ("2 KB", "20 KB")),
+    *_sender("`Sender.feed`", 1),
+    *_sender("`Sender.feed`, shared and frozen", 0.2),
+    *_sender("`Sender.feed`, two edits", 6),
+    Goal("memory of a `Document` ÷ json.loads", ("memory", "`Document`", "1 MB"),
+         ("memory", "json.loads", "1 MB"), (1.3, 1.3)),
+)  # fmt: skip
+SYSTEM: Final = (
+    ("`jsonrill_batch.rows` ÷ a plain loop", "batch", 1.3),
+    ("p99 of 300 readers ÷ a bare ASGI loop", "readers", 3),
+)
+WEIGHTS: Final = {
+    "pure wheel, KB": 200,
+    "compiled wheel, KB": 1000,
+    "compiling, s of CPU": 40,
+    "import and first use, ms": 25,
+    "make demo in a fresh clone, s": 15,
+}
+
+
+def number(value: float | None) -> str:
+    if value is None:
+        return "stopped"
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}" if value < 1 else f"{value:.3g}"
+
+
+def judged(value: float | None, limit: float | None) -> str:
+    if value is None or limit is None:
+        return ""
+    return number(value) if value <= limit else f"**{number(value)}**"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def ratio(figures: dict[str, Any], goal: Goal, factor: float) -> float | None:
+    ours, other = (figures[name].get(row, {}).get(at) for name, row, at in (goal.row, goal.other))
+    return None if ours is None or other is None else ours / other / factor
+
+
+def goals(results: Results) -> str:
+    rows = []
+    for goal in GOALS:
+        builds = zip(BUILDS, goal.limits, goal.factor, strict=True)
+        cells = [judged(ratio(results[build], goal, by), limit) for build, limit, by in builds]
+        limit = next(limit for limit in goal.limits if limit is not None)
+        rows.append((goal.work, f"≤ {number(limit)}", *cells))
+    slowest = max(results["pure"]["wire"]["`Receiver.feed`"].values())
+    rows.append(("`Receiver.feed`, µs", "≤ 10", "", judged(slowest, 10)))
+    for work, name, limit in SYSTEM:
+        ours, other = results["system"][name].values()
+        rows.append((work, f"≤ {limit}", "", judged(ours / other, limit)))
+    for name, limit in WEIGHTS.items():
+        rows.append((name, f"≤ {limit}", "", judged(results["weight"][name], limit)))
+    return table(("work", "goal", "compiled", "pure"), rows)
+
+
+def values_rows(results: Results) -> Iterator[list[str]]:
+    for build in BUILDS:
+        for row in ("`Document.live`", "`Document.value`"):
+            cells = results[build]["values"][row]
+            yield [f"jsonrill {row}, {build}", *(number(cells.get(size)) for size in TEXTS)]
+    for row, cells in results["compiled"]["values"].items():
+        if "`" not in row:
+            yield [row, *(number(cells.get(size)) for size in TEXTS)]
+
+
+def stage_rows(results: Results) -> Iterator[list[str]]:
+    for row in results["compiled"]["stages"]:
+        yield [row, *(number(results[build]["stages"][row]["20 KB"]) for build in BUILDS)]
+
+
+def growth_rows(results: Results) -> Iterator[list[str]]:
+    """Yield what a piece costs at the beginning and late, and the ratio, in both languages."""
+    python, javascript = results["pure"]["growth"], results["javascript"].get("growth", {})
+    for row, cells in python.items():
+        line = [row]
+        for figures in (cells, javascript.get(row)):
+            first, last = (figures["1 KB"], figures["10 MB"]) if figures else (None, None)
+            if first is None or last is None:
+                line += ["–", "–", "–"]
+            else:
+                line += [number(first), number(last), judged(last / first, 1.5)]
+        yield line
+
+
+def page(results: Results) -> str:
+    javascript = results["javascript"]
+    node_rows = [
+        [name, *(number(cells.get(size)) for size in TEXTS)]
+        for name, cells in javascript.get("rows", {}).items()
+    ]
+    versions = {name: version(name) for name in PACKAGES} | javascript.get("versions", {})
+    machine = f"{os.cpu_count()} cores, {platform.system()}, {platform.machine()}"
+    return "\n\n".join(
+        (
+            "# Benchmarks",
+            f"{INTRODUCTION} {machine}, Python {platform.python_version()}.",
+            "## Goals\n\nRatios, unless a unit is given. **Bold** misses its goal.",
+            goals(results),
+            VALUES,
+            table(["", *TEXTS], values_rows(results)),
+            "## What you call\n\nMicroseconds per piece, 20 KB.",
+            table(["", *BUILDS], stage_rows(results)),
+            GROWTH,
+            table(["", *2 * ("1 KB", "10 MB", "ratio")], growth_rows(results)),
+            "## JavaScript\n\nMicroseconds per piece, in node.",
+            table(["", *TEXTS], node_rows),
+            "## Versions",
+            ", ".join(f"{name} {number}" for name, number in versions.items()) + "\n",
+        )
+    )
+
+
+INTRODUCTION: Final = """\
+`make bench` installs the other libraries, measures and writes this page. Figures are processor
+time, the best of many samples, of candidates that take turns in one process: read the ratios. Texts
+come in pieces of 4 characters. *Stopped*: one text took more than 4 s."""
+VALUES: Final = """\
+## A value after each piece
+
+![Microseconds per piece at 20 KB](benchmarks.svg)
+
+Microseconds per piece, by size of the document. `live` changes with the next piece, as the values
+of streaming-json-parser, ijson and jsonriver do; `.value` is safe to keep. From jiter on,
+everything is parsed again for each piece. ijson shows a string when it has ended. jiter,
+pydantic_core, LangChain and json_repair accept some texts that are not JSON."""
+GROWTH: Final = """\
+## Growth
+
+Microseconds for one more piece after a text of 1 KB and of 10 MB, and their ratio: pure Python,
+then JavaScript. `values` and `receive` return values that you may keep, so the open list is copied
+each time: the cost grows with its length (here 20 000 elements). `Chunker.feed` and `Sender.feed`
+compare whole states: their cost grows with the state."""
+
+
+def chart(results: Results) -> str:
+    figures = {
+        row[0].replace("`", ""): float(cells)
+        for row in values_rows(results)
+        if (cells := row[1 + [*TEXTS].index("20 KB")]) != "stopped"
+    }
+    return bars("Microseconds per piece of 4 characters, document of 20 KB", figures)
