@@ -7,7 +7,7 @@ import { Outline } from "./outline.js";
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
 /** What is known of a part from an event on. @typedef {{at: number, length: number, status: Status}} State */
 
-/** A part and its past: its text only grows, so that a moment of it is a length. */
+/** A part and its history. Its text only grows, so a moment of a part is a length. */
 export class Track {
   /** @type {State[]} */
   states = [];
@@ -44,7 +44,7 @@ export class Track {
   }
 
   /**
-   * The state after this many events; null if the part had not begun.
+   * Return the state after this many events; null if the part had not begun.
    * @param {number} position
    * @returns {State | null}
    */
@@ -64,7 +64,7 @@ export class Answer {
   tracks = [];
   /** All text of the answer, as one document. */
   outline = new Outline();
-  /** What the provider says went wrong. */
+  /** The provider's error message. */
   error = "";
   /** Why the answer was cut off: length, filtered, refused or lost. */
   reason = "";
@@ -83,7 +83,7 @@ export class Answer {
     return this.outline.text;
   }
 
-  /** The length of the answer's text after this many events. @param {number} position */
+  /** Return the length of the answer's text after this many events. @param {number} position */
   lengthAt(position) {
     return this.#lengths[Math.min(position, this.#lengths.length - 1)];
   }
@@ -146,7 +146,7 @@ export class Answer {
 }
 
 /**
- * What an event says went wrong, in the form of any provider; `""` if nothing.
+ * Return the error message in an event of any provider; `""` if there is none.
  * @param {any} event
  * @returns {string}
  */

@@ -8,7 +8,7 @@ import { TreeView } from "./tree-view.js";
 /** @typedef {import("./answer.js").Track} Track */
 /** @typedef {import("./diagnosis.js").Mark} Mark */
 /** @typedef {import("./recording.js").Recording} Recording */
-/** @typedef {{key: number, look: string, track: Track}} Card */
+/** @typedef {{key: number, signature: string, track: Track}} Card */
 
 const LABELS = { streaming: "streaming", complete: "complete", error: "not JSON", truncated: "cut off" };
 const MAX_CARDS = 200;
@@ -58,8 +58,8 @@ export class CallsPane {
   #card(track) {
     const state = track.at(this.#position);
     const hasResult = track.result !== null && track.result.at <= this.#position;
-    const look = `${state?.length} ${state?.status} ${hasResult} ${this.#markOf(track)?.offset} ${track.name}`;
-    return { key: this.#recording?.answer?.tracks.indexOf(track) ?? 0, look, track };
+    const signature = `${state?.length} ${state?.status} ${hasResult} ${this.#markOf(track)?.offset} ${track.name}`;
+    return { key: this.#recording?.answer?.tracks.indexOf(track) ?? 0, signature, track };
   }
 
   /** @param {Track} track */
@@ -103,7 +103,7 @@ export class CallsPane {
   }
 
   /**
-   * The arguments as a tree if they are an object or array, else only the raw text.
+   * Show the arguments as a tree if they are an object or array, else only the raw text.
    * @param {Track} track
    * @param {import("./answer.js").State} state
    * @param {HTMLElement} place

@@ -1,7 +1,7 @@
-/** Places in a text: JavaScript counts UTF-16 units, people and jsonrill count characters. */
+/** Offsets in a text. JavaScript counts UTF-16 units; jsonrill and people count characters. */
 
 /**
- * How many units the first characters of a text have.
+ * Return the number of units in the first characters of a text.
  * @param {string} text
  * @param {number} points
  */
@@ -13,7 +13,7 @@ export function unitsOf(text, points) {
 }
 
 /**
- * Line and column of an offset, both from 1; columns count characters.
+ * Return the line and column of an offset, both from 1. Columns count characters.
  * @param {string} text
  * @param {number} offset
  */
@@ -24,7 +24,7 @@ export function placeOf(text, offset) {
 }
 
 /**
- * The offset of the quote that ends a string.
+ * Return the offset of the quote that ends a string.
  * @param {string} text
  * @param {number} from
  */

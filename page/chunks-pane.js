@@ -1,4 +1,4 @@
-/** The text that the server's chunker makes of snapshots, up to a moment; the newest chunk is marked. */
+/** The text that the server's chunker makes of snapshots, up to a moment. The newest chunk is highlighted. */
 
 import { followEnd, make } from "./dom.js";
 import { escapeText } from "./format.js";
@@ -8,7 +8,7 @@ import { escapeText } from "./format.js";
 export class ChunksPane {
   /** @type {Rendered[]} */
   #chunks = [];
-  #look = "";
+  #signature = "";
 
   /** @param {HTMLElement} panel */
   constructor(panel) {
@@ -33,9 +33,9 @@ export class ChunksPane {
    */
   show(position, isEnd) {
     const shown = this.#chunks.filter(({ record }) => isEnd || record <= position);
-    const look = `${shown.length} ${isEnd}`;
-    if (look === this.#look && this.#panel.childElementCount > 0) return;
-    this.#look = look;
+    const signature = `${shown.length} ${isEnd}`;
+    if (signature === this.#signature && this.#panel.childElementCount > 0) return;
+    this.#signature = signature;
     const newest = isEnd ? Infinity : (shown[shown.length - 1]?.record ?? 0);
     const spans = shown.map(({ record, data }) => make("span", record === newest ? "chunk newest" : "chunk", escapeText(data)));
     followEnd(this.#panel, () => this.#panel.replaceChildren(...spans, ...(isEnd ? [] : [make("span", "cursor")])));

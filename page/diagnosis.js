@@ -30,7 +30,7 @@ export function diagnose(recording) {
 }
 
 /**
- * The diagnosis at an earlier moment of a stream without a fault: what was written then.
+ * Return the diagnosis at a moment: before the end of a stream without an error, what was being written.
  * @param {Diagnosis} diagnosis
  * @param {Recording} recording
  * @param {number} position
@@ -210,7 +210,7 @@ function placed(recording, { offset, path }, outline, label = "not JSON") {
 }
 
 /**
- * How many characters the value at a place has.
+ * Return the number of characters of the value at a path.
  * @param {Outline} outline
  * @param {number} offset
  * @param {(string | number)[]} path

@@ -1,7 +1,7 @@
 /** Helpers to create, find and update DOM elements. */
 
 /**
- * Creates an element with a class and children; strings become text nodes.
+ * Create an element with a class and children. Strings become text nodes.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} name
  * @param {string} [className]
@@ -16,7 +16,7 @@ export function make(name, className = "", ...children) {
 }
 
 /**
- * Creates a button.
+ * Create a button.
  * @param {string} label
  * @param {() => void} onClick
  * @param {string} [className]
@@ -29,7 +29,7 @@ export function button(label, onClick, className = "") {
 }
 
 /**
- * The element with this id; TypeError if it is missing or of another type.
+ * Return the element with this id; TypeError if it is missing or has another type.
  * @template {HTMLElement} T
  * @param {string} id
  * @param {new () => T} [type]
@@ -42,7 +42,7 @@ export function byId(id, type = /** @type {any} */ (HTMLElement)) {
 }
 
 /**
- * Sets several attributes.
+ * Set several attributes.
  * @param {Element} element
  * @param {Record<string, string | number | boolean>} attributes
  */
@@ -50,9 +50,12 @@ export function setAttributes(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 }
 
+/** What each row's element shows. @type {WeakMap<Element, string>} */
+const signatures = new WeakMap();
+
 /**
- * Shows rows in a list: reuses the element of each key, and updates it only if its `look` is another one.
- * @template {{key: string | number, look: string}} Row
+ * Show rows in a list. Reuse the element of each key, and fill it only if the row's `signature` has changed.
+ * @template {{key: string | number, signature: string}} Row
  * @param {HTMLElement} list
  * @param {Row[]} rows
  * @param {(row: Row, element: HTMLElement) => void} fill
@@ -72,27 +75,27 @@ export function showRows(list, rows, fill, tag = "div") {
     const element = before.get(String(row.key)) ?? document.createElement(tag);
     if (element !== next) list.insertBefore(element, next);
     else next = next.nextElementSibling;
-    if (element.dataset.look === row.look) continue;
+    if (signatures.get(element) === row.signature) continue;
     element.dataset.key = String(row.key);
-    element.dataset.look = row.look;
+    signatures.set(element, row.signature);
     fill(row, element);
   }
 }
 
 /**
- * Runs `draw`, and stays at the end of a pane that was scrolled to its end; with `goes` it goes there.
+ * Run `draw`, and keep a pane at its end if it was scrolled there. With `isForced`, scroll to the end.
  * @param {HTMLElement} pane
  * @param {() => void} draw
- * @param {boolean} [goes]
+ * @param {boolean} [isForced]
  */
-export function followEnd(pane, draw, goes = false) {
-  const isAtEnd = goes || pane.scrollHeight - pane.scrollTop - pane.clientHeight < 40;
+export function followEnd(pane, draw, isForced = false) {
+  const isAtEnd = isForced || pane.scrollHeight - pane.scrollTop - pane.clientHeight < 40;
   draw();
   if (isAtEnd) pane.scrollTop = pane.scrollHeight;
 }
 
 /**
- * Scrolls a pane, and nothing around it, to an element that is out of sight.
+ * Scroll a pane, and nothing around it, to an element that is out of sight.
  * @param {Element | null} element
  * @param {HTMLElement} pane
  */
@@ -104,7 +107,7 @@ export function reveal(element, pane) {
 }
 
 /**
- * Copies a text to the clipboard, and says so in the button for a moment.
+ * Copy a text to the clipboard, and confirm it in the button for a moment.
  * @param {string} text
  * @param {HTMLElement} element
  */
@@ -120,7 +123,7 @@ export async function copyText(text, element) {
   setTimeout(() => (element.textContent = element.dataset.label ?? ""), 1200);
 }
 
-/** Tells users of screen readers. @param {string} text */
+/** Announce a text to screen readers. @param {string} text */
 export function announce(text) {
   byId("live").textContent = text;
 }

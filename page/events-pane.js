@@ -6,7 +6,7 @@ import { coloured } from "./text-pane.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./server.js").Rendered} Rendered */
-/** @typedef {{key: number, look: string, record: number, data: any, isLast: boolean, after: number}} Row */
+/** @typedef {{key: number, signature: string, record: number, data: any, isLast: boolean, after: number}} Row */
 /**
  * `render` reads the stream from the server in a format; null if there is no server.
  * @typedef {{render: ((query: Record<string, string>) => AsyncIterable<Rendered>) | null, onPick: (position: number) => void,
@@ -19,7 +19,7 @@ const MAX_TEXT = 400;
 export class EventsPane {
   /** @type {Rendered[]} */
   #rendered = [];
-  /** Counts the formats that were chosen, so that the events of an earlier one are dropped. */
+  /** The number of formats chosen so far; events of an earlier one are dropped. */
   #turn = 0;
   #problem = "";
   /** @type {Recording | null} */
@@ -45,7 +45,7 @@ export class EventsPane {
   #host;
 
   /**
-   * Shows another recording, in this format.
+   * Show another recording in this format.
    * @param {Recording} recording
    * @param {string} [format] such as `updates/REALTIME`
    */
@@ -110,14 +110,14 @@ export class EventsPane {
     this.#count.textContent = this.#problem || (events.length > MAX_ROWS ? `${all}, the last ${MAX_ROWS} are shown` : all);
   }
 
-  /** The indices of the items so far. @param {string} query */
+  /** Return the indices of the items so far. @param {string} query */
   #received(query) {
     const { items } = /** @type {Recording} */ (this.#recording);
     const indices = Array.from({ length: this.#position }, (_, index) => index);
     return query ? indices.filter((index) => items[index].toLowerCase().includes(query)) : indices;
   }
 
-  /** The indices of the rendered events so far. @param {string} query */
+  /** Return the indices of the rendered events so far. @param {string} query */
   #renderedUntilNow(query) {
     const isEnd = this.#position === this.#recording?.length;
     const indices = this.#rendered.map((_, index) => index);
@@ -139,7 +139,7 @@ export class EventsPane {
     const data = isReceived ? this.#recording?.items[index] : this.#rendered[index].data;
     const isLast = record === this.#position;
     const after = this.#timeOf(record) - (before < 0 ? 0 : this.#timeOf(recordOf(before)));
-    return { key: index, look: `${this.#turn} ${isLast} ${before}`, record, data, isLast, after };
+    return { key: index, signature: `${this.#turn} ${isLast} ${before}`, record, data, isLast, after };
   }
 
   /** @param {number} record */
@@ -183,7 +183,7 @@ function received(kind, data) {
 }
 
 /**
- * A rendered event: an update, fragments, a message of the wire, a piece of text.
+ * Describe a rendered event: an update, fragments, a wire message, or a piece of text.
  * @param {any} data
  * @returns {Cells}
  */
@@ -223,7 +223,7 @@ function fragments(list) {
 }
 
 /**
- * An operation of a delta or of the wire in its colour: set, append, splice, remove, done, end, error.
+ * Show an operation of a delta or of the wire in its colour.
  * @param {any} step
  */
 function operation(step) {

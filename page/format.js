@@ -6,7 +6,7 @@ const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udc7f]/g;
 
 /**
- * The text with `‹U+202E›` for each character that is invisible or reorders the text around it.
+ * Replace each character that is invisible or reorders the text around it, for example with `‹U+202E›`.
  * @param {string} text
  */
 export function escapeText(text) {
@@ -18,7 +18,7 @@ export function escapeText(text) {
 }
 
 /**
- * The text, or its beginning and its end if it is longer than `limit`.
+ * Return the text, or its beginning and its end if it is longer than `limit`.
  * @param {string} text
  * @param {number} [limit]
  */
@@ -29,7 +29,7 @@ export function shorten(text, limit = 300) {
 }
 
 /**
- * 12345 as `12 345`, with narrow no-break spaces.
+ * Write 12345 as `12 345`, with narrow no-break spaces.
  * @param {number} number
  */
 export function formatNumber(number) {
@@ -37,7 +37,7 @@ export function formatNumber(number) {
 }
 
 /**
- * `1 match`, `2 matches`.
+ * Write a count with its noun: `1 match`, `2 matches`.
  * @param {number} count
  * @param {string} singular
  * @param {string} [plural]
@@ -47,7 +47,7 @@ export function formatCount(count, singular, plural = `${singular}s`) {
 }
 
 /**
- * 1234 milliseconds as `1.23 s`.
+ * Write 1234 milliseconds as `1.23 s`.
  * @param {number} milliseconds
  */
 export function formatDuration(milliseconds) {
@@ -58,7 +58,7 @@ export function formatDuration(milliseconds) {
 }
 
 /**
- * The value of a JSON text; undefined if it is not JSON.
+ * Return the value of a JSON text; undefined if it is not JSON.
  * @param {string} text
  * @returns {any}
  */

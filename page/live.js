@@ -1,4 +1,4 @@
-/** Reads a stream of the server into a recording while it is written; it can be disconnected and resumed. */
+/** A live stream of the server: it is read into a recording, and can be disconnected and resumed. */
 
 import { byId } from "./dom.js";
 import { errorOf } from "./server.js";
@@ -33,7 +33,7 @@ export class Live {
     byId("connection").hidden = true;
   }
 
-  /** Disconnects, or connects again and goes on after the last event. */
+  /** Disconnect, or connect again and continue after the last event. */
   toggle() {
     if (this.#stop.signal.aborted) return void this.read();
     this.#stop.abort();

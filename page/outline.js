@@ -1,8 +1,8 @@
 /**
  * The values of a JSON text, each with the offsets at which it begins and ends.
  *
- * A moment of a text is an offset. At the moment `offset` a value is there if it begins before that
- * offset, and complete if it ends there or before. So nothing has to be undone to go back in time:
+ * A moment of a text is an offset. At the moment `offset` a value exists if it begins before that offset, and
+ * is complete if it ends there or earlier. So going back in time undoes nothing:
  *
  *     {"a": [1, "two"]}     a: 6–16, a[0]: 7–8, a[1]: 10–15
  *     offset 12             a is open, a[0] is complete, a[1] is the string "t"
@@ -84,7 +84,7 @@ export class Outline {
     });
   }
 
-  /** The text has ended; `reason` says why it was cut off, if the provider says so. */
+  /** End the text. `reason` is why the provider cut it off, if it says so. */
   flush(reason = "") {
     if (this.#half !== "") this.#pieces.push(this.#half);
     if (this.#half !== "") this.#feed(this.#half);
@@ -120,7 +120,7 @@ export class Outline {
     this.#document = this.root?.children.length ?? 0;
   }
 
-  /** Notes where the characters are that take two units. @param {string} piece */
+  /** Record the characters that take two units. @param {string} piece */
   #count(piece) {
     let pairs = 0;
     for (const { index } of piece.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) {
@@ -183,7 +183,7 @@ export class Outline {
     this.#open = this.#open.parent;
   }
 
-  /** The closing quote is in the piece that is read now. */
+  /** Find the closing quote of a string, which is in the present piece. */
   #closeString() {
     const node = this.nodes[this.nodes.length - 1];
     const isNew = node.start >= this.length;
@@ -192,14 +192,14 @@ export class Outline {
     node.end = this.length + closingQuote(before + this.#piece, from) - before.length + 1;
   }
 
-  /** The backslash with which the text before this piece ends, if it begins an escape. */
+  /** Return the backslash before this piece if it begins an escape. */
   #openEscape() {
     const tail = this.#pieces.slice(-20, -1).join("");
     const before = this.#many ? this.text.slice(0, this.length) : tail || this.#text.slice(-200);
     return (/\\+$/.exec(before)?.[0].length ?? 0) % 2 === 1 ? "\\" : "";
   }
 
-  /** The offset in units of one in code points of the present document. @param {number} offset */
+  /** Convert an offset of the present document from code points to units. @param {number} offset */
   #unit(offset) {
     const point = this.#base + offset;
     const wide = this.#wide;
@@ -218,7 +218,7 @@ export class Outline {
   // ---- what is there at a moment ----
 
   /**
-   * The moment after this many characters. A number at the end of the text is whole once the text has ended.
+   * Return the moment after this many characters. A number at the end is complete once the text has ended.
    * @param {number} length
    */
   momentAfter(length) {
@@ -226,7 +226,7 @@ export class Outline {
   }
 
   /**
-   * The decoded text of a string.
+   * Return the decoded text of a string.
    * @param {ValueNode} node
    * @param {number} offset
    */
@@ -235,7 +235,7 @@ export class Outline {
   }
 
   /**
-   * The value of a node as far as it is there.
+   * Return the value of a node as far as it has arrived.
    * @param {ValueNode} node
    * @param {number} offset
    * @returns {any}
@@ -245,7 +245,7 @@ export class Outline {
   }
 
   /**
-   * The characters of a node.
+   * Return the source text of a node as far as it has arrived.
    * @param {ValueNode} node
    * @param {number} offset
    */
@@ -254,7 +254,7 @@ export class Outline {
   }
 
   /**
-   * The deepest value at a character of the text; null if there is none.
+   * Return the deepest value at a character of the text; null if there is none.
    * @param {number} offset
    * @returns {ValueNode | null}
    */
@@ -272,7 +272,7 @@ export class Outline {
   }
 
   /**
-   * The value at a path, or the deepest one around it.
+   * Return the value at a path, or the deepest one around it.
    * @param {Path} path
    * @returns {ValueNode | null}
    */

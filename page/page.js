@@ -138,7 +138,7 @@ class Page {
     this.#diagnosis = diagnosis;
     this.#timeline.draw(this.#stops(recording, diagnosis));
     const { position } = this.#timeline;
-    // Who goes to a moment wants to see what was written then.
+    // When the user goes to a moment, show what was being written.
     const isMoved = position !== this.#position && !this.#timeline.isPlaying;
     this.#position = position;
     this.#showDiagnosis(atMoment(diagnosis, recording, position));
@@ -199,7 +199,7 @@ class Page {
   }
 
   /**
-   * The moments to go to: the problem first, calls, the parts of the document.
+   * List the marks of the time line: the problem first, then calls and the parts of the document.
    * @param {Recording} recording
    * @param {Diagnosis} diagnosis
    */
@@ -232,7 +232,7 @@ class Page {
     this.#calls.revealMark();
   }
 
-  /** Selects the value at a character of the text. @param {number} offset */
+  /** Select the value at a character of the text. @param {number} offset */
   #pick(offset) {
     const node = this.#text.document?.nodeAt(offset);
     if (!node || !this.#recording?.hasDocument) return;

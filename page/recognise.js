@@ -1,4 +1,4 @@
-/** What a pasted text is: one JSON text, several documents, snapshots, a provider's events, the wire. */
+/** Detect what a pasted text is: JSON text, JSON lines, snapshots, provider events, or wire messages. */
 
 import { Parts, Receiver, SSEDecoder, partial } from "../js/src/index.js";
 import { reportedError } from "./answer.js";
@@ -7,7 +7,7 @@ import { formatCount, isObject, parseJson } from "./format.js";
 /** @typedef {"text" | "many" | "snapshots" | "events" | "wire"} Kind */
 /** A piece of text, a line or an event; `at` in milliseconds. @typedef {{data: string, at: number | null}} Item */
 /**
- * `items`: one item is a text that came without pieces. `isDone`: the events ended with `[DONE]`.
+ * `items`: one item may be a text that is not cut into pieces. `isDone`: the events ended with `[DONE]`.
  * @typedef {{kind: Kind, items: Item[], isTimed: boolean, isDone: boolean, about: string, note: string}} Material
  */
 
@@ -84,7 +84,7 @@ function withItems(kind, items, source, isStream) {
 }
 
 /**
- * The events in a JSON array, also if it is cut off, or in one object; the text in a JSON string; or null.
+ * Return the events in a JSON array (which may be cut off) or object, the text in a JSON string, or null.
  * @param {string} source
  * @returns {Item[] | string | null}
  */
@@ -99,7 +99,7 @@ function unwrap(source) {
   return list.map((event) => ({ data: JSON.stringify(event), at: null }));
 }
 
-/** The elements of an array that is cut off, without the last one. @param {string} source */
+/** Return the elements of an array that is cut off, without the last one. @param {string} source */
 function begun(source) {
   try {
     const list = /** @type {any} */ (partial(source));
@@ -115,7 +115,7 @@ const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[
 const TIME = new RegExp(String.raw`^\[?(?:(${CLOCK})|(\d{10}\.\d+)|(\d{13})|(\d{1,6}\.\d{2,9}))\]?(?:s|:|\t| \||)(?:[ \t]+|$)`);
 
 /**
- * The lines of a text, without the times that all of them begin with.
+ * Split a text into lines, without the times that all of them begin with.
  * @param {string} text
  * @returns {Item[]}
  */
@@ -147,7 +147,7 @@ function isEventStream(lines) {
 }
 
 /**
- * The data of server-sent events. Logs often lack the blank lines: then each line of data is an event.
+ * Return the data of server-sent events. Logs often lack the blank lines; then each data line is an event.
  * @param {Item[]} lines
  * @returns {Item[]}
  */
@@ -186,7 +186,7 @@ function kindOf(items, source, isStream) {
   return isLog ? "many" : "text";
 }
 
-/** True if a provider sends such events. @param {any[]} values */
+/** Return true if a provider sends such events. @param {any[]} values */
 function areEvents(values) {
   const parts = new Parts();
   if (values.length === 1 && reportedError(values[0]) !== "") return true;
@@ -212,8 +212,8 @@ function isContainer(value) {
 }
 
 /**
- * True if the values are one value that grows: nearly each has all of the one before, and most have more.
- * The lines of a log have the same fields with other values.
+ * Return true if the values are one growing value: nearly each contains the previous one, and most add to it.
+ * Lines of a log have the same fields with other values.
  * @param {any[]} values
  */
 function isGrowing(values) {
@@ -226,7 +226,7 @@ function isGrowing(values) {
 }
 
 /**
- * True if `later` has everything that `earlier` has, and its strings begin with the earlier ones.
+ * Return true if `later` contains `earlier`, where strings may have grown.
  * @param {any} later
  * @param {any} earlier
  * @returns {boolean}

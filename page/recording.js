@@ -1,7 +1,7 @@
 /**
  * A stream as it was received: its items (pieces of text, events, snapshots, messages) with their times.
  *
- * A moment is a position: the number of items received by then. `at(position)` is what was known there.
+ * A moment is a position: the number of items received by then. `at(position)` returns the document at that moment.
  */
 
 import { Receiver } from "../js/src/receive.js";
@@ -13,20 +13,20 @@ import { Outline } from "./outline.js";
 /** A document at a moment: its values, and how much of its text is there. @typedef {{outline: Outline, offset: number}} View */
 /** What the server reports about the stream. @typedef {{code: string, message: string, offset: number, path: (string | number)[]}} Report */
 
-// What a model says before the JSON that it was asked for is short.
+// A model writes few words before the JSON that was requested.
 const PREAMBLE = 300;
 
 export class Recording {
   /** @type {string[]} */
   items = [];
-  /** When each item came, in milliseconds. @type {number[]} */
+  /** When each item arrived, in milliseconds. @type {number[]} */
   times = [];
   isEnded = false;
-  /** Whether the times are those at which the items came. */
+  /** Whether `times` says when the items really arrived. */
   isTimed = false;
-  /** Grows with each change. */
+  /** Increases with each change. */
   version = 0;
-  /** What the connection of a live stream does, if it does not read. */
+  /** The state of a live connection, if it is not reading. */
   state = "";
   /** Why reading stopped: the connection failed, or the stream was stopped. */
   failure = "";
@@ -36,7 +36,7 @@ export class Recording {
   isRepairable = null;
   /** The value that the repair reads. @type {any} */
   repaired = undefined;
-  /** What was left out when the material was read. */
+  /** What was left out of the material. */
   note = "";
   /** Whether the provider's events ended with `[DONE]`. */
   isDone = false;
@@ -95,7 +95,7 @@ export class Recording {
     this.#states.push(this.#receiver.value);
   }
 
-  /** True if the wire said that it is at its end. */
+  /** True if the wire has sent its end. */
   get isWireEnded() {
     return this.#receiver.ended;
   }
@@ -111,7 +111,7 @@ export class Recording {
   }
 
   /**
-   * Notes what the server found. Its offsets count code points.
+   * Record what the server found. Its offsets count code points.
    * @param {{code: string, message: string, offset: number | null, path: (string | number)[]}} error
    */
   setReport({ code, message, offset, path }) {
@@ -126,7 +126,7 @@ export class Recording {
   }
 
   /**
-   * The document at a moment; null if there is none.
+   * Return the document at a moment; null if there is none.
    * @param {number} position
    * @returns {View | null}
    */
@@ -156,7 +156,7 @@ export class Recording {
   }
 
   /**
-   * The first position at which this much of the text is there.
+   * Return the first position at which the character at this offset has arrived.
    * @param {number} offset
    */
   positionOf(offset) {
@@ -173,7 +173,7 @@ export class Recording {
 }
 
 /**
- * True if a text is meant to be JSON: it begins with it, or after a few words.
+ * Return true if a text is meant to be JSON: it begins as JSON, or after a few words.
  * @param {string} text
  * @param {boolean} isEnded
  */

@@ -1,4 +1,4 @@
-/** What is wrong with a text in words, and what to do about it. */
+/** Explain why a text is not JSON, and what to do about it. */
 
 /** @typedef {import("./outline.js").Fault} Fault */
 
@@ -15,7 +15,7 @@ export const CUTS = {
 };
 
 /**
- * What to do about the character at which a text stops being JSON: the first rule that fits.
+ * What to do about the character at which a text stops being JSON. The first rule that fits counts.
  * @type {[(before: string, rest: string) => boolean, string][]}
  */
 const REMEDIES = [
@@ -45,7 +45,7 @@ const REMEDIES = [
 export const GENERAL = "Correct the text at the mark, or ask for structured output (a JSON Schema).";
 
 /**
- * What was expected, and what was there.
+ * Say what was expected and what was found.
  * @param {Fault} fault
  * @param {string} text
  */
@@ -65,7 +65,7 @@ export function inWords({ code, message, expected, offset }, text) {
 }
 
 /**
- * What to do, and whether the server's repair reads the text.
+ * Say what to do, and whether the server's repair reads the text.
  * @param {Fault} fault
  * @param {string} text
  * @param {boolean | null} isRepairable

@@ -45,7 +45,7 @@ export class Server {
   }
 
   /**
-   * The JSON of a response. Asks for a token if the server requires one.
+   * Return the JSON of a response. Ask for a token if the server requires one.
    * @param {string} path
    * @param {RequestInit} [init]
    * @returns {Promise<any>}
@@ -73,7 +73,7 @@ export class Server {
   }
 
   /**
-   * Publishes records as a stream; returns its id.
+   * Publish records as a stream and return its id.
    * @param {{[option: string]: any}} options
    * @param {string[]} records one JSON value each
    * @returns {Promise<string>}
@@ -105,7 +105,7 @@ export class Server {
   }
 
   /**
-   * The events of a stream in a format, across lost connections.
+   * Yield the events of a stream in a format, across lost connections.
    * @param {string} id
    * @param {Record<string, string>} query
    * @param {{signal?: AbortSignal, after?: string, onState?: (state: string) => void}} [options]
@@ -120,12 +120,12 @@ export class Server {
   }
 }
 
-/** The number of the record that an event comes from. @param {string} id */
+/** Return the number of the record that an event comes from. @param {string} id */
 function recordOf(id) {
   return Number(/(?:^|-)(\d+)(?:\.\d+)?-[^-]+$/.exec(id)?.[1] ?? 0);
 }
 
-/** Lines of JSON in bodies of a size that the server takes. @param {string[]} records */
+/** Split records into bodies that the server accepts. @param {string[]} records */
 function* bodies(records) {
   let body = "";
   for (const record of records) {
@@ -139,7 +139,7 @@ function* bodies(records) {
 }
 
 /**
- * The error in an event of the server; null if there is none.
+ * Return the error in an event of the server; null if there is none.
  * @param {any} data
  * @returns {{code: string, message: string, offset: number | null, path: (string | number)[]} | null}
  */
@@ -157,7 +157,7 @@ export function errorOf(data) {
 }
 
 /**
- * Asks the user for a token.
+ * Ask the user for a token.
  * @param {boolean} wasWrong whether the server refused the one before
  * @returns {Promise<string>}
  */

@@ -24,7 +24,7 @@ import { Server, errorOf } from "./server.js";
 // A longer text has larger pieces.
 const MAX_PIECES = 5000;
 const MAX_TEXT = 64 << 20;
-// An item that came without a time is played after this many milliseconds, all of them in a few seconds.
+// Milliseconds between items without times; all of them are played within a few seconds.
 const STEP = 25;
 const LONGEST = 6000;
 
@@ -35,11 +35,11 @@ export class Source {
   #id = null;
   /** @type {Recording | null} */
   #recording = null;
-  /** Ends what is read from the server about the stream that is shown. */
+  /** Aborts the requests about the present stream. */
   #stop = new AbortController();
   /** @type {Live | null} */
   #live = null;
-  /** Reads the same material with another size of its pieces. @type {(() => void) | null} */
+  /** Opens the same material with another piece size. @type {(() => void) | null} */
   #again = null;
 
   /** @param {Host} host */
@@ -54,7 +54,7 @@ export class Source {
   }
 
   /**
-   * Opens a text that the user gave; the reason if that is not possible.
+   * Open a text from the user. Return why that is not possible, or `""`.
    * @param {string} text
    * @param {string} title
    * @param {Kind | "auto"} kind
@@ -76,7 +76,7 @@ export class Source {
   }
 
   /**
-   * Plays an example; without motion its end is shown.
+   * Play an example, or show its end if the system asks for reduced motion.
    * @param {Sample} sample
    */
   example(sample) {
@@ -110,7 +110,7 @@ export class Source {
     return recording;
   }
 
-  /** The text in pieces of the chosen size, or of a larger one that the control then shows. @param {string} text */
+  /** Cut a text into pieces of the chosen size, or of a larger one that the control then shows. @param {string} text */
   #pieces(text) {
     const select = byId("piece", HTMLSelectElement);
     select.querySelector(".larger")?.remove();
@@ -154,7 +154,7 @@ export class Source {
 
   // ---- the server ----
 
-  /** Publishes what was pasted, and asks for what only the server can find. @param {Recording} recording */
+  /** Publish what was pasted, and request what only the server can find. @param {Recording} recording */
   async #publish(recording) {
     const { kind, items, options } = recording;
     if (kind === "many" || kind === "wire") return;
@@ -178,7 +178,7 @@ export class Source {
   }
 
   /**
-   * Violations of the schema, and the chunks of snapshots.
+   * Read violations of the schema, or the chunks of snapshots.
    * @param {Recording} recording
    * @param {string} id
    */
@@ -197,7 +197,7 @@ export class Source {
   }
 
   /**
-   * Notes the value that the server's repair reads, if it reads the text.
+   * Record the value that the server's repair reads, if it reads the text.
    * @param {Recording} recording
    * @param {string} id of the same stream with repair
    */
@@ -210,7 +210,7 @@ export class Source {
     recording.repaired = receiver.value;
   }
 
-  /** Opens the value that the server's repair reads. */
+  /** Open the value that the server's repair reads. */
   showRepaired() {
     const { repaired } = this.#recording ?? {};
     history.pushState(null, "", "#pasted");
@@ -224,7 +224,7 @@ export class Source {
   }
 
   /**
-   * The stream that is shown, as the server renders it.
+   * Yield the present stream as the server renders it.
    * @param {Record<string, string>} query
    * @returns {AsyncIterable<Rendered>}
    */
@@ -234,7 +234,7 @@ export class Source {
   }
 
   /**
-   * Reads a stream of the server while it is written.
+   * Follow a stream of the server.
    * @param {string} id
    */
   async stream(id) {
@@ -259,7 +259,7 @@ export class Source {
   }
 }
 
-/** A document of a little more than ten thousand values. */
+/** Return a document of a little more than ten thousand values. */
 function large() {
   const measurements = Array.from({ length: 1250 }, (_, at) => {
     const wave = ((at * 37) % 400) / 100;

@@ -32,7 +32,7 @@ export class Start {
     this.#listenToDrops();
   }
 
-  /** Shows the box to paste into. */
+  /** Show the box to paste into. */
   focus() {
     document.body.dataset.view = "start";
     document.title = "jsonrill";
@@ -53,7 +53,7 @@ export class Start {
     this.#route();
   }
 
-  /** Opens what the address names. */
+  /** Open what the address names. */
   #route() {
     const address = new URLSearchParams(location.hash.slice(1));
     const sample = this.#samples.find(({ name }) => name === address.get("example"));

@@ -1,4 +1,4 @@
-/** The tabs of the views. From 700 px on the received text is beside them and needs no tab. */
+/** The tabs of the views. From 700 px on the received text has a pane of its own and needs no tab. */
 
 import { button, byId, setAttributes } from "./dom.js";
 
@@ -30,7 +30,7 @@ export class Tabs {
   #onChange;
 
   /**
-   * Offers these tabs, with these labels instead of their own.
+   * Offer these tabs, with these labels instead of their own.
    * @param {Tab[]} tabs
    * @param {Partial<Record<Tab, string>>} labels
    */

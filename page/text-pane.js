@@ -8,7 +8,7 @@ import { escapeText, formatCount, formatNumber } from "./format.js";
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./diagnosis.js").Mark} Mark */
 /** A part of the text with a class. @typedef {[start: number, end: number, className: string]} Span */
-/** @typedef {{key: string, look: string, start: number, end: number}} Row */
+/** @typedef {{key: string, signature: string, start: number, end: number}} Row */
 
 const BLOCK = 1000;
 const BLOCKS = 7;
@@ -51,7 +51,7 @@ export class TextPane {
   #pane;
 
   /**
-   * Shows another recording, from its start or following its end.
+   * Show another recording, from its start or following its end.
    * @param {boolean} isAtStart
    */
   reset(isAtStart) {
@@ -75,7 +75,7 @@ export class TextPane {
     else followEnd(this.#pane, () => this.#draw(), isMoved);
   }
 
-  /** Marks a value. @param {ValueNode | null} node */
+  /** Highlight a value. @param {ValueNode | null} node */
   select(node) {
     this.#selected = node;
     if (node !== null && this.document !== null) this.#reach(Math.floor(node.start / BLOCK));
@@ -83,7 +83,7 @@ export class TextPane {
     reveal(this.#list.querySelector(".selected"), this.#pane);
   }
 
-  /** Shows the mark of an error. */
+  /** Scroll to the mark of an error. */
   revealMark() {
     if (this.#mark !== null && this.document !== null) this.#reach(Math.floor(this.#mark.offset / BLOCK));
     this.#draw();
@@ -96,7 +96,7 @@ export class TextPane {
     return outline ?? (answer && this.#recording?.hasDocument ? answer.outline : null);
   }
 
-  /** Moves the window to a block that it does not have. @param {number} block */
+  /** Move the window to a block that it does not contain. @param {number} block */
   #reach(block) {
     const shown = [.../** @type {NodeListOf<HTMLElement>} */ (this.#list.childNodes)].map(({ dataset }) => Number(dataset.key));
     if (!shown.includes(block)) this.#first = Math.max(0, block - 2);
@@ -160,7 +160,7 @@ export class TextPane {
     const selected = keyStart < end && last > start ? `${keyStart}-${last}` : "";
     const mark = this.#mark && !this.#mark.track && isIn(this.#mark.offset) ? this.#mark.offset : "";
     const isLast = end === length && !this.#isOver();
-    return { key: String(index), look: `${end} ${selected} ${mark} ${isLast}`, start, end };
+    return { key: String(index), signature: `${end} ${selected} ${mark} ${isLast}`, start, end };
   }
 
   #isOver() {
@@ -174,7 +174,7 @@ export class TextPane {
    */
   #line(index, count) {
     const isMarked = this.#mark?.position === index + 1;
-    return { key: String(index), look: `${index === count - 1} ${isMarked}`, start: index, end: index + 1 };
+    return { key: String(index), signature: `${index === count - 1} ${isMarked}`, start: index, end: index + 1 };
   }
 
   /**
@@ -238,13 +238,13 @@ export class TextPane {
   }
 }
 
-/** True if a text has letters that are written from right to left: its tokens are kept in their order then. @param {string} text */
+/** Return true if a text has right-to-left letters; its tokens then must not be reordered. @param {string} text */
 function isMixed(text) {
   return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/.test(text);
 }
 
 /**
- * The tokens of a text between two offsets.
+ * Yield the tokens of a text between two offsets.
  * @param {Outline} outline
  * @param {number} start
  * @param {number} end
@@ -266,7 +266,7 @@ function* spans(outline, start, end) {
 }
 
 /**
- * A line of JSON in colours.
+ * Colour a line of JSON.
  * @param {string} line
  * @returns {(string | HTMLElement)[]}
  */

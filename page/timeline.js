@@ -10,7 +10,7 @@ const BARS = 80;
 
 export class TimeLine {
   position = 0;
-  /** True while new items are shown as they come. */
+  /** True while new items are shown as they arrive. */
   isFollowing = false;
   /** @type {Recording | null} */
   #recording = null;
@@ -65,7 +65,7 @@ export class TimeLine {
     this.seek(this.position + steps);
   }
 
-  /** Plays on from here, or from the start if this is the end; or pauses. */
+  /** Play from here (from the start if this is the end), or pause. */
   toggle() {
     const recording = this.#recording;
     if (recording === null) return;
@@ -93,7 +93,7 @@ export class TimeLine {
     this.#onMove();
   }
 
-  /** The speed was changed: go on from the same moment. */
+  /** Continue from the same moment at another speed. */
   keepMoment() {
     this.#clock = performance.now() - (this.#recording?.times[this.position - 1] ?? 0) / this.#speed;
   }
@@ -117,14 +117,14 @@ export class TimeLine {
   }
 
   /**
-   * Marks that would overlap are left out, the earlier ones in `stops` first served.
+   * Show the marks, without those that would overlap an earlier one in the list.
    * @param {Stop[]} stops
    * @param {number} length
    */
   #drawStops(stops, length) {
-    const look = JSON.stringify([stops, length]);
-    if (look === this.#stops) return;
-    this.#stops = look;
+    const signature = JSON.stringify([stops, length]);
+    if (signature === this.#stops) return;
+    this.#stops = signature;
     const room = byId("stops").clientWidth || 600;
     /** @type {number[]} */
     const taken = [];
@@ -149,7 +149,7 @@ export class TimeLine {
     return element;
   }
 
-  /** How much came when: a bar for each part of the items. @param {Recording} recording */
+  /** Show how much arrived when, with a bar for each part of the items. @param {Recording} recording */
   #drawBars({ items, length }) {
     this.#bars = length;
     const size = Math.max(1, Math.ceil(length / BARS));

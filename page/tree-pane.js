@@ -72,7 +72,7 @@ export class TreePane {
     this.#onSelect(this.tree.view?.outline.find(path) ?? null);
   }
 
-  /** The JSON text of what is selected. */
+  /** Return the JSON text of the selected value. */
   #value() {
     const { view, selected } = this.tree;
     const node = view?.outline.find(selected ?? []);
@@ -84,7 +84,7 @@ export class TreePane {
 
   // ---- search ----
 
-  /** Finds the text in keys and values up to this moment. */
+  /** Find the text in keys and values up to this moment. */
   #find() {
     const query = this.#search.value.toLowerCase();
     const { view } = this.tree;
@@ -107,7 +107,7 @@ export class TreePane {
 }
 
 /**
- * The values that contain a text in their key or, for strings, numbers and words, in themselves.
+ * Return the values that contain a text in their key or, if they are not containers, in themselves.
  * @param {View} view
  * @param {string} query
  */

@@ -14,8 +14,8 @@ import { formatCount, shorten } from "./format.js";
 /** @typedef {{path: Path, label: string}} TreeMark */
 /**
  * `more` offers the elements before (`count` is negative) or after those that are shown. `mark` is where a value
- * is missing. `badge` says what is wrong. `look` changes with what is shown.
- * @typedef {{key: string, look: string, kind: "value" | "more" | "mark", node: ValueNode, depth: number, text: string,
+ * is missing. `badge` says what is wrong. `signature` changes with what is shown.
+ * @typedef {{key: string, signature: string, kind: "value" | "more" | "mark", node: ValueNode, depth: number, text: string,
  *   isOpen: boolean, isSelected: boolean, isNew: boolean, badge: string, count: number}} Row
  */
 
@@ -31,7 +31,7 @@ export class TreeRows {
   view = null;
   /** @type {TreeMark | null} */
   mark = null;
-  /** The document before, to show what is new. @type {View | null} */
+  /** The previous document, to show what is new. @type {View | null} */
   previous = null;
   /** @type {Path | null} */
   selected = null;
@@ -58,7 +58,7 @@ export class TreeRows {
     return node && node.depth === this.selected?.length ? node : null;
   }
 
-  /** The node of the mark, or the one that the marked value would be in. */
+  /** Return the node of the mark, or the one that the marked value would be in. */
   #markedNode() {
     let node = this.mark === null ? null : (this.view?.outline.find(this.mark.path) ?? null);
     while (node !== null && !node.isShown(this.#offset)) node = node.parent;
@@ -117,10 +117,10 @@ export class TreeRows {
   #row(node, fields) {
     const plain = { isOpen: false, isSelected: false, isNew: false, badge: "", count: 0, text: "" };
     /** @type {Row} */
-    const row = { key: "", look: "", kind: "value", node, depth: node.depth, ...plain, ...fields };
+    const row = { key: "", signature: "", kind: "value", node, depth: node.depth, ...plain, ...fields };
     row.key = row.kind === "value" ? String(node.id) : `${node.id}-${row.kind}${Math.sign(row.count)}`;
     const { kind, isOpen, isSelected, isNew, badge, text } = row;
-    row.look = [kind, node.key, node.kind, node.isComplete(this.#offset), isOpen, isSelected, isNew, badge, text].join(" ");
+    row.signature = [kind, node.key, node.kind, node.isComplete(this.#offset), isOpen, isSelected, isNew, badge, text].join(" ");
     return row;
   }
 
@@ -145,7 +145,7 @@ export class TreeRows {
     return isOpen ? size : `${size} ${shorten(outline.source(node, Math.min(offset, node.start + 160)), 120)}`;
   }
 
-  /** True if the document before had another value here. @param {ValueNode} node */
+  /** Return true if the previous document had another value here. @param {ValueNode} node */
   #isNew(node) {
     const { view, previous } = this;
     if (previous === null || view === null || node.isContainer) return false;
@@ -177,7 +177,7 @@ export class TreeRows {
     if (node.isContainer) this.#toggled.set(formatPath(node.path), isOpen);
   }
 
-  /** Expands everything around a value, and moves the windows to it. @param {Path} path */
+  /** Expand everything around a value, and move the windows to it. @param {Path} path */
   reach(path) {
     let inner = this.view?.outline.find(path) ?? null;
     for (let around = inner?.parent ?? null; around !== null && inner !== null; around = around.parent) {
@@ -189,20 +189,20 @@ export class TreeRows {
     }
   }
 
-  /** Shows the elements that a row offers. @param {Row} row */
+  /** Show the elements that a row offers. @param {Row} row */
   moveWindow({ node, count }) {
     const start = this.#windowOf(node, node.count(this.#offset));
     if (count !== 0) this.#windows.set(formatPath(node.path), Math.max(0, start + Math.sign(count) * WINDOW));
   }
 
-  /** True if the mark is in this value. @param {ValueNode} node */
+  /** Return true if the mark is in this value. @param {ValueNode} node */
   #hasMark({ path }) {
     const place = this.mark?.path ?? [];
     return this.mark !== null && place.length >= path.length && path.every((key, index) => place[index] === key);
   }
 
   /**
-   * The first element that is shown.
+   * Return the index of the first element that is shown.
    * @param {ValueNode} node
    * @param {number} count
    */

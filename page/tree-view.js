@@ -40,7 +40,7 @@ export class TreeView {
     return this.#state.selected;
   }
 
-  /** Another document is shown. */
+  /** Forget what was selected and expanded. */
   reset() {
     this.#state.reset();
   }
@@ -55,7 +55,7 @@ export class TreeView {
     this.#draw();
   }
 
-  /** Selects a value, and expands what is around it. @param {Path} path */
+  /** Select a value, and expand what is around it. @param {Path} path */
   select(path) {
     this.#state.selected = path;
     this.#state.reach(path);

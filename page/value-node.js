@@ -2,7 +2,7 @@
 
 /** @typedef {"object" | "array" | "string" | "number" | "boolean" | "null"} Kind */
 
-/** A value of the text. `end` is the offset behind its last character, infinite while it is open. */
+/** A value of the text. `end` is the offset after its last character, infinite while it is open. */
 export class ValueNode {
   end = Infinity;
   /** @type {ValueNode[]} */
@@ -42,7 +42,7 @@ export class ValueNode {
   }
 
   /**
-   * True if the value is there. A number is there when the character behind it says that it is whole.
+   * Return true if the value exists. A number exists once the next character shows that it is complete.
    * @param {number} offset
    */
   isShown(offset) {
@@ -51,7 +51,7 @@ export class ValueNode {
   }
 
   /**
-   * How many children are there.
+   * Return the number of children that exist.
    * @param {number} offset
    */
   count(offset) {
