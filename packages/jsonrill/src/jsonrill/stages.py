@@ -31,7 +31,7 @@ from .parse.sink import Sink
 from .pipeline import BAD_TEXT, Reading, Stage
 from .sources.explain import explain
 from .sources.opening import TEXT, Opened
-from .sources.options import AnswerOptions
+from .sources.options import NEXT_CALL, AnswerOptions
 
 if TYPE_CHECKING:
     from .sources.answer import AnswerReader
@@ -250,9 +250,9 @@ class _End(Sink):
 class DocumentsStage(Stage):
     """One document after another, each read by a stage of its own that `begin(options)` makes.
 
-    A separator (RFC 7464), as between the arguments of two calls, ends a document. With `splits`
-    it also ends where more text follows a complete value, which a second machine finds. The first
-    error in a call is raised at the end, so that the calls after it are read.
+    With `splits` a document ends at a separator (RFC 7464), or where more text follows a complete
+    value, which a second machine finds. Otherwise each call is a document; the first error in a
+    call is raised at the end, so that the calls after it are read.
     """
 
     def __init__(
@@ -268,27 +268,31 @@ class DocumentsStage(Stage):
         self._late_error: Exception | None = None
 
     def feed(self, piece: Any) -> Iterator[Any]:
+        if piece is NEXT_CALL:
+            yield from self._end_document()
+            self._is_skipping = False
+            return
         try:
             text = piece if isinstance(piece, str) else self._decoder.decode(piece)
         except UnicodeDecodeError as error:
             self.fail(InvalidJSON(f"expected UTF-8: {error.reason}"))
             return
-        first, *others = text.split("\x1e")
+        first, *others = text.split("\x1e") if self._splits else [text]
         yield from self._read(first)
         for record in others:
             yield from self._end_document()
-            self._is_skipping = False
             yield from self._read(record)
 
     def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
         was_open = self._stage is not None
         yield from self._end_document(cut)
-        if not self.ended and self._late_error is not None:
-            self.fail(self._late_error)
         # If the provider cut the answer, more documents might have come.
-        if not self.ended and cut is not None and (cut.reason != "lost" or not was_open):
+        is_good = not self.ended and self._late_error is None
+        if is_good and cut is not None and (cut.reason != "lost" or not was_open):
             self._stage = self._begin(self._options)
             yield from self._end_document(cut)
+        if not self.ended and self._late_error is not None:
+            self.fail(self._late_error)
 
     def _read(self, text: str) -> Iterator[Any]:
         while text and not self.ended and not self._is_skipping:

@@ -146,6 +146,13 @@ def test_a_call_that_was_cut(reason: str | None) -> None:
     assert [*values(called('{"a": 1}', reason), tool="save")] == [{"a": 1}]
 
 
+def test_a_call_that_did_not_come_before_the_answer_was_cut() -> None:
+    for read in (*FUNCTIONS.values(), jsonrill.loads):
+        with pytest.raises(Truncated) as caught:
+            list(read(called('{"a": 1}', "length"), tool="other"))
+        assert caught.value.reason == "length"
+
+
 # ---- refusals and prose ----
 
 

@@ -171,6 +171,11 @@ def test_a_call_that_is_not_json_does_not_become_several() -> None:
     assert "got 'o' at character 6" in str(error)
 
 
+def test_a_separator_in_the_arguments_does_not_make_two_documents() -> None:
+    values, error = collect(jsonrill.values([call(0, "[1]\x1e[2]", "write"), ENDED], tool="write"))
+    assert (values, type(error)) == ([[1]], InvalidJSON)
+
+
 def test_a_call_that_is_cut_off_is_an_error() -> None:
     cut = [call(0, '{"a": "x', "write")]
     assert collect(jsonrill.values(cut, tool="write"))[0] == [{"a": "x"}]

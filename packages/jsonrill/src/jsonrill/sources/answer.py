@@ -13,13 +13,11 @@ from ..providers.ending import Ending, Watch
 from ..providers.statements import CallDelta, Finish, Statement, Text, of_choice, text_in
 from .events import EventReader
 from .explain import quote
-from .options import AnswerOptions
+from .options import NEXT_CALL, AnswerOptions
 
 if TYPE_CHECKING:
     from ..toolcalls import ToolCall
 
-# What is between the arguments of two calls (RFC 7464).
-SEPARATOR: Final = "\x1e"
 # What a JSON text begins with, and how much of a text that begins with something else is read, to
 # see whether the model refused or was stopped.
 _BEGINS_JSON: Final = '{["-0123456789\ufeff`<'
@@ -119,7 +117,7 @@ class _Call:
 class ArgumentText:
     """Reads events and returns the argument text of the calls of one tool, or (True) of any.
 
-    Calls come one after another, each but the first after a separator. If calls are interleaved,
+    Calls come one after another, each but the first after `NEXT_CALL`. If calls are interleaved,
     the later one waits until the arguments of the earlier one are complete.
     """
 
@@ -150,7 +148,7 @@ class ArgumentText:
         others = f", but of {', '.join(self._other_names)}" if self._other_names else ""
         return f"the answer has no call of {self._tool}{others}"
 
-    def pieces(self, statements: Sequence[Statement]) -> Iterator[str]:
+    def pieces(self, statements: Sequence[Statement]) -> Iterator[Any]:
         """Return the argument text that statements add."""
         statements = of_choice(statements, self._choice)
         self._ending.feed(statements)
@@ -167,7 +165,7 @@ class ArgumentText:
                 entry.is_empty = False
         return self._emit(is_last=False)
 
-    def flush(self) -> Iterator[str]:
+    def flush(self) -> Iterator[Any]:
         """Return what waited for calls that have not ended; raise an error not in the text."""
         self._calls.flush()
         yield from self._emit(is_last=True)
@@ -188,7 +186,7 @@ class ArgumentText:
             return None
         return self._ending.cut(self._choice, ends=ends)
 
-    def _emit(self, *, is_last: bool) -> Iterator[str]:
+    def _emit(self, *, is_last: bool) -> Iterator[Any]:
         while self._queue and not self.done:
             entry = self._queue[0]
             is_ended = is_last or entry.call.status != "streaming"
@@ -205,12 +203,12 @@ class ArgumentText:
             self._queue.pop(0)
             self.done = self._is_first
 
-    def _texts_of(self, entry: _Call, is_ended: bool) -> Iterator[str]:
+    def _texts_of(self, entry: _Call, is_ended: bool) -> Iterator[Any]:
         if self._current is not entry:
             self._current = entry
             self._count += 1
             if self._count > 1:
-                yield SEPARATOR
+                yield NEXT_CALL
         pieces, entry.pieces = entry.pieces, []
         yield from pieces
         if is_ended and entry.is_empty and entry.call.status == "complete":

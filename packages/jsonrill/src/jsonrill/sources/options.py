@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ..answer import Answer
+
+# Comes between the arguments of two calls.
+NEXT_CALL: Final = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
