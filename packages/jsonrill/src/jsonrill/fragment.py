@@ -88,12 +88,8 @@ class Fragment:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Fragment):
             return NotImplemented
-        return (
-            self.kind == other.kind
-            and self.text == other.text
-            and self.value == other.value
-            and self.path == other.path
-        )
+        mine = (self.kind, self.path, self.text, self.value)
+        return mine == (other.kind, other.path, other.text, other.value)
 
     __hash__ = None  # type: ignore[assignment]  # values may be of any type
 
