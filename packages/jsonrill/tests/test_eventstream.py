@@ -166,7 +166,7 @@ def test_refused(arguments: Any) -> None:
         encode_event(**arguments)
 
 
-def test_a_heartbeat_is_no_event_to_anybody() -> None:
+def test_a_heartbeat_is_not_an_event() -> None:
     assert HEARTBEAT == b": hb\n"
     raw = HEARTBEAT + b"id: 1\n" + HEARTBEAT + b"data: a\n\n" + HEARTBEAT + b"data: b\n\n"
     assert decode([raw]) == [("message", "a", "1"), ("message", "b", "1")]

@@ -91,7 +91,9 @@ def test_an_exception_of_the_source_is_an_event_and_its_details_are_logged(
 
 
 @pytest.mark.parametrize("make", [failing, failing_async])
-def test_bad_data_is_told_as_in_updates(make: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_bad_data_is_an_error_event_as_in_updates(
+    make: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     violation = InvalidSchema("too long", rule="maxLength", offset=3, path=("a",))
     blocks, _ = collect(sse(make(violation)))
     assert data_of(blocks)[1] == {"status": "ERROR", "error": violation.to_dict()}
@@ -99,7 +101,7 @@ def test_bad_data_is_told_as_in_updates(make: Any, caplog: pytest.LogCaptureFixt
 
 
 @sources
-def test_a_text_that_stops_early_is_told_as_in_updates(source: Any) -> None:
+def test_a_text_that_stops_early_is_an_error_event(source: Any) -> None:
     blocks, _ = collect(sse(jsonrill.values(source(['{"a": 1']))))
     *_, last = data_of(blocks)
     assert last["error"]["code"] == "INVALID_JSON"
@@ -172,7 +174,7 @@ def test_an_async_client_that_leaves_or_is_cancelled(fail: bool) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["text", b"bytes", {"a": 1}, 5, None])
-def test_what_is_no_stream_of_items_is_a_type_error_at_the_call(wrong: Any) -> None:
+def test_an_unsupported_source_is_a_type_error_at_the_call(wrong: Any) -> None:
     with pytest.raises(TypeError):
         sse(wrong)
 

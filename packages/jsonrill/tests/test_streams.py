@@ -142,7 +142,7 @@ def test_a_piece_is_read_when_the_next_value_is_requested() -> None:
 
 
 class Closable:
-    """An iterable that is no generator, like the response of an HTTP client."""
+    """An iterable that is not a generator, like the response of an HTTP client."""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self.items = list(items)
@@ -291,7 +291,7 @@ def test_the_value_of_a_truncated_text_comes_before_the_error(source: Source) ->
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_a_piece_that_is_no_text_is_a_type_error(stream: Any) -> None:
+def test_a_piece_that_is_not_text_is_a_type_error(stream: Any) -> None:
     source = Closable(["[", 5, "]"])
     assert type(collect(stream(source))[1]) is TypeError
     assert source.closed == 1

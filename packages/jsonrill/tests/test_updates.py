@@ -22,7 +22,7 @@ TEXT = '[{"name": "abcdef", "n": 12}, {"name": "x"}]'
 
 
 @sources
-def test_the_same_as_by_hand(source: Any) -> None:
+def test_updates_yields_what_a_partial_stream_returns(source: Any) -> None:
     for mode in ("BATCH", "ONE-BY-ONE", "REALTIME"):
         all_updates, error = collect(updates(source(by(3, TEXT)), mode, send="both"))
         assert error is None and all_updates == run(by(3, TEXT), mode, send="both")
@@ -198,7 +198,7 @@ def test_held_back_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_only_partials_are_held_and_an_end_tells_what_they_would_have(
+def test_only_partials_are_held_and_an_end_includes_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock(monkeypatch)
@@ -231,7 +231,7 @@ def test_coalesced_updates_keep_the_law(text: str, data: st.DataObject) -> None:
     assert all(update.data in sent for update in all_updates), "not a selection of what there was"
 
 
-def test_what_is_no_number_of_seconds() -> None:
+def test_every_is_a_number_of_seconds() -> None:
     for every in (0, -1, float("nan"), float("inf")):
         with pytest.raises(ValueError):
             updates("{}", "REALTIME", every=every)

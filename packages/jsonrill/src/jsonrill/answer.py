@@ -1,4 +1,4 @@
-"""What a caller may want to know about an answer beside its values."""
+"""What a caller may want to know about an answer, apart from its values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Answer:
         self.usage: dict[str, Any] | None = None
 
     def add(self, text: str | bytes | bytearray | memoryview) -> None:
-        """More of the text."""
+        """Add text."""
         self._pieces.append(text)
 
     def __repr__(self) -> str:
@@ -38,7 +38,7 @@ class Answer:
 
 
 def joined(pieces: list[Any]) -> str:
-    """The text of pieces that are text or UTF-8."""
+    """Return the text of pieces that are text or UTF-8."""
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(pieces)
     raw = [it.encode("utf-8", "replace") if isinstance(it, str) else bytes(it) for it in pieces]

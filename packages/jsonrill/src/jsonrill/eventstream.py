@@ -48,7 +48,7 @@ class SSEEvent(NamedTuple):
 def encode_event(
     data: str, *, event: str | None = None, id: str | int | None = None, retry: int | None = None
 ) -> bytes:
-    """The bytes of one event. Every line end in `data` arrives as a newline.
+    """Return the bytes of one event. Every line end in `data` arrives as a newline.
 
     Empty data, and CR, LF or NUL in an id or an event name, are a ValueError.
     """
@@ -82,37 +82,37 @@ def _field(name: str, value: str) -> str:
 
 
 def is_done(data: str) -> bool:
-    """True for `[DONE]`, which is not an event, but the end of a stream."""
+    """Return whether this is `[DONE]`, which is not an event, but the end of a stream."""
     return data.lstrip().startswith(DONE)
 
 
 def ends_stream(event: SSEEvent) -> bool:
-    """True for the last event of a stream of ours, or of a provider that sends `[DONE]`."""
+    """Return whether this event is CLOSE, or `[DONE]` as many providers send it."""
     return event.type == "CLOSE" or is_done(event.data)
 
 
 def media_type(content_type: str) -> str:
-    """The media type in a `content-type`, without parameters and in small letters."""
+    """Return the media type in a `content-type`, without parameters and in lower case."""
     return content_type.partition(";")[0].strip().lower()
 
 
 def is_event_stream(content_type: str) -> bool:
-    """True for the type of server-sent events."""
+    """Return whether this is the type of server-sent events."""
     return media_type(content_type) == EVENT_STREAM
 
 
 def is_lines(content_type: str) -> bool:
-    """True for a type of JSON texts, one a line; there are many names, and no standard."""
+    """Return whether this is a type of JSON texts, one a line; there are many, and no standard."""
     return _LINES.fullmatch(media_type(content_type)) is not None
 
 
 def looks_like_events(beginning: bytes) -> bool:
-    """True if a text that begins so is an event stream, and not JSON."""
+    """Return whether a text that begins so is an event stream, and not JSON."""
     return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
 
 
 def event_data(item: Any) -> str:
-    """The data of an event: a text as it is, anything else as JSON."""
+    """Return the data of an event: a text as it is, anything else as JSON."""
     if isinstance(item, str):
         return item
     if type(item) is list or type(item) is dict:
@@ -165,7 +165,7 @@ class SSEDecoder:
         self._started = False
         # A CR ends a line at once; an LF right after it, even in the next piece, belongs to it.
         self._skip_lf = False
-        # The line that is being read; and its length plus that of the data lines before it.
+        # The line that is being read, and the length of it and of the data lines before it.
         self._line: list[str] = []
         self._size = 0
         # The block that is being read.
@@ -174,7 +174,7 @@ class SSEDecoder:
         self._id = last_event_id
 
     def feed(self, data: bytes | str) -> list[SSEEvent]:
-        """The events that are complete with this piece."""
+        """Return the events that are complete with this piece."""
         if self._closed:
             raise self._failure or StreamClosed("this event stream is closed")
         text = data if isinstance(data, str) else self._decoded(data)
@@ -208,7 +208,7 @@ class SSEDecoder:
         return text
 
     def flush(self) -> list[SSEEvent]:
-        """Close the stream. A block without its blank line is no event, so the list is empty."""
+        """Close the stream. A block without its blank line is not an event, so the list is empty."""
         self._closed = True
         return []
 

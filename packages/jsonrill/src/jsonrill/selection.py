@@ -85,7 +85,7 @@ class Field:
 
 
 class FieldSink(Sink):
-    """Follows a field down a document; `_find` is told of each value on the way to it."""
+    """Follows a field down a document, and calls `_find` with each value there."""
 
     __slots__ = ("field",)
 
@@ -156,7 +156,7 @@ class TextSink(FieldSink):
 
 
 class ValueSink(FieldSink):
-    """The complete values at a field. An array stands for its elements, null for nothing."""
+    """The complete values at a field. An array selects its elements, null nothing."""
 
     __slots__ = ("_is_list", "_limit", "builder", "limit_text", "start", "values")
 
@@ -279,8 +279,8 @@ class TextSelection(FieldReader):
 class Selection(FieldReader):
     """Text → each value at a path when it is complete, as a stage.
 
-    An array there stands for its elements, a null for nothing. With a `schema` each value is of
-    its type. `limits.text` counts for each value, not for the document.
+    An array there selects its elements, a null nothing. With a `schema` each value is of its
+    type. `limits.text` counts for each value, not for the document.
     """
 
     def __init__(

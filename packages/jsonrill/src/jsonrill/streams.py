@@ -89,7 +89,7 @@ class ValueOptions(ReadOptions, total=False):
 
 
 class UpdateOptions(ReadOptions, total=False):
-    """The options of `updates`: also those of `PartialStream`."""
+    """The options of `updates`, which include the options of `PartialStream`."""
 
     entity: str | Sequence[str] | Mapping[str, str] | None
     send: Literal["data", "delta", "both"]
@@ -326,8 +326,8 @@ def select(
     """Yield each value at a path when it is complete, and keep nothing else of the document.
 
     `field` is a path or a pattern: `"results[*]"`, `"days[*].activities[*].title"`. An array at its
-    end stands for its elements (`"results"`), a null for nothing. With a `schema` each value is of
-    its type. `limits.text` counts for each value. `FieldNotFound` at the end if nothing was there.
+    end selects its elements (`"results"`), a null nothing. With a `schema` each value is of its
+    type. `limits.text` counts for each value. `FieldNotFound` at the end if nothing was there.
     """
     from .selection import Selection
 
@@ -395,7 +395,7 @@ def updates(
 ) -> Any:
     """Yield updates of the entities in a text, in one of five modes.
 
-    Options are those of `PartialStream`. After an ERROR of the stream the source is closed.
+    It takes the options of `PartialStream`. After an ERROR of the stream the source is closed.
 
     With `every`, a PARTIAL is emitted at most once in that many seconds. Those held back become
     one, which is always emitted: when it is due, before the next COMPLETED or ERROR, or at the end.
@@ -440,7 +440,7 @@ def chunks(source: Source, **options: Unpack[ChunkOptions]) -> Generator[str]: .
 def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
     """Yield the chunks of text that snapshots of a growing value make.
 
-    Joined, they are the last snapshot. Options are those of `Chunker`; empty chunks are left out.
+    Joined, they are the last snapshot. It takes the options of `Chunker`, and skips empty chunks.
     """
     check_names(options, ChunkOptions.__annotations__)
     return drive(ChunkStage(options), source, in_blocks=False)
@@ -477,7 +477,7 @@ def tool_calls(
 ) -> Any:
     """Yield an update for each change of a tool call in a provider's stream (`update.call`).
 
-    Options are those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
+    It takes the options of `ToolCalls`; pass one as `calls` to keep it, or for the next turn.
     `SourceFailed` is raised at the end if the provider reported an error.
     """
     check_names(options, {"calls", "answer", *_CALLS})

@@ -186,7 +186,7 @@ def test_limits_are_flags() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_output_that_is_full_is_told_in_one_line() -> None:
+def test_a_full_disk_is_one_line() -> None:
     with open("/dev/full", "wb") as full:
         ends: Any = {"stdout": full, "stderr": subprocess.PIPE, "env": ENV, "timeout": 60}
         done = subprocess.run([*BASE, "values"], input=b'{"a": 1}', **ends)

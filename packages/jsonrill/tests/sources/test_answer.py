@@ -35,27 +35,27 @@ async def later(events: Iterable[Any]) -> AsyncIterator[Any]:
         yield event
 
 
-def told(answer: Answer) -> tuple[Any, ...]:
+def facts(answer: Answer) -> tuple[Any, ...]:
     return answer.finish, answer.usage, answer.text
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda it: it["name"])
-def test_each_provider_tells_its_end_and_its_counts(case: dict[str, Any]) -> None:
+def test_the_end_and_the_counts_of_each_provider(case: dict[str, Any]) -> None:
     expected = (case["end"] or "lost", case.get("usage"), case["text"])
     for read in (jsonrill.content, jsonrill.parts, jsonrill.tool_calls, jsonrill.values):
         answer = Answer()
         collect(read(case["events"], answer=answer))
-        assert told(answer) == expected, read
+        assert facts(answer) == expected, read
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_every_function_tells_it_sync_and_async(function: str) -> None:
+def test_every_function_fills_in_the_answer_sync_and_async(function: str) -> None:
     for case in COMPLETE:
         expected = (case["end"], case.get("usage"), case["text"])
         for source in (iter(case["events"]), later(case["events"])):
             answer = Answer()
             _, error = collect(FUNCTIONS[function](source, answer=answer))
-            assert error is None and told(answer) == expected
+            assert error is None and facts(answer) == expected
 
 
 def test_arguments_of_a_tool() -> None:
@@ -63,7 +63,7 @@ def test_arguments_of_a_tool() -> None:
     name = case["calls"][0][0]
     answer = Answer()
     collect(jsonrill.values(case["events"], tool=name, answer=answer))
-    assert told(answer) == ("calls", case["usage"], case["text"])
+    assert facts(answer) == ("calls", case["usage"], case["text"])
 
 
 def test_it_is_filled_while_reading_and_the_counts_at_the_end() -> None:
@@ -71,7 +71,7 @@ def test_it_is_filled_while_reading_and_the_counts_at_the_end() -> None:
     answer = Answer()
     seen = []
     for _ in jsonrill.values(iter(case["events"]), answer=answer):
-        seen.append(told(answer))
+        seen.append(facts(answer))
     assert seen[0][0] is None and case["text"].startswith(seen[0][2])
     assert all(usage is None for _, usage, _ in seen)
     assert answer.usage == case["usage"]
@@ -94,7 +94,7 @@ def test_plain_text_has_only_its_text(pieces: list[Any], whole: str) -> None:
     for source in (pieces, later(pieces)):
         answer = Answer()
         collect(jsonrill.values(source, answer=answer))
-        assert told(answer) == (None, None, whole)
+        assert facts(answer) == (None, None, whole)
 
 
 def test_a_second_stream_begins_anew() -> None:

@@ -110,7 +110,7 @@ def failure(source: Any, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("reason", ["length", "content_filter", None])
-def test_a_value_that_is_complete_is_one_however_the_answer_ended(reason: str | None) -> None:
+def test_a_complete_value_is_complete_however_the_answer_ended(reason: str | None) -> None:
     assert [*values(answer('{"a": 1}', "  \n", reason=reason))][-1] == {"a": 1}
 
 
@@ -235,7 +235,7 @@ def test_loads_and_partial_with_a_type() -> None:
         assert isinstance(caught.value.value, Trip) and caught.value.path == ("days",)
 
 
-# ---- by hand ----
+# ---- stages ----
 
 
 def test_the_stages_take_how_the_answer_was_cut() -> None:
@@ -299,7 +299,7 @@ def test_every_error_of_data_has_the_text_and_the_value() -> None:
 # ---- silences ----
 
 
-def test_none_among_the_pieces_is_no_text() -> None:
+def test_none_among_the_pieces_is_skipped() -> None:
     assert [*values([None, '{"a"', None, ": 1}", None])][-1] == {"a": 1}
     assert [*jsonrill.text([None, '{"a": "', None, 'x"}'], "a")] == ["x"]
 

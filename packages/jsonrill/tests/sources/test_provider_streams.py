@@ -215,7 +215,7 @@ def test_after_32_unknown_elements_the_source_is_closed() -> None:
     assert type(error) is UnknownSource and len(read) == 32
 
 
-def test_unknown_elements_before_a_known_one_are_no_error() -> None:
+def test_unknown_elements_before_a_known_one_are_accepted() -> None:
     assert list(jsonrill.values([{"hello": 1}] * 31 + ANSWER))[-1] == {"a": "xy"}
 
 

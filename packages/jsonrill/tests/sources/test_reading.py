@@ -217,7 +217,7 @@ def test_a_body_is_read_as_it_arrives(client: str) -> None:
     with Upstream(Script(steps(), headers=JSON)) as upstream:
 
         def use(response: Any) -> Any:
-            def told(value: Any) -> Any:
+            def report(value: Any) -> Any:
                 for event, known in zip(seen, ({"a": "x"}, {"a": "xy"}), strict=True):
                     if value == known:
                         event.set()
@@ -225,10 +225,10 @@ def test_a_body_is_read_as_it_arrives(client: str) -> None:
 
             async def each() -> AsyncIterator[Any]:
                 async for value in jsonrill.values(response):
-                    yield told(value)
+                    yield report(value)
 
             values = jsonrill.values(response)
-            return each() if hasattr(values, "__anext__") else map(told, values)
+            return each() if hasattr(values, "__anext__") else map(report, values)
 
         items, error = read(client, upstream.url, use)
     assert (items, error) == ([{"a": "x"}, {"a": "xy"}, {"a": "xy", "b": 1}], None)
@@ -337,7 +337,7 @@ def test_a_response_of_bedrock_holds_its_stream() -> None:
     assert stream.closed
 
 
-# ---- what is no source ----
+# ---- what is not a source ----
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_a_response_of_bedrock_holds_its_stream() -> None:
 @pytest.mark.parametrize(
     "function", [jsonrill.values, jsonrill.updates, jsonrill.content, jsonrill.tool_calls]
 )
-def test_what_is_no_source_is_a_type_error_at_the_call(
+def test_an_unsupported_source_is_a_type_error_at_the_call(
     function: Any, wrong: Any, remedy: str
 ) -> None:
     with pytest.raises(TypeError) as caught:
@@ -360,7 +360,7 @@ def test_what_is_no_source_is_a_type_error_at_the_call(
     assert remedy in str(caught.value) and type(caught.value) is TypeError
 
 
-def test_a_process_is_no_source_but_its_stdout_is() -> None:
+def test_a_process_is_refused_and_its_stdout_is_a_source() -> None:
     with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as process:
         with pytest.raises(TypeError, match="pass its stdout"):
             jsonrill.values(process)  # type: ignore[call-overload]

@@ -85,7 +85,7 @@ def select(
 ) -> None:
     """Write each value at a path of a JSON text when it is complete; keep nothing else.
 
-    An array at the path stands for its elements.
+    An array at the path selects its elements.
 
     Example: echo '{"results": [{"id": 1}, {"id": 2}]}' | jsonrill select results
     """
