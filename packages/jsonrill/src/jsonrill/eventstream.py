@@ -208,7 +208,7 @@ class SSEDecoder:
         return text
 
     def flush(self) -> list[SSEEvent]:
-        """Close the stream. A block without its blank line is not an event, so the list is empty."""
+        """Close the stream. A block without its blank line is not an event: the list is empty."""
         self._closed = True
         return []
 
