@@ -7,6 +7,8 @@ import { isObject, parseJson } from "./format.js";
 /** One rendered event and the number of the record that it comes from. @typedef {{id: string, record: number, data: any}} Rendered */
 /** @typedef {{id: string, input: string, last: number, closed: boolean, options: {[name: string]: any}}} Status */
 
+// Seconds after which the server deletes what was pasted.
+const KEEP = 3600;
 // The server takes bodies of this many characters at least.
 const BODY = 2_000_000;
 
@@ -73,7 +75,7 @@ export class Server {
   }
 
   /**
-   * Publish records as a stream and return its id.
+   * Publish records as a stream that is kept for an hour, and return its id.
    * @param {{[option: string]: any}} options
    * @param {string[]} records one JSON value each
    * @returns {Promise<string>}
@@ -83,7 +85,7 @@ export class Server {
     const { id } = await this.#request("v1/streams", {
       method: "POST",
       headers,
-      body: JSON.stringify(options),
+      body: JSON.stringify({ ...options, keep: KEEP }),
     });
     for (const body of bodies(records)) {
       await this.#request(`v1/streams/${id}/events`, {
