@@ -17,6 +17,11 @@ from .statements import CallDelta, Finish, Reasoning, Statement, Text
 
 # The most response ids that are remembered.
 _MOST: Final = 1000
+# The fields of a delta other than `content` and `tool_calls`.
+_RARE: Final = frozenset(
+    "reasoning_content reasoningContent reasoning reasoning_details reasoningDetails refusal"
+    " toolCalls function_call functionCall".split()
+)
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -43,12 +48,13 @@ class Translation:
         if id != self._id:
             self._id, self._message = id, self._response(id, event)
         statements = translate(event, self._message)
-        for finish in statements:
-            if self._is_changing and isinstance(finish, Finish):
-                self._has_ended = True
-                if not was_changing:
-                    # Earlier calls may have been assigned to other responses.
-                    finish.message = finish.choice = None
+        if self._is_changing:
+            for finish in statements:
+                if isinstance(finish, Finish):
+                    self._has_ended = True
+                    if not was_changing:
+                        # Earlier calls may have been assigned to other responses.
+                        finish.message = finish.choice = None
         return statements
 
     def _response(self, id: str | None, event: dict[str, Any]) -> str | None:
@@ -98,21 +104,32 @@ def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
         if reason and not error:  # with an error comes a `finish_reason` that says less
             native = first(choice, "native_finish_reason", "nativeFinishReason")
             statements.append(finished(reason, message, number, native=native))
-    statements += usage(event, "usage")
+    if "usage" in event:
+        statements += usage(event, "usage")
     return [*statements, failed(error, last=False)] if error else statements
 
 
 def _delta(delta: dict[str, Any], message: str | None, choice: int) -> list[Statement]:
-    # Several fields may repeat the same thought.
-    thought = first(delta, "reasoning_content", "reasoningContent") or delta.get("reasoning")
-    thought = thought or first(delta, "reasoning_details", "reasoningDetails")
-    statements = thoughts(thought, choice) + content(delta.get("content"), choice)
-    if refusal := as_text(delta, "refusal"):
-        statements.append(Text(refusal, choice, refusal=True))
-    calls = items(delta, "tool_calls", "toolCalls")
-    if isinstance(function := first(delta, "function_call", "functionCall"), dict):
-        calls.append({"function": function, "index": 0})
-    return statements + [_call(call, message, choice) for call in calls]
+    # Most deltas have one or two fields: looking for all the others would take most of the time.
+    has_rare = not _RARE.isdisjoint(delta)
+    statements: list[Statement] = []
+    if has_rare:
+        # Several fields may repeat the same thought.
+        thought = first(delta, "reasoning_content", "reasoningContent") or delta.get("reasoning")
+        thought = thought or first(delta, "reasoning_details", "reasoningDetails")
+        statements += thoughts(thought, choice)
+    if value := delta.get("content"):
+        statements += content(value, choice)
+    calls = items(delta, "tool_calls")
+    if has_rare:
+        calls = calls or items(delta, "toolCalls")
+        if refusal := as_text(delta, "refusal"):
+            statements.append(Text(refusal, choice, refusal=True))
+        if isinstance(function := first(delta, "function_call", "functionCall"), dict):
+            calls.append({"function": function, "index": 0})
+    for call in calls:
+        statements.append(_call(call, message, choice))
+    return statements
 
 
 def content(value: Any, choice: int, block: int | None = None) -> list[Statement]:

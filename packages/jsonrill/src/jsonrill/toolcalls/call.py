@@ -268,8 +268,10 @@ class ToolCall:
         """Add to the news; there is text at most once."""
         if text:
             self._text = text
-        if fragments is not None:
-            self._fragments = [*(self._fragments or ()), *fragments]
+        if self._fragments and fragments:
+            self._fragments = self._fragments + fragments
+        elif fragments is not None:
+            self._fragments = self._fragments or fragments
 
     def _add(self, text: str) -> None:
         # The string must have no other owner while it grows: then CPython extends it in place.
@@ -292,7 +294,7 @@ class ToolCall:
         elif not (self._raw or is_final) and _is_empty_object(text):
             self._raw, self.is_placeholder = text, True
             self._show(text, [])
-        elif not (self.has_all_args and self._repeats(text)):
+        elif not self._repeats(text):
             if self.is_placeholder:
                 self._raw, self.is_placeholder = "", False
             self._add(text)
@@ -300,8 +302,9 @@ class ToolCall:
 
     def _repeats(self, text: str) -> bool:
         """Return whether this text says nothing new after complete arguments."""
-        is_same = _is_blank(text) if self.is_placeholder else text == self._raw
-        return is_same or _is_empty_object(text)
+        if self.is_placeholder:
+            return _is_blank(text) or _is_empty_object(text)
+        return self._is_done and (text == self._raw or _is_empty_object(text))
 
     @property
     def _limits(self) -> Limits:

@@ -241,7 +241,7 @@ class ToolCalls:
             self._aggregate(statement.message, statement.calls)
 
     def _call(self, delta: CallDelta) -> None:
-        if _is_empty(delta):
+        if delta.text is None and _is_empty(delta):
             return
         is_full = len(self._calls) - len(self._done) >= MOST_CALLS
         if is_full and delta.id is None and delta.name is None:
