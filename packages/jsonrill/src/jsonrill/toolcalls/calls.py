@@ -223,7 +223,6 @@ class ToolCalls:
         return updates
 
     def _act(self, statement: Statement) -> None:
-        # No `match`: not every version of the compiler reads it.
         if isinstance(statement, CallDelta):
             self._call(statement)
         elif isinstance(statement, Usage):
