@@ -1,7 +1,7 @@
 """Make the npm package: `python tools/npm_package.py` leaves `jsonrill-VERSION.tgz` in dist/.
 
-The modules of `js/src` go into it as they are. The type declarations are made from
-their JSDoc by the TypeScript compiler of tools/npm. With REPOSITORY, the address of the
+The modules of `js/src` go into it without their comments, which the type declarations keep: the
+TypeScript compiler of tools/npm makes them from the JSDoc. With REPOSITORY, the address of the
 repository that a release has, package.json names it; there is none to name before.
 """
 
@@ -21,6 +21,7 @@ from page_bundle import TOOLS, install
 ROOT: Final = Path(__file__).resolve().parent.parent
 LIBRARY: Final = ROOT / "js"
 STAGE: Final = ROOT / "build" / "npm-package"
+ENTRIES: Final = ("index", "react", "receive")
 DECLARATIONS: Final = (
     *("--allowJs", "--declaration", "--emitDeclarationOnly"),
     *("--strict", "--target", "es2022", "--module", "nodenext"),
@@ -57,6 +58,25 @@ def stage(folder: Path) -> None:
     staged = [*map(str, sorted(folder.rglob("*.js")))]
     command = ["node", str(compiler), *DECLARATIONS, "--outDir", str(folder / "src"), *staged]
     subprocess.run(command, check=True)
+    prune(folder / "src")
+    esbuild = TOOLS / "node_modules" / ".bin" / "esbuild"
+    strip = ("--format=esm", "--target=es2022", "--log-level=error", "--allow-overwrite")
+    subprocess.run([str(esbuild), *staged, *strip, f"--outdir={folder / 'src'}"], check=True)
+
+
+def prune(source: Path) -> None:
+    """Remove the declarations that no entry refers to."""
+    todo = [source / f"{entry}.d.ts" for entry in ENTRIES]
+    needed: set[Path] = set()
+    while todo:
+        file = todo.pop()
+        if file in needed:
+            continue
+        needed.add(file)
+        names = re.findall(r'(?:from |import\()"(\..+?)\.js"', file.read_text("utf8"))
+        todo += [(file.parent / f"{name}.d.ts").resolve() for name in names]
+    for file in {*source.rglob("*.d.ts")} - needed:
+        file.unlink()
 
 
 def pack(npm: str, folder: Path, into: Path) -> dict[str, Any]:

@@ -18,51 +18,38 @@ from page_bundle import TOOLS, install
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "javascript.md"
 SCRIPT: Final = ROOT / "tools" / "npm" / "sizes.mjs"
-# What is measured, and the most that a page may load of it at once. Kilobytes are 1000 bytes.
+# What is measured, and the most bytes that it may have. Kilobytes are 1000 bytes.
 MOST: Final = {
-    "text: values": 9_200,
-    "values": 9_200,
-    "values, text": 11_500,
-    "Document": 8_200,
-    "states": 10_600,
-    "open": 16_700,
-    "content": 20_300,
-    "toolCalls, parts": 32_000,
-    "receive: receive": 3_000,
-    "observe: observeStream": 12_000,
-    "react: useStream": 12_600,
-    "react: useRun": 20_800,
-    "react: useParts": 34_300,
-    "react: useRunParts": 37_200,
+    "jsonrill: values": 6_600,
+    "jsonrill: Document": 5_000,
+    "jsonrill: open": 13_000,
+    "jsonrill: content": 11_300,
+    "jsonrill: toolCalls": 20_600,
+    "jsonrill: parts": 22_000,
+    "jsonrill/receive: receive": 3_000,
+    "jsonrill/react: useValue": 7_200,
+    "jsonrill/react: useStream": 14_400,
+    "jsonrill/react: useParts": 25_000,
 }
-ROW: Final = re.compile(r"^\| `.+` \| `jsonrill.*?`(?: \| [0-9.]+ kB){3} \|$\n", re.MULTILINE)
-
-Sizes = dict[str, dict[str, int]]
+ROW: Final = re.compile(r"^\| `\w+` \| `jsonrill.*?` \| [0-9.]+ kB \|$\n", re.MULTILINE)
 
 
-def measured(folder: Path) -> Sizes:
-    """The sizes for a program in `folder`, where the package is installed beside the bundlers."""
+def measured(folder: Path) -> dict[str, int]:
+    """The sizes for a program in `folder`, where the package is installed beside esbuild."""
     shutil.copy(SCRIPT, folder)
     command = ["node", SCRIPT.name, *MOST]
     done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
-    sizes: Sizes = json.loads(done.stdout)
+    sizes: dict[str, int] = json.loads(done.stdout)
     return sizes
 
 
-def rows(sizes: Sizes) -> str:
+def rows(sizes: dict[str, int]) -> str:
     """The rows of the table."""
-    return "".join(row(names, **sizes[names]) for names in MOST)
+    pairs = [(*names.split(": "), size / 1000) for names, size in sizes.items()]
+    return "".join(f"| `{name}` | `{entry}` | {size:.1f} kB |\n" for entry, name, size in pairs)
 
 
-def row(names: str, vite: int, esbuild: int, one: int) -> str:
-    part, _, wanted = names.rpartition(": ")
-    entry = f"`jsonrill/{part}`" if part else "`jsonrill`"
-    words = ", ".join(f"`{word}`" for word in wanted.split(", "))
-    cells = [words, entry, *(f"{size / 1000:.1f} kB" for size in (vite, esbuild, one))]
-    return f"| {' | '.join(cells)} |\n"
-
-
-def written(page: str, sizes: Sizes) -> str:
+def written(page: str, sizes: dict[str, int]) -> str:
     """The page with these sizes in its table."""
     table = iter([rows(sizes)])
     return ROW.sub(lambda _: next(table, ""), page)
@@ -78,8 +65,7 @@ def main() -> int:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "js", folder / "node_modules" / "jsonrill")
     (folder / "package.json").write_text('{"type": "module"}', "utf8")
-    for bundler in ("esbuild", "vite"):
-        (folder / "node_modules" / bundler).symlink_to(TOOLS / "node_modules" / bundler)
+    (folder / "node_modules" / "esbuild").symlink_to(TOOLS / "node_modules" / "esbuild")
     PAGE.write_text(written(PAGE.read_text("utf8"), measured(folder)), "utf8")
     return 0
 
