@@ -3,7 +3,6 @@
 `encode_event` writes `id`, `event`, `retry` and `data` lines, LF only, no BOM. It writes nothing
 that clients less strict than a browser mistake for an event: a heartbeat is a comment of one line,
 and `retry` is sent in a block with data. The decoder reads all that a browser reads, in any pieces.
-The defaults of a connection (`HEARTBEAT_SECONDS`, `SEND_SECONDS`) are here for all fronts.
 """
 
 from __future__ import annotations
@@ -20,10 +19,8 @@ HEARTBEAT: Final = b": hb\n"
 # The most characters in one event.
 LONGEST_EVENT: Final = 16 * 2**20
 EVENT_STREAM: Final = "text/event-stream"
-# Seconds of silence after which one is sent; seconds after which a client that takes nothing is
-# cut off.
+# Seconds of silence after which a heartbeat is sent.
 HEARTBEAT_SECONDS: Final = 15.0
-SEND_SECONDS: Final = 30.0
 # The data of a last event, here and in the streams of many providers.
 DONE: Final = "[DONE]"
 # How the last event of a stream of ours begins.

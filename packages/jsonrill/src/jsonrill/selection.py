@@ -14,7 +14,7 @@ from .errors import (
     InvalidSchema,
 )
 from .parse.create import ParseOptions, create_machine
-from .parse.sink import Repair, Sink, path_of
+from .parse.sink import Sink, path_of
 from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_path, parse_pattern
 from .pipeline import Reading
 
@@ -239,12 +239,6 @@ class FieldReader(Reading):
     def __init__(self, sink: Any, options: Mapping[str, Any]) -> None:
         super().__init__(create_machine(sink, options))
         self._sink = sink
-
-    @property
-    def repairs(self) -> list[Repair]:
-        """With `repair`: the repairs, in order."""
-        repairs: list[Repair] = self._reader.repairs
-        return repairs
 
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
         """End the text; `FieldNotFound` if there was nothing at the path."""

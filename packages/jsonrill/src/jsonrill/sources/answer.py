@@ -85,16 +85,13 @@ class AnswerText:
         return self._reader.provider is not None
 
     @property
-    def has_only_calls(self) -> bool:
-        """True if tool calls have come and no text."""
-        return self._has_calls and not self._has_text
-
-    @property
     def missing(self) -> str | None:
         """Why there is no text, and what to do; None if there may be none."""
-        if not self._has_text and self._other_choice is not None:
+        if self._has_text:
+            return None
+        if self._other_choice is not None:
             return f"choice {self._choice} has no text, but choice {self._other_choice} has"
-        if not self.has_only_calls:
+        if not self._has_calls:
             return None
         names = [*self._calls]
         option = f"tool={names[0]!r} or tool=True" if names else "tool=True"
