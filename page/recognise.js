@@ -30,8 +30,9 @@ export function recognise(text, chosen = "auto") {
   const lines = linesOf(source);
   const isStream = isEventStream(lines);
   const items = inner ?? (isStream ? dataOf(lines) : lines.filter(({ data }) => data.trim() !== ""));
-  const kind = chosen === "auto" ? kindOf(items, source, isStream) : chosen;
-  const found = withItems(kind, items, source, isStream);
+  const values = items.map(({ data }) => parseJson(data));
+  const kind = chosen === "auto" ? kindOf(items, values, source, isStream) : chosen;
+  const found = withItems(kind, items, values, source, isStream);
   found.isDone = isStream && lines.some(({ data }) => data.replace(/^data:\s*/, "") === "[DONE]");
   return found;
 }
@@ -52,11 +53,11 @@ function material(kind, items, note = "") {
 /**
  * @param {Kind} kind
  * @param {Item[]} items
+ * @param {any[]} values of the items
  * @param {string} source
  * @param {boolean} isStream
  */
-function withItems(kind, items, source, isStream) {
-  const values = items.map(({ data }) => parseJson(data));
+function withItems(kind, items, values, source, isStream) {
   if (kind === "text" && values.length > 1 && values.every((value) => typeof value === "string")) {
     return material(
       kind,
@@ -70,12 +71,9 @@ function withItems(kind, items, source, isStream) {
     return material(kind, pieces, isPrinted ? note : "");
   }
   if (kind === "many") {
-    const isTimed = items.length > 1 && items.every(({ at }) => at !== null);
-    if (!isTimed && !isStream) return material(kind, [{ data: source, at: null }]);
-    return material(
-      kind,
-      items.map(({ data, at }) => ({ data: `${data}\n`, at })),
-    );
+    const lines = items.map(({ data, at }) => ({ data: `${data}\n`, at }));
+    const found = material(kind, lines);
+    return found.isTimed || isStream ? found : material(kind, [{ data: source, at: null }]);
   }
   const good = items.filter((_, index) => values[index] !== undefined);
   const left = items.length - good.length;
@@ -166,12 +164,12 @@ function dataOf(lines) {
 
 /**
  * @param {Item[]} items
+ * @param {any[]} values of the items; undefined for those that are not JSON
  * @param {string} source
  * @param {boolean} isStream
  * @returns {Kind}
  */
-function kindOf(items, source, isStream) {
-  const values = items.map(({ data }) => parseJson(data));
+function kindOf(items, values, source, isStream) {
   const objects = values.filter(isObject);
   if (objects.length > 0 && areEvents(objects.slice(0, SAMPLE))) return "events";
   if (isWire(values)) return "wire";

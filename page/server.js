@@ -12,17 +12,6 @@ const KEEP = 3600;
 // The server takes bodies of this many characters at least.
 const BODY = 2_000_000;
 
-export class ServerError extends Error {
-  /**
-   * @param {string} message
-   * @param {number} status of HTTP
-   */
-  constructor(message, status) {
-    super(message);
-    this.status = status;
-  }
-}
-
 export class Server {
   #token = "";
 
@@ -59,7 +48,7 @@ export class Server {
       const content = await response.json().catch(() => ({}));
       if (response.ok) return content;
       const message = content.error?.message ?? `status ${response.status}`;
-      if (response.status !== 401) throw new ServerError(message, response.status);
+      if (response.status !== 401) throw new Error(message);
       // Another request may have got a token in the meantime.
       if (this.#token === sent) this.#token = await this.#askToken(sent !== "");
     }
@@ -174,7 +163,7 @@ function askToken(wasWrong) {
       const token = field.value.trim();
       field.value = "";
       if (dialog.returnValue === "submit" && token !== "") resolve(token);
-      else reject(new ServerError("The server requires a token.", 401));
+      else reject(new Error("The server requires a token."));
     };
     dialog.addEventListener("close", finish, { once: true });
   });

@@ -27,6 +27,8 @@ const MAX_TEXT = 64 << 20;
 // Milliseconds between items without times; all of them are played within a few seconds.
 const STEP = 25;
 const LONGEST = 6000;
+// Milliseconds of work before the browser may draw a frame.
+const SLICE = 30;
 
 export class Source {
   #server = new Server();
@@ -66,12 +68,11 @@ export class Source {
     if (text.length > MAX_TEXT) return "The text is larger than 64 MB. Paste a part of it.";
     const found = recognise(text, kind);
     const open = () => {
-      const recording = this.#fill(found.kind, found.items, found.isTimed ? null : STEP, `${title}: ${found.about}`, options);
-      recording.isDone = found.isDone;
-      recording.note = found.note;
-      this.#show(recording, { how: "end" }, open);
+      const recording = new Recording(found.kind, `${title}: ${found.about}`, options);
+      Object.assign(recording, { isTimed: found.isTimed, isDone: found.isDone, note: found.note });
+      return this.#show(recording, found.items, STEP, { how: "end" }, open);
     };
-    open();
+    void open();
     return "";
   }
 
@@ -79,35 +80,37 @@ export class Source {
    * Play an example, or show its end if the system asks for reduced motion.
    * @param {Sample} sample
    */
-  example(sample) {
+  async example(sample) {
     const { kind, title, pace, tab, format, options = {} } = sample;
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const items = (sample.items ?? [sample.text ?? large()]).map((data) => ({ data, at: null }));
     const open = () => {
-      const items = (sample.items ?? [sample.text ?? large()]).map((data) => ({ data, at: null }));
-      const recording = this.#fill(kind, items, 1000 / pace, title, options);
+      const recording = new Recording(kind, title, options);
       recording.isTimed = true;
-      this.#show(recording, { how: isStill ? "end" : "play", tab, format }, open);
+      return this.#show(recording, items, 1000 / pace, { how: isStill ? "end" : "play", tab, format }, open);
     };
-    open();
+    await open();
   }
 
   /**
-   * @param {Kind} kind
+   * Add all items, and leave the browser time for frames in between.
+   * @param {Recording} recording
    * @param {Item[]} items
-   * @param {number | null} step milliseconds between items without times
-   * @param {string} title
-   * @param {{[name: string]: any}} options
+   * @param {number} step milliseconds between items without times
    */
-  #fill(kind, items, step, title, options) {
-    const isText = kind === "text" || kind === "many";
-    const isWhole = isText && items.length === 1;
-    const pieces = isWhole ? this.#pieces(items[0].data).map((data) => ({ data, at: null })) : items;
-    const interval = Math.min(step ?? 0, LONGEST / pieces.length);
-    const recording = new Recording(kind, title, options);
-    recording.isTimed = step === null;
-    pieces.forEach(({ data, at }, index) => recording.add(data, at ?? (index + 1) * interval));
+  async #fill(recording, items, step) {
+    const isWhole = recording.outline !== null && items.length === 1;
     byId("piece-label").hidden = !isWhole;
-    return recording;
+    const pieces = isWhole ? this.#pieces(items[0].data).map((data) => ({ data, at: null })) : items;
+    const interval = Math.min(step, LONGEST / pieces.length);
+    let end = performance.now() + SLICE;
+    for (const [index, { data, at }] of pieces.entries()) {
+      recording.add(data, at ?? (index + 1) * interval);
+      if (performance.now() < end) continue;
+      await new Promise(requestAnimationFrame);
+      end = performance.now() + SLICE;
+    }
+    recording.end();
   }
 
   /** Cut a text into pieces of the chosen size, or of a larger one that the control then shows. @param {string} text */
@@ -127,12 +130,16 @@ export class Source {
 
   /**
    * @param {Recording} recording
+   * @param {Item[]} items
+   * @param {number} step
    * @param {Opening} opening
    * @param {() => void} again
    */
-  #show(recording, opening, again) {
-    recording.end();
+  async #show(recording, items, step, opening, again) {
     this.#begin(recording, null);
+    await this.#fill(recording, items, step);
+    // Another stream may have been opened in the meantime.
+    if (this.#recording !== recording) return;
     this.#again = again;
     this.#host.onOpen(recording, opening);
     byId("published").textContent = "";

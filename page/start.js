@@ -58,7 +58,7 @@ export class Start {
     const address = new URLSearchParams(location.hash.slice(1));
     const sample = this.#samples.find(({ name }) => name === address.get("example"));
     const stream = address.get("stream");
-    if (sample) this.#play(sample);
+    if (sample) void this.#play(sample);
     else if (stream !== null) void this.#source.stream(stream);
     else document.body.dataset.view = "start";
   }
@@ -67,7 +67,7 @@ export class Start {
   #chip(sample) {
     const chip = button(sample.title, () => {
       history.pushState(null, "", `#example=${sample.name}`);
-      this.#play(sample);
+      void this.#play(sample);
     });
     chip.title = sample.about;
     chip.dataset.sample = sample.name;
@@ -75,8 +75,8 @@ export class Start {
   }
 
   /** @param {Sample} sample */
-  #play(sample) {
-    this.#source.example(sample);
+  async #play(sample) {
+    await this.#source.example(sample);
     this.#press(sample.name);
   }
 
