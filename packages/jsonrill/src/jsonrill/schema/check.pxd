@@ -3,7 +3,7 @@ cimport cython
 
 cdef class Frame:
     cdef readonly object below, container, made, node, path, step
-    cdef object _base, _outer
+    cdef object _gathered, _outer
     cdef Py_ssize_t _size
     cpdef look(self, step, Frame inner=*)
     cpdef show(self, inner)
@@ -15,6 +15,8 @@ cdef class Check:
     cdef list _frames
     cdef object _node, _shown
     @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, new=list)
-    cdef _look(self, value, open_path)
+    cpdef look(self, value, open_path)
     @cython.locals(frame=Frame)
     cpdef partial(self, depth=*)
+
+cpdef with_child(children, step, inner)

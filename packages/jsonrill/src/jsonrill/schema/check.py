@@ -73,10 +73,10 @@ class Node:
 
     `kinds` are the kinds that may be valid, `texts` the allowed strings, sorted, if they are
     listed. If a node `is_quiet`, code of the user sees the value first: nothing inside of it is
-    refused before its end.
+    refused before its end. If it `is_plain`, an open container is shown as its children are.
     """
 
-    __slots__ = ("is_quiet", "kinds", "text_rule", "texts")
+    __slots__ = ("is_plain", "is_quiet", "kinds", "text_rule", "texts")
 
     def __init__(
         self, kinds: int = Kind.EVERY, texts: list[str] | None = None, text_rule: str = "enum"
@@ -85,6 +85,7 @@ class Node:
         self.texts = texts
         self.text_rule = text_rule
         self.is_quiet = False
+        self.is_plain = True
 
     def refuse_kind(self, kind: int) -> Refusal:
         """Return why a value of this kind is refused."""
@@ -131,9 +132,17 @@ class Node:
         """Return what a complete value becomes that is not part of another one."""
         return self.finish(value)
 
-    def show(self, content: Any) -> Any:
-        """Return what is shown of an open string, or container with these children, or `ABSENT`."""
-        return content
+    def show(self, text: str) -> Any:
+        """Return what is shown of an open string, or `ABSENT`."""
+        return text
+
+    def gather(self, children: Any) -> Any:
+        """Return what `fill` needs of the complete children of an open container."""
+        return children
+
+    def fill(self, gathered: Any, step: str | int | None, inner: Any) -> Any:
+        """Return what an open container is shown as, with `inner` for its open child."""
+        return ABSENT
 
     def field_names(self, keys: Iterable[str]) -> dict[str, str]:
         """Return the name of the field for each of these keys that has one."""
@@ -155,12 +164,13 @@ class Unknown(Node):
     def finish(self, value: Any, made: list[Any] | None = None) -> Result:
         return ABSENT, None
 
-    def show(self, content: Any) -> Any:
+    def show(self, text: str) -> Any:
         return ABSENT
 
 
 ANY: Final = Node()
 UNKNOWN: Final = Unknown()
+UNKNOWN.is_plain = False
 
 
 class Refused(Exception):
@@ -198,7 +208,17 @@ def first_refusal(node: Node, value: Any, refusal: Refusal) -> Refusal:
 class Frame:
     """An open container: its node, and what its complete children have become."""
 
-    __slots__ = ("_base", "_outer", "_size", "below", "container", "made", "node", "path", "step")
+    __slots__ = (
+        "_gathered",
+        "_outer",
+        "_size",
+        "below",
+        "container",
+        "made",
+        "node",
+        "path",
+        "step",
+    )
 
     def __init__(self, node: Node, container: Any, path: Path) -> None:
         self.container = container
@@ -210,8 +230,8 @@ class Frame:
         self.step: str | int | None = None
         self.below: Node | None = None
         self._size = -1
-        # The complete children that are shown, until there is another one.
-        self._base: Any = None
+        # What the node gathered from the complete children, until there is another one.
+        self._gathered: Any = None
 
     def look(self, step: str | int | None, inner: Frame | None = None) -> list[Any]:
         """Finish the children that are complete now, and return them; `step` is the open one.
@@ -225,7 +245,7 @@ class Frame:
         node = self._outer.choose(container, step)
         if node is not self.node:
             self.node, self.made = node, type(container)()
-        self._base = None
+        self._gathered = None
         new = [self._finish(key, container[key], inner) for key in self._new_steps(step)]
         self.below = None if step is None else self.child(step)
         return new
@@ -266,17 +286,26 @@ class Frame:
 
     def show(self, inner: Any) -> Any:
         """Return what the container is shown as, with `inner` for the open child."""
-        is_dict = type(self.made) is dict
-        if self._base is None and is_dict:
-            self._base = {key: made for key, made in self.made.items() if made is not ABSENT}
-        elif self._base is None:
-            self._base = [made for made in self.made if made is not ABSENT]
-        children = self._base.copy()
-        if inner is not ABSENT and is_dict:
-            children[self.step] = inner
-        elif inner is not ABSENT:
-            children.append(inner)
-        return self.node.show(children)
+        node, made = self.node, self.made
+        if self._gathered is None:
+            if type(made) is dict:
+                shown: Any = {key: made[key] for key in made if made[key] is not ABSENT}
+            else:
+                shown = [child for child in made if child is not ABSENT]
+            self._gathered = node.gather(shown)
+        if not node.is_plain:
+            return node.fill(self._gathered, self.step, inner)
+        return with_child(self._gathered, self.step, inner)
+
+
+def with_child(children: Any, step: Any, inner: Any) -> Any:
+    """Return a copy of the complete children with the open one, if that is shown."""
+    children = children.copy()
+    if inner is not ABSENT and type(children) is dict:
+        children[step] = inner
+    elif inner is not ABSENT:
+        children.append(inner)
+    return children
 
 
 class Check:
@@ -301,10 +330,8 @@ class Check:
 
         Containers must be the same objects from look to look as long as they are open.
         """
-        if open_path is not None:
-            self._look(value, open_path)
-
-    def _look(self, value: Any, open_path: tuple[Any, ...]) -> None:
+        if open_path is None:
+            return
         frames, node = self._frames, self._node
         shown, self._shown = self._shown, ABSENT
         level = 0
@@ -315,18 +342,19 @@ class Check:
                 self.changed = True
             frame = frames[level]
             inner = frames[level + 1] if level + 1 < len(frames) else None
-            step = open_path[level] if level < len(open_path) else None
+            step: Any = open_path[level] if level < len(open_path) else None
             new = frame.look(step, inner)
             level += 1
             # The end of a string that was shown changes nothing.
-            if len(new) > 1 or any(type(made) is not str or made != shown for made in new):
+            if new and (len(new) > 1 or type(new[0]) is not str or new[0] != shown):
                 self.changed = True
             if step is None or frame.below is None:
                 break
             node, value = frame.below, value[step]
         del frames[level:]
         if type(value) is str:
-            _refuse_start(node, value, open_path[:level])
+            if node.texts is not None or not node.kinds & Kind.STRING:
+                _refuse_start(node, value, open_path[:level])
             self._shown = node.show(value)
             self.changed = self.changed or self._shown is not ABSENT
 

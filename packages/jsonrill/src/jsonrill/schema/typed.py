@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from ..jsontext import dumps
 from ..paths import ABSENT, Path
-from .check import ANY, NAMES, UNKNOWN, Kind, Node, Result, kind_of
+from .check import ANY, NAMES, UNKNOWN, Kind, Node, Result, kind_of, with_child
 from .errors import Refusal, library, quote, refuse_key
 
 Core = dict[str, Any]
@@ -167,7 +167,8 @@ class Types:
 class TypedNode(Node):
     """A type; the class itself is one whose parts are not known, as a number or a date."""
 
-    __slots__ = ("_layers", "_shape", "_types", "_unchanged", "_validator", "inner", "is_hidden")
+    __slots__ = ("_layers", "_root_of", "_shape", "_types", "_unchanged", "_validator", "inner",
+                 "is_hidden")  # fmt: skip
 
     def __init__(self, types: Types, layers: Layers) -> None:
         inner, config = layers.inner, layers.config
@@ -178,6 +179,9 @@ class TypedNode(Node):
         self.is_quiet = layers.is_quiet
         self._types, self._layers, self.inner = types, layers, inner
         self._validator: Any = None
+        # The class of partial instances of a root model around the type.
+        self._root_of = layers.root_of and partial_class(layers.root_of)
+        self.is_plain = False
         if self.kinds == Kind.STRING and config.get("coerce_numbers_to_str"):
             self.kinds |= Kind.NUMBER
         changes = any(inner.get(rule, config.get(f"str_{rule}")) for rule in _CHANGES_TEXT)
@@ -214,17 +218,18 @@ class TypedNode(Node):
     def close(self, value: Any) -> Result:
         return judge(self._judge, value, is_whole=True)
 
-    def show(self, content: Any) -> Any:
-        if self.is_hidden or not self._shape & kind_of(content):
+    def show(self, text: str) -> Any:
+        if self.is_hidden or not self._shape & Kind.STRING:
             return ABSENT
-        shown, root_of = self.make(content), self._layers.root_of
-        if root_of is None or shown is ABSENT:
-            return shown
-        return partial_model(root_of, {"root": shown}, {"root"})
+        return text if self._root_of is None else self._as_root(text)
 
-    def make(self, content: Any) -> Any:
-        """Return an open value of this type."""
-        return content
+    def fill(self, gathered: Any, step: str | int | None, inner: Any) -> Any:
+        return ABSENT if self.is_hidden else self._as_root(with_child(gathered, step, inner))
+
+    def _as_root(self, shown: Any) -> Any:
+        if self._root_of is None:
+            return shown
+        return partial_model(self._root_of, {"root": shown}, {"root"}, None)
 
     def zero(self) -> Any:
         make = _ZEROS.get(self.inner["type"])
@@ -268,6 +273,7 @@ class Items(TypedNode):
         TypedNode.__init__(self, types, layers)
         inner = layers.inner
         self.is_hidden = inner["type"] != "list" or layers.has_code
+        self.is_plain = not self.is_hidden and self._root_of is None
         # The types of the first elements, and of the others; None if it is not known.
         self._first: list[Core] = []
         self._rest: Core | None = inner.get("items_schema", {"type": "any"})
@@ -297,8 +303,9 @@ class Members(TypedNode):
     def __init__(self, types: Types, layers: Layers) -> None:
         TypedNode.__init__(self, types, layers)
         keys = layers.inner.get("keys_schema") or {"type": "any"}
-        is_plain = keys["type"] in ("any", "str") and _NO_RULES.issuperset(keys)
-        self.is_hidden = layers.has_code or not is_plain
+        has_text_keys = keys["type"] in ("any", "str") and _NO_RULES.issuperset(keys)
+        self.is_hidden = layers.has_code or not has_text_keys
+        self.is_plain = not self.is_hidden and self._root_of is None
 
     def child(self, step: str | int) -> Node | Refusal:
         return self.part(self.inner.get("values_schema"))
@@ -307,13 +314,17 @@ class Members(TypedNode):
 class Fields(TypedNode):
     """A model, a dataclass or a TypedDict: named fields."""
 
-    __slots__ = ("_closed", "_extra", "_fields", "_names", "cls")
+    __slots__ = ("_build", "_closed", "_defaults", "_extra", "_fields", "_fresh", "_names",
+                 "_partial", "cls")  # fmt: skip
 
     def __init__(self, types: Types, layers: Layers) -> None:
         TypedNode.__init__(self, types, layers)
         inner, config = layers.inner, layers.config
         # A TypedDict is shown as a dict with the keys that have come.
         self.cls = layers.cls
+        self._partial = self.cls and partial_class(self.cls)
+        is_model = hasattr(self.cls, "model_construct")
+        self._build = partial_model if is_model else partial_dataclass
         self.is_hidden = self.cls is None and layers.has_code
         is_call = inner["type"] == "dataclass-args"
         fields = inner["fields"]
@@ -322,6 +333,15 @@ class Fields(TypedNode):
         rule = "unexpected_keyword_argument" if is_call else "extra_forbidden"
         self._closed = rule if extra == "forbid" and not self.is_quiet else ""
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
+        # The values of fields that have not come, and the fields that need a new value each time.
+        self._defaults: dict[str, Any] = dict.fromkeys(self._fields)
+        self._fresh: list[str] = []
+        for name, field in self._fields.items():
+            schema = field["schema"]
+            if "default" in schema and not schema.get("copy_default"):
+                self._defaults[name] = schema["default"]
+            elif schema["type"] == "default" or types.zeros:
+                self._fresh.append(name)
         # The field of each key. Of keys that may not count in the end, as a second alias, only
         # pydantic knows what they are for.
         self._names: dict[Any, str | None] = {}
@@ -347,29 +367,49 @@ class Fields(TypedNode):
             for value, node in listed
         )
 
-    def make(self, content: Any) -> Any:
-        values = {self._names.get(key): value for key, value in content.items()}
-        values.pop(None, None)
-        extra = {key: content[key] for key in content if self._names.get(key) is None}
-        return {**values, **extra} if self.cls is None else self._instance(values, extra)
+    def gather(self, children: Any) -> Any:
+        """Return the values by field, the names of the fields that have come, and other members."""
+        values = {} if self.cls is None else self._defaults.copy()
+        names = set()
+        extra = {}
+        for key, value in children.items():
+            name = self._names.get(key)
+            if name is None:
+                extra[key] = value
+            else:
+                names.add(name)
+                values[name] = value
+        return values, names, extra
 
-    def _instance(self, values: dict[Any, Any], extra: Any = None) -> Any:
-        """Return a partial instance, in which fields that have not come are as `_missing` says."""
-        shown = {
-            name: values[name] if name in values else self._missing(field["schema"])
-            for name, field in self._fields.items()
-        }
-        if hasattr(self.cls, "model_construct"):
-            return partial_model(self.cls, shown, set(values), extra or None)
-        return partial_dataclass(self.cls, shown)
+    def fill(self, gathered: Any, step: str | int | None, inner: Any) -> Any:
+        if self.is_hidden:
+            return ABSENT
+        values, names, extra = gathered
+        values = values.copy()
+        names = names.copy()
+        name = self._names.get(step)
+        if name is not None and inner is not ABSENT:
+            values[name] = inner
+            names.add(name)
+        elif inner is not ABSENT:
+            extra = {**extra, step: inner}
+        if self.cls is None:
+            return {**values, **extra}
+        return self._as_root(self._instance(values, names, extra))
+
+    def _instance(self, values: dict[str, Any], names: set[str], extra: dict[str, Any]) -> Any:
+        """Return a partial instance; `names` are the fields that have come."""
+        for name in self._fresh:
+            if name not in names:
+                values[name] = self._missing(self._fields[name]["schema"])
+        return self._build(self._partial, values, names, extra or None)
 
     def _missing(self, schema: Core) -> Any:
         """Return the value of a field that has not come: its default, else None, or a zero."""
         if schema["type"] == "default":
-            factory, default = schema.get("default_factory"), schema.get("default")
-            if factory is not None and not schema.get("default_factory_takes_data"):
-                return factory()
-            return deepcopy(default) if schema.get("copy_default") else default
+            if schema.get("default_factory") and not schema.get("default_factory_takes_data"):
+                return schema["default_factory"]()
+            return deepcopy(schema.get("default"))
         while schema["type"] in _FUNCTIONS:
             schema = schema["schema"]
         return self.part(schema).zero() if self._types.zeros else None
@@ -378,7 +418,7 @@ class Fields(TypedNode):
         return {key: name for key in keys if (name := self._names.get(key)) is not None}
 
     def zero(self) -> Any:
-        return None if self.cls is None else self._instance({})
+        return None if self.cls is None else self._instance(self._defaults.copy(), set(), {})
 
 
 class Union(TypedNode):
@@ -429,10 +469,12 @@ class Union(TypedNode):
             return UNKNOWN
         return Node(Kind.STRING, sorted(self._tags), "union_tag_invalid")
 
-    def make(self, content: Any) -> Any:
+    def show(self, text: str) -> Any:
         nodes = [node for node in self._nodes if node.kinds & Kind.STRING]
-        is_sure = type(content) is str and len(nodes) == 1
-        return nodes[0].show(content) if is_sure else ABSENT
+        return nodes[0].show(text) if len(nodes) == 1 and not self.is_hidden else ABSENT
+
+    def fill(self, gathered: Any, step: str | int | None, inner: Any) -> Any:
+        return ABSENT
 
     def zero(self) -> Any:
         return None
@@ -570,9 +612,9 @@ def partial_class(cls: Any) -> Any:
     return known
 
 
-def partial_model(cls: Any, values: dict[str, Any], names: set[str], extra: Any = None) -> Any:
-    """Return a partial instance of a model; `names` are the fields that have come."""
-    instance = _new(cls.__dict__.get(_CACHE) or partial_class(cls))
+def partial_model(cls: Any, values: dict[str, Any], names: set[str], extra: Any) -> Any:
+    """Return an instance of a partial class of a model; `names` are the fields that have come."""
+    instance = _new(cls)
     private = cls.__private_attributes__
     if private:
         private = {name: attribute.get_default() for name, attribute in private.items()}
@@ -584,8 +626,8 @@ def partial_model(cls: Any, values: dict[str, Any], names: set[str], extra: Any 
 
 
 def partial_dataclass(cls: Any, values: dict[str, Any], *unused: Any) -> Any:
-    """Return a partial instance of a dataclass."""
-    instance = _new(partial_class(cls))
+    """Return an instance of a partial class of a dataclass."""
+    instance = _new(cls)
     for name, value in values.items():
         _put(instance, name, value)
     return instance
