@@ -23,15 +23,13 @@ def first(holder: Any, name: str, other: str = "") -> Any:
 
 def as_id(holder: Any, name: str, other: str = "") -> str | None:
     """Return an id, or None. The empty text and the "null" of some clients are not ids."""
-    is_plain = type(holder) is dict and not other
-    value = holder.get(name) if is_plain else first(holder, name, other)
+    value = holder.get(name) if type(holder) is dict and not other else first(holder, name, other)
     return value if isinstance(value, str) and value and value != "null" else None
 
 
 def as_index(holder: Any, name: str, other: str = "") -> int | None:
     """Return an index, or None. Protocol buffers may have made a float of it."""
-    is_plain = type(holder) is dict and not other
-    value = holder.get(name) if is_plain else first(holder, name, other)
+    value = holder.get(name) if type(holder) is dict and not other else first(holder, name, other)
     if type(value) is int:
         return value
     return int(value) if isinstance(value, float) and value.is_integer() else None
@@ -39,22 +37,19 @@ def as_index(holder: Any, name: str, other: str = "") -> int | None:
 
 def as_text(holder: Any, name: str, other: str = "") -> str | None:
     """Return a text that is not empty, or None."""
-    is_plain = type(holder) is dict and not other
-    value = holder.get(name) if is_plain else first(holder, name, other)
+    value = holder.get(name) if type(holder) is dict and not other else first(holder, name, other)
     return value if isinstance(value, str) and value else None
 
 
 def as_object(holder: Any, name: str, other: str = "") -> dict[str, Any]:
     """Return an object, or an empty one in place of anything else."""
-    is_plain = type(holder) is dict and not other
-    value = holder.get(name) if is_plain else first(holder, name, other)
+    value = holder.get(name) if type(holder) is dict and not other else first(holder, name, other)
     return value if isinstance(value, dict) else {}
 
 
 def items(holder: Any, name: str, other: str = "") -> list[dict[str, Any]]:
     """Return the objects in a list; none if this is not a list."""
-    is_plain = type(holder) is dict and not other
-    value = holder.get(name) if is_plain else first(holder, name, other)
+    value = holder.get(name) if type(holder) is dict and not other else first(holder, name, other)
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
