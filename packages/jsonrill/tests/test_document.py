@@ -1,6 +1,6 @@
 """Growing values: what shows after each character, what is safe to keep, what is shared.
 
-Where it applies, the same is asked of a Document and of a Rebuilder, near and across a wire.
+Most tests run with a Document and with a Rebuilder, directly and over the wire.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def test_in_any_grouping_what_is_complete_is_known(make: Any, data: st.DataObjec
     assert all(grown.is_complete(path) for path in all_paths(grown.value))
 
 
-def test_the_sequence_by_hand() -> None:
+def test_the_value_after_each_piece() -> None:
     """One row per piece: did the value change, the value, what is open."""
     document = Document()
     assert document.started is False
@@ -116,7 +116,7 @@ def test_the_sequence_by_hand() -> None:
 
 
 @ways
-def test_a_null_is_told_from_nothing(make: Any) -> None:
+def test_a_null_differs_from_no_value(make: Any) -> None:
     grown = make()
     assert (grown.started, grown.value, grown.complete) == (False, None, False)
     assert not grown.is_complete(()) and not grown.is_complete()

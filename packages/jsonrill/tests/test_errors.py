@@ -57,9 +57,7 @@ SCHEMA = {
 
 
 @pytest.mark.parametrize("error, wire", TREE, ids=lambda one: type(one).__name__)
-def test_an_error_says_what_it_knows_and_leaves_out_the_rest(
-    error: JsonrillError, wire: dict[str, Any]
-) -> None:
+def test_an_error_writes_its_known_facts(error: JsonrillError, wire: dict[str, Any]) -> None:
     assert error.to_dict() == {"message": "m", **wire}
     assert pickle.loads(pickle.dumps(error)).to_dict() == error.to_dict()
     assert error.message == str(error) == "m"
@@ -133,7 +131,7 @@ def test_a_number_that_is_refused_has_begun_all_the_same() -> None:
     assert parser.pending == (("n",), text[6:-1], 6)
 
 
-def test_updates_and_calls_say_the_same_of_a_violation() -> None:
+def test_updates_and_calls_report_the_same_violation() -> None:
     text = '{\n "a": [{"x": 1},\n  {"y": {\n}}]\n}'
     [expected] = errors(text, schema=SCHEMA)
     assert expected == {

@@ -211,7 +211,7 @@ MALFORMED: list[Any] = [
 
 
 @pytest.mark.parametrize("wire", MALFORMED)
-def test_what_is_no_fragment_is_a_fragment_error(wire: Any) -> None:
+def test_an_invalid_fragment_is_a_fragment_error(wire: Any) -> None:
     with pytest.raises(FragmentError):
         Fragment.from_dict(wire)
 

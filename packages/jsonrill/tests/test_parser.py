@@ -263,7 +263,7 @@ LIMITS: list[tuple[str, Limits, str, int]] = [
 
 
 @pytest.mark.parametrize("limit, limits, text, offset", LIMITS)
-def test_a_limit_is_named_and_stands_where_it_was_passed(
+def test_an_error_names_the_limit_and_where_it_was_passed(
     limit: str, limits: Limits, text: str, offset: int
 ) -> None:
     outcomes = [outcome(pieces, limits=limits) for pieces in any_cutting(text)]
@@ -308,7 +308,7 @@ def test_what_just_fits_is_accepted(limits: Limits, text: str) -> None:
         assert outcome(pieces, limits=limits).error is None
 
 
-def test_the_limits_without_being_asked() -> None:
+def test_the_default_limits() -> None:
     assert Limits() == Limits(depth=256, text=64 * 2**20, string=16 * 2**20, number=400)
     assert Limits().keys == 100_000
     parse("[" * 256 + "]" * 256)
@@ -493,7 +493,7 @@ def test_text_in_the_middle_of_a_utf_8_character_is_invalid() -> None:
 
 
 @pytest.mark.parametrize("data", [None, 1, ["[", "]"], object(), {"a": 1}, array.array("B", b"1")])
-def test_what_is_no_text_is_a_type_error_and_changes_nothing(data: Any) -> None:
+def test_another_type_is_a_type_error_and_changes_nothing(data: Any) -> None:
     parser = Parser()
     parser.feed("[1")
     with pytest.raises(TypeError, match=r"str or bytes.*" + type(data).__name__):

@@ -78,7 +78,7 @@ def test_text_and_path_are_one_to_one(path: Path) -> None:
         ('root["\\u0061\\ud83d\\ude00"]', ("a\U0001f600",)),
     ],
 )
-def test_people_may_write_a_path_more_freely(short: str, path: Path) -> None:
+def test_a_path_may_be_written_in_other_ways(short: str, path: Path) -> None:
     assert parse_path(short) == path
 
 
@@ -88,7 +88,7 @@ def test_people_may_write_a_path_more_freely(short: str, path: Path) -> None:
     + ["root[١]", 'root["a]', "root['a']", 'root["a"b]', 'root["\n"]', 'root["\\u12"]', "a b", "é"]
     + ["a-b", "1a", "a[*]", "a.*", "root\n", "[" + "9" * 5000 + "]"],
 )
-def test_what_is_no_path_is_a_value_error(text: str) -> None:
+def test_an_invalid_path_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError):
         parse_path(text)
 

@@ -44,8 +44,8 @@ def test_what_shows_after_each_feed(case: dict[str, Any]) -> None:
         if number == refused[0]:
             with pytest.raises(FragmentError) as caught:
                 rebuilder.feed(feed)
-            told = {"code": "INVALID_FRAGMENT", "message": str(caught.value)}
-            assert caught.value.to_dict() == {**told, "path": path or "root"}
+            facts = {"code": "INVALID_FRAGMENT", "message": str(caught.value)}
+            assert caught.value.to_dict() == {**facts, "path": path or "root"}
         else:
             rebuilder.feed(feed)
         assert same(rebuilder.value, value)

@@ -224,10 +224,10 @@ def test_coalesced_updates_keep_the_law(text: str, data: st.DataObject) -> None:
         source = clock.source(*zip(map(float, waits), parts, strict=True))
         all_updates = list(updates(source, "REALTIME", every=3, send="both", early_literals=True))
     check_law(all_updates)
-    by_hand = run(parts, "REALTIME", early_literals=True)
+    expected = run(parts, "REALTIME", early_literals=True)
     data_only = [{k: v for k, v in end.items() if k != "delta"} for end in finals(all_updates)]
-    assert repr(data_only) == repr(finals(by_hand))
-    sent = iter([update.data for update in by_hand])
+    assert repr(data_only) == repr(finals(expected))
+    sent = iter([update.data for update in expected])
     assert all(update.data in sent for update in all_updates), "not a selection of what there was"
 
 

@@ -59,7 +59,7 @@ Pattern = tuple[str | int | Wildcard, ...]
 
 
 def format_path(path: Path) -> str:
-    """`("users", 1, "a.b")` as `root.users[1]["a.b"]`."""
+    """Return `("users", 1, "a.b")` as `root.users[1]["a.b"]`."""
     parts = ["root"]
     for step in path:
         if isinstance(step, int):
@@ -72,7 +72,7 @@ def format_path(path: Path) -> str:
 
 
 def short_path(path: Path) -> str:
-    """As `format_path`, for messages: of a path with many steps the first and the last."""
+    """Return the text of a path for a message: the first and last steps of a long one."""
     if len(path) <= 2 * _STEPS_SHOWN:
         return format_path(path)
     last = format_path(path[-_STEPS_SHOWN:]).removeprefix("root")
@@ -80,10 +80,7 @@ def short_path(path: Path) -> str:
 
 
 def parse_path(text: str) -> Path:
-    """The path that `format_path` wrote as `text`; `root.` may be left out.
-
-    A text that is no path is a `ValueError`.
-    """
+    """Read a path as `format_path` writes it; `root.` may be left out."""
     path = parse_pattern(text)
     if any(isinstance(step, Wildcard) for step in path):
         raise ValueError(f"a path without wildcards is wanted here, not {text!r}")
@@ -91,7 +88,7 @@ def parse_path(text: str) -> Path:
 
 
 def parse_pattern(text: str) -> Pattern:
-    """`days[*].title` as `("days", ANY_INDEX, "title")`; `root.` may be left out."""
+    """Read `days[*].title` as `("days", ANY_INDEX, "title")`; `root.` may be left out."""
     if text == "root":
         return ()
     is_whole = text.startswith(("root.", "root["))
@@ -124,7 +121,7 @@ def parse_pattern(text: str) -> Pattern:
 
 
 def _remedy(text: str, start: int) -> str:
-    """What to write instead of a text that is not a path from `start` on."""
+    """Return what to write instead of a text that is not a path from `start` on."""
     if text.startswith("$"):
         return f"; leave out `{text[:2]}`"
     if text.startswith("[]", start):
@@ -141,19 +138,19 @@ def _remedy(text: str, start: int) -> str:
 
 
 def matches(pattern: Pattern, path: Path) -> bool:
-    """True if each step of `path` fits its step of `pattern`."""
+    """Return whether each step of `path` fits its step of `pattern`."""
     return len(pattern) == len(path) and all(map(fits, pattern, path))
 
 
 def fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
-    """True if a path with `step` fits a pattern with `want` there; `step` may be a wildcard too."""
+    """Return whether a step fits the step of a pattern; it may be a wildcard, too."""
     if isinstance(want, Wildcard):
         return (step.kind if isinstance(step, Wildcard) else type(step)) is want.kind
     return type(want) is type(step) and want == step
 
 
 def to_pointer(path: Path) -> str:
-    """`("a/b", 0)` as the JSON Pointer `/a~1b/0`."""
+    """Return `("a/b", 0)` as the JSON Pointer `/a~1b/0`."""
     pointer = ""
     for step in path:
         name = step if type(step) is str else str(step)
@@ -164,10 +161,10 @@ def to_pointer(path: Path) -> str:
 
 
 def from_pointer(pointer: str, value: Any) -> Path:
-    """The path a JSON Pointer means in `value`: a digit token is an index only in an array.
+    """Return the path of a JSON Pointer in `value`: a digit token is an index only in an array.
 
     The last token may name a member or element that is not there yet; `-` is the element after
-    the last one. Anything else that leads nowhere is a `ValueError`.
+    the last one. Any other pointer that leads nowhere is a `ValueError`.
     """
     if pointer and not pointer.startswith("/"):
         raise ValueError(f"a JSON Pointer is empty or starts with '/', not {pointer!r}")
@@ -180,7 +177,7 @@ def from_pointer(pointer: str, value: Any) -> Path:
         if isinstance(value, list):
             if token != "-" and not re.fullmatch(r"0|[1-9][0-9]*", token):
                 array = format_path(tuple(path))
-                raise ValueError(f"{token!r} is no index of the array at {array}")
+                raise ValueError(f"{token!r} is not an index of the array at {array}")
             key = len(value) if token == "-" else int(token)
             there = key < len(value)
         elif isinstance(value, dict):
@@ -196,7 +193,7 @@ def from_pointer(pointer: str, value: Any) -> Path:
 
 
 def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
-    """True if `value` has a value at `path` and the one at `growing` is not inside it."""
+    """Return whether `value` has a value at `path` that the one at `growing` is not inside."""
     path = parse_path(path) if isinstance(path, str) else tuple(path)
     if growing is not None and growing[: len(path)] == path:
         return False
@@ -219,7 +216,7 @@ def complete_paths(value: Any) -> list[Path]:
 
 
 def lookup(value: Any, path: Path) -> tuple[bool, Any]:
-    """Whether `value` has a value at `path`, and that value."""
+    """Return whether `value` has a value at `path`, and that value."""
     for step in path:
         if isinstance(value, dict):
             if not isinstance(step, str) or step not in value:

@@ -104,7 +104,7 @@ def test_a_partial_model_has_no_more_than_the_data() -> None:
 
 
 @pytest.mark.parametrize("value", [5, b"a", [5], {"a": "b"}, [""], "", "a..b", ".a", None])
-def test_patterns_that_are_none_are_refused(value: Any) -> None:
+def test_invalid_patterns_are_refused(value: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="only_complete|path|empty"):
         PartialStream(only_complete=value)
 

@@ -146,7 +146,7 @@ def test_fields_in_their_order_and_absent_ones_left_out() -> None:
     assert null.to_json() == '{"index":0,"status":"COMPLETED","data":null}'
 
 
-def test_a_delta_stands_for_the_data_until_the_end() -> None:
+def test_a_delta_replaces_the_data_until_the_end() -> None:
     stream = PartialStream("REALTIME", send="delta")
     [first], [second], [last] = (stream.feed(piece) for piece in ('{"a": "x', "yz", '"}'))
     assert first.to_dict()["delta"] == [["set", "", {"a": "x"}]]

@@ -187,7 +187,7 @@ def test_each_mode_sends_the_delta_of_an_error() -> None:
     assert update.to_dict()["delta"] == [] and update.to_dict()["data"] is None
 
 
-def test_repairs_are_told_and_nothing_is_taken_back() -> None:
+def test_repairs_are_reported_and_nothing_is_taken_back() -> None:
     text = 'Sure:\n```json\n{"a": [1, 2,], "b": True, "c": "x'
     updates = run(by(3, text), "REALTIME", repair=True)
     assert [update.status for update in updates[:-1]] == ["PARTIAL"] * (len(updates) - 1)

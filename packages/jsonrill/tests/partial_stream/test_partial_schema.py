@@ -315,7 +315,7 @@ def test_a_validator_may_do_what_it_likes() -> None:
         ("[null, false, 12, nul", [0, 1, 3], [12]),
     ],
 )
-def test_what_is_left_of_a_violating_entity_is_no_entity(
+def test_the_rest_of_a_violating_entity_is_skipped(
     text: str, wrong: list[int], right: list[int]
 ) -> None:
     """The rest of it is skipped, be it a scalar that has begun or containers that are open."""

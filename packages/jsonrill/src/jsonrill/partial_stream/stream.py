@@ -409,7 +409,7 @@ class PartialStream:
         return FieldNotFound(f"the document has no entity at {places}", field=places)
 
     def _release(self) -> dict[str | None, list[Update]]:
-        """Emit the updates that waited for the end; return those of BATCH by name."""
+        """Emit the updates that waited for the end; return the updates of BATCH by name."""
         batches: dict[str | None, list[Update]] = {
             name: [] for name, mode in self._modes.items() if mode == "BATCH"
         }
