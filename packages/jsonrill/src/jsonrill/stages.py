@@ -49,7 +49,7 @@ class Beginning:
         self._size = 0
 
     def add(self, piece: Any) -> None:
-        if self._size < _KEPT and isinstance(piece, TEXT):
+        if self._size < _KEPT and (type(piece) is str or isinstance(piece, TEXT)):
             self._pieces.append(piece)
             self._size += len(piece)
 
