@@ -85,9 +85,10 @@ export class TextPane {
 
   /** Scroll to the mark of an error. */
   revealMark() {
-    if (this.#mark !== null && this.document !== null) this.#reach(Math.floor(this.#mark.offset / BLOCK));
+    if (this.#mark === null) return;
+    this.#reach(this.document ? Math.floor(this.#mark.offset / BLOCK) : this.#mark.position - 1);
     this.#draw();
-    reveal(this.#list.querySelector("mark"), this.#pane);
+    reveal(this.#list.querySelector("mark, .line.marked"), this.#pane);
   }
 
   /** The text that is shown in blocks; null if lines are shown. @returns {Outline | null} */

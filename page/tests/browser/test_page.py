@@ -116,6 +116,7 @@ def test_calls_are_cards_with_structured_and_raw_arguments(shown: Shown) -> None
     expect(wrong.locator("mark")).to_have_text("y")
     expect(wrong.get_by_role("treeitem").filter(has_text="urgent")).to_contain_text("not JSON")
     assert "send_note" in shown.diagnosis()["what"]
+    expect(shown.page.locator("#panel-text .line.marked")).to_be_in_viewport()
     shown.seek(20)
     expect(shown.page.locator("article .badge").first).to_have_text("streaming")
     events = [{"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": '"just a'}]
