@@ -56,6 +56,13 @@ export function isPiece(source) {
   return typeof source === "string" || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
 }
 
+/** An element that is not text, for messages. @param {any} element */
+export function described(element) {
+  if (typeof element === "string") return JSON.stringify(element.slice(0, 60));
+  const keys = Object.keys(Object(element)).slice(0, 12);
+  return keys.length === 0 ? typeof element : `an object with ${keys.join(", ")}`;
+}
+
 /** Also one of another window, or of a library. @param {any} source */
 function isResponse(source) {
   return typeof source?.status === "number" && "body" in source;

@@ -5,7 +5,7 @@
  * of a jsonrill server (`openEvents`).
  */
 
-import { drive, isPiece } from "./driver.js";
+import { described, drive, isPiece } from "./driver.js";
 import { SourceFailed, Truncated, UnknownSource } from "./errors.js";
 import { EventText, isEventStream, isRestart } from "./eventstream.js";
 import { serverError } from "./formats.js";
@@ -104,13 +104,6 @@ class EventReader {
         : `none of ${this.#unknown} elements is an event of a known provider; the first is ${first}`;
     return new UnknownSource(`${fact}. ${ACCEPTED}`);
   }
-}
-
-/** @param {any} element */
-function described(element) {
-  if (typeof element === "string") return JSON.stringify(element.slice(0, 60));
-  const keys = Object.keys(Object(element)).slice(0, 12);
-  return keys.length === 0 ? typeof element : `an object with ${keys.join(", ")}`;
 }
 
 /**

@@ -10,8 +10,6 @@ import { LimitExceeded } from "./errors.js";
  * @typedef {{type: string, data: string, id: string, hasId: boolean}} SSEEvent
  */
 
-// JSON lines have many names, and no standard.
-const LINES = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|json-?lines|json-stream|stream\+json)$/;
 const LINE_END = /\r\n|\r|\n/;
 // What an event stream begins with.
 const FIELD = /^[\ufeff \t\r\n]*(?:data|event|id|retry)?:/;
@@ -19,17 +17,7 @@ const MOST_UNDECIDED = "event:".length;
 
 /** True for the media type of server-sent events. @param {string} contentType */
 export function isEventStream(contentType) {
-  return mediaType(contentType) === "text/event-stream";
-}
-
-/** True for a media type of JSON texts, one a line. @param {string} contentType */
-export function isLines(contentType) {
-  return LINES.test(mediaType(contentType));
-}
-
-/** @param {string} contentType */
-function mediaType(contentType) {
-  return contentType.split(";")[0].trim().toLowerCase();
+  return contentType.split(";")[0].trim().toLowerCase() === "text/event-stream";
 }
 
 /** True for the last event of a jsonrill stream, or of a provider that sends `[DONE]`. @param {SSEEvent} event */

@@ -10,7 +10,7 @@
 
 import { GrowingValue, ValueBuilder } from "./build/builder.js";
 import { FragmentError, InvalidJSON, LimitExceeded } from "./errors.js";
-import { Frame, Machine, pathOf } from "./parse/machine.js";
+import { Frame, Machine, NUMBER, pathOf } from "./parse/machine.js";
 import { isObject } from "./parse/values.js";
 import { formatPath, parsePath } from "./paths.js";
 
@@ -31,8 +31,6 @@ const STARTS = ["StartObject", "StartArray", "StartString", "CompleteNumber", "C
 const OTHERS = ["EndObject", "EndArray", "Key", "PartialString", "CompleteString", "JsonComplete"];
 // The types of what they carry.
 const TYPES = { PartialString: "string", Key: "string", CompleteString: "string", CompleteBoolean: "boolean" };
-// RFC 8259 section 6.
-const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /**
  * One change: its kind, where it happened, and what it carries. Treat it as read-only.

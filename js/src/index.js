@@ -9,20 +9,8 @@
 export { Document } from "./build/document.js";
 export { openEvents } from "./client.js";
 export { applyDelta } from "./deltas.js";
-export {
-  FieldNotFound,
-  FragmentError,
-  Gap,
-  InvalidJSON,
-  InvalidMessage,
-  InvalidSchema,
-  JsonrillError,
-  LimitExceeded,
-  SourceFailed,
-  StreamClosed,
-  Truncated,
-  UnknownSource,
-} from "./errors.js";
+export { FieldNotFound, FragmentError, Gap, InvalidJSON, InvalidMessage, InvalidSchema } from "./errors.js";
+export { JsonrillError, LimitExceeded, SourceFailed, StreamClosed, Truncated, UnknownSource } from "./errors.js";
 export { content, partLists, parts, toolCalls } from "./events.js";
 export { SSEDecoder } from "./eventstream.js";
 export { Fragment, Parser, Rebuilder } from "./fragments.js";

@@ -8,7 +8,8 @@
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 // A name, an index, a quoted key, any key, any index.
-const STEP = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,14})\]|\[("(?:[^"\\]|\\.)*")\]|(\.\*)|(\[\*\])/y;
+const STEP =
+  /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,14})\]|\[("(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]|(\.\*)|\[\*\]/y;
 // How many steps at either end of a long path a message shows.
 const STEPS_SHOWN = 6;
 
@@ -84,22 +85,10 @@ export function parsePattern(text) {
     const [, name, index, key, anyKey] = match;
     if (name !== undefined) steps.push(name);
     else if (index !== undefined) steps.push(Number(index));
-    else if (key !== undefined) steps.push(unquoted(key, text));
+    else if (key !== undefined) steps.push(JSON.parse(key));
     else steps.push(anyKey === undefined ? ANY_INDEX : ANY_KEY);
   }
   return steps;
-}
-
-/**
- * @param {string} key
- * @param {string} text
- */
-function unquoted(key, text) {
-  try {
-    return /** @type {string} */ (JSON.parse(key));
-  } catch {
-    throw new TypeError(notAPath(text));
-  }
 }
 
 /** @param {string} text */

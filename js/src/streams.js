@@ -7,7 +7,7 @@
 import { LIMITS } from "./constants.js";
 import { ValueBuilder } from "./build/builder.js";
 import { Document } from "./build/document.js";
-import { drive, isPiece } from "./driver.js";
+import { described, drive, isPiece } from "./driver.js";
 import { FieldNotFound, InvalidJSON, JsonrillError, Truncated, UnknownSource, quoted } from "./errors.js";
 import { FragmentSink } from "./fragments.js";
 import { Machine } from "./parse/machine.js";
@@ -115,12 +115,6 @@ class TextStage {
 function notText(fact) {
   const remedy = "read a provider's stream with values(content(stream)), and a jsonrill server's with open(url)";
   return new UnknownSource(`the source ${fact}, not text: ${remedy}`);
-}
-
-/** @param {any} element */
-function described(element) {
-  const keys = Object.keys(Object(element)).slice(0, 6);
-  return `a ${element?.constructor?.name ?? typeof element}${keys.length === 0 ? "" : ` with ${keys.join(", ")}`}`;
 }
 
 /**

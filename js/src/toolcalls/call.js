@@ -146,11 +146,6 @@ export class Call {
     return this.#isWhole && !this.isPlaceholder;
   }
 
-  /** For identity: true if argument text has arrived. */
-  get begun() {
-    return this.raw !== "";
-  }
-
   /** For identity: true if they are a complete JSON value, though the call may be in error. */
   get argsEnded() {
     return this.status === "complete" || (this.#final === null && this.#isWhole);
@@ -230,20 +225,17 @@ export class Call {
     const raw = text ?? "";
     const isKnown = raw === this.raw && this.status !== "streaming";
     let problem = error ?? null;
-    if (value === undefined) {
-      value = free ? raw : isKnown ? this.args : isBlank(raw) ? {} : undefined;
-      if (value === undefined) {
-        const document = new Document();
-        problem ??= problemOf(() => document.feed(raw)) ?? problemOf(() => document.flush());
-        value = document.value;
-      }
+    if (value === undefined && !free && !isKnown && !isBlank(raw)) {
+      const read = readText(raw);
+      problem ??= read.error;
+      value = read.value;
     }
     this.raw = raw;
     this.encoding = free ? "text" : "json";
     this.status = /** @type {Status} */ (status ?? "complete");
     if (problem !== null && this.status === "complete") this.status = "error";
     this.error = this.status === "error" ? /** @type {Problem} */ (problem) : null;
-    this.#freeze(value, null);
+    this.#freeze(value ?? (free ? raw : isKnown ? this.args : isBlank(raw) ? {} : undefined), null);
   }
 
   // ---- text, and what becomes text ----
@@ -401,9 +393,8 @@ export class Call {
     if (this.encoding === "text") return (text ?? value ?? this.raw) === this.raw;
     if (text === null) return value === undefined || (this.completeArgs && extend(value, this.args));
     if (text === this.raw) return true;
-    const stated = new Document();
-    const isRead = problemOf(() => stated.feed(text)) ?? problemOf(() => stated.flush());
-    return isRead === null && this.completeArgs && extend(stated.value, this.args) && extend(this.args, stated.value);
+    const { value: stated, error } = readText(text);
+    return error === null && this.completeArgs && extend(stated, this.args) && extend(this.args, stated);
   }
 
   // ---- the end ----
@@ -496,7 +487,7 @@ class CallSnapshot {
   }
 
   get args() {
-    this.#args ??= { value: this.#call.raw === this.raw ? this.#call.args : readAgain(this.raw) };
+    this.#args ??= { value: this.#call.raw === this.raw ? this.#call.args : readText(this.raw).value };
     return this.#args.value;
   }
 
@@ -510,11 +501,17 @@ class CallSnapshot {
   }
 }
 
-/** @param {string} raw */
-function readAgain(raw) {
+/**
+ * The value of a text that has ended, and what is wrong with it.
+ * @param {string} text
+ */
+function readText(text) {
   const document = new Document();
-  problemOf(() => document.feed(raw));
-  return document.value;
+  const error = problemOf(() => {
+    document.feed(text);
+    document.flush();
+  });
+  return { value: document.value, error };
 }
 
 /**

@@ -140,9 +140,6 @@ export class Calls {
     if (isEmpty(delta)) return;
     const call = this.#identity.find(delta);
     let isNew = this.#identity.linked;
-    const before = this.#identity.displaced;
-    // A receiver knows it by its index alone, and would give it the id of this one.
-    if (before !== null && !before.settled) this.#update(before);
     if (call === null || !(call.open || isNew)) return;
     isNew = this.#add(call) || isNew;
     const { status } = call;
@@ -189,7 +186,7 @@ export class Calls {
   #name(call, { name = null, end = null, received = false }) {
     if (name === null) return false;
     if (call.name !== null) {
-      if (call.begun || name === call.name || end !== null || !call.open) return false;
+      if (call.raw !== "" || name === call.name || end !== null || !call.open) return false;
       if (!received && !name.startsWith(call.name)) name = call.name + name;
     }
     call.name = name;

@@ -21,11 +21,11 @@
 
 /** @typedef {import("../providers/statements.js").CallDelta} CallDelta */
 /**
- * What identity sees of a call. `ownId`: the id is the provider's own and will not change. `begun`:
- * argument text has arrived. `argsEnded`: the arguments are a complete JSON value, right or wrong.
+ * What identity sees of a call. `ownId`: the id is the provider's own and will not change. `raw`: the
+ * argument text. `argsEnded`: the arguments are a complete JSON value, right or wrong.
  * `settled`: complete or truncated, or its response has ended.
  * @typedef {{id: string, ids: string[], ownId: boolean, index: number | null, name: string | null,
- *   messageId: string, readonly begun: boolean, readonly argsEnded: boolean, readonly open: boolean,
+ *   messageId: string, raw: string, readonly argsEnded: boolean, readonly open: boolean,
  *   readonly settled: boolean}} Call
  */
 
@@ -99,11 +99,6 @@ export class Identity {
   #count = 0;
   /** True if the last `find` linked an id or an index with a call that lacked it. */
   linked = false;
-  /**
-   * The call without an id of its own whose index the last `find` gave to another call.
-   * @type {C | null}
-   */
-  displaced = null;
 
   /** @param {(id: string, index: number | null, messageId: string) => C} make */
   constructor(make) {
@@ -125,7 +120,6 @@ export class Identity {
    * @returns {C | null}
    */
   find(delta) {
-    this.displaced = null;
     if (delta.message) this.begin(delta.message);
     const scope = this.#scope(delta);
     let call = scope === null ? null : among(scope, delta);
@@ -180,9 +174,7 @@ export class Identity {
     for (const id of call.ids) {
       for (const ids of [scope.ids, this.#known]) if (ids.get(id) === call) ids.delete(id);
     }
-    if (call.index !== null && scope.indices.get(call.index) === call) {
-      scope.indices.delete(call.index);
-    }
+    if (call.index !== null && scope.indices.get(call.index) === call) scope.indices.delete(call.index);
     if (scope.last === call) scope.last = null;
     scope.calls.delete(call);
     if (scope.calls.size === 0) this.#scopes.delete(call.messageId);
@@ -247,10 +239,7 @@ export class Identity {
     if (index !== null) {
       // The index leads elsewhere from now on, so an id that was made is the id for good.
       const before = scope.indices.get(index);
-      if (before !== undefined && !before.ownId) {
-        before.ownId = true;
-        this.displaced = before;
-      }
+      if (before !== undefined) before.ownId = true;
       scope.indices.set(index, call);
     }
     return call;
@@ -372,7 +361,7 @@ function takesId(call, scope, { name = null, alias = null, end = null }) {
  */
 function isAnother(call, scope, name) {
   if (call.argsEnded || !call.open) return name !== call.name || !scope.hasIds;
-  return call.begun && name !== call.name;
+  return call.raw !== "" && name !== call.name;
 }
 
 /**
