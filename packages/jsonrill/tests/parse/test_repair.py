@@ -133,6 +133,14 @@ def test_a_text_that_just_ends_is_closed_and_reported() -> None:
     assert document.repairs == [Repair("cut-off", 35, 1, 36)]
 
 
+@pytest.mark.parametrize(
+    "text", ['{"a": "b}', '{"a": "b "c', '{"a": "b\n', r'{"path": "C:\dir\"', '{"a": 1, "b: 2}']
+)
+def test_a_cut_string_that_may_have_lost_its_end_is_refused(text: str) -> None:
+    with pytest.raises(InvalidJSON):
+        read([text])
+
+
 @pytest.mark.parametrize("reason", ["length", "lost", "filtered", "refused"])
 def test_an_answer_that_the_provider_cut_is_truncated(reason: str) -> None:
     for text in ('{"a": ["x', '{"a": 1', "[1, 2", "{'a': 'b'", "Here it is:"):
