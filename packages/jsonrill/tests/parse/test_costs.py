@@ -114,15 +114,6 @@ def test_p8_many_small_items_are_linear(make: Any, size: int) -> None:
     is_flat(drips(make, "[", item, by(size, item)), large=50_000)
 
 
-@pytest.mark.parametrize("make", CONSUMERS)
-def test_p8_many_small_items_in_one_piece_are_linear(make: Any) -> None:
-    def work(count: int) -> Callable[[], object]:
-        text = json.dumps([{"id": n, "s": "a\n", "ok": True} for n in range(count)])
-        return lambda: consume(make, [text])
-
-    is_linear(work, 200)
-
-
 @few(3)
 @pytest.mark.parametrize("make", [Parse, Document])
 @pytest.mark.parametrize(

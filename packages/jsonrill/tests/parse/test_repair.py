@@ -13,7 +13,6 @@ from jsonrill import (
     JsonrillError,
     LimitExceeded,
     Parser,
-    Rebuilder,
     Truncated,
     loads,
     updates,
@@ -52,19 +51,6 @@ def test_a_natural_text(case: Any) -> None:
 def test_every_rule_has_a_natural_text() -> None:
     used = {rule for case in CASES for rule, _ in case.get("repairs", ())}
     assert used == set(RULES)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_fragments_give_the_same_value(case: Any) -> None:
-    parser, rebuilder = Parser(repair=True), Rebuilder()
-    try:
-        for piece in by(3, case["text"]):
-            rebuilder.feed(parser.feed(piece))
-        rebuilder.feed(parser.flush())
-    except InvalidJSON:
-        assert "refused" in case
-    else:
-        assert same(rebuilder.value, case["value"])
 
 
 @pytest.mark.parametrize(
