@@ -507,15 +507,6 @@ async def test_every_answer_has_strict_headers(http: Http) -> None:
     assert (await http.get("/web/lib/index.js")).status_code == 200
 
 
-@served()
-async def test_a_request_has_an_id(http: Http) -> None:
-    assert (await http.get("/livez", headers={"x-request-id": "abc-1"})).headers[
-        "x-request-id"
-    ] == "abc-1"
-    given = await http.get("/livez", headers={"x-request-id": "a b<script>"})
-    assert len(given.headers["x-request-id"]) == 16
-
-
 # ---- the store fails ----
 
 
@@ -626,7 +617,6 @@ def test_a_store_of_another_format_is_refused_with_the_remedy(tmp_path: Path) ->
         ({"tokens": f"{ANNE},{ANNE}"}, "twice"),
         ({"tokens": ANNE, "tokens_file": "x"}, "not both"),
         ({"origins": "app.example"}, "https://app.example"),
-        ({"workers": 2}, "not memory:"),
         ({"heartbeat": 0}, "greater than 0"),
         ({"nope": 1}, "Extra inputs"),
         ({"allowed_hosts": ""}, "name a host"),

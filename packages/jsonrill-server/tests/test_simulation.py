@@ -6,6 +6,7 @@ A schedule is a number; `python -m support.simulation NUMBER` repeats it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,10 +38,10 @@ def test_a_schedule_is_the_same_each_time() -> None:
 
 
 def _without_fencing(patch: pytest.MonkeyPatch) -> None:
-    def check(head: Any, epoch: int, after: int, count: int, again: bool) -> bool:
-        return log.check_append(head, head.epoch if head else 0, after, count, again)
+    def check(head: Any, write: log.Write) -> str:
+        return log.check(head, replace(write, epoch=head.epoch if head else 0))
 
-    patch.setattr(memory, "check_append", check)
+    patch.setattr(memory, "check", check)
 
 
 def _without_positions(patch: pytest.MonkeyPatch) -> None:
@@ -48,11 +49,10 @@ def _without_positions(patch: pytest.MonkeyPatch) -> None:
 
 
 def _with_repeated_appends(patch: pytest.MonkeyPatch) -> None:
-    def check(head: Any, epoch: int, after: int, count: int, again: bool) -> bool:
-        last = head.last if head else 0
-        return log.check_append(head, epoch, last, count, False)
+    def check(head: Any, write: log.Write) -> str:
+        return log.check(head, replace(write, after=head.last if head else 0, again=False))
 
-    patch.setattr(memory, "check_append", check)
+    patch.setattr(memory, "check", check)
 
 
 def _without_on_end(patch: pytest.MonkeyPatch) -> None:

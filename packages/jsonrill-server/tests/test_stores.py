@@ -20,6 +20,7 @@ from jsonrill_server.log import (
     State,
     Store,
     StoreFull,
+    Write,
     open_store,
     shown_url,
 )
@@ -60,7 +61,7 @@ def on_two(test: Test) -> Callable[[str], None]:
 
 
 async def created(store: Store, key: str = "k", lease: float = 60.0, **about: Any) -> Head:
-    head = await store.claim(key, lease, new=NewLog("{}", **about))
+    head = await store.create(key, NewLog("{}", **about), lease)
     assert head is not None
     return head
 
@@ -74,8 +75,8 @@ async def texts(store: Store, key: str = "k", after: int = 0) -> list[tuple[int,
 async def test_records_are_read_in_order_by_every_process(here: Store, there: Store) -> None:
     head = await created(here)
     assert (head.last, head.state, head.meta, head.size) == (0, State.OPEN, "{}", 0)
-    await here.append("k", head.epoch, 0, [b"a", b"\xff\x00"], 60)
-    await here.append("k", head.epoch, 2, [b"c"], 60)
+    await here.append("k", Write(head.epoch, 0, [b"a", b"\xff\x00"], 60))
+    await here.append("k", Write(head.epoch, 2, [b"c"], 60))
     now, rows = await there.read("k", 0)
     assert now is not None and (now.log, now.last, now.size) == (head.log, 3, 4)
     assert rows == [
@@ -92,16 +93,16 @@ async def test_records_are_read_in_order_by_every_process(here: Store, there: St
 async def test_a_repeated_append_is_recognised(here: Store, there: Store) -> None:
     epoch = (await created(here)).epoch
     for _ in range(2):
-        await here.append("k", epoch, 0, [b"a", b"b"], 60, again=True)
+        await here.append("k", Write(epoch, 0, [b"a", b"b"], 60, again=True))
     assert await texts(there) == [(1, b"a"), (2, b"b")]
 
 
 @on_two
 async def test_without_again_the_same_append_is_refused(here: Store, there: Store) -> None:
     epoch = (await created(here)).epoch
-    await here.append("k", epoch, 0, [b"a"], 60)
+    await here.append("k", Write(epoch, 0, [b"a"], 60))
     with pytest.raises(Lost):
-        await here.append("k", epoch, 0, [b"a"], 60)
+        await here.append("k", Write(epoch, 0, [b"a"], 60))
 
 
 @on_two
@@ -111,8 +112,8 @@ async def test_a_writer_that_was_replaced_is_refused(here: Store, there: Store) 
     second = await there.claim("k", 60)
     assert second is not None and second.epoch > first.epoch and second.log == first.log
     with pytest.raises(Fenced):
-        await here.append("k", first.epoch, 0, [b"late"], 60, again=True)
-    await there.append("k", second.epoch, 0, [b"a"], 60)
+        await here.append("k", Write(first.epoch, 0, [b"late"], 60, again=True))
+    await there.append("k", Write(second.epoch, 0, [b"a"], 60))
     assert await texts(here) == [(1, b"a")]
 
 
@@ -121,7 +122,7 @@ async def test_a_lease_keeps_others_away_until_it_is_over(here: Store, there: St
     head = await created(here, lease=60)
     assert 50 < head.left <= 60
     assert await there.claim("k", 60) is None
-    await here.append("k", head.epoch, 0, [], 0.05)
+    await here.append("k", Write(head.epoch, 0, [], 0.05))
     await asyncio.sleep(0.1)
     now, _ = await there.read("k", 0)
     assert now is not None and now.left < 0
@@ -141,10 +142,10 @@ async def test_of_many_claims_one_succeeds(here: Store, there: Store) -> None:
 @on_two
 async def test_creating_a_log_twice_gives_the_same_one(here: Store, there: Store) -> None:
     new = NewLog("meta")
-    first = await here.claim("k", 60, new=new)
-    second = await there.claim("k", 60, new=new)
+    first = await here.create("k", new, 60)
+    second = await there.create("k", new, 60)
     assert first and second and (first.log, first.epoch) == (second.log, second.epoch)
-    assert await there.claim("k", 60, new=NewLog("meta"), replace=True) is None
+    assert await there.create("k", NewLog("meta", replaces=True), 60) is None
 
 
 @on_two
@@ -152,13 +153,13 @@ async def test_a_log_that_has_ended_takes_nothing_and_may_be_replaced(
     here: Store, there: Store
 ) -> None:
     old = await created(here)
-    await here.append("k", old.epoch, 0, [b"a"], 60, state=State.ENDED)
+    await here.append("k", Write(old.epoch, 0, [b"a"], 60, state=State.ENDED))
     for records in ([b"b"], []):
         with pytest.raises(Fenced):
-            await here.append("k", old.epoch, 1, records, 60)
+            await here.append("k", Write(old.epoch, 1, records, 60))
     assert await there.claim("k", 60, force=True) is None
-    assert await there.claim("k", 60, new=NewLog("n")) is None
-    new = await there.claim("k", 60, new=NewLog("n"), replace=True)
+    assert await there.create("k", NewLog("n"), 60) is None
+    new = await there.create("k", NewLog("n", replaces=True), 60)
     assert new is not None and new.log != old.log and new.epoch != old.epoch
     assert await texts(here) == []
 
@@ -166,15 +167,15 @@ async def test_a_log_that_has_ended_takes_nothing_and_may_be_replaced(
 @on_two
 async def test_an_end_waits_for_its_last_word(here: Store, there: Store) -> None:
     head = await created(here)
-    await here.append("k", head.epoch, 0, [b"end"], 0.0, state=State.ENDING)
+    await here.append("k", Write(head.epoch, 0, [b"end"], 0.0, state=State.ENDING))
     await asyncio.sleep(0.01)
     assert await there.expire() == ["k"]
-    assert await there.claim("k", 60, new=NewLog("n"), replace=True) is None
+    assert await there.create("k", NewLog("n", replaces=True), 60) is None
     with pytest.raises(Fenced):
-        await here.append("k", head.epoch, 1, [b"more"], 60)
+        await here.append("k", Write(head.epoch, 1, [b"more"], 60))
     claimed = await there.claim("k", 60)
     assert claimed is not None and claimed.state == State.ENDING
-    await there.append("k", claimed.epoch, 1, [], 0.0, state=State.ENDED)
+    await there.append("k", Write(claimed.epoch, 1, [], 0.0, state=State.ENDED))
     assert await there.expire() == []
 
 
@@ -184,21 +185,21 @@ async def test_an_append_after_a_record_that_is_not_there_is_refused(
 ) -> None:
     epoch = (await created(here)).epoch
     with pytest.raises(Lost):
-        await here.append("k", epoch, 3, [b"d"], 60)
+        await here.append("k", Write(epoch, 3, [b"d"], 60))
     await there.delete("k")
     with pytest.raises(Lost):
-        await here.append("k", epoch, 0, [b"a"], 60)
+        await here.append("k", Write(epoch, 0, [b"a"], 60))
     assert await here.read("k", 0) == (None, [])
 
 
 @on_two
 async def test_an_owner_makes_room_at_its_own_expense_only(here: Store, there: Store) -> None:
     other = await created(here, "theirs", owner="other")
-    await here.append("theirs", other.epoch, 0, [b"x"], 0, state=State.ENDED)
+    await here.append("theirs", Write(other.epoch, 0, [b"x"], 0, state=State.ENDED))
     for at in range(3):
         head = await created(here, f"k{at}", owner="me", most=3)
         if at < 2:
-            await here.append(f"k{at}", head.epoch, 0, [b"x"], 0, state=State.ENDED)
+            await here.append(f"k{at}", Write(head.epoch, 0, [b"x"], 0, state=State.ENDED))
             await asyncio.sleep(0.01)
     await created(there, "k3", owner="me", most=3)
     await created(there, "k4", owner="me", most=3)
@@ -211,7 +212,7 @@ async def test_an_owner_makes_room_at_its_own_expense_only(here: Store, there: S
 @on_two
 async def test_what_is_not_used_expires(here: Store, there: Store) -> None:
     head = await created(here, "short", lease=0.0, keep=0.05)
-    await here.append("short", head.epoch, 0, [b"x"], 0.0)
+    await here.append("short", Write(head.epoch, 0, [b"x"], 0.0))
     await created(here, "long", lease=0.0)
     await asyncio.sleep(0.2)
     assert await there.expire() == ["long"]
@@ -225,7 +226,7 @@ async def test_readers_in_every_process_are_woken(here: Store, there: Store) -> 
         await asyncio.sleep(0.3)  # connections that announce changes are made meanwhile
         for signal in (near, far):
             signal.clear()
-        await here.append("k", epoch, 0, [b"a"], 60)
+        await here.append("k", Write(epoch, 0, [b"a"], 60))
         async with asyncio.timeout(5 * SLACK):
             for signal in (near, far):
                 await signal.wait(60)
@@ -244,7 +245,7 @@ async def test_writers_of_one_log_never_mix(here: Store, there: Store) -> None:
                 assert head is not None
                 try:
                     data = f"{name}{number}".encode()
-                    await store.append("k", head.epoch, head.last, [data], 60)
+                    await store.append("k", Write(head.epoch, head.last, [data], 60))
                     break
                 except Fenced:
                     continue
@@ -258,8 +259,8 @@ async def test_writers_of_one_log_never_mix(here: Store, there: Store) -> None:
 
 @on_two
 async def test_a_store_says_that_it_takes_writes(here: Store, there: Store) -> None:
-    await here.check()
-    await there.check()
+    await here.probe()
+    await there.probe()
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ request or its answer may be late or lost, and so may the notice of a change.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from jsonrill_server.log import Head, NewLog, Row, State, Store, StoreError, StoreUnavailable
+from jsonrill_server.log import Head, NewLog, Row, Store, StoreError, StoreUnavailable, Write
 from jsonrill_server.memory import MemoryStore
 
 from .loop import Process
@@ -41,13 +41,18 @@ class SharedStore(MemoryStore):
             self._world.changed(key)
         return former
 
-    async def claim(self, key: str, lease: float, **options: Any) -> Head | None:
-        head = await super().claim(key, lease, **options)
+    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
+        head = await super().create(key, new, lease)
         self._note(key)
         return head
 
-    async def append(self, key: str, *arguments: Any, **options: Any) -> None:
-        await super().append(key, *arguments, **options)
+    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
+        head = await super().claim(key, lease, force=force)
+        self._note(key)
+        return head
+
+    async def append(self, key: str, write: Write) -> None:
+        await super().append(key, write)
         self._note(key)
 
     def _note(self, key: str) -> None:
@@ -81,38 +86,17 @@ class SimulatedStore(Store):
 
     async def close(self) -> None: ...
 
-    async def check(self) -> None:
-        await self._call(self._world.store.check)
+    async def probe(self) -> None:
+        await self._call(self._world.store.probe)
 
-    async def claim(
-        self,
-        key: str,
-        lease: float,
-        *,
-        new: NewLog | None = None,
-        replace: bool = False,
-        force: bool = False,
-    ) -> Head | None:
-        store = self._world.store
-        return await self._call(
-            lambda: store.claim(key, lease, new=new, replace=replace, force=force)
-        )
+    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
+        return await self._call(lambda: self._world.store.create(key, new, lease))
 
-    async def append(
-        self,
-        key: str,
-        epoch: int,
-        after: int,
-        records: Sequence[bytes],
-        lease: float,
-        *,
-        state: State = State.OPEN,
-        again: bool = False,
-    ) -> None:
-        store = self._world.store
-        await self._call(
-            lambda: store.append(key, epoch, after, records, lease, state=state, again=again)
-        )
+    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
+        return await self._call(lambda: self._world.store.claim(key, lease, force=force))
+
+    async def append(self, key: str, write: Write) -> None:
+        await self._call(lambda: self._world.store.append(key, write))
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
         return await self._call(lambda: self._world.store.read(key, after, limit))

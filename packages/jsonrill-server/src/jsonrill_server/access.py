@@ -7,10 +7,8 @@ import ipaddress
 import json
 import logging
 import re
-import secrets
 import time
 from collections.abc import Mapping
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -40,8 +38,6 @@ SAFE: Final = ("GET", "HEAD", "OPTIONS")
 METHODS: Final = (*SAFE, "POST", "PUT", "PATCH", "DELETE")
 PROBES: Final = ("/livez", "/readyz", "/metrics")
 CLIENT_GONE: Final = 499
-request_id: ContextVar[str] = ContextVar("jsonrill_request_id", default="")
-_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 access = logging.getLogger("jsonrill_server.access")
 log = logging.getLogger("jsonrill_server")
 
@@ -171,25 +167,21 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun, status, size = time.monotonic(), 0, 0
-        given = Headers(scope=scope).get("x-request-id", "")
-        name = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
-        request_id.set(name)
+        begun, status = time.monotonic(), 0
 
-        async def count(message: Message) -> None:
-            nonlocal status, size
+        async def note(message: Message) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
-                for header, value in (*HEADERS.items(), ("x-request-id", name)):
+                for header, value in HEADERS.items():
                     headers.setdefault(header, value)
-            size += len(message.get("body", b""))
             await send(message)
 
         refusal = self._refusal(scope)
         app = self._app if refusal is None else refusal.response()
         try:
-            await app(scope, receive, count)
+            await app(scope, receive, note)
         except (ClientDisconnect, OSError):
             status = status or CLIENT_GONE
         except Exception:
@@ -203,8 +195,7 @@ class Guard:
             self._metrics.requests.labels(route, method, str(status)).inc()
             self._metrics.seconds.observe(seconds)
             if self._has_log:
-                line = {"method": method, "route": route, "status": status, "bytes": size}
-                access.info("", extra={"fields": {**line, "seconds": round(seconds, 4)}})
+                access.info("%s %s %s %.3f s", method, route, status, seconds)
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = Headers(scope=scope)
@@ -237,23 +228,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-class JsonLines(logging.Formatter):
-    """Log lines as JSON: `time`, `level`, `logger`, `message`, `request`, and more `fields`."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        line: dict[str, Any] = {
-            "time": f"{at}.{int(record.msecs):03}Z",
-            "level": record.levelname.lower(),
-            "logger": record.name,
-        }
-        if message := record.getMessage():
-            line["message"] = message
-        if request := request_id.get():
-            line["request"] = request
-        line.update(getattr(record, "fields", {}))
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line)

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 # The version of what stores keep. A store of another version is refused.
 FORMAT: Final = 7
@@ -83,13 +83,32 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewLog:
-    """A log to create. Its owner has at most `most` logs: old ones that are closed make room."""
+    """A log to create, in place of one that has ended if `replaces`.
+
+    Its owner has at most `most` logs: old ones that have ended make room.
+    """
 
     meta: str
     owner: str = ""
     keep: float = 3600.0
     most: int = 10_000
+    replaces: bool = False
     log: str = field(default_factory=lambda: secrets.token_hex(6))
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Records that follow record `after`, from the writer of an epoch; the lease is renewed.
+
+    With `again` the same may have been written before; then nothing is added twice.
+    """
+
+    epoch: int
+    after: int
+    records: Sequence[bytes]
+    lease: float
+    state: State = State.OPEN
+    again: bool = False
 
 
 def next_epoch(epoch: int = 0) -> int:
@@ -113,38 +132,16 @@ class Store(ABC):
     async def close(self) -> None: ...
 
     @abstractmethod
-    async def claim(
-        self,
-        key: str,
-        lease: float,
-        *,
-        new: NewLog | None = None,
-        replace: bool = False,
-        force: bool = False,
-    ) -> Head | None:
-        """Become the writer of a log, with a new epoch; None if that is not possible.
-
-        With `new` a log is created, in place of one that has ended if `replace` is true; repeated,
-        the call returns the same log. Without it a log is claimed that is not ENDED and whose lease
-        is over, or any lease with `force`.
-        """
+    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
+        """Create a log and become its writer; None if there is one. Repeated, return the same."""
 
     @abstractmethod
-    async def append(
-        self,
-        key: str,
-        epoch: int,
-        after: int,
-        records: Sequence[bytes],
-        lease: float,
-        *,
-        state: State = State.OPEN,
-        again: bool = False,
-    ) -> None:
-        """Add records after record `after`, renew the lease, set the state.
+    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
+        """Become the writer of a log that is not ENDED and whose lease is over, or with `force`."""
 
-        With `again` the same call may have been done before; then nothing is added twice.
-        """
+    @abstractmethod
+    async def append(self, key: str, write: Write) -> None:
+        """Add records, renew the lease, raise the state; Fenced or Lost if that is not possible."""
 
     @abstractmethod
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
@@ -158,23 +155,35 @@ class Store(ABC):
         """Delete logs that were kept long enough; return keys whose lease is over, not ENDED."""
 
     @abstractmethod
-    async def check(self) -> None:
+    async def probe(self) -> None:
         """Raise StoreError unless the store takes writes."""
 
 
-def check_append(head: Head | None, epoch: int, after: int, count: int, again: bool) -> bool:
-    """Return False if these records are there already; raise if they cannot be added."""
+def check(head: Head | None, write: Write) -> str:
+    """Return why a write is refused, DONE if it was done before, or nothing."""
+    count = len(write.records)
     if head is None:
-        raise Lost("the log is gone")
-    if head.epoch != epoch:
-        raise Fenced("another writer has claimed the log")
-    if again and count and head.last == after + count:
-        return False
-    if head.last != after:
-        raise Lost(f"the log has {head.last} records, not {after}")
-    if head.state == State.ENDED or (head.state == State.ENDING and count):
-        raise Fenced("the log is closed")
-    return True
+        return "LOST"
+    if head.epoch != write.epoch:
+        return "FENCED"
+    if write.again and count and head.last == write.after + count:
+        return "DONE"
+    if head.last != write.after:
+        return "LOST"
+    is_closed = head.state == State.ENDED or (head.state == State.ENDING and count)
+    return "FENCED" if is_closed else ""
+
+
+def refuse(answer: str) -> None:
+    """Raise the error for a write that was refused."""
+    if answer == "FENCED":
+        raise Fenced("another writer has claimed the log, or it is closed")
+    if answer == "LOST":
+        raise Lost("the store has lost records of this log, or all of it")
+
+
+def refuse_more(new: NewLog) -> NoReturn:
+    raise TooManyLogs(f"there are {new.most} streams that have not ended")
 
 
 class Signal:

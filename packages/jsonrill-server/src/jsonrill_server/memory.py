@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .log import Head, NewLog, Row, State, Store, TooManyLogs, check_append, next_epoch
+from .log import Head, NewLog, Row, State, Store, Write, check, next_epoch, refuse, refuse_more
 
 
 @dataclass(slots=True)
@@ -34,30 +34,24 @@ class MemoryStore(Store):
 
     async def close(self) -> None: ...
 
-    async def check(self) -> None: ...
+    async def probe(self) -> None: ...
 
-    async def claim(
-        self,
-        key: str,
-        lease: float,
-        *,
-        new: NewLog | None = None,
-        replace: bool = False,
-        force: bool = False,
-    ) -> Head | None:
-        now = self._clock()
+    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
         log = self._logs.get(key)
-        if new is not None:
-            if log is None or (log.state == State.ENDED and replace):
-                self._make_room(new)
-                self._logs[key] = _Log(new, next_epoch(), now + lease, now)
-            elif log.new.log != new.log:
-                return None
-        elif log is None or log.state == State.ENDED or (log.until > now and not force):
+        if log is None or (log.state == State.ENDED and new.replaces):
+            self._make_room(new)
+            now = self._clock()
+            self._logs[key] = _Log(new, next_epoch(), now + lease, now)
+        elif log.new.log != new.log:
             return None
-        else:
-            log.epoch = next_epoch(log.epoch)
-            log.until = now + lease
+        self.signals.wake(key)
+        return self._head(key)
+
+    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
+        log, now = self._logs.get(key), self._clock()
+        if log is None or log.state == State.ENDED or (log.until > now and not force):
+            return None
+        log.epoch, log.until = next_epoch(log.epoch), now + lease
         self.signals.wake(key)
         return self._head(key)
 
@@ -66,31 +60,23 @@ class MemoryStore(Store):
         old = sorted((log.used, key) for key, log in mine if log.state == State.ENDED)
         surplus = len(mine) - new.most + 1
         if surplus > len(old):
-            raise TooManyLogs(f"there are {new.most} streams that have not ended")
+            refuse_more(new)
         for _, key in old[: max(surplus, 0)]:
             del self._logs[key]
 
-    async def append(
-        self,
-        key: str,
-        epoch: int,
-        after: int,
-        records: Sequence[bytes],
-        lease: float,
-        *,
-        state: State = State.OPEN,
-        again: bool = False,
-    ) -> None:
-        if not check_append(self._head(key), epoch, after, len(records), again):
+    async def append(self, key: str, write: Write) -> None:
+        if answer := check(self._head(key), write):
+            refuse(answer)
             return
         log = self._logs[key]
-        log.rows += [Row(seq, epoch, data) for seq, data in enumerate(records, after + 1)]
-        log.size += sum(map(len, records))
+        log.rows += [
+            Row(seq, write.epoch, data) for seq, data in enumerate(write.records, write.after + 1)
+        ]
+        log.size += sum(map(len, write.records))
         log.used = self._clock()
-        log.until = log.used + lease
-        log.state = max(log.state, state)
-        if records or state:
-            self.signals.wake(key)
+        log.until = log.used + write.lease
+        log.state = max(log.state, write.state)
+        self.signals.wake(key)
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
         log = self._logs.get(key)

@@ -18,19 +18,18 @@ from psycopg.conninfo import conninfo_to_dict
 
 from .log import (
     FORMAT,
-    Fenced,
     Head,
-    Lost,
     NewLog,
     Row,
-    State,
     Store,
     StoreError,
     StoreFull,
     StoreUnavailable,
-    TooManyLogs,
+    Write,
     cancel,
     next_epoch,
+    refuse,
+    refuse_more,
 )
 
 log = logging.getLogger("jsonrill_server")
@@ -165,29 +164,24 @@ class PostgresStore(Store):
         self._listening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        try:
+        version = await self._format()
+        if version is None:
+            try:  # one message is one transaction
+                await self._query(SCHEMA)
+            except StoreUnavailable as error:  # another process was faster, or it is not allowed
+                version = await self._format()
+                if version is None:
+                    raise StoreError(
+                        f"the schema jsonrill cannot be created ({error}): grant CREATE on the"
+                        " database, or run what `python -m jsonrill_server.postgres` prints"
+                    ) from error
             version = await self._format()
-            if version is None:
-                version = await self._prepare()
-        except errors.InsufficientPrivilege as error:
-            raise StoreError(
-                f"the schema jsonrill cannot be created or used ({error}): grant CREATE on the"
-                " database, or let its administrator run what `python -m jsonrill_server.postgres`"
-                " prints"
-            ) from error
         if version != FORMAT:
             raise StoreError(
                 f"the schema jsonrill of this database has format {version} and not {FORMAT}: use"
                 " another database, or DROP SCHEMA jsonrill CASCADE, with the logs in it"
             )
         self._listening = asyncio.create_task(self._listen())
-
-    async def _prepare(self) -> int | None:
-        try:  # one message is one transaction
-            await self._query(SCHEMA)
-        except (errors.DuplicateTable, errors.DuplicateSchema, errors.UniqueViolation):
-            pass  # another process was faster
-        return await self._format()
 
     async def _format(self) -> int | None:
         """Return the version of the tables; None if there are none."""
@@ -203,65 +197,40 @@ class PostgresStore(Store):
         await cancel(self._listening)
         self._drop_idle()
 
-    async def claim(
-        self,
-        key: str,
-        lease: float,
-        *,
-        new: NewLog | None = None,
-        replace: bool = False,
-        force: bool = False,
-    ) -> Head | None:
-        if new is None:
-            rows = await self._call(_CLAIM, next_epoch(), lease, key, force)
-            return Head(*rows[0]) if rows else None
+    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
         about = (new.log, new.meta, new.owner, new.keep, new.most)
-        [[answer]] = await self._call(_MAKE, key, lease, replace, next_epoch(), *about)
+        [[answer]] = await self._query(_MAKE, key, lease, new.replaces, next_epoch(), *about)
         if answer == "FULL":
-            raise TooManyLogs(f"there are {new.most} streams that have not ended")
+            refuse_more(new)
         head, _ = await self.read(key, 1 << 30)
         return head if answer == "DONE" and head and head.log == new.log else None
 
-    async def append(
-        self,
-        key: str,
-        epoch: int,
-        after: int,
-        records: Sequence[bytes],
-        lease: float,
-        *,
-        state: State = State.OPEN,
-        again: bool = False,
-    ) -> None:
-        arguments = (key, epoch, after, list(records), lease, int(state), again)
-        [[answer]] = await self._call(_APPEND, *arguments)
-        if answer == "FENCED":
-            raise Fenced("another writer has claimed the log, or it is closed")
-        if answer == "LOST":
-            raise Lost("PostgreSQL has lost records of this log")
+    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
+        rows = await self._query(_CLAIM, next_epoch(), lease, key, force)
+        return Head(*rows[0]) if rows else None
+
+    async def append(self, key: str, write: Write) -> None:
+        about = (write.lease, int(write.state), write.again)
+        arguments = (key, write.epoch, write.after, list(write.records), *about)
+        [[answer]] = await self._query(_APPEND, *arguments)
+        refuse(answer)
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
-        found = await self._call(_READ, after, limit, key)
+        found = await self._query(_READ, after, limit, key)
         if not found:
             return None, []
         *head, rows = found[0]
         return Head(*head), [Row(*row) for row in rows]
 
     async def delete(self, key: str) -> None:
-        await self._call("DELETE FROM jsonrill.logs WHERE key = %b", key)
+        await self._query("DELETE FROM jsonrill.logs WHERE key = %b", key)
 
     async def expire(self, limit: int = 20) -> list[str]:
-        await self._call(_EXPIRE)
-        return [key for [key] in await self._call(_DUE, limit)]
+        await self._query(_EXPIRE)
+        return [key for [key] in await self._query(_DUE, limit)]
 
-    async def check(self) -> None:
-        await self._call(f"UPDATE jsonrill.format SET probed = {CLOCK}")
-
-    async def _call(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
-        try:
-            return await self._query(query, *arguments)
-        except errors.InsufficientPrivilege as error:
-            raise StoreUnavailable(f"PostgreSQL: {error}") from error
+    async def probe(self) -> None:
+        await self._query(f"UPDATE jsonrill.format SET probed = {CLOCK}")
 
     async def _query(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
         try:
@@ -279,10 +248,6 @@ class PostgresStore(Store):
                 return result
         except errors.DiskFull as error:
             raise StoreFull("the disk of PostgreSQL is full") from error
-        except (errors.InsufficientPrivilege, errors.DuplicateTable, errors.DuplicateSchema):
-            raise
-        except errors.UniqueViolation:
-            raise
         except (psycopg.Error, OSError, TimeoutError) as error:
             # The other connections were most likely cut, too, or lead to a server that became a
             # replica: new ones find out where the database is now.

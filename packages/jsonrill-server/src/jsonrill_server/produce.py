@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from jsonrill.errors import JsonrillError, LimitExceeded, stream_error
 
-from .log import Head, Lost, State, Store, StoreError, StoreFull, StoreUnavailable, cancel
+from .log import Head, Lost, State, Store, StoreError, StoreFull, StoreUnavailable, Write, cancel
 from .records import LOG_LOST, PRODUCER_STOPPED, End, Record, to_bytes
 
 log = logging.getLogger("jsonrill_server")
@@ -53,9 +53,8 @@ class Writer:
         lease = self.lease if lease is None else lease
         while True:
             try:
-                await self.store.append(
-                    self.key, self.epoch, self.last, data, lease, state=state, again=again
-                )
+                write = Write(self.epoch, self.last, data, lease, state, again)
+                await self.store.append(self.key, write)
                 break
             except (StoreUnavailable, StoreFull) as error:
                 again = True

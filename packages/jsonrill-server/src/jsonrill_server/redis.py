@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
 import redis.asyncio
@@ -24,19 +24,18 @@ from redis.backoff import NoBackoff
 
 from .log import (
     FORMAT,
-    Fenced,
     Head,
-    Lost,
     NewLog,
     Row,
-    State,
     Store,
     StoreError,
     StoreFull,
     StoreUnavailable,
-    TooManyLogs,
+    Write,
     cancel,
     next_epoch,
+    refuse,
+    refuse_more,
 )
 
 T = TypeVar("T")
@@ -193,49 +192,29 @@ class RedisStore(Store):
         await self._listener.aclose()
         await self._client.aclose()
 
-    async def claim(
-        self,
-        key: str,
-        lease: float,
-        *,
-        new: NewLog | None = None,
-        replace: bool = False,
-        force: bool = False,
-    ) -> Head | None:
-        if new is None:
-            found = await self._run("claim", key, _ms(lease), int(force), next_epoch())
-        else:
-            about = (new.log, new.meta, new.owner, _ms(new.keep), new.most)
-            found = await self._run("create", key, _ms(lease), int(replace), next_epoch(), *about)
+    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
+        about = (new.log, new.meta, new.owner, _ms(new.keep), new.most)
+        arguments = (_ms(lease), int(new.replaces), next_epoch(), *about)
+        found = await self._run("create", key, *arguments)
         if found == [b"FULL"]:
-            most = new.most if new else 0
-            raise TooManyLogs(f"there are {most} streams that have not ended")
+            refuse_more(new)
         return _head(found) if found else None
 
-    async def append(
-        self,
-        key: str,
-        epoch: int,
-        after: int,
-        records: Sequence[bytes],
-        lease: float,
-        *,
-        state: State = State.OPEN,
-        again: bool = False,
-    ) -> None:
-        about = (_ms(lease), epoch, after, int(state), int(again))
-        [answer] = await self._run("append", key, *about, *records)
-        if answer == b"FENCED":
-            raise Fenced("another writer has claimed the log, or it is closed")
-        if answer == b"LOST":
-            raise Lost("Redis has lost records of this log")
+    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
+        found = await self._run("claim", key, _ms(lease), int(force), next_epoch())
+        return _head(found) if found else None
+
+    async def append(self, key: str, write: Write) -> None:
+        about = (_ms(write.lease), write.epoch, write.after, int(write.state), int(write.again))
+        [answer] = await self._run("append", key, *about, *write.records)
+        refuse(answer.decode())
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
         found = await self._run("read", key, after, limit)
         if not found:
             return None, []
         if found == [b"LOST"]:
-            raise Lost("Redis has lost records of this log")
+            refuse("LOST")
         rows = []
         for seq, item in enumerate(found[1], after + 1):
             epoch, _, data = item.partition(b":")
@@ -248,7 +227,7 @@ class RedisStore(Store):
     async def expire(self, limit: int = 20) -> list[str]:
         return [key.decode() for key in await self._run("expire", "", limit)]
 
-    async def check(self) -> None:
+    async def probe(self) -> None:
         await self._run("check", "")
 
     async def _run(self, operation: str, key: str, *arguments: str | int | bytes) -> Any:

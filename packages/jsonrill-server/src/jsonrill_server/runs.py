@@ -36,6 +36,7 @@ from .log import (
     StoreError,
     StoreFull,
     StoreUnavailable,
+    Write,
     cancel,
     open_store,
 )
@@ -277,10 +278,11 @@ class Runs:
     async def _create(self, name: str, meta: Meta, replace: bool) -> Head | None:
         await self.open()
         limits = self.limits
-        new = NewLog(meta.to_json(), "", max(limits.keep, self.lease), limits.streams)
+        keep = max(limits.keep, self.lease)
+        new = NewLog(meta.to_json(), "", keep, limits.streams, replace)
         waited = 0.0
         while True:
-            head = await self.store.claim(name, self.lease, new=new, replace=replace)
+            head = await self.store.create(name, new, self.lease)
             if head is not None or not replace:
                 return head
             now, _ = await self.store.read(name, 0, 1)
@@ -293,7 +295,8 @@ class Runs:
                 # Its on_end is being called. One that takes longer than a lease is not waited for.
                 if waited > self.lease and (held := await self.store.claim(name, 0.0, force=True)):
                     log.warning("a run is replaced whose on_end has not returned")
-                    await self.store.append(name, held.epoch, held.last, [], 0, state=State.ENDED)
+                    write = Write(held.epoch, held.last, [], 0.0, State.ENDED)
+                    await self.store.append(name, write)
                 await asyncio.sleep(0.05)
                 waited += 0.05
 

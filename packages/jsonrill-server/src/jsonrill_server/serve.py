@@ -1,39 +1,30 @@
-"""The server as a process, or several: its listening socket, its connections, its end."""
+"""The server as a process: its listening socket, its connections, its end."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import logging
-import os
 import signal
 import socket
-import sys
-import time
 from types import FrameType
 from typing import Final
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from .access import JsonLines
-from .log import StoreError, open_store
+from .log import StoreError, open_store, shown_url
 from .server import create_app
 from .settings import Settings
 from .web import ABORT
 
 HEAD_BYTES: Final = 64 << 10
-# Seconds that a client has to end a request that was answered before its end. To close at once
-# would make it lose the answer.
-REST_SECONDS: Final = 5.0
 # Connections besides readers: publishers, health checks, metrics.
 OTHERS: Final = 200
-# Connections that wait to be accepted.
-WAITING: Final = 2048
 
 
 class Connection(HttpToolsProtocol):
-    """Closed if the head of a request, or the rest of its body after the answer, takes too long."""
+    """Closed if the head of a request takes too long, or is too large."""
 
     head_timeout = 10.0
     _timer: asyncio.TimerHandle | None = None
@@ -45,7 +36,7 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self._head >= 0:
+        if self._timer is not None:
             self._head += len(data)
             if self._head > HEAD_BYTES:
                 self._stop_timer()
@@ -58,22 +49,8 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_timer()
-        self._head = -1
         self.scope["extensions"] = {ABORT: self.transport.abort}  # type: ignore[dict-item]
-        limit = self.limit_concurrency
-        if self.url.partition(b"?")[0] == b"/livez":
-            self.limit_concurrency = None  # a probe that fails would have a full server killed
         super().on_headers_complete()
-        self.limit_concurrency = limit
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if self.cycle.response_complete and self.cycle.more_body:
-            self._set_timer(REST_SECONDS)
-
-    def on_message_complete(self) -> None:
-        self._stop_timer()
-        super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
@@ -81,11 +58,7 @@ class Connection(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         self._head = 0
-        self._set_timer(self.head_timeout)
-
-    def _set_timer(self, seconds: float) -> None:
-        self._stop_timer()
-        self._timer = self.loop.call_later(seconds, self.transport.close)
+        self._timer = self.loop.call_later(self.head_timeout, self.transport.close)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -97,20 +70,23 @@ def serve(settings: Settings | None = None) -> None:
     """Run a server until a signal ends it."""
     settings = settings or Settings()
     settings.check_exposure()
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     _raise_limit(settings.readers + OTHERS)
     server = _server(settings)
-    asyncio.run(_check_store(settings))
+    asyncio.run(_check_store(settings.store))
     listener = _listening_socket(settings)
     host, port = listener.getsockname()[:2]
     print(f"jsonrill listens on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    # uvicorn raises the signal that ended it again; with this handler the process ends well.
+    signal.signal(signal.SIGTERM, end)
     try:
-        if settings.workers > 1:
-            _run_workers(settings, listener)
-        else:
-            _run(server, listener)
+        asyncio.run(server.serve(sockets=[listener]))
+    except KeyboardInterrupt:
+        pass
     finally:
         listener.close()
 
@@ -128,15 +104,14 @@ def _raise_limit(connections: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-async def _check_store(settings: Settings) -> None:
+async def _check_store(url: str) -> None:
     """Open the store once, so that a server that listens has one."""
-    store = open_store(settings.store)
+    store = open_store(url)
     try:
         await store.open()
     except StoreError as error:
         reason = " ".join(str(error).split())
-        shown = settings.shown_store
-        raise StoreError(f"the store {shown} cannot be used: {reason}") from error
+        raise StoreError(f"the store {shown_url(url)} cannot be used: {reason}") from error
     finally:
         await store.close()
 
@@ -146,7 +121,6 @@ def _listening_socket(settings: Settings) -> socket.socket:
     # The protocol is named: event loops switch Nagle's algorithm off only where it is surely TCP.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # the kernel notices clients that vanished
         milliseconds = int(settings.send_timeout * 1000)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
@@ -158,7 +132,7 @@ def _listening_socket(settings: Settings) -> socket.socket:
             raise
         place = f"port {settings.port} of {settings.host}"
         raise OSError(f"{place} is in use: choose another with --port") from None
-    listener.listen(WAITING)
+    listener.listen(2048)
     return listener
 
 
@@ -166,67 +140,16 @@ def _server(settings: Settings) -> uvicorn.Server:
     class Bounded(Connection):
         head_timeout = settings.head_timeout
 
-    return uvicorn.Server(
-        uvicorn.Config(
-            create_app(settings),
-            http=Bounded,
-            ws="none",
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            lifespan="on",
-            limit_concurrency=settings.readers + OTHERS,
-            timeout_keep_alive=max(1, int(settings.keep_alive)),
-            timeout_graceful_shutdown=max(1, int(settings.grace)),
-        )
+    config = uvicorn.Config(
+        create_app(settings),
+        http=Bounded,
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        lifespan="on",
+        limit_concurrency=settings.readers + OTHERS,
+        timeout_keep_alive=max(1, int(settings.keep_alive)),
+        timeout_graceful_shutdown=max(1, int(settings.grace)),
     )
-
-
-def _run(server: uvicorn.Server, listener: socket.socket) -> None:
-    def end(number: int, frame: FrameType | None) -> None:
-        server.should_exit = True
-
-    # uvicorn raises the signal that ended it again; with this handler the process ends well.
-    signal.signal(signal.SIGTERM, end)
-    try:
-        asyncio.run(server.serve(sockets=[listener]))
-    except KeyboardInterrupt:
-        pass
-
-
-def _run_workers(settings: Settings, listener: socket.socket) -> None:
-    """Run several processes on one socket. One that dies is replaced; a signal ends them all."""
-    workers: set[int] = set()
-    is_stopping = False
-
-    def end(number: int, frame: FrameType | None) -> None:
-        nonlocal is_stopping
-        is_stopping = True
-        for worker in workers:
-            os.kill(worker, signal.SIGTERM)
-
-    def start() -> None:
-        worker = os.fork()
-        if worker == 0:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, signal.SIG_DFL)
-            code = 1
-            try:
-                _run(_server(settings), listener)
-                code = 0
-            finally:
-                os._exit(code)
-        workers.add(worker)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
-    for _ in range(settings.workers):
-        start()
-    while workers:
-        gone, _ = os.wait()
-        workers.discard(gone)
-        if not is_stopping:
-            print("a worker has ended and is replaced", file=sys.stderr, flush=True)
-            time.sleep(1)  # one that cannot start is not started all the time
-            if not is_stopping:
-                start()
+    return uvicorn.Server(config)

@@ -98,7 +98,7 @@ class Server:
         meta = Meta(id, options.given, lease=lease)
         new = NewLog(meta.to_json(), owner, keep, self.settings.owner_streams)
         await self.runs.open()
-        head = await self.runs.store.claim(log_name(owner, id), lease, new=new)
+        head = await self.runs.store.create(log_name(owner, id), new, lease)
         if head is not None:
             return head, True
         found, meta = await self.stream(owner, id)
@@ -404,7 +404,7 @@ async def ready(server: ServerOf) -> Response:
     try:
         async with asyncio.timeout(HOLD):
             await server.runs.open()
-            await server.runs.store.check()
+            await server.runs.store.probe()
     except StoreFull:
         return Json({"status": "the store is full"}, 503)
     except (StoreError, TimeoutError):

@@ -11,8 +11,6 @@ from typing import Annotated, Any, Final, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from .log import shown_url
-
 # A browser sends a scheme and a host as Origin, and nothing after them.
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\s*@?#]+")
 _OWNER: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -58,14 +56,10 @@ class Settings(BaseSettings):
     stream_records: Count = _setting(100_000, "records of one stream")
     record_bytes: Count = _setting(512 << 10, "size of one record")
     body_bytes: Count = _setting(16 << 20, "size of the body of a request")
-    workers: Count = _setting(1, "processes on the same port; not with memory:")
     grace: Seconds = _setting(10.0, "time for runs and requests to end after a stop signal")
-    drain: float = _setting(
-        0.0, "time between a stop signal, when /readyz fails, and the stop", ge=0
-    )
     page: bool = _setting(True, "show the page at /")
     demo: bool = _setting(False, "a simulated model that answers the clients of providers")
-    access_log: bool = _setting(True, "one line of JSON per request")
+    access_log: bool = _setting(True, "one line per request, without ids and content")
 
     @field_validator("tokens", "allowed_hosts", "origins", mode="before")
     @classmethod
@@ -91,13 +85,7 @@ class Settings(BaseSettings):
                 raise ValueError(f"an origin is like https://app.example, not {origin}")
         if not self.allowed_hosts:
             raise ValueError("allowed_hosts is empty: name a host, or * for any")
-        if self.workers > 1 and self.store.startswith("memory:"):
-            raise ValueError("several workers need a store that they share, not memory:")
         return self
-
-    @property
-    def shown_store(self) -> str:
-        return shown_url(self.store)
 
     def check_exposure(self) -> None:
         """Raise ValueError if the server would be open to a network without a token."""

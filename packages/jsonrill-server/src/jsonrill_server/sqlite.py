@@ -10,7 +10,7 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
@@ -24,10 +24,12 @@ from .log import (
     StoreError,
     StoreFull,
     StoreUnavailable,
-    TooManyLogs,
+    Write,
     cancel,
-    check_append,
+    check,
     next_epoch,
+    refuse,
+    refuse_more,
 )
 
 T = TypeVar("T")
@@ -78,58 +80,54 @@ class SqliteStore(Store):
         await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
         self._thread.shutdown()
 
-    async def claim(
-        self,
-        key: str,
-        lease: float,
-        *,
-        new: NewLog | None = None,
-        replace: bool = False,
-        force: bool = False,
-    ) -> Head | None:
+    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
         def work(db: sqlite3.Connection) -> Head | None:
             now, head = time.time(), _head(db, key)
-            if new is not None:
-                if head is None or (head.state == State.ENDED and replace):
-                    _make_room(db, new)
-                    db.execute("DELETE FROM logs WHERE key = ?", (key,))
-                    row = (key, new.log, next_epoch(), 0, 0, now + lease, new.meta, 0)
-                    values = (*row, new.owner, new.keep, now)
-                    db.execute("INSERT INTO logs VALUES (?,?,?,?,?,?,?,?,?,?,?)", values)
-                elif head.log != new.log:
-                    return None
-            elif head is None or head.state == State.ENDED or (head.left > 0 and not force):
+            if head is not None and head.log == new.log:
+                return head
+            if head is not None and not (head.state == State.ENDED and new.replaces):
                 return None
-            else:
-                claimed = (next_epoch(head.epoch), now + lease, key)
-                db.execute("UPDATE logs SET epoch = ?, until = ? WHERE key = ?", claimed)
+            _make_room(db, new)
+            db.execute("DELETE FROM logs WHERE key = ?", (key,))
+            row = (key, new.log, next_epoch(), 0, 0, now + lease, new.meta, 0)
+            values = (*row, new.owner, new.keep, now)
+            db.execute("INSERT INTO logs VALUES (?,?,?,?,?,?,?,?,?,?,?)", values)
             return _head(db, key)
 
-        head = await self._write(work)
+        head = await self._transaction(work)
         self.signals.wake(key)
         return head
 
-    async def append(
-        self,
-        key: str,
-        epoch: int,
-        after: int,
-        records: Sequence[bytes],
-        lease: float,
-        *,
-        state: State = State.OPEN,
-        again: bool = False,
-    ) -> None:
+    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
+        def work(db: sqlite3.Connection) -> Head | None:
+            head = _head(db, key)
+            if head is None or head.state == State.ENDED or (head.left > 0 and not force):
+                return None
+            claimed = (next_epoch(head.epoch), time.time() + lease, key)
+            db.execute("UPDATE logs SET epoch = ?, until = ? WHERE key = ?", claimed)
+            return _head(db, key)
+
+        head = await self._transaction(work)
+        self.signals.wake(key)
+        return head
+
+    async def append(self, key: str, write: Write) -> None:
         def work(db: sqlite3.Connection) -> None:
             now, head = time.time(), _head(db, key)
-            if not check_append(head, epoch, after, len(records), again) or head is None:
+            if answer := check(head, write):
+                refuse(answer)
                 return
-            rows = [(head.log, seq, epoch, data) for seq, data in enumerate(records, after + 1)]
+            log = head.log if head else ""
+            rows = [
+                (log, seq, write.epoch, data)
+                for seq, data in enumerate(write.records, write.after + 1)
+            ]
             db.executemany("INSERT INTO records VALUES (?,?,?,?)", rows)
-            size = sum(map(len, records))
-            db.execute(UPDATE, (len(records), size, int(state), now + lease, now, key))
+            size = sum(map(len, write.records))
+            values = (len(rows), size, int(write.state), now + write.lease, now, key)
+            db.execute(UPDATE, values)
 
-        await self._write(work)
+        await self._transaction(work)
         self.signals.wake(key)
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
@@ -139,10 +137,12 @@ class SqliteStore(Store):
             rows = db.execute(ROWS, (head.log, after, limit)).fetchall()
             return head, [Row(*row) for row in rows]
 
-        return await self._write(work, "BEGIN")
+        return await self._transaction(work, "BEGIN")
 
     async def delete(self, key: str) -> None:
-        await self._write(lambda db: db.execute("DELETE FROM logs WHERE key = ?", (key,)).close())
+        await self._transaction(
+            lambda db: db.execute("DELETE FROM logs WHERE key = ?", (key,)).close()
+        )
         self.signals.wake(key)
 
     async def expire(self, limit: int = 20) -> list[str]:
@@ -152,11 +152,11 @@ class SqliteStore(Store):
             due = "SELECT key FROM logs WHERE state < 2 AND until < ? LIMIT ?"
             return [key for [key] in db.execute(due, (now, limit))]
 
-        return await self._write(work)
+        return await self._transaction(work)
 
-    async def check(self) -> None:
-        await self._write(lambda db: db.execute("INSERT INTO probe VALUES (zeroblob(65536))"))
-        await self._write(lambda db: db.execute("DELETE FROM probe"))
+    async def probe(self) -> None:
+        await self._transaction(lambda db: db.execute("INSERT INTO probe VALUES (zeroblob(65536))"))
+        await self._transaction(lambda db: db.execute("DELETE FROM probe"))
 
     async def _poll(self) -> None:
         """Wake all readers here when another process has changed the file."""
@@ -174,7 +174,7 @@ class SqliteStore(Store):
                 self.signals.wake_all()
             await asyncio.sleep(POLL)
 
-    async def _write(
+    async def _transaction(
         self, work: Callable[[sqlite3.Connection], T], begin: str = "BEGIN IMMEDIATE"
     ) -> T:
         def transaction(db: sqlite3.Connection) -> T:
@@ -239,4 +239,4 @@ def _make_room(db: sqlite3.Connection, new: NewLog) -> None:
     old = "SELECT key FROM logs WHERE owner = ? AND state = 2 ORDER BY used LIMIT ?"
     gone = db.execute(f"DELETE FROM logs WHERE key IN ({old})", (new.owner, surplus)).rowcount
     if gone < surplus:
-        raise TooManyLogs(f"there are {new.most} streams that have not ended")
+        refuse_more(new)
