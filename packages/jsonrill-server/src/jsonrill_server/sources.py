@@ -19,12 +19,12 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from jsonrill.driver import close_async_source
+from jsonrill.driver import FailedResponse, close_async_source
 from jsonrill.eventstream import is_event_stream, is_lines
 from jsonrill.jsontext import dumps
 from jsonrill.providers import recognise
 from jsonrill.providers.objects import as_data
-from jsonrill.sources.events import EventReader, EventText
+from jsonrill.sources.events import EventText
 from jsonrill.sources.opening import Opened, open_source
 
 from .records import Input, Record
@@ -74,10 +74,7 @@ class _Records:
         self._input = input
         self._utf8: Any = getincrementaldecoder("utf-8")("replace")
         # Reads the body of a response that is an error, and raises that.
-        self._failed: EventReader | None = None
-        if opened.failure is not None:
-            self._failed = EventReader()
-            self._failed.open(opened)
+        self._failed = FailedResponse(*opened.failure) if opened.failure else None
         sse = sse or is_event_stream(opened.content_type)
         has_events = sse or is_lines(opened.content_type)
         self._text = EventText(sse=sse) if has_events else None
