@@ -16,14 +16,10 @@ from jsonrill.demo.recordings import recorded
 from jsonrill.errors import JsonrillError
 from jsonrill.schema import Schema
 
-Json = dict[str, Any]
-# Values, and characters of one, that are written before it is given up.
-MOST: Final = 2000
 FORMATS: Final = {
     "date-time": "2026-05-01T08:30:00Z",
     "date": "2026-05-01",
     "time": "08:30:00Z",
-    "duration": "PT2H30M",
     "email": "ada@example.org",
     "uri": "https://example.org/",
     "uuid": "7d9f2c1a-3b54-4e68-9a0d-1f2e3c4b5a60",
@@ -45,18 +41,23 @@ def example(schema: Any, names: Sequence[str] = ()) -> Any:
 
 
 class Place(NamedTuple):
-    """Where a value is written: its name, its number in a list, and the name around it."""
+    """Where a value is written: its name, its number in a list, and what is around it."""
 
     name: str = ""
     number: int = 0
     parent: str = ""
+    depth: int = 0
+
+    def inside(self, name: str, number: int) -> Place:
+        if self.depth > 20:
+            raise NoExample("the schema contains itself without end")
+        return Place(name, number, self.name, self.depth + 1)
 
 
 class _Writer:
     def __init__(self, root: Any, names: Sequence[str]) -> None:
         self._root = root
         self._names = names
-        self._left = MOST
 
     def value(self, schema: Any, place: Place) -> Any:
         flat = self._flat(schema)
@@ -66,68 +67,61 @@ class _Writer:
             return choices[place.number % len(choices)]
         if isinstance(default := flat.get("default"), str | int) and default:
             return default
-        if options := flat.get("anyOf") or flat.get("oneOf"):
+        if options := flat.pop("anyOf", None) or flat.pop("oneOf", None):
             real = [it for it in options if it.get("type") != "null"] or options
-            rest = {key: it for key, it in flat.items() if key not in ("anyOf", "oneOf")}
-            return self.value({"allOf": [rest, real[place.number % len(real)]]}, place)
+            return self.value({"allOf": [flat, real[place.number % len(real)]]}, place)
         kind = flat.get("type", "object" if "properties" in flat else "string")
-        kind = kind if isinstance(kind, str) else kind[0]
-        match kind:
+        match kind if isinstance(kind, str) else kind[0]:
             case "object":
                 return self._object(flat, place)
             case "array":
                 return self._array(flat, place)
             case "string":
-                return self._string(flat, place)
+                text = FORMATS.get(flat.get("format", "")) or self._words(flat, place)
+                return text.ljust(flat.get("minLength", 0), ".")[: flat.get("maxLength")]
+            case "integer" | "number" as kind:
+                return _number(flat, place, kind == "integer")
             case "boolean":
                 return place.number % 2 == 0
-            case "null":
-                return None
-        return _number(flat, place, kind == "integer")
+        return None
 
-    def _flat(self, schema: Any) -> Json:
+    def _flat(self, schema: Any) -> dict[str, Any]:
         """Return the schema with what it refers to."""
-        self._left -= 1
-        if schema is False or self._left < 0:
-            raise NoExample("nothing is valid, or the schema needs too many values")
+        if schema is False:
+            raise NoExample("nothing is valid")
         merged = {} if schema is True else {**schema}
         more = merged.pop("allOf", [])
         if (reference := merged.pop("$ref", None)) is not None:
             target, [_, *steps] = self._root, reference.split("/")
             for step in steps:
-                target = target[step.replace("~1", "/").replace("~0", "~")]
+                target = target[step]
             more = [target, *more]
         for part in more:
             merged = {**merged, **self._flat(part)}
         return merged
 
-    def _object(self, flat: Json, place: Place) -> Json:
+    def _object(self, flat: dict[str, Any], place: Place) -> dict[str, Any]:
         properties, required = flat.get("properties", {}), flat.get("required", [])
-        written: Json = {}
+        written: dict[str, Any] = {}
         for name in dict.fromkeys([*properties, *required]):
             try:
-                inner = Place(name, place.number, place.name)
+                inner = place.inside(name, place.number)
                 written[name] = self.value(properties.get(name, True), inner)
-            except (NoExample, RecursionError):
+            except NoExample:
                 if name in required:
                     raise
         return written
 
-    def _array(self, flat: Json, place: Place) -> list[Any]:
+    def _array(self, flat: dict[str, Any], place: Place) -> list[Any]:
         prefix, items = flat.get("prefixItems", []), flat.get("items", True)
         is_short = isinstance(items, dict) and items.get("type") in ("string", "integer", "number")
-        least = max(flat.get("minItems", 0), len(prefix) or 2 + is_short)
+        count = max(flat.get("minItems", 0), len(prefix) or 2 + is_short)
+        count = min(count, flat.get("maxItems", count))
         name = re.sub(r"ie$", "y", place.name.removesuffix("s"))
-        schemas = [*prefix, *[items] * MOST][: min(least, flat.get("maxItems", MOST))]
-        inner = [Place(name, number, place.name) for number in range(len(schemas))]
-        return [self.value(schema, it) for schema, it in zip(schemas, inner, strict=True)]
+        schemas = [*prefix, *[items] * count][:count]
+        return [self.value(it, place.inside(name, at)) for at, it in enumerate(schemas)]
 
-    def _string(self, schema: Json, place: Place) -> str:
-        least, most = schema.get("minLength", 0), schema.get("maxLength", 1 << 20)
-        text = FORMATS.get(schema.get("format", "")) or self._words(schema, place)
-        return text.ljust(min(least, MOST), ".")[:most]
-
-    def _words(self, schema: Json, place: Place) -> str:
+    def _words(self, schema: dict[str, Any], place: Place) -> str:
         """Return the text that fits the name of a property."""
         name = _spaced(place.name or schema.get("title", ""))
         # The name of a city is a place, and not a person.
@@ -142,7 +136,7 @@ class _Writer:
         return f"{text} {place.number + 1}" if place.number or not name else text
 
 
-def _number(schema: Json, place: Place, is_integer: bool) -> int | float:
+def _number(schema: dict[str, Any], place: Place, is_integer: bool) -> int | float:
     """Return the number that fits the name, or else one within the bounds."""
     step = schema.get("multipleOf", 1)
     low = schema.get("minimum", schema.get("exclusiveMinimum"))

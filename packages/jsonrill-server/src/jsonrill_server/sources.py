@@ -11,17 +11,19 @@ import json
 import re
 import threading
 from codecs import getincrementaldecoder
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing, suppress
 from contextvars import copy_context
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from typing import Any, Final
 
 from pydantic_core import to_json
 
-from jsonrill.driver import FailedResponse, close_async_source
+from jsonrill.driver import drive
+from jsonrill.errors import CutShort
 from jsonrill.eventstream import is_event_stream, is_lines
 from jsonrill.jsontext import dumps
+from jsonrill.pipeline import Stage
 from jsonrill.providers import recognise
 from jsonrill.providers.objects import as_data
 from jsonrill.sources.events import EventText
@@ -50,39 +52,31 @@ async def records_of(
 
     A source that is not async is read in a thread.
     """
-    opened = open_source(await _called(source))
-    stage = _Records(opened, input, sse)
-    is_async = isinstance(opened.elements, AsyncIterable)
-    elements: Any = opened.elements if is_async else _in_thread(opened)
-    is_read = False
-    try:
-        async for element in elements:
-            if records := [*stage.feed(element)]:
-                yield records
-        is_read = True
-    finally:
-        if not is_read:
-            await close_async_source(opened.owner if is_async else None, elements)
-    if records := [*stage.flush()]:
-        yield records
+    source = await _called(source)
+    items = drive(_Records(input, sse), source)
+    if not isinstance(items, AsyncGenerator):
+        items = _in_thread(items, source)
+    async with aclosing(items):
+        async for record in items:
+            yield [record]
 
 
-class _Records:
+class _Records(Stage):
     """Elements of a source → records."""
 
-    def __init__(self, opened: Opened, input: Input | None, sse: bool) -> None:
+    def __init__(self, input: Input | None, sse: bool) -> None:
         self._input = input
+        self._sse = sse
         self._utf8: Any = getincrementaldecoder("utf-8")("replace")
-        # Reads the body of a response that is an error, and raises that.
-        self._failed = FailedResponse(*opened.failure) if opened.failure else None
-        sse = sse or is_event_stream(opened.content_type)
-        has_events = sse or is_lines(opened.content_type)
-        self._text = EventText(sse=sse) if has_events else None
+        self._text: EventText | None = None
+
+    def open(self, source: Opened) -> None:
+        sse = self._sse or is_event_stream(source.content_type)
+        if sse or is_lines(source.content_type):
+            self._text = EventText(sse=sse)
 
     def feed(self, element: Any) -> Iterable[Record]:
-        if self._failed is not None:
-            list(self._failed.feed(element))
-        elif not isinstance(element, _TEXT):
+        if not isinstance(element, _TEXT):
             input: Input = "snapshots" if self._input == "snapshots" else "events"
             yield Record(input, _json(element))
         elif self._text is not None:
@@ -91,9 +85,7 @@ class _Records:
         elif text := element if isinstance(element, str) else self._utf8.decode(bytes(element)):
             yield Record(self._input or "text", text)
 
-    def flush(self) -> Iterable[Record]:
-        if self._failed is not None:
-            list(self._failed.flush())
+    def flush(self, cut: CutShort | None = None) -> Iterable[Record]:
         for text in () if self._text is None else self._text.flush():
             yield self._event(text)
         if rest := self._utf8.decode(b"", True):
@@ -141,48 +133,43 @@ async def _called(source: Any) -> Any:
     return await source if isawaitable(source) else source
 
 
-async def _in_thread(opened: Opened) -> AsyncGenerator[Any]:
-    """Yield the elements of a source that blocks. It has a thread of its own: of a pool, many
+async def _in_thread(items: Iterator[Any], owner: Any) -> AsyncGenerator[Any]:
+    """Yield the items of an iterator that blocks. It has a thread of its own: of a pool, many
     sources that wait would leave none for others."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[tuple[Any, BaseException | None]] = asyncio.Queue()
     room = threading.Semaphore(_WAITING)
-    stopped = threading.Event()
+    is_stopped = threading.Event()
 
-    def put(element: Any, error: BaseException | None = None) -> None:
+    def put(item: Any, error: BaseException | None = None) -> None:
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(queue.put_nowait, (element, error))
+            loop.call_soon_threadsafe(queue.put_nowait, (item, error))
 
     def run() -> None:
         try:
-            for element in opened.elements:
+            for item in items:
                 room.acquire()
-                if stopped.is_set():
-                    return
-                put(element)
+                if is_stopped.is_set():
+                    break
+                put(item)
             put(None, StopAsyncIteration())
         except BaseException as error:
             put(None, error)
         finally:
-            if stopped.is_set():
-                _close_quietly(opened.elements)
+            _close_quietly(items)
 
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
     try:
-        while True:
-            element, error = await queue.get()
-            if isinstance(error, StopAsyncIteration):
-                return
-            if error is not None:
-                # SystemExit would end the event loop.
-                raise error if isinstance(error, Exception) else RuntimeError(repr(error))
+        while (got := await queue.get())[1] is None:
             room.release()
-            yield element
+            yield got[0]
+        if not isinstance(got[1], StopAsyncIteration):
+            # SystemExit would end the event loop.
+            raise got[1] if isinstance(got[1], Exception) else RuntimeError(repr(got[1]))
     finally:
-        stopped.set()
+        is_stopped.set()
         room.release()
         # A call that blocks ends when its connection is closed.
-        owner = opened.owner
         threading.Thread(target=_close_quietly, args=(owner,), daemon=True).start()
 
 
