@@ -165,8 +165,8 @@ class Recorder(ValueBuilder):
         self.waits = False
         provisional, draft = self._provisional, self._draft
         if provisional is ABSENT:
-            is_new = self._depth > 0
-            self._replaced()
+            old = self._replaced()
+            is_new = self._depth > 0 and (old is ABSENT or not is_same(old, value))
             ValueBuilder._put(self, value)
         else:
             self._provisional, self._draft = ABSENT, None

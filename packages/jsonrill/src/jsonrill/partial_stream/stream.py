@@ -297,7 +297,7 @@ class PartialStream:
             return
         try:
             entity.recorder.inspect(entity.check.look)
-            if not self._options["repair"]:
+            if not entity.recorder.in_string and not self._options["repair"]:
                 entity.check.begin_at(self._machine, entity.depth)
         except Refused as refused:
             self._refuse(entity, refused.refusal)
