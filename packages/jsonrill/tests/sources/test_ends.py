@@ -147,7 +147,8 @@ def test_a_call_that_was_cut(reason: str | None) -> None:
 
 
 def test_a_call_that_did_not_come_before_the_answer_was_cut() -> None:
-    for read in (*FUNCTIONS.values(), jsonrill.loads):
+    functions: list[Any] = [*FUNCTIONS.values(), jsonrill.loads]
+    for read in functions:
         with pytest.raises(Truncated) as caught:
             list(read(called('{"a": 1}', "length"), tool="other"))
         assert caught.value.reason == "length"
