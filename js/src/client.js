@@ -36,13 +36,13 @@ const MOST_IDS = 10_000;
 // A server may say `retry: 0`; one that answers nothing is not requested more often than this.
 const LEAST_DELAY = 100;
 // A `Retry-After` beyond an hour is hardly meant for a page.
-const LONGEST_ASKED = 3_600_000;
+const LONGEST_RETRY = 3_600_000;
 
 /** A connection was lost, or not made. */
 class Lost extends Error {
   /**
    * @param {string} reason
-   * @param {{delay?: number, hasEnded?: boolean, status?: number}} [detail] `delay`: what the server asked to wait;
+   * @param {{delay?: number, hasEnded?: boolean, status?: number}} [detail] `delay`: what the server requests;
    *   `hasEnded`: the server may have meant to end it
    */
   constructor(reason, { delay = 0, hasEnded = false, status } = {}) {
@@ -287,14 +287,14 @@ async function refusal(response, hasBegun) {
   }
   if (status < 500 && status !== 408 && status !== 429) return failed(response);
   await response.body?.cancel();
-  const asked = response.headers.get("retry-after") ?? "";
-  const wait = /^[0-9]{1,9}$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
-  const delay = Number.isFinite(wait) ? Math.min(Math.max(0, wait), LONGEST_ASKED) : 0;
+  const requested = response.headers.get("retry-after") ?? "";
+  const wait = /^[0-9]{1,9}$/.test(requested) ? Number(requested) * 1000 : Date.parse(requested) - Date.now();
+  const delay = Number.isFinite(wait) ? Math.min(Math.max(0, wait), LONGEST_RETRY) : 0;
   return new Lost(`the server answered ${status}`, { delay, status });
 }
 
 /**
- * A header holds bytes: those of the UTF-8 form, as browsers send them.
+ * The UTF-8 bytes of a text as a header holds them.
  * @param {string} text
  */
 function inBytes(text) {

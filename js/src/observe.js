@@ -22,7 +22,7 @@
  * @typedef {{subscribe: (view: (state: S) => void) => () => void, readonly state: S}} Store
  */
 /**
- * Reads until the signal is aborted; `note` sets fields of the state beside those of the items.
+ * Reads until the signal is aborted; `note` sets other fields of the state.
  * @typedef {(signal: AbortSignal, body: any, note: (fields: object) => void) => AsyncIterable<any>} Read
  */
 

@@ -133,8 +133,8 @@ export class Parts {
   }
 
   /**
-   * The parts at the end of the stream: calls that have not ended are truncated. `hasEnded`: the stream said that
-   * it is at its end, such as with `[DONE]`.
+   * The parts at the end of the stream: calls that have not ended are truncated. `hasEnded`: the stream marked
+   * its end, such as with `[DONE]`.
    * @param {boolean} [hasEnded]
    */
   flush(hasEnded = false) {

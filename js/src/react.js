@@ -60,7 +60,7 @@ import { Receiver } from "./receive.js";
  * @typedef {ValueState<T> & {readonly entities: readonly Entity<T>[]}} StreamState
  */
 /**
- * `parts` are those of the answer, in order; `text` is the text of its text parts.
+ * `parts` are the answer's parts, in order; `text` is the text of its text parts.
  * @typedef {HookState & {readonly complete: boolean, readonly parts: readonly Part[], readonly text: string}} PartsState
  */
 

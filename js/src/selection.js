@@ -104,7 +104,7 @@ export class StringSink {
   }
 }
 
-/** Complete values at a path. An array there stands for its elements, null for nothing. */
+/** Complete values at a path. An array there means its elements, null means nothing. */
 export class Selection extends ValueBuilder {
   #field;
   #limit;

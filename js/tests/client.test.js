@@ -3,18 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  InvalidJSON,
-  Parser,
-  Sender,
-  SourceFailed,
-  Truncated,
-  UnknownSource,
-  open,
-  openEvents,
-  parts,
-  toolCalls,
-} from "../src/index.js";
+import { InvalidJSON, Parser, Sender, SourceFailed, Truncated, open, openEvents, parts } from "../src/index.js";
 import { CLOSE, HEAD, QUICK, all, answers, cut, event, nasty, serve } from "./nasty.js";
 import { chance, HARDER } from "./support.js";
 
@@ -240,22 +229,6 @@ test("open reads a body of JSON text, a Response and a POST", async (context) =>
   }
 });
 
-for (const [format, first, remedy] of [
-  ["calls", { kind: "tools_call_update", messageId: "m", tool_call_updates: [] }, /toolCalls\(openEvents\(url\)\)/],
-  ["parts", { kind: "text", index: 0, delta: "x" }, /useParts\(url\)/],
-  ["raw", { id: "c", choices: [] }, /values\(content\(openEvents\(url\)\)\)/],
-  ["ai-sdk", { type: "text-delta", delta: "x" }, /useChat/],
-  ["ag-ui", { type: "RUN_STARTED" }, /AG-UI/],
-]) {
-  test(`open of the format ${format} says so, and what reads it`, async () => {
-    await assert.rejects(opened([first]), (error) => {
-      assert.ok(error instanceof UnknownSource);
-      assert.match(error.message, remedy);
-      return error.message.includes(`the format ${format};`);
-    });
-  });
-}
-
 test("an error that the server reports is thrown with its code and place", async () => {
   const failure = { code: "INVALID_JSON", message: "expected a value", path: "root.a[0]", offset: 7 };
   await assert.rejects(opened(['"[1"', { status: "ERROR", error: failure }]), (error) => {
@@ -282,13 +255,4 @@ test("a server that renders the stream anew: open forgets the value, other reade
   for await (last of open("http://test/", { fetch }));
   assert.deepEqual(last.value, [3]);
   await assert.rejects(all(parts(openEvents("http://test/", { fetch }))), { code: "RESTART" });
-});
-
-test("the events of a server are a source of parts and calls", async () => {
-  const update = { tool_call_id: "a", function_name: "f", function_args: "{}", status: "complete" };
-  const calls = event(1, JSON.stringify({ kind: "tools_call_update", messageId: "m", tool_call_updates: [update] }));
-  const fetch = async () => new Response(calls + CLOSE, { headers: HEAD });
-  const seen = [];
-  for await (const { name, status, args } of toolCalls(openEvents("http://test/", { fetch }))) seen.push([name, status, args]);
-  assert.deepEqual(seen, [["f", "complete", {}]]);
 });

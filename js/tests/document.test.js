@@ -3,17 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  Document,
-  InvalidJSON,
-  JsonrillError,
-  LimitExceeded,
-  Parser,
-  Rebuilder,
-  StreamClosed,
-  Truncated,
-  partial,
-} from "../src/index.js";
+import { Document, InvalidJSON, JsonrillError, LimitExceeded, Parser, Rebuilder, StreamClosed } from "../src/index.js";
+import { Truncated, partial } from "../src/index.js";
 import { HARDER, at, chance, cuttings, frozen, hard, within } from "./support.js";
 
 const TEXTS = [
@@ -176,16 +167,6 @@ test("limits are errors of their own, and name themselves", () => {
   assert.throws(() => new Document({ limits: { text: 0 } }), TypeError);
 });
 
-test("of a key that comes twice the last one counts", () => {
-  const text = '{"a": 1, "b": 2, "\\u0061": 3}';
-  assert.deepEqual(read([text]).document.value, { a: 3, b: 2 });
-});
-
-test("numbers are those of JSON.parse", () => {
-  const text = "[9007199254740993, 0.1, 12345678901234567890.5, 1e400, -0]";
-  assert.deepEqual(read([text]).document.value, JSON.parse(text));
-});
-
 test("value: new objects along the open path alone; what did not change is the same object", () => {
   const document = new Document();
   document.feed('{"a": {"x": [1]}, "b": [{"c": "t');
@@ -212,25 +193,17 @@ test("value: new objects along the open path alone; what did not change is the s
   assert.equal(document.value, third);
 });
 
-test("live: one object, changed in place, whether or not somebody looks at value", () => {
-  for (const looks of [false, true]) {
-    const document = new Document();
-    document.feed("[");
-    const { live } = document;
-    const versions = [document.version];
-    for (const piece of ['"a', "b", '", {"c": true', "}", ", 2]"]) {
-      document.feed(piece);
-      versions.push(document.version);
-      if (looks) void document.value;
-      assert.equal(document.live, live);
-    }
-    assert.deepEqual(live, ["ab", { c: true }, 2]);
-    assert.deepEqual(
-      versions,
-      [...versions].sort((one, other) => one - other),
-    );
-    assert.equal(versions.at(-3), versions.at(-2), "a closing bracket changes nothing");
-  }
+test("live: one object, changed in place; a closing bracket changes nothing", () => {
+  const document = new Document();
+  document.feed("[");
+  const { live } = document;
+  const versions = ['"a', "b", '", {"c": true', "}", ", 2]"].map((piece) => {
+    document.feed(piece);
+    assert.equal(document.live, live);
+    return document.version;
+  });
+  assert.deepEqual(live, ["ab", { c: true }, 2]);
+  assert.equal(versions[2], versions[3]);
 });
 
 test("random texts with random looks: values never change and share what is complete", () => {

@@ -5,19 +5,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import {
-  Parts,
-  SourceFailed,
-  ToolCalls,
-  Truncated,
-  UnknownSource,
-  content,
-  partLists,
-  parts,
-  select,
-  toolCalls,
-  values,
-} from "../src/index.js";
+import { Parts, SourceFailed, ToolCalls, Truncated, UnknownSource, content, partLists, parts } from "../src/index.js";
+import { select, toolCalls, values } from "../src/index.js";
 import { isEventStream } from "../src/eventstream.js";
 import { Reader, recognise } from "../src/providers/reader.js";
 import { HARDER, ROOT, cases, chance, frozen } from "./support.js";

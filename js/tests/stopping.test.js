@@ -148,21 +148,6 @@ test("a signal that is never aborted keeps nothing", async () => {
   assert.equal(listeners, 0);
 });
 
-test("several steps at once are answered in order, and each when the loop is left", async () => {
-  const { source } = SOURCES.Response("[1, 2, ");
-  const reading = select(source, "root");
-  const steps = [reading.next(), reading.next(), reading.next(), reading.next()];
-  assert.deepEqual(
-    [await steps[0], await steps[1]].map(({ value }) => value),
-    [1, 2],
-  );
-  await reading.return();
-  assert.deepEqual(
-    [await steps[2], await steps[3]].map(({ done }) => done),
-    [true, true],
-  );
-});
-
 for (const read of [open, openEvents]) {
   test(`${read.name}: a loop that is left while the server is silent closes the connection`, async () => {
     let asked;
@@ -186,18 +171,6 @@ test("open: the reason of a signal is thrown", async () => {
   await pause(5);
   controller.abort();
   await assert.rejects(next, { name: "AbortError" });
-});
-
-test("blobs and files are sources, with their type", async () => {
-  const all = async (reading) => {
-    const items = [];
-    for await (const one of reading) items.push(one);
-    return items;
-  };
-  assert.deepEqual((await all(values(new Blob(['{"a": ', "1}"])))).at(-1), { a: 1 });
-  const { File } = await import("node:buffer");
-  const file = new File([EVENTS, "data: [DONE]\n\n"], "answer.txt", { type: "text/event-stream" });
-  assert.equal((await all(content(file))).join(""), FIRST);
 });
 
 test("a source that answers without a result fails, and nobody waits", async () => {

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import tarfile
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -55,36 +54,6 @@ def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None
     assert declared <= names & types
     assert names - types == modules | {"package.json", "README.md", "LICENSE"}
     assert sum(member.size for member in members) <= 300_000
-
-
-def test_the_package_is_described_as_the_python_one_is() -> None:
-    package = json.loads(npm_package.description())
-    library = ROOT / "packages" / "jsonrill" / "pyproject.toml"
-    project = tomllib.loads(library.read_text("utf8"))["project"]
-    for name in ("name", "license"):
-        assert package[name] == project[name]
-    assert package["version"] == npm_package.version()
-    assert package["type"] == "module" and package["sideEffects"] is False
-    assert not {"dependencies", "devDependencies", "scripts"} & set(package)
-    # Only `jsonrill/react` needs it.
-    assert package["peerDependencies"].keys() == {"react"}
-    assert package["peerDependenciesMeta"] == {"react": {"optional": True}}
-
-
-def test_a_release_names_its_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {"repository", "homepage", "bugs"}
-    monkeypatch.delenv("REPOSITORY", raising=False)
-    assert not names & json.loads(npm_package.description()).keys()
-    monkeypatch.setenv("REPOSITORY", "https://example.org/jsonrill")
-    package = json.loads(npm_package.description())
-    assert names <= package.keys()
-    assert package["repository"]["url"] == "git+https://example.org/jsonrill.git"
-
-
-def test_the_readme_is_short_and_its_links_are_absolute() -> None:
-    readme = (ROOT / "js" / "README.md").read_text("utf8")
-    assert len(readme.splitlines()) <= 150
-    assert all(link.startswith("https://") for link in re.findall(r"\]\((.+?)\)", readme))
 
 
 @hard

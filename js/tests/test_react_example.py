@@ -149,10 +149,3 @@ def test_a_server_that_is_killed(browser: Browser, built: Path, tmp_path: Path) 
         expect(page.locator("output")).to_have_text("complete")
         expect(alert).to_have_count(0)
     page.close()
-
-
-@hard
-def test_an_address_without_a_trip(page: Page, url: str) -> None:
-    page.goto(f"{url}#none")
-    page.reload()
-    expect(page.locator("output")).to_have_text("there is no such trip")

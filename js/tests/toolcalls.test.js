@@ -108,27 +108,6 @@ test("a loop that runs a tool when its call is complete runs it once", async () 
   }
 });
 
-test("dangerous keys in arguments, results and events pollute nothing", () => {
-  const calls = new ToolCalls();
-  const text = '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}';
-  calls.feed(
-    update({
-      tool_call_id: "__proto__",
-      function_name: "constructor",
-      function_args: text,
-      status: "complete",
-    }),
-  );
-  calls.feed(
-    JSON.parse(`{"kind": "tool_result", "tool_call_id": "__proto__", "result": ${text}, "__proto__": {"is_error": true}}`),
-  );
-  const call = calls.get("__proto__");
-  assert.deepEqual(Object.keys(call.args), ["__proto__", "constructor"]);
-  assert.equal(call.resultIsError, false);
-  assert.equal(calls.get("toString"), null);
-  assert.equal({}.polluted, undefined);
-});
-
 test("of ended messages so many are kept, and memory stays flat", () => {
   const calls = new ToolCalls({ keep: 4 });
   for (let turn = 0; turn < 2000; turn += 1) {
@@ -174,35 +153,25 @@ test("nothing is thrown on any event", () => {
 
 // ---- the text without fragments ----
 
-const TEXTS = [
-  ['{"a": [1, {"b": "x\\"}]"}], "c": "\\\\"}', "complete"],
-  ["[]", "complete"],
-  ['"a\\"b"', "complete"],
-  [" \n{}", "complete"],
-  ["true", "complete"],
-  ["null ", "complete"],
-  ["12", "complete"],
-  ["-1.5e3 ", "complete"],
-  ["9007199254740993", "complete"],
-  ["{", "truncated"],
-  ['"abc', "truncated"],
-  ["tru", "truncated"],
-  ["[}", "error"],
-  ["]", "error"],
-  ["1.", "truncated"],
-  ["1.x", "error"],
-  ["--", "error"],
-  [".5 ", "error"],
-  ["1".repeat(500), "error"],
-  ["x", "error"],
-  ["nan", "error"],
-  ["{'a': 1}", "error"],
-  ["\ufeff{}", "error"],
-  ["[1,]", "error"],
-];
+const TEXTS = {
+  complete: [
+    '{"a": [1, {"b": "x\\"}]"}], "c": "\\\\"}',
+    "[]",
+    '"a\\"b"',
+    " \n{}",
+    "true",
+    "null ",
+    "12",
+    "-1.5e3 ",
+    "9007199254740993",
+  ],
+  truncated: ["{", '"abc', "tru", "1."],
+  error: ["[}", "]", "1.x", "--", ".5 ", "1".repeat(500), "x", "nan", "{'a': 1}", "\ufeff{}", "[1,]"],
+};
+const STATUSES = Object.entries(TEXTS).flatMap(([status, texts]) => texts.map((text) => [text, status]));
 
 test("arguments without fragments are parsed as they come, at any cutting", () => {
-  for (const [text, status] of TEXTS) {
+  for (const [text, status] of STATUSES) {
     const isComplete = status === "complete";
     for (const pieces of cuttings(text)) {
       const calls = new ToolCalls();

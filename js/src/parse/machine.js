@@ -41,7 +41,7 @@ import { decode, toBytes, wholeLength } from "./utf8.js";
  * @typedef {{limits?: Limits, prefix?: string}} ParserOptions
  */
 /**
- * What receives the events. Offsets are those of tokens. `frame` is the innermost open container; when
+ * What receives the events. An offset is where a token begins. `frame` is the innermost open container; when
  * one starts or ends, it is its own frame.
  * @typedef {object} Sink
  * @property {Frame | null} [frame]
@@ -357,7 +357,7 @@ export class Machine {
   // ---- numbers ----
 
   /**
-   * Read the characters of a number up to its end or that of the piece.
+   * Read the characters of a number up to its end or the end of the piece.
    * @param {string} text
    * @param {number} pos
    */
@@ -446,7 +446,7 @@ export class Machine {
     return this.#unexpected(text, at, at === pos + 1 ? "an escape" : "a hexadecimal digit", pos);
   }
 
-  /** Emit text of a string, or keep that of a key. @param {string} run */
+  /** Emit text of a string, or keep the text of a key. @param {string} run */
   #take(run) {
     const { string: limit } = this.#limits;
     const room = limit - this.#length;

@@ -17,7 +17,7 @@ export class Ending {
   #refusing = new Map();
   /** Those that wait for the results of calls. @type {Set<number>} */
   #calling = new Set();
-  /** What the provider said of the end. @type {Map<number, string>} */
+  /** The provider's explanation of the end. @type {Map<number, string>} */
   #details = new Map();
 
   /** @param {Statement[]} statements */

@@ -112,10 +112,10 @@ export function errorText(error) {
  * @returns {Finish}
  */
 export function finished(stated, fields = {}, native = null) {
-  const [said, behind] = [reasonOf(stated), reasonOf(native)];
-  const isWorse = behind != null && REASONS.indexOf(behind) > REASONS.indexOf(said ?? "complete");
-  const word = isWorse || said === null ? (native ?? stated) : stated;
-  const reason = isWorse ? behind : said === undefined ? "lost" : (said ?? behind ?? null);
+  const [outer, behind] = [reasonOf(stated), reasonOf(native)];
+  const isWorse = behind != null && REASONS.indexOf(behind) > REASONS.indexOf(outer ?? "complete");
+  const word = isWorse || outer === null ? (native ?? stated) : stated;
+  const reason = isWorse ? behind : outer === undefined ? "lost" : (outer ?? behind ?? null);
   const detail = reason === "error" ? String(word) : (fields.detail ?? null);
   const malformed = reason === "error" && /^malformed/i.test(String(word));
   return { kind: "finish", ...fields, reason, detail, malformed };

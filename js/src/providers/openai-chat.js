@@ -23,7 +23,7 @@ export function accepts({ choices }) {
 }
 
 /**
- * A translation of chunks. It remembers their ids, to see whether they are those of responses: an id that has not
+ * A translation of chunks. It remembers their ids, to see whether they name responses: an id that has not
  * come before begins a response, unless its chunk can only continue one. From then on such ids are ignored, until one
  * of them comes again.
  */
@@ -64,7 +64,7 @@ export function translation() {
     for (const one of statements) {
       if (!isChanging || one.kind !== "finish") continue;
       hasEnded = true;
-      // Earlier calls may have been taken for those of other responses.
+      // Earlier calls may have been assigned to other responses.
       if (!wasChanging) one.message = one.choice = null;
     }
     return statements;
@@ -101,11 +101,11 @@ function translate(event, message) {
     const choice = asIndex(one, "index") ?? 0;
     // A server that does not stream answers with the message at once.
     const delta = asObject(one, "delta" in one ? "delta" : "message");
-    const said = [...textOf("text", asText(one, "text"), choice), ...deltaStatements(delta, message, choice)];
+    const shown = [...textOf("text", asText(one, "text"), choice), ...deltaStatements(delta, message, choice)];
     const reason = asText(one, "finish_reason", "finishReason");
-    if (reason === null || error) return said; // with an error comes a `finish_reason` that says less
+    if (reason === null || error) return shown; // with an error comes a `finish_reason` that says less
     const native = first(one, "native_finish_reason", "nativeFinishReason");
-    return [...said, finished(reason, { message, choice }, native)];
+    return [...shown, finished(reason, { message, choice }, native)];
   });
   return [...statements, ...usage(event, "usage"), ...(error ? [failed(error, false)] : [])];
 }

@@ -75,7 +75,7 @@ export class Reader {
     return this.provider !== null && !this.endsWithSource;
   }
 
-  /** True if the provider is known, and the end of the source is that of the answer. */
+  /** True if the provider is known, and the end of the source ends the answer. */
   get endsWithSource() {
     return this.provider !== null && PROVIDERS[this.provider].ends === false;
   }

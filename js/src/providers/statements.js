@@ -23,7 +23,7 @@
  * What one event says about one call. `text` is new argument text; in its place may come the complete
  * arguments (`value`) or values at paths (`parts`). `preset`: arguments stated at the start, which
  * count if nothing else comes. `alias`: another id under which later events name the call.
- * `opens: false`: this cannot open a call. `free`: the text is no JSON. `hosted`: the provider runs
+ * `opens: false`: this cannot open a call. `free`: the text is not JSON. `hosted`: the provider runs
  * the tool. `unread`: it brings something that is not known, so that a call to which nothing else comes
  * is not one without arguments. The fields from `received` on are of jsonrill's own wire events.
  * @typedef {{kind: "call", id?: string | null, index?: number | null, name?: string | null,

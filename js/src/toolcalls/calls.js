@@ -82,7 +82,7 @@ export class Calls {
 
   /**
    * The updates at the end of a stream: calls that have not ended are truncated.
-   * @param {string[]} messages those of this stream, if several are read at once
+   * @param {string[]} messages the messages of this stream, if several are read at once
    */
   end(messages) {
     this.#evict();

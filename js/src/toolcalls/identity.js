@@ -2,11 +2,11 @@
  * Which call a statement is about. The rules, in this order:
  *
  * 1. A known id wins. But if it comes with a name and another index, or with another name after the
- *    arguments have ended, it is that of another call: some gateways give one id to all calls.
+ *    arguments have ended, it is another call's id: some gateways give one id to all calls.
  * 2. A new id opens a new call, even if its index is taken. But without a name it is another id of
  *    the call at that index; and with the same name it is the id of that call if it has none yet and
  *    its arguments have not ended, or if it comes with their end. A known alias at the same index is
- *    that of the same call, whatever the id.
+ *    the same call's, whatever the id.
  * 3. Without an id, the index decides: the call last opened there. An index not seen opens a call. So
  *    does a name, if the arguments of that call have begun and it has another name; or, in a response
  *    without ids, if they have ended.
@@ -275,7 +275,7 @@ export class Identity {
     this.linked = false;
     if (id !== null) {
       scope.hasIds = true;
-      // Once it has ended, a receiver takes a new id for that of another call.
+      // Once it has ended, a new id is another call's.
       if (!(call.ownId || call.settled)) {
         call.id = id;
         call.ownId = true;
@@ -354,7 +354,7 @@ function takesId(call, scope, { name = null, alias = null, end = null }) {
 }
 
 /**
- * True if a name that comes at the index of this call is that of another call.
+ * True if a name that comes at the index of this call is another call's name.
  * @param {Call} call
  * @param {{hasIds: boolean}} scope
  * @param {string} name

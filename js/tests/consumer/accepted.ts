@@ -2,43 +2,11 @@
 
 import { createReadStream } from "node:fs";
 import { type } from "arktype";
-import {
-  Document,
-  type DeepPartial,
-  type Fragment,
-  InvalidJSON,
-  InvalidSchema,
-  type Kind,
-  type Message,
-  type Operation,
-  type Part,
-  type Path,
-  Rebuilder,
-  type SSEEvent,
-  type Snapshot,
-  type State,
-  type Statement,
-  type ToolCall,
-  type ToolCallEvent,
-  type ToolCallUpdate,
-  ToolCalls,
-  type Update,
-  type WireFragment,
-  content,
-  fields,
-  fragments,
-  observe,
-  open,
-  openEvents,
-  partial,
-  parts,
-  receive,
-  select,
-  states,
-  text,
-  toolCalls,
-  values,
-} from "jsonrill";
+import { Document, type DeepPartial, type Fragment, InvalidJSON, InvalidSchema, type Kind, type Message } from "jsonrill";
+import { type Operation, type Part, type Path, Rebuilder, type SSEEvent, type Snapshot, type State } from "jsonrill";
+import { type Statement, type ToolCall, type ToolCallEvent, type ToolCallUpdate, ToolCalls, type Update } from "jsonrill";
+import { type WireFragment, content, fields, fragments, observe, open, openEvents, partial, parts } from "jsonrill";
+import { receive, select, states, text, toolCalls, values } from "jsonrill";
 import * as v from "valibot";
 import { z } from "zod";
 

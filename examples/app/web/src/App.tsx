@@ -34,10 +34,10 @@ export function App() {
     const wish = new FormData(form.current!).get("wish");
     const headers = { "content-type": "application/json" };
     const init = { method: "POST", headers, body: JSON.stringify({ wish }) };
-    const asked = await fetch("/api/trips", init).catch(() => null);
-    setProblem(asked?.ok ? "" : asked ? `The server answered ${asked.status}.` : "The server cannot be reached.");
-    if (!asked?.ok) return;
-    const { id: next } = await asked.json();
+    const response = await fetch("/api/trips", init).catch(() => null);
+    setProblem(response?.ok ? "" : response ? `The server answered ${response.status}.` : "The server cannot be reached.");
+    if (!response?.ok) return;
+    const { id: next } = await response.json();
     history.replaceState(null, "", `#${next}`);
     setId(next);
   }
