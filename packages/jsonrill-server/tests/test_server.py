@@ -451,22 +451,15 @@ async def test_an_owner_cannot_evict_the_streams_of_others(http: Http) -> None:
     assert code_of(answer) == (429, "TOO_MANY") and answer.headers["retry-after"]
 
 
-def test_tokens_of_a_file_are_read_again(tmp_path: Path) -> None:
+def test_tokens_may_be_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "tokens"
     file.write_text(f"# mine\nanne:{ANNE}\n")
-
-    async def work() -> None:
-        async with client(tokens_file=str(file), heartbeat=0.1) as http:
-            url = (await http.post("/v1/streams", headers=AS_ANNE)).json()["urls"]["events"]
-            reading = asyncio.create_task(http.get(url, headers=AS_ANNE))
-            await asyncio.sleep(0.2)
-            file.write_text(f"bob:{BOB}\n")
-            answer = await reading  # it ends without an end: the token is not valid any more
-            assert answer.status_code == 200 and b"CLOSE" not in answer.content
-            assert (await http.get(url, headers=AS_ANNE)).status_code == 401
-            assert (await http.get("/metrics", headers=AS_BOB)).status_code == 200
-
-    asyncio.run(asyncio.wait_for(work(), 10 * SLACK))
+    assert Settings(tokens_file=str(file)).owners() == {ANNE: "anne"}
+    file.write_text("# none\n")
+    with pytest.raises(ValueError, match="empty"):
+        create_app(Settings(tokens_file=str(file)))
+    with pytest.raises(ValueError, match="cannot be read"):
+        create_app(Settings(tokens_file=str(tmp_path / "nope")))
 
 
 @served(origins="https://app.example")

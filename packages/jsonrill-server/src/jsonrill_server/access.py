@@ -9,7 +9,6 @@ import logging
 import re
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -78,65 +77,25 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 
 class Tokens:
-    """The valid tokens; their file is read again when it changes."""
+    """The valid tokens; a server that has none lets everybody in."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
         self._owners = settings.owners()
-        self._is_guarded = bool(settings.tokens or settings.tokens_file)
-        if settings.tokens_file and not self._owners:
-            raise ValueError("the file of tokens is empty")
-        self._seen = self._state()
-        self._due = 0.0
 
     def owner(self, request: Request) -> str:
         """Return the owner of the request's token; 401 without a valid one."""
-        owner = self.find(token_of(request))
-        if owner is None:
-            headers = {"www-authenticate": 'Bearer realm="jsonrill"'}
-            raise Problem(401, "TOKEN", "a bearer token is needed", headers)
-        return owner
-
-    def find(self, token: str) -> str | None:
-        """Return the owner of a token; of any token if the server has none."""
-        if not self._is_guarded:
-            return ""
-        self._refresh()
-        found = None
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        if not kind:  # clients of Anthropic have a header of their own
+            token = request.headers.get("x-api-key", "")
+        found = None if self._owners else ""
         for known, owner in self._owners.items():
             # Every token is compared, each in constant time.
-            if hmac.compare_digest(known.encode(), token.encode()):
+            if hmac.compare_digest(known.encode(), token.strip().encode()):
                 found = owner
+        if found is None or kind.lower() not in ("", "bearer"):
+            headers = {"www-authenticate": 'Bearer realm="jsonrill"'}
+            raise Problem(401, "TOKEN", "a bearer token is needed", headers)
         return found
-
-    def _refresh(self) -> None:
-        now = time.monotonic()
-        if now < self._due:
-            return
-        self._due = now + 1.0
-        state = self._state()
-        if state == self._seen:
-            return
-        self._seen = state
-        try:
-            self._owners = self._settings.owners()
-            log.info("tokens were read again: %d", len(self._owners))
-        except ValueError as error:
-            log.error("tokens stay as they were: %s", error)
-
-    def _state(self) -> tuple[int, int, int] | None:
-        try:
-            status = Path(self._settings.tokens_file).stat()
-        except OSError:
-            return None
-        return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def token_of(request: Request) -> str:
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    if not kind:  # clients of Anthropic have a header of their own
-        return request.headers.get("x-api-key", "").strip()
-    return token.strip() if kind.lower() == "bearer" else ""
 
 
 class Metrics:

@@ -225,17 +225,27 @@ class Calls(Rendering):
     def feed(self, record: Record) -> Steps:
         if record.input == "events":
             self._has_events = True
-            yield [dumps(event) for event in self._events.feed(record.body)]
+            yield [dumps(event) for event in self._read(record.body)]
 
     def end(self, end: End) -> Steps:
-        yield [dumps(event) for event in self._events.flush()]
-        problem = end.error or self._problem()
-        if problem is not None:
-            yield self.fail(problem)
+        yield [dumps(event) for event in self._flush()]
+        failure, provider = self._state()
+        if end.error is not None:
+            yield self.fail(end.error)
+        elif failure is not None:
+            yield self.fail({"code": "PROVIDER_ERROR", "message": failure})
+        elif self._has_events and provider is None:
+            yield self.fail(UNKNOWN)
 
-    def _problem(self) -> Problem | None:
-        failure, reader = self._events.failure, self._events.calls.reader
-        return _problem_of(failure, self._has_events and reader.provider is None)
+    def _read(self, event: str) -> list[Any]:
+        return self._events.feed(event)
+
+    def _flush(self) -> list[Any]:
+        return self._events.flush()
+
+    def _state(self) -> tuple[str | None, str | None]:
+        """Return the provider's error, and its name if it was recognised."""
+        return self._events.failure, self._events.calls.reader.provider
 
 
 class PartEvents(Calls):
@@ -245,26 +255,14 @@ class PartEvents(Calls):
         self._parts = Parts(**options.of("calls"))
         self._has_events = False
 
-    def feed(self, record: Record) -> Steps:
-        if record.input == "events":
-            self._has_events = True
-            yield [dumps(part.to_dict()) for part in self._parts.feed(record.body)]
+    def _read(self, event: str) -> list[Any]:
+        return [part.to_dict() for part in self._parts.feed(event)]
 
-    def end(self, end: End) -> Steps:
-        yield [dumps(part.to_dict()) for part in self._parts.flush()]
-        problem = end.error or self._problem()
-        if problem is not None:
-            yield self.fail(problem)
+    def _flush(self) -> list[Any]:
+        return [part.to_dict() for part in self._parts.flush()]
 
-    def _problem(self) -> Problem | None:
-        is_unknown = self._has_events and self._parts.reader.provider is None
-        return _problem_of(self._parts.error, is_unknown)
-
-
-def _problem_of(failure: str | None, is_unknown: bool) -> Problem | None:
-    if failure is not None:
-        return {"code": "PROVIDER_ERROR", "message": failure}
-    return UNKNOWN if is_unknown else None
+    def _state(self) -> tuple[str | None, str | None]:
+        return self._parts.error, self._parts.reader.provider
 
 
 class ClientEvents(Text):

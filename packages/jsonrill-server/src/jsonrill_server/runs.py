@@ -289,8 +289,10 @@ class Runs:
             if now is None:
                 continue
             if now.state == State.OPEN:
-                if now.left > 0 or name in self._running or not await self._end_lost(name, now):
+                is_lost = now.left < 0 and Meta.parse(now.meta).source is None
+                if not is_lost or name in self._running:
                     return None
+                await self.end(name, PRODUCER_LOST, force=False)
             elif now.state == State.ENDING:
                 # Its on_end is being called. One that takes longer than a lease is not waited for.
                 if waited > self.lease and (held := await self.store.claim(name, 0.0, force=True)):
@@ -299,14 +301,6 @@ class Runs:
                     await self.store.append(name, write)
                 await asyncio.sleep(0.05)
                 waited += 0.05
-
-    async def _end_lost(self, name: str, head: Head) -> bool:
-        """End a lost run that cannot go on, so that its key can be used; False if it can."""
-        if Meta.parse(head.meta).source is not None:
-            self._attend_soon(name, head)
-            return False
-        await self.end(name, PRODUCER_LOST, force=False)
-        return True
 
     def _named(self, meta: Meta, before: list[Record]) -> Callable[[], Any]:
         run = Run(meta.key, "active", None, before, Options.stored(meta.options))
@@ -531,8 +525,8 @@ class Runs:
 
         The lease is kept meanwhile. If it raises, it is called again when that is over.
         """
-        if on_end is None:
-            return  # a process that has one calls it
+        if on_end is None or await self.end_of(writer.key) is None:
+            return  # there is nothing to call, or a process that has one calls it
         renewing = asyncio.create_task(self._renew(writer))
         try:
             run = await self._result(writer.key)
@@ -582,44 +576,30 @@ class Runs:
         return task
 
     async def _attend(self, name: str, head: Head, meta: Meta) -> None:
-        is_patient = -head.left < self.takeover or head.left < RELEASED / 2
+        """Go on with a log whose writer is gone, leave it to a process that can, or end it."""
+        is_ending = head.state == State.ENDING
+        can_go_on = self.on_end is not None if is_ending else meta.source in self.sources
+        may_wait = is_ending or meta.source is not None
+        since = self._overdue[name][1]
+        if may_wait and not can_go_on:
+            if asyncio.get_running_loop().time() - since < self.takeover:
+                return
         try:
-            if head.state == State.ENDING:
-                await self._settle_lost(name, is_patient)
-            elif meta.source in self.sources:
-                await self._take_over(name)
-            elif meta.source is None or not is_patient or await self._is_abandoned(name):
-                await self.end(name, PRODUCER_LOST, force=False)
-        except (Fenced, Lost):
-            pass
+            claimed = await self.store.claim(name, meta.lease)
+            if claimed is None or claimed.state != head.state:
+                return  # another process was faster
+            writer = Writer(self.store, name, claimed, meta.lease)
+            if is_ending:
+                self.spawn(self._settle(writer, self.on_end or _ignore))
+            elif can_go_on:
+                _, before, _ = await self.records(name)
+                log.info("going on with a run whose process is gone")
+                self._produce_named(name, claimed, meta, before)
+            else:
+                await finish(writer, PRODUCER_LOST, has_on_end=meta.has_on_end)
+                self.spawn(self._settle(writer, self.on_end))
         except StoreError as error:
             log.warning("a lost run is left for now: %s", error)
-
-    async def _is_abandoned(self, name: str) -> bool:
-        """Return True if nobody has gone on with a released run for `takeover` seconds."""
-        _, since = self._overdue[name]
-        return asyncio.get_running_loop().time() - since > self.takeover
-
-    async def _settle_lost(self, name: str, is_patient: bool) -> None:
-        if self.on_end is None and is_patient:
-            return
-        head = await self.store.claim(name, self.lease)
-        if head is None or head.state != State.ENDING:
-            return
-        writer = Writer(self.store, name, head, self.lease)
-        if self.on_end is None:
-            await writer.append([], state=State.ENDED, lease=0.0)
-        else:
-            self.spawn(self._settle(writer, self.on_end))
-
-    async def _take_over(self, name: str) -> None:
-        head = await self.store.claim(name, self.lease)
-        if head is None or head.closed:
-            return
-        meta = Meta.parse(head.meta)
-        _, before, _ = await self.records(name)
-        log.info("going on with a run whose process is gone")
-        self._produce_named(name, head, meta, before)
 
     async def _sweep(self) -> None:
         """Look for logs whose lease is over, and let the store delete old ones."""
@@ -641,6 +621,10 @@ class Runs:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _ignore(run: Run) -> None:
+    """Take the place of an `on_end` that no process has."""
 
 
 def log_name(key: str) -> str:

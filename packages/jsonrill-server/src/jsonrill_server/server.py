@@ -27,7 +27,7 @@ from jsonrill.eventstream import media_type
 from jsonrill.jsontext import dumps
 
 from . import demo, pages
-from .access import CLIENT_GONE, Guard, Json, Metrics, Problem, Tokens, read_body, token_of
+from .access import CLIENT_GONE, Guard, Json, Metrics, Problem, Tokens, read_body
 from .formats import Value
 from .intake import intake_for, too_large
 from .log import (
@@ -345,9 +345,6 @@ async def read_events(
         is_head=request.method == "HEAD",
         missing=problem(404, "UNKNOWN", NO_STREAM),
     )
-    if answer.events is not None:
-        token = token_of(request)
-        answer.events.is_revoked = lambda: server.tokens.find(token) != owner
     return response_of(answer)
 
 

@@ -39,7 +39,7 @@ class Settings(BaseSettings):
     tokens: Names = _setting(
         (), "bearer tokens, each owner:token, of at least 16 characters", repr=False
     )
-    tokens_file: str = _setting("", "file with tokens, one per line; read again when it changes")
+    tokens_file: str = _setting("", "file with tokens, one per line")
     allowed_hosts: Names = _setting(LOCAL, "names that a Host header may have; * for any")
     origins: Names = _setting((), "origins of other sites whose pages may call (CORS)")
     insecure: bool = _setting(False, "listen on a public address without a token")
@@ -98,7 +98,12 @@ class Settings(BaseSettings):
 
     def owners(self) -> dict[str, str]:
         """Return token → owner, from the settings or the file of tokens."""
-        return parse_tokens(_lines(self.tokens_file) if self.tokens_file else self.tokens)
+        if not self.tokens_file:
+            return parse_tokens(self.tokens)
+        owners = parse_tokens(_lines(self.tokens_file))
+        if not owners:
+            raise ValueError("the file of tokens is empty")
+        return owners
 
 
 def parse_tokens(texts: Iterable[str]) -> dict[str, str]:

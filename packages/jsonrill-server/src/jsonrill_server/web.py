@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 STOPPED: Final = End("error", "STOPPED", "the server was stopped before the end: read it again")
 TOO_SLOW: Final = End("error", "LIMIT_EXCEEDED", "the client takes nothing: read it again")
-REVOKED: Final = End("error", "REVOKED", "the token is no longer valid")
 # The name of the ASGI extension with which our own server cuts a connection.
 ABORT: Final = "jsonrill.abort"
 
@@ -64,7 +63,6 @@ class Events:
         self._work = work
         # Clients that resume need no word about an end that is not the stream's.
         self._resumes = resumes
-        self.is_revoked: Callable[[], bool] = lambda: False
         runs.readers += 1
         self._is_counted = True
 
@@ -79,12 +77,6 @@ class Events:
                 retry = b""
         except StoreUnavailable:
             yield self.interruption(UNAVAILABLE)
-
-    def why_stop(self) -> End | None:
-        """Return why this response has to end before its stream."""
-        if self.is_revoked():
-            return REVOKED
-        return STOPPED if self.runs.is_stopping else None
 
     def interruption(self, why: End) -> bytes:
         """Return what is sent when the response ends before its stream."""
@@ -197,7 +189,7 @@ class EventResponse(Response):
         limits, clock = self._events.limits, asyncio.get_running_loop().time
         tick = min(1.0, limits.heartbeat / 2, limits.send_timeout / 2)
         tasks = {sender, gone}
-        while (why := self._events.why_stop()) is None:
+        while not self._events.runs.is_stopping:
             done, _ = await asyncio.wait(tasks, timeout=tick, return_when=asyncio.FIRST_COMPLETED)
             if done:
                 if sender in done:
@@ -212,7 +204,7 @@ class EventResponse(Response):
                         await self._send(send, HEARTBEAT)
                 except TimeoutError:
                     return TOO_SLOW
-        return why
+        return STOPPED
 
 
 async def _gone(receive: Receive) -> None:
