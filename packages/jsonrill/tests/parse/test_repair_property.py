@@ -253,6 +253,8 @@ def damaged_or_discarded(random: Random) -> tuple[Any, str, bool]:
         text = text[: random.randrange(len(text) + 1)]
     if chosen and is_json(text):
         raise Discarded
+    if is_cut and escapes in chosen and begins_json(text):
+        raise Discarded  # `"C:\\new` without one backslash is the beginning of another string
     return value, text, is_cut
 
 
@@ -260,6 +262,14 @@ def is_json(text: str) -> bool:
     try:
         json.loads(text)
     except ValueError:
+        return False
+    return True
+
+
+def begins_json(text: str) -> bool:
+    try:
+        Document().feed(text)
+    except InvalidJSON:
         return False
     return True
 
