@@ -177,8 +177,7 @@ function grown(source, show, { schema, live = false, every = live ? 0 : FRAME, s
  * @returns {AsyncGenerator<DeepPartial<T>, void, undefined>}
  */
 export function values(source, options = {}) {
-  const { live } = options;
-  return grown(source, (growing) => (live ? growing.live : growing.value), options);
+  return grown(source, (growing) => (options.live ? growing.live : growing.value), options);
 }
 
 /**

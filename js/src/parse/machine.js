@@ -146,6 +146,7 @@ export class Machine {
   #token = 0;
   #text = "";
   #length = 0;
+  #endsInDigit = false;
   #held = "";
   /** A UTF-8 sequence that was cut off. @type {Uint8Array} */
   #tail = new Uint8Array(0);
@@ -365,11 +366,14 @@ export class Machine {
     NUMBER_RUN.lastIndex = pos;
     NUMBER_RUN.test(text);
     const before = this.#text.length;
-    const number = this.#text + text.slice(pos, NUMBER_RUN.lastIndex);
-    this.#text = /** @type {RegExpExecArray} */ (NUMBER_START.exec(number))[0];
+    const run = text.slice(pos, NUMBER_RUN.lastIndex);
+    this.#text += run;
+    // After three characters, digits only follow digits: no need to check all of it again.
+    if (before < 3 || !this.#endsInDigit || /[^0-9]/.test(run)) this.#text = NUMBER_START.exec(this.#text)?.[0] ?? "";
+    this.#endsInDigit = /[0-9]$/.test(run);
     const stop = pos + this.#text.length - before;
-    const { number: limit } = this.#limits;
-    if (this.#text.length > limit) throw this.#over("number", this.#offset + pos + limit - before);
+    const room = this.#limits.number - before;
+    if (stop - pos > room) throw this.#over("number", this.#offset + pos + room);
     if (stop === text.length) return stop;
     if (!",]} \t\n\r".includes(text[stop]) || !NUMBER.test(this.#text)) return this.#unexpected(text, stop);
     this.#endNumber(stop);
