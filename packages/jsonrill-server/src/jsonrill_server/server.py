@@ -59,6 +59,11 @@ HOLD: Final = 5.0
 LARGE: Final = 1 << 20
 NO_STREAM: Final = "there is no such stream"
 _NUMBER: Final = re.compile("0|[1-9][0-9]{0,8}")
+# The settings that `Runs` has, too.
+SHARED: Final = (
+    *("heartbeat", "send_timeout", "retry", "readers", "keep", "grace"),
+    *("stream_bytes", "stream_records"),
+)
 
 
 class Ending(BaseModel):
@@ -78,46 +83,53 @@ class Server:
         self.settings = settings
         self.tokens = Tokens(settings)
         self.metrics = Metrics()
-        self.runs = Runs(
-            store or settings.store,
-            heartbeat=settings.heartbeat,
-            send_timeout=settings.send_timeout,
-            retry=settings.retry,
-            readers=settings.readers,
-            stream_bytes=settings.stream_bytes,
-            stream_records=settings.stream_records,
-            keep=settings.keep,
-            grace=settings.grace,
-        )
+        shared = {name: getattr(settings, name) for name in SHARED}
+        self.runs = Runs(store or settings.store, **shared)
         self.metrics.readers.set_function(lambda: self.runs.readers)
 
-    async def create(self, owner: str, id: str, options: Options) -> tuple[Head, bool]:
-        """Create a stream; return it and whether it is new."""
-        keep = min(options.given.get("keep") or self.settings.keep, self.settings.keep)
-        lease = options.given.get("lease") or self.settings.lease
-        meta = Meta(id, options.given, lease=lease)
-        new = NewLog(meta.to_json(), owner, keep, self.settings.owner_streams)
-        await self.runs.open()
-        head = await self.runs.store.create(log_name(owner, id), new, lease)
-        if head is not None:
-            return head, True
-        found, meta = await self.stream(owner, id)
-        if meta.options != options.given:
-            raise Problem(409, "EXISTS", "there is a stream with this id and other options")
-        return found, False
 
-    async def stream(self, owner: str, id: str) -> tuple[Head, Meta]:
-        """Return a stream of this owner; 404 if there is none."""
-        found = await self.runs.find(log_name(owner, id), Position())
+class Stream:
+    """The stream that a request names, of the owner of its token."""
+
+    def __init__(self, request: Request, id: str) -> None:
+        server: Server = request.app.state.server
+        self.owner = server.tokens.owner(request)
+        if not ID.fullmatch(id):
+            raise Problem(404, "UNKNOWN", NO_STREAM)
+        self.id = id
+        self.name = f"s/{self.owner}/{id}"
+        self.server = server
+        self.runs = server.runs
+        base = f"{request.scope.get('root_path', '')}/v1/streams/{id}"
+        paths = ("events", "close", "cancel", "value")
+        self.urls = {"stream": base, **{path: f"{base}/{path}" for path in paths}}
+
+    async def create(self, given: Any) -> Response:
+        """Create the stream; 200 if it is there already, 409 if that has other options."""
+        options, settings = Options(given), self.server.settings
+        keep = min(options.given.get("keep") or settings.keep, settings.keep)
+        lease = options.given.get("lease") or settings.lease
+        meta = Meta(self.id, options.given, lease=lease)
+        new = NewLog(meta.to_json(), self.owner, keep, settings.owner_streams)
+        await self.runs.open()
+        is_new = await self.runs.store.create(self.name, new, lease) is not None
+        if not is_new and (await self.find())[1].options != options.given:
+            raise Problem(409, "EXISTS", "there is a stream with this id and other options")
+        body = {"id": self.id, "urls": self.urls}
+        return Json(body, 201 if is_new else 200, {"location": self.urls["stream"]})
+
+    async def find(self) -> tuple[Head, Meta]:
+        """Return the stream; 404 if there is none."""
+        found = await self.runs.find(self.name, Position())
         if found is None:
             raise Problem(404, "UNKNOWN", NO_STREAM)
         return found
 
-    async def status(self, owner: str, id: str) -> dict[str, Any]:
-        head, meta = await self.stream(owner, id)
-        end = await self.runs.end_of(log_name(owner, id)) if head.closed else None
+    async def status(self) -> Response:
+        head, meta = await self.find()
+        end = await self.runs.end_of(self.name) if head.closed else None
         body = {
-            "id": id,
+            "id": self.id,
             "status": "active" if end is None else end.status,
             "input": Options.stored(meta.options).input,
             "last": head.last,
@@ -125,42 +137,35 @@ class Server:
             "bytes": head.size,
             "options": meta.options,
         }
-        return body if end is None or end.error is None else {**body, "error": end.error}
+        return Json(body if end is None or end.error is None else {**body, "error": end.error})
 
-    async def writer(self, owner: str, id: str) -> tuple[Writer, Options]:
-        """Become the writer of a stream; 409 if it has ended."""
-        name = log_name(owner, id)
-        _, meta = await self.stream(owner, id)
-        head = await self.runs.store.claim(name, meta.lease, force=True)
+    async def writer(self) -> tuple[Writer, Options]:
+        """Become the writer of the stream; 409 if it has ended."""
+        _, meta = await self.find()
+        head = await self.runs.store.claim(self.name, meta.lease, force=True)
         if head is None:
             raise Problem(409, "CLOSED", "the stream has ended")
-        writer = Writer(self.runs.store, name, head, meta.lease, hold=HOLD)
+        writer = Writer(self.runs.store, self.name, head, meta.lease, hold=HOLD)
         return writer, Options.stored(meta.options)
 
-    async def append(self, owner: str, id: str, writer: Writer, records: list[Record]) -> Writer:
+    async def append(self, writer: Writer, records: list[Record]) -> Writer:
         """Append records; the writer may be another one, if other requests append, too."""
         data = [to_bytes(record) for record in records]
-        size = writer.size + sum(map(len, data))
-        bounds = self.settings
-        if size > bounds.stream_bytes or writer.last + len(data) > bounds.stream_records:
+        size, count = writer.size + sum(map(len, data)), writer.last + len(data)
+        bounds = self.server.settings
+        if size > bounds.stream_bytes or count > bounds.stream_records:
             limits = f"{bounds.stream_bytes} bytes and {bounds.stream_records} records"
             message = f"a stream has at most {limits}"
-            await self.runs.end(writer.key, End("error", "LIMIT_EXCEEDED", message))
+            await self.runs.end(self.name, End("error", "LIMIT_EXCEEDED", message))
             raise too_large(message)
         for _ in range(100):
             try:
                 await writer.append(data)
-                self.metrics.records.inc(len(data))
+                self.server.metrics.records.inc(len(data))
                 return writer
             except Fenced:
-                writer, _ = await self.writer(owner, id)
+                writer, _ = await self.writer()
         raise Problem(409, "TAKEN", "too many requests append to this stream")
-
-
-def log_name(owner: str, id: str) -> str:
-    if not ID.fullmatch(id):
-        raise Problem(404, "UNKNOWN", NO_STREAM)
-    return f"s/{owner}/{id}"
 
 
 router = APIRouter()
@@ -171,12 +176,8 @@ def server_of(request: Request) -> Server:
     return server
 
 
-def owner_of(request: Request) -> str:
-    return server_of(request).tokens.owner(request)
-
-
 ServerOf = Annotated[Server, Depends(server_of)]
-Owner = Annotated[str, Depends(owner_of)]
+StreamOf = Annotated[Stream, Depends(Stream)]
 
 
 def _body(schema: dict[str, Any], *kinds: str) -> dict[str, Any]:
@@ -191,50 +192,36 @@ _RECORDS: Final = _body(
 
 
 @router.post("/v1/streams", status_code=201, openapi_extra=_OPTIONS)
-async def create_stream(request: Request, server: ServerOf, owner: Owner) -> Response:
+async def create_stream(request: Request) -> Response:
     """Create a stream."""
-    options = Options(await json_body(request))
-    return await _created(request, server, owner, secrets.token_urlsafe(18), options)
+    return await Stream(request, secrets.token_urlsafe(18)).create(await json_body(request))
 
 
 @router.put("/v1/streams/{id}", status_code=201, openapi_extra=_OPTIONS)
-async def put_stream(request: Request, server: ServerOf, owner: Owner, id: str) -> Response:
+async def put_stream(request: Request, stream: StreamOf) -> Response:
     """Create a stream with an id of your own; the same request again changes nothing."""
-    return await _created(request, server, owner, id, Options(await json_body(request)))
-
-
-async def _created(
-    request: Request, server: Server, owner: str, id: str, options: Options
-) -> Response:
-    _, is_new = await server.create(owner, id, options)
-    urls = urls_of(request, id)
-    return Json({"id": id, "urls": urls}, 201 if is_new else 200, {"location": urls["stream"]})
-
-
-def urls_of(request: Request, id: str) -> dict[str, str]:
-    base = f"{request.scope.get('root_path', '')}/v1/streams/{id}"
-    return {"stream": base, **{it: f"{base}/{it}" for it in ("events", "close", "cancel", "value")}}
+    return await stream.create(await json_body(request))
 
 
 @router.get("/v1/streams/{id}")
-async def get_stream(server: ServerOf, owner: Owner, id: str) -> Response:
+async def get_stream(stream: StreamOf) -> Response:
     """Get the status of a stream."""
-    return Json(await server.status(owner, id))
+    return await stream.status()
 
 
 @router.delete("/v1/streams/{id}", status_code=204)
-async def delete_stream(server: ServerOf, owner: Owner, id: str) -> Response:
+async def delete_stream(stream: StreamOf) -> Response:
     """Delete a stream."""
-    await server.stream(owner, id)
-    await server.runs.store.delete(log_name(owner, id))
+    await stream.find()
+    await stream.runs.store.delete(stream.name)
     return Response(status_code=204)
 
 
 @router.post("/v1/streams/{id}/events", openapi_extra=_RECORDS)
-async def append_records(request: Request, server: ServerOf, owner: Owner, id: str) -> Response:
+async def append_records(request: Request, stream: StreamOf) -> Response:
     """Append records. With `Producer-Seq: n` they come after record n, or are there already."""
-    settings = server.settings
-    writer, options = await server.writer(owner, id)
+    settings = stream.server.settings
+    writer, options = await stream.writer()
     media = media_type(request.headers.get("content-type", ""))
     intake = intake_for(media, options.input, settings.record_bytes)
     after = _producer_seq(request)
@@ -244,16 +231,16 @@ async def append_records(request: Request, server: ServerOf, owner: Owner, id: s
     if after is not None or is_short:  # all of it or nothing
         records = [record async for batch in batches for record in batch]
         if after is not None and after != writer.last:
-            if after + len(records) > writer.last or after > writer.last:
+            if after + len(records) > writer.last:
                 headers = {"producer-seq": str(writer.last)}
                 raise Problem(409, "SEQUENCE", f"the last record is {writer.last}", headers)
         elif records:
-            writer = await server.append(owner, id, writer, records)
+            writer = await stream.append(writer, records)
         return Json({"last": writer.last})
     renewing = asyncio.create_task(_renew(writer))
     try:
         async for batch in batches:
-            writer = await server.append(owner, id, writer, batch)
+            writer = await stream.append(writer, batch)
     finally:
         await cancel(renewing)
     return Json({"last": writer.last})
@@ -296,38 +283,35 @@ async def _batches(request: Request, intake: Any, limit: int) -> AsyncIterator[l
 
 
 @router.post("/v1/streams/{id}/close", openapi_extra=_body(Ending.model_json_schema()))
-async def close_stream(request: Request, server: ServerOf, owner: Owner, id: str) -> Response:
+async def close_stream(request: Request, stream: StreamOf) -> Response:
     """End a stream: it is complete, or failed with an error. Repeated, it changes nothing."""
     try:
         ending = Ending.model_validate(await json_body(request))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise BadOption(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    head, meta = await server.stream(owner, id)
+    head, meta = await stream.find()
     if not head.closed:
-        name = log_name(owner, id)
         end = End("error", ending.code, ending.message)
         if ending.status == "complete":
-            _, records, _ = await server.runs.records(name)
+            _, records, _ = await stream.runs.records(stream.name)
             end = await end_of_answer(records, Options.stored(meta.options).provider)
-        await server.runs.end(name, end)
-    return Json(await server.status(owner, id))
+        await stream.runs.end(stream.name, end)
+    return await stream.status()
 
 
 @router.post("/v1/streams/{id}/cancel")
-async def cancel_stream(server: ServerOf, owner: Owner, id: str) -> Response:
+async def cancel_stream(stream: StreamOf) -> Response:
     """Stop a stream."""
-    await server.stream(owner, id)
-    await server.runs.end(log_name(owner, id), CANCELLED)
-    return Json(await server.status(owner, id))
+    await stream.find()
+    await stream.runs.end(stream.name, CANCELLED)
+    return await stream.status()
 
 
 @router.get("/v1/streams/{id}/events")
 async def read_events(
     request: Request,
-    server: ServerOf,
-    owner: Owner,
-    id: str,
+    stream: StreamOf,
     format: Format | None = None,
     mode: str | None = None,
     entity: str | None = None,
@@ -335,27 +319,25 @@ async def read_events(
     after: str | None = None,
 ) -> Response:
     """Read a stream as server-sent events, after `Last-Event-ID` or `after`; 204 at its end."""
-    chosen = {name: it for name, it in request.query_params.items() if name != "after"}
     answer = await reply(
-        server.runs,
-        log_name(owner, id),
-        chosen,
+        stream.runs,
+        stream.name,
+        {name: text for name, text in request.query_params.items() if name != "after"},
         request.headers.get("last-event-id") or after or "",
         replay=format != "ai-sdk",
-        is_head=request.method == "HEAD",
         missing=problem(404, "UNKNOWN", NO_STREAM),
     )
     return response_of(answer)
 
 
 @router.get("/v1/streams/{id}/value")
-async def read_value(request: Request, server: ServerOf, owner: Owner, id: str) -> Response:
+async def read_value(request: Request, stream: StreamOf) -> Response:
     """Get the value so far. Its ETag changes with every record."""
-    head, meta = await server.stream(owner, id)
+    head, meta = await stream.find()
     tag = f'"{head.log}-{head.epoch}-{head.last}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})
-    _, records, end = await server.runs.records(log_name(owner, id))
+    _, records, end = await stream.runs.records(stream.name)
     give_way, value = GiveWay(), Value(Options.stored(meta.options))
     for record in records:
         for _ in value.feed(record):
@@ -410,8 +392,9 @@ async def ready(server: ServerOf) -> Response:
 
 
 @router.get("/metrics")
-async def metrics(server: ServerOf, owner: Owner) -> Response:
+async def metrics(request: Request, server: ServerOf) -> Response:
     """Get the metrics, in the form of Prometheus."""
+    server.tokens.owner(request)
     text = generate_latest(server.metrics.registry)
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 
