@@ -32,65 +32,28 @@ _KINDS: Final[dict[Any, str]] = {
 }
 
 
-class Field:
-    """A field that is looked for: its pattern, and what was found of it."""
+class FieldSink(Sink):
+    """Follows a field down a document, calls `_find` with each value there, and notes its error."""
 
-    __slots__ = ("_wildcard", "found", "is_in_list", "name", "other", "pattern")
+    __slots__ = ("_is_in_list", "_name", "_wildcard", "found", "other", "pattern")
 
     def __init__(self, field: str | Path) -> None:
         self.pattern: Pattern
         if isinstance(field, str):
-            self.name, self.pattern = field, parse_pattern(field)
+            self._name, self.pattern = field, parse_pattern(field)
         elif isinstance(field, tuple):
-            self.name, self.pattern = format_path(field), field
+            self._name, self.pattern = format_path(field), field
         else:
             kind = type(field).__name__
             raise TypeError(f'a field is a path like "answer" or "items[*].title", not {kind}')
         # The number of steps before the first wildcard.
         wildcards = (at for at, step in enumerate(self.pattern) if isinstance(step, Wildcard))
         self._wildcard = next(wildcards, len(self.pattern))
-        # A value of the right kind was there; or else of which kind it was.
+        # Whether a value of the right kind was there; if not, which kind it was.
         self.found = False
         self.other = ""
         # Whether the list of the first wildcard was there; None if it was, and had elements.
-        self.is_in_list: bool | None = False
-
-    def fits(self, sink: Sink, depth: int) -> bool:
-        """Return whether a value inside the first `depth` frames is at the field or leads to it."""
-        if depth > len(self.pattern):
-            return False
-        for want, frame in zip(self.pattern, sink.frames[:depth], strict=False):
-            if not fits(want, frame.key if frame.is_object else frame.count):
-                return False
-        return True
-
-    def note(self, depth: int, kind: str) -> None:
-        """Note a value of this kind on the way to the field."""
-        if depth > self._wildcard:
-            self.is_in_list = None
-        elif depth == self._wildcard and depth < len(self.pattern) and self.is_in_list is False:
-            wanted = "an array" if self.pattern[depth] is ANY_INDEX else "an object"
-            if kind == wanted or kind == "null":
-                self.is_in_list = True
-            else:
-                self.other = f"{kind}, not {wanted}"
-
-    @property
-    def error(self) -> FieldNotFound | None:
-        """The error at the end of the text; None if it was found, or could be in an empty list."""
-        if self.found or (self.is_in_list and not self.other):
-            return None
-        what = f"is {self.other}" if self.other else "never came"
-        return FieldNotFound(f"the field {self.name} {what}", field=self.name)
-
-
-class FieldSink(Sink):
-    """Follows a field down a document, and calls `_find` with each value there."""
-
-    __slots__ = ("field",)
-
-    def __init__(self, field: Field) -> None:
-        self.field = field
+        self._is_in_list: bool | None = False
 
     def start_object(self, offset: int) -> None:
         sink = self._begin(len(self.frames) - 1, "an object", offset)
@@ -114,14 +77,42 @@ class FieldSink(Sink):
 
     def _begin(self, depth: int, kind: str, offset: int) -> Sink | None:
         """Return the sink of a value that is selected."""
-        if self.field.fits(self, depth):
-            self.field.note(depth, kind)
-            if depth == len(self.field.pattern):
+        if self._fits(depth):
+            self._note(depth, kind)
+            if depth == len(self.pattern):
                 return self._find(depth, kind, offset)
         return None
 
     def _find(self, depth: int, kind: str, offset: int) -> Sink | None:
         raise NotImplementedError
+
+    def _fits(self, depth: int) -> bool:
+        """Return whether a value inside the first `depth` frames is at the field or leads to it."""
+        if depth > len(self.pattern):
+            return False
+        for want, frame in zip(self.pattern, self.frames[:depth], strict=False):
+            if not fits(want, frame.key if frame.is_object else frame.count):
+                return False
+        return True
+
+    def _note(self, depth: int, kind: str) -> None:
+        """Note the kind of a value that is at the field or leads to it."""
+        if depth > self._wildcard:
+            self._is_in_list = None
+        elif depth == self._wildcard and depth < len(self.pattern) and self._is_in_list is False:
+            wanted = "an array" if self.pattern[depth] is ANY_INDEX else "an object"
+            if kind == wanted or kind == "null":
+                self._is_in_list = True
+            else:
+                self.other = f"{kind}, not {wanted}"
+
+    @property
+    def error(self) -> FieldNotFound | None:
+        """The error at the end of the text; None if it was found, or could be in an empty list."""
+        if self.found or (self._is_in_list and not self.other):
+            return None
+        what = f"is {self.other}" if self.other else "never came"
+        return FieldNotFound(f"the field {self._name} {what}", field=self._name)
 
 
 class TextSink(FieldSink):
@@ -129,7 +120,7 @@ class TextSink(FieldSink):
 
     __slots__ = ("_is_inside", "ended", "pieces")
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: str | Path) -> None:
         super().__init__(field)
         self.pieces: list[str] = []
         self._is_inside = False
@@ -138,9 +129,9 @@ class TextSink(FieldSink):
 
     def _find(self, depth: int, kind: str, offset: int) -> Sink | None:
         if kind == "a string":
-            self.field.found = self._is_inside = True
+            self.found = self._is_inside = True
         else:
-            self.field.other = f"{kind}, not a string"
+            self.other = f"{kind}, not a string"
         return None
 
     def text(self, run: str) -> None:
@@ -152,7 +143,7 @@ class TextSink(FieldSink):
         self._is_inside = False
 
     def takes_values(self) -> bool:
-        return not self.field.fits(self, len(self.frames))
+        return not self._fits(len(self.frames))
 
 
 class ValueSink(FieldSink):
@@ -160,7 +151,7 @@ class ValueSink(FieldSink):
 
     __slots__ = ("_is_list", "_limit", "builder", "limit_text", "start", "values")
 
-    def __init__(self, field: Field, limit: int) -> None:
+    def __init__(self, field: str | Path, limit: int) -> None:
         super().__init__(field)
         # The limit of the text of a value, and what tells the machine about it.
         self._limit = limit
@@ -176,13 +167,13 @@ class ValueSink(FieldSink):
     def _begin(self, depth: int, kind: str, offset: int) -> Sink | None:
         if self.builder is not None:
             return self.builder
-        if self._is_list and depth == len(self.field.pattern) + 1:
+        if self._is_list and depth == len(self.pattern) + 1:
             return self._build(depth, offset)
         return super()._begin(depth, kind, offset)
 
     def _find(self, depth: int, kind: str, offset: int) -> Sink | None:
-        self.field.found = True
-        if self.field.pattern[-1:] == (ANY_INDEX,):
+        self.found = True
+        if self.pattern[-1:] == (ANY_INDEX,):
             return self._build(depth, offset)
         self._is_list = kind == "an array"
         if self._is_list or kind == "null":
@@ -214,7 +205,7 @@ class ValueSink(FieldSink):
         if self.builder is not None:
             self.builder.end_container(offset)
             self._take(depth)
-        elif depth == len(self.field.pattern):
+        elif depth == len(self.pattern):
             self._is_list = False
 
     def _take(self, depth: int) -> None:
@@ -226,11 +217,9 @@ class ValueSink(FieldSink):
             self.limit_text(UNLIMITED)
 
     def takes_values(self) -> bool:
-        if self.builder is not None or not self.field.fits(self, len(self.frames)):
+        if self.builder is not None or not self._fits(len(self.frames)):
             return True
-        return self.field.pattern[-1:] == (ANY_INDEX,) and len(self.frames) == len(
-            self.field.pattern
-        )
+        return self.pattern[-1:] == (ANY_INDEX,) and len(self.frames) == len(self.pattern)
 
 
 class FieldReader(Reading):
@@ -243,7 +232,7 @@ class FieldReader(Reading):
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
         """End the text; `FieldNotFound` if there was nothing at the path."""
         items = super().flush(cut)
-        if not self.ended and (error := self._sink.field.error) is not None:
+        if not self.ended and (error := self._sink.error) is not None:
             self.fail(error)
         return items
 
@@ -259,7 +248,7 @@ class TextSelection(FieldReader):
     ) -> None:
         if isinstance(field, str):
             parse_path(field)  # refuses a pattern
-        super().__init__(TextSink(Field(field)), options)
+        super().__init__(TextSink(field), options)
         self._read_all = read_all
 
     def _items(self, found: Any) -> Sequence[str]:
@@ -281,7 +270,7 @@ class Selection(FieldReader):
         self, field: str | Path, schema: Any = None, **options: Unpack[ParseOptions]
     ) -> None:
         limit = (options.get("limits") or DEFAULT_LIMITS).text
-        super().__init__(ValueSink(Field(field), limit), options)
+        super().__init__(ValueSink(field, limit), options)
         self._reader.limit_text(UNLIMITED)
         self._sink.limit_text = self._reader.limit_text
         # A value that begins in a piece of this size cannot pass the limit in it.

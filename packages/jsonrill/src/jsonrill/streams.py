@@ -139,37 +139,30 @@ class PartOptions(CallOptions, total=False):
 
 _SOURCE: Final = frozenset(SourceOptions.__annotations__)
 _CALLS: Final = frozenset(CallOptions.__annotations__)
-_ENTITIES: Final = frozenset(
-    ("entity", "send", "partial_numbers", "early_literals", "zero_values", "only_complete")
-)
 
 
 def read_options(
-    options: Mapping[str, Any], *own: str, takes: frozenset[str] = PARSE_OPTIONS, **more: Any
+    options: Mapping[str, Any], *own: str, **more: Any
 ) -> tuple[AnswerOptions, dict[str, Any]]:
     """Return the options of the source, and the options of the stage.
 
-    The stage takes the options `takes`, the function those in `own`.
+    The function takes the options in `own`, too.
     """
-    check_names(options, {*own, *takes, *_SOURCE})
+    check_names(options, {*own, *ReadOptions.__annotations__})
     rest = dict(options)
-    if rest.get("repair") not in (None, True, False):
-        rest["repair"] = _without(rest, "")["repair"]  # an iterator can be read once
     given = {name: rest.pop(name) for name in _SOURCE & rest.keys()}
+    if rest.get("repair"):
+        # The provider says whether a call is complete.
+        rest["repair"] = _rules(rest["repair"], may_close=not given.get("tool"))
     shared = {name: rest[name] for name in ("repair", "prefix") if name in rest}
-    reading = AnswerOptions(**given, **shared, **more)
-    # The provider says whether a call is complete.
-    return reading, _without(rest, "cut-off") if reading.tool else rest
+    return AnswerOptions(**given, **shared, **more), rest
 
 
-def _without(options: Mapping[str, Any], rule: str) -> dict[str, Any]:
-    """Return the options without one rule of `repair`."""
-    repair = options.get("repair", False)
-    if repair is False:
-        return dict(options)
+def _rules(repair: Any, *, may_close: bool) -> frozenset[str]:
+    """Return the names of the rules that `repair=` selects, without `cut-off` if it may not."""
     from .parse.rules import rule_names
 
-    return {**options, "repair": rule_names(repair) - {rule}}
+    return rule_names(repair) - (set() if may_close else {"cut-off"})
 
 
 def read_text(
@@ -179,15 +172,13 @@ def read_text(
     *own: str,
     many: bool = False,
     pace: Pace[Any] | None = None,
-    takes: frozenset[str] = PARSE_OPTIONS,
     is_first_call: bool = False,
 ) -> Any:
     """Drive the stage that `begin` makes of its options over the text of a source.
 
     There is a stage for each document if the text has many, or is the arguments of calls.
     """
-    given = {"many": many, "is_first_call": is_first_call}
-    reading, settings = read_options(options, *own, takes=takes, **given)
+    reading, settings = read_options(options, *own, many=many, is_first_call=is_first_call)
     stage = begin(settings)  # wrong options are refused now
     if many or reading.reads_calls:
         stage = DocumentsStage(begin, settings, splits=many)
@@ -232,7 +223,7 @@ def values(
     def begin(options: dict[str, Any]) -> ValueStage:
         return ValueStage(create_document(schema, missing, options), live)
 
-    return read_text(source, begin, options, "schema", "live", "missing", "many", many=many)
+    return read_text(source, begin, options, "schema", *ValueOptions.__annotations__, many=many)
 
 
 @overload
@@ -288,7 +279,9 @@ def partial(
     """
     check_names(options, {"schema", "missing", *PARSE_OPTIONS})
     # For a schema, what repair closes would be complete, and lack fields that may still come.
-    parsing = dict(options) if schema is None else _without(options, "cut-off")
+    parsing: dict[str, Any] = {**options}
+    if schema is not None and parsing.get("repair"):
+        parsing["repair"] = _rules(parsing["repair"], may_close=False)
     document = create_document(schema, missing, parsing)
     try:
         document.feed(text)
@@ -361,8 +354,7 @@ def text(source: Any, field: str | Path, *, read_all: bool = False, **options: A
     def begin(options: dict[str, Any]) -> TextSelection:
         return TextSelection(field, read_all, **options)
 
-    takes = PARSE_OPTIONS - {"parse_float"}
-    return read_text(source, begin, options, "read_all", takes=takes, is_first_call=True)
+    return read_text(source, begin, options, "read_all", is_first_call=True)
 
 
 # ---- updates, fragments, chunks ----
@@ -409,9 +401,8 @@ def updates(
         return UpdateStage(mode, schema, options, counts)
 
     pace = None if every is None else Pace(every, _merge_updates, _is_urgent)
-    takes = PARSE_OPTIONS | _ENTITIES
-    names = ("schema", "every", "many")
-    return read_text(source, begin, options, *names, many=many, pace=pace, takes=takes)
+    names = ("schema", *UpdateOptions.__annotations__)
+    return read_text(source, begin, options, *names, many=many, pace=pace)
 
 
 def _merge_updates(held: Update, update: Update) -> Update | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from codecs import getincrementaldecoder
+from codecs import iterdecode
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from inspect import isawaitable, iscoroutinefunction
 from typing import Any, Final, NamedTuple
@@ -143,14 +143,7 @@ def _pipe_blocks(source: Any) -> Iterator[Any] | None:
         # Text was read before, and the file object may hold more of it.
         return _blocks(lambda size: source.read(1), source)
     read = buffer.read if isinstance(buffer, io.RawIOBase) else buffer.read1
-    return _decoded(_blocks(read, source), source.encoding, source.errors)
-
-
-def _decoded(blocks: Iterator[bytes], encoding: str, errors: str) -> Iterator[str]:
-    decoder = getincrementaldecoder(encoding)(errors)
-    for block in blocks:
-        yield decoder.decode(block)
-    yield decoder.decode(b"", True)
+    return iterdecode(_blocks(read, source), source.encoding, source.errors)
 
 
 def _content_type(source: Any) -> str:
