@@ -11,7 +11,7 @@ import json
 import re
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -83,6 +83,8 @@ class Server:
         self.settings = settings
         self.tokens = Tokens(settings)
         self.metrics = Metrics()
+        # One large value at a time: garbage collection takes long where many grow at once.
+        self.large_values = asyncio.Lock()
         shared = {name: getattr(settings, name) for name in SHARED}
         self.runs = Runs(store or settings.store, **shared)
         self.metrics.readers.set_function(lambda: self.runs.readers)
@@ -337,8 +339,15 @@ async def read_value(request: Request, stream: StreamOf) -> Response:
     tag = f'"{head.log}-{head.epoch}-{head.last}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})
+    is_large = head.size > LARGE
+    async with stream.server.large_values if is_large else nullcontext():
+        body = await _value(stream, Options.stored(meta.options), is_large)
+    return Response(body, media_type="application/json", headers={"etag": tag})
+
+
+async def _value(stream: Stream, options: Options, is_large: bool) -> str:
     _, records, end = await stream.runs.records(stream.name)
-    give_way, value = GiveWay(), Value(Options.stored(meta.options))
+    give_way, value = GiveWay(), Value(options)
     for record in records:
         for _ in value.feed(record):
             await give_way()
@@ -346,10 +355,10 @@ async def read_value(request: Request, stream: StreamOf) -> Response:
         value.end(end)
     body = {**value.to_dict(), "last": len(records) + (end is not None)}
     texts = []
-    for text in _pieces(body) if head.size > LARGE else [dumps(body)]:
+    for text in _pieces(body) if is_large else [dumps(body)]:
         texts.append(text)
         await give_way()
-    return Response("".join(texts), media_type="application/json", headers={"etag": tag})
+    return "".join(texts)
 
 
 def _pieces(value: Any, depth: int = 0) -> Iterator[str]:
