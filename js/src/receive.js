@@ -39,7 +39,7 @@ export class Receiver {
   #last = null;
   /** @type {string[]} */
   #done = [];
-  // Whether a message was missed or rejected: a change without a number does not fit then.
+  // Whether a message was missed or rejected since the last snapshot.
   #isLost = true;
 
   /** @param {{limits?: Partial<typeof LIMITS>}} [options] */
@@ -101,7 +101,7 @@ export class Receiver {
     let steps = typeof message === "string" ? [message] : message;
     if (!Array.isArray(steps) || steps.length === 0) refuse(message, "is not a snapshot or change");
     if (typeof steps[0] === "string" || Array.isArray(steps[0])) {
-      if (this.#isLost) throw new Gap("a change came without a snapshot: ask for one");
+      if (this.#isLost) throw new Gap("a change without a number needs a snapshot first: ask for one");
     } else {
       const n = steps[0];
       if (!isNumber(n)) refuse(n, "is not the number of a message");
@@ -136,7 +136,7 @@ export class Receiver {
       }
     }
     Object.assign(this, { value: patch.value, n: this.n + 1, ended, error });
-    [this.#last, this.#done, this.#isLost] = [last, done, false];
+    [this.#last, this.#done] = [last, done];
     return isChanged;
   }
 }

@@ -64,7 +64,7 @@ class Receiver:
         self._ordered = False
         self._last: str | None = None
         self._done: set[str] = set()
-        # Whether a message was missed or rejected: a change without a number does not fit then.
+        # Whether a message was missed or rejected since the last snapshot.
         self._is_lost = True
 
     @property
@@ -128,7 +128,9 @@ class Receiver:
             raise InvalidMessage(f"{message!r:.80} is not a message")
         if type(steps[0]) is str or type(steps[0]) is list:
             if self._is_lost:
-                raise Gap("a change came before a snapshot: ask the sender for one")
+                raise Gap(
+                    "a change without a number needs a snapshot first: ask the sender for one"
+                )
         else:
             n, steps = _number(steps[0]), steps[1:]
             if self.n == 0 or n > self.n + 1:
@@ -145,7 +147,6 @@ class Receiver:
                 self._patch.value = before
             raise
         self.n += 1
-        self._is_lost = False
         return changed
 
     def _apply(self, steps: list[Any]) -> bool:
