@@ -372,7 +372,6 @@ class CallStage(Stage):
     ) -> None:
         from . import ToolCalls
         from .providers.ending import Watch
-        from .providers.statements import Finish
         from .sources.events import EventReader
 
         if not isinstance(calls, ToolCalls | None):
@@ -382,29 +381,22 @@ class CallStage(Stage):
         self._calls = ToolCalls(**options) if calls is None else calls
         self._reader = self._calls.reader
         self.events = EventReader(self._reader.named)
-        self._finish = Finish
-        self._watch = None if answer is None else Watch(answer)
+        self._watch = Watch(answer)
         # Other streams may be read into the same calls: this one ends only its own messages.
         self._messages: set[str] = set()
-        self._failure: str | None = None
 
     def feed(self, piece: Any) -> Sequence[Any]:
         statements = self._reader.feed(piece)
-        if self._watch is not None:
-            self._watch.read(statements)
-        for statement in statements:
-            if isinstance(statement, self._finish) and statement.reason == "error":
-                self._failure = self._failure or statement.detail
+        self._watch.read(statements)
         updates = self._calls.read(statements)
         self._messages.update(update.message_id for update in updates)
         return updates
 
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        if self._watch is not None:
-            self._watch.end(ends=self._reader.ends and not self.events.said_done)
+        self._watch.end(ends=self._reader.ends and not self.events.said_done)
         updates = self._calls.flush(*sorted(self._messages)) if self._messages else ()
-        if self._failure is not None:
-            self.fail(SourceFailed(self._failure))
+        if self._watch.failure is not None:
+            self.fail(SourceFailed(self._watch.failure))
         return updates
 
 

@@ -120,32 +120,43 @@ class Ending:
 
 
 class Watch:
-    """Fills in a caller's `Answer`: the text, the end, the token counts."""
+    """Follows an answer to its end, and fills in the caller's `Answer` if there is one.
 
-    __slots__ = ("_answer", "_choice", "_counts", "_ending")
+    `failure` is the error that the provider has reported.
+    """
 
-    def __init__(self, answer: Answer, choice: int = 0) -> None:
-        answer.begin()
+    __slots__ = ("_answer", "_choice", "_counts", "_ending", "failure")
+
+    def __init__(self, answer: Answer | None, choice: int = 0) -> None:
+        if answer is not None:
+            answer.begin()
         self._answer = answer
         self._choice = choice
         self._counts: dict[str, Any] = {}
         self._ending = Ending()
+        self.failure: str | None = None
 
     def read(self, statements: Sequence[Statement]) -> None:
         """Take in the statements of an event."""
-        if text := text_in(statements, self._choice):
-            self._answer.add(text)
         self._ending.feed(statements)
-        self._answer.finish = self._ending.of(self._choice)
         for statement in statements:
             if isinstance(statement, Usage):
                 self._counts.update(statement.counts)
+            elif isinstance(statement, Finish) and statement.reason == "error":
+                if statement.choice in (None, self._choice):
+                    self.failure = self.failure or statement.detail or MEANINGS["error"]
+        if self._answer is not None:
+            self._answer.finish = self._ending.of(self._choice)
+            if text := text_in(statements, self._choice):
+                self._answer.add(text)
 
-    def end(self, *, ends: bool) -> None:
-        """Note that the stream has been read to its end; `ends` as for `Ending.cut`."""
+    def end(self, *, ends: bool) -> CutShort | None:
+        """Return how the answer was cut, at the end of its stream; `ends` as for `Ending.cut`."""
         cut = self._ending.cut(self._choice, ends=ends)
-        # The last counts of a lost stream have not come.
-        if cut is None or self._answer.finish is not None:
-            self._answer.usage = self._counts or None
-        if cut is not None:
-            self._answer.finish = cut.reason
+        if self._answer is not None:
+            # The last counts of a lost stream have not come.
+            if cut is None or self._answer.finish is not None:
+                self._answer.usage = self._counts or None
+            if cut is not None:
+                self._answer.finish = cut.reason
+        return cut

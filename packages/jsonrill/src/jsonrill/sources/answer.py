@@ -10,7 +10,7 @@ from ..errors import CutShort, InvalidJSON, SourceFailed, UnknownSource, truncat
 from ..pipeline import Stage
 from ..providers import Reader
 from ..providers.ending import Ending, Watch
-from ..providers.statements import CallDelta, Finish, Statement, Text, of_choice, text_in
+from ..providers.statements import CallDelta, Statement, Text, of_choice, text_in
 from .events import EventReader
 from .explain import quote
 from .options import NEXT_CALL, AnswerOptions
@@ -30,6 +30,8 @@ class AnswerText:
     """Reads events and returns the text of one choice, without reasoning and calls."""
 
     done = False
+    # Only the end of the stream says whether a text is complete.
+    complete = False
 
     def __init__(self, provider: Any = "auto", *, choice: int = 0) -> None:
         self._reader = Reader(provider)
@@ -125,7 +127,6 @@ class ArgumentText:
         self._choice = options.choice
         self._is_first = options.is_first_call
         self._calls = ToolCalls(repair=options.repair)
-        self._ending = Ending()
         # All calls by identity, and those that are not passed on yet, in order.
         self._known: dict[int, _Call] = {}
         self._queue: list[_Call] = []
@@ -147,9 +148,7 @@ class ArgumentText:
 
     def pieces(self, statements: Sequence[Statement]) -> Iterator[Any]:
         """Return the argument text that statements add."""
-        statements = of_choice(statements, self._choice)
-        self._ending.feed(statements)
-        for update in self._calls.read(statements):
+        for update in self._calls.read(of_choice(statements, self._choice)):
             entry = self._known.get(id(update.call))
             if entry is None:
                 entry = self._known[id(update.call)] = _Call(update.call)
@@ -176,12 +175,11 @@ class ArgumentText:
             if entry.is_late:
                 raise InvalidJSON(error["message"], offset=error.get("offset"))
 
-    def cut(self, *, ends: bool) -> CutShort | None:
-        """Return how the calls were cut, once their stream has ended."""
-        passed = [entry for entry in self._known.values() if entry.is_passed]
-        if passed and all(entry.call.status == "complete" for entry in passed):
-            return None
-        return self._ending.cut(self._choice, ends=ends)
+    @property
+    def complete(self) -> bool:
+        """True if calls were handed on, and all of these are complete."""
+        statuses = {entry.call.status for entry in self._known.values() if entry.is_passed}
+        return statuses == {"complete"}
 
     def _emit(self, *, is_last: bool) -> Iterator[Any]:
         while self._queue and not self.done:
@@ -221,10 +219,9 @@ class AnswerReader(Stage):
     """Reads a provider's events, or text that holds them, and returns the requested text."""
 
     def __init__(self, options: AnswerOptions, *, sse: bool) -> None:
-        self._choice = options.choice
         self._events = EventReader(options.provider, sse=sse)
         self._reader = Reader(options.provider)
-        self._watch = None if options.answer is None else Watch(options.answer, options.choice)
+        self._watch = Watch(options.answer, options.choice)
         self._wanted: AnswerText | ArgumentText = AnswerText(choice=options.choice)
         if options.tool:
             self._wanted = ArgumentText(options)
@@ -240,10 +237,8 @@ class AnswerReader(Stage):
         """Return the text at the end; raise an error if the source is not what was requested."""
         yield from self._without_prose(self._read(self._events.flush()))
         yield from self._wanted.flush()
-        ends = self._reader.ends and not self._events.said_done
-        if self._watch is not None:
-            self._watch.end(ends=ends)
-        cut = self.cut = self._wanted.cut(ends=ends)
+        cut = self._watch.end(ends=self._reader.ends and not self._events.said_done)
+        cut = self.cut = None if self._wanted.complete else cut
         if self._prose and cut is not None:
             error = truncated(cut._replace(detail=cut.detail or quote(self._prose)))
             error.text = self._prose
@@ -259,19 +254,12 @@ class AnswerReader(Stage):
     def _read(self, events: Iterable[Any]) -> Iterator[str]:
         for event in events:
             statements = self._reader.feed(event)
-            if self._watch is not None:
-                self._watch.read(statements)
+            self._watch.read(statements)
             yield from self._wanted.pieces(statements)
             self.ended = self._wanted.done
-            for statement in statements:
-                if isinstance(statement, Finish) and statement.reason == "error":
-                    self._fail(statement)
-
-    def _fail(self, finish: Finish) -> None:
-        if finish.choice in (None, self._choice):
-            if self._watch is not None:
+            if self._watch.failure is not None:
                 self._watch.end(ends=True)
-            raise SourceFailed(f"the provider reported an error: {finish.detail}")
+                raise SourceFailed(f"the provider reported an error: {self._watch.failure}")
 
     def _without_prose(self, pieces: Iterator[str]) -> Iterator[str]:
         """Return the pieces, but hold the beginning of prose: its end may say why it came."""
