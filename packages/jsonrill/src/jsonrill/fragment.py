@@ -346,7 +346,7 @@ class Rebuilder(GrowingValue):
 
     def feed(self, fragments: Iterable[Any]) -> None:
         """Apply fragments. One that does not fit raises FragmentError; those before it stay."""
-        if isinstance(fragments, (str, bytes, Mapping)):
+        if isinstance(fragments, (str, bytes, Mapping, Fragment)):
             raise TypeError(f"feed() takes a list of fragments, not {type(fragments).__name__}")
         for item in fragments:
             self._is_foreign = self._is_foreign or is_foreign(item)

@@ -405,8 +405,9 @@ class PartialStream:
         return update
 
     def _not_found(self) -> FieldNotFound:
-        places = ", ".join(repr(declared.text) for declared in self._entities.declared)
-        return FieldNotFound(f"the document has no entity at {places}", field=places)
+        names = [declared.text for declared in self._entities.declared]
+        places = ", ".join(map(repr, names))
+        return FieldNotFound(f"the document has no entity at {places}", field=", ".join(names))
 
     def _release(self) -> dict[str | None, list[Update]]:
         """Emit the updates that waited for the end; return the updates of BATCH by name."""
