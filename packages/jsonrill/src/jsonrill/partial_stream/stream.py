@@ -186,7 +186,7 @@ class PartialStream:
         self._out: list[Update] = []
         self._kept: list[Update] = []
 
-    def __copy__(self) -> NoReturn:
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
         refuse_copy(self)
 
     @property
