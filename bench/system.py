@@ -68,7 +68,7 @@ class Watch:
 
     async def send(self, message: dict[str, Any]) -> None:
         now = perf_counter()
-        for found in re.findall(rb"\d+\.\d{6}", message.get("body", b"")):
+        for found in re.findall(rb"(\d+\.\d{6}),", message.get("body", b"")):
             self._delays.append(now - float(found))
 
     async def receive(self) -> dict[str, Any]:
