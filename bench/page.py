@@ -203,7 +203,7 @@ VALUES: Final = """\
 
 Microseconds per piece, by size of the document. `live` changes with the next piece, as the values
 of streaming-json-parser, ijson and jsonriver do; `.value` is safe to keep. From jiter on,
-everything is parsed again for each piece, and some texts that are not JSON are accepted. ijson
+everything is parsed again for each piece, and most accept some texts that are not JSON. ijson
 shows only complete strings."""
 GROWTH: Final = """\
 ## Growth
