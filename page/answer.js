@@ -97,7 +97,7 @@ export class Answer {
     this.#lengths.push(this.outline.length);
   }
 
-  /** @param {boolean} isDone whether the stream said that this is its end */
+  /** @param {boolean} isDone whether the stream marked its end */
   end(isDone) {
     const at = this.#lengths.length - 1;
     for (const part of this.#parts.flush(isDone)) this.#take(part, at);

@@ -1,4 +1,4 @@
-/** The text that the server's chunker makes of snapshots, up to a moment. The newest chunk is highlighted. */
+/** The text that the server's chunker creates from snapshots, up to a point in time. The newest chunk is highlighted. */
 
 import { followEnd, make } from "./dom.js";
 import { escapeText } from "./format.js";

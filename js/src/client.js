@@ -2,7 +2,7 @@
  * Server-sent events over fetch, across lost connections.
  *
  * The stream goes on after the last id it has seen, until `event: CLOSE`, a 204, or an answer that no second try
- * would change. A stream without ids is requested once: the next request might start it anew, and cost as much.
+ * would change. A stream without ids is requested once: another request might start a new generation, and cost as much.
  */
 
 import { SILENCE } from "./constants.js";
@@ -31,7 +31,7 @@ import { isEventStream, isRestart, SSEDecoder } from "./eventstream.js";
  * @property {typeof globalThis.fetch} [fetch]
  */
 
-// The number of ids that are remembered to know an event that comes again.
+// How many ids are remembered to detect duplicate events.
 const MOST_IDS = 10_000;
 // A server may say `retry: 0`; one that answers nothing is not requested more often than this.
 const LEAST_DELAY = 100;

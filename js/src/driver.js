@@ -29,8 +29,8 @@ import { SourceFailed, Truncated } from "./errors.js";
  */
 /**
  * `signal`: when it is aborted, the source is closed at once and its reason is thrown. `every`: milliseconds before
- * the same item, which has changed, is yielded again; the last change is never left out. `show` makes what is
- * yielded of an item, at the moment it is yielded.
+ * the same item, which has changed, is yielded again; the last change is never left out. `show` converts an
+ * item when it is yielded.
  * @typedef {{signal?: AbortSignal, every?: number, show?: (item: any) => any}} DriveOptions
  */
 
@@ -63,7 +63,7 @@ export function described(element) {
   return keys.length === 0 ? typeof element : `an object with ${keys.join(", ")}`;
 }
 
-/** Also one of another window, or of a library. @param {any} source */
+/** Also accept a response from another window or a library. @param {any} source */
 function isResponse(source) {
   return typeof source?.status === "number" && "body" in source;
 }
@@ -107,7 +107,7 @@ class Driver {
   /** @type {any[]} */
   #items = [];
   #at = 0;
-  /** Those who wait for the next item. @type {{resolve: (result: any) => void, reject: (error: unknown) => void}[]} */
+  /** The callers that wait for the next item. @type {{resolve: (result: any) => void, reject: (error: unknown) => void}[]} */
   #waiting = [];
   // The item that was yielded last, and when it may be yielded again.
   /** @type {any} */
@@ -222,14 +222,14 @@ class Driver {
     try {
       const { done, value } = result;
       if (done) this.#elements = null; // it needs no closing
-      if (!done && value == null) return this.#pull(); // deltas have a null in place of no text
+      if (!done && value == null) return this.#pull(); // providers send null for empty deltas
       this.#await(done ? this.#stage.flush(null) : this.#stage.feed(value), done);
     } catch (error) {
       this.#stop(error);
     }
   };
 
-  /** The source failed. How an answer was cut is for the stage to judge. */
+  /** Handle a source that failed. The stage decides what a cut answer means. */
   #fail = (/** @type {unknown} */ error) => {
     if (this.#isOver) return;
     this.#elements = null;
@@ -278,7 +278,7 @@ class Driver {
     this.#stop(this.#options.signal?.reason);
   };
 
-  /** Read no more. Those who wait do not wait for the source. */
+  /** Stop reading. Pending calls of `next` do not wait for the source to close. */
   async #close() {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -289,8 +289,8 @@ class Driver {
   }
 
   /**
-   * Close the source; an error that this causes is ignored. One that is waited for is closed by every way
-   * that it has: SDKs have a controller, Node's streams are destroyed.
+   * Close the source, and ignore errors. A source with a pending read needs more than `return`: SDK streams have
+   * a controller, Node streams `destroy`.
    * @param {boolean} isWaiting
    */
   async #closeSource(isWaiting) {
@@ -306,7 +306,7 @@ class Driver {
       if (!isWaiting) await closing;
       else Promise.resolve(closing).catch(() => {});
     } catch {
-      // The loop was left.
+      // The caller has left the loop and cannot handle it.
     }
   }
 }
@@ -326,7 +326,7 @@ function elementsOf(source) {
 }
 
 /**
- * The error of a response whose status is one, with the beginning of its body.
+ * The error for a response with an error status, with the beginning of its body.
  * @param {Response} response
  */
 export async function failed(response) {

@@ -6,7 +6,7 @@
  *     │   └── Truncated     the text stopped early
  *     ├── LimitExceeded     a limit was passed; `limit` names it
  *     ├── InvalidSchema     the schema refuses the complete value
- *     ├── FieldNotFound     a requested field never came, or is not a string
+ *     ├── FieldNotFound     a requested field is missing, or is not a string
  *     ├── FragmentError     a fragment does not fit where it was applied
  *     ├── InvalidMessage    a message of the wire is wrong or does not fit the value
  *     ├── Gap               a message of the wire is missing
@@ -123,7 +123,7 @@ export class InvalidSchema extends JsonrillError {
   }
 }
 
-/** A requested field never came, or is not a string. */
+/** A requested field is missing, or is not a string. */
 export class FieldNotFound extends JsonrillError {
   code = "FIELD_NOT_FOUND";
 

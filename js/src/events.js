@@ -23,7 +23,7 @@ import { ToolCalls } from "./toolcalls/calls.js";
 /** @import { ToolCall } from "./toolcalls/call.js" */
 /** @import { CallOptions } from "./toolcalls/calls.js" */
 /**
- * `provider`: whose events these are; a function reads events of one's own. `sse`: the text is an event stream,
+ * `provider`: the provider of the events; a function reads your own events. `sse`: the text is an event stream,
  * whatever its type. `signal`: when it is aborted, the source is closed at once and its reason is thrown.
  * @typedef {{provider?: Provider, sse?: boolean, signal?: AbortSignal}} EventOptions
  */
@@ -39,7 +39,7 @@ const ACCEPTED =
   "A source is a provider's stream or its events; `provider` takes a function for other events, values() reads text, " +
   "and open(url) reads the events of a jsonrill server";
 
-/** Elements → the statements of each event. Notices a source whose events nobody knows. */
+/** Elements → the statements of each event. Throws if no event is from a known provider. */
 class EventReader {
   #reader;
   #sse;
@@ -77,7 +77,7 @@ class EventReader {
     return last;
   }
 
-  /** True if the provider marks the end of an answer, and has not marked it otherwise. */
+  /** True if the provider marks the end of an answer, unless the event stream has marked it already. */
   get marksEnd() {
     return this.#reader.ends && !this.#text?.hasEnded;
   }
@@ -121,7 +121,7 @@ function stageOf(reader, read, end) {
     flush: () => all(() => reader.flush(), true),
   };
   /**
-   * What comes before an error is not lost.
+   * Return the items before an error, and keep the error.
    * @param {() => Statement[][]} events
    * @param {boolean} [isEnd]
    */

@@ -57,7 +57,7 @@ export class SSEDecoder {
   constructor({ limit = 16 * 2 ** 20, lastEventId = "" } = {}) {
     /** The id of the last event: what a client that lost the connection goes on from. */
     this.lastEventId = lastEventId;
-    /** The milliseconds to wait before that, if the server said. @type {number | null} */
+    /** The milliseconds to wait before that, if the server sent them. @type {number | null} */
     this.retry = null;
     this.#limit = limit;
     this.#id = lastEventId;

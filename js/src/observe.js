@@ -2,7 +2,7 @@
  * What views look at: a store over anything that is read with `for await`, for any framework.
  *
  * Reading begins with the first subscriber and stops when the last one has left; subscribers get a new state at most
- * once per frame. A framework may leave and come back in one go (React's StrictMode does so on purpose), so reading
+ * once per frame. A framework may unsubscribe and subscribe again at once (React's StrictMode does), so reading
  * stops a moment after the last subscriber has left, if none came back.
  */
 
@@ -133,7 +133,7 @@ export class Observed {
     if (this.#views.size !== 0) this.#begin();
   };
 
-  /** Send a body, and read the answer in place of the former. @param {any} [body] */
+  /** Send a body, and read the answer instead of the previous one. @param {any} [body] */
   submit = (body) => {
     this.#submitted = { body };
     this.restart();
@@ -198,7 +198,7 @@ export class Observed {
 }
 
 /**
- * Call once with the next frame; soon, where the page is hidden or there are no frames.
+ * Call once with the next frame, or soon if the page is hidden or there are no frames.
  * @param {() => void} draw
  * @returns {() => void} forgets it
  */

@@ -74,10 +74,10 @@ export class Parts {
   #open = null;
   /** @type {Map<Call, number>} */
   #indices = new Map();
-  /** The calls of which a part was complete. @type {Set<Call>} */
+  /** The calls that have had a complete part. @type {Set<Call>} */
   #completed = new Set();
   #count = 0;
-  // The number of the response at hand, and the index of its first part.
+  // The number of the current response, and the index of its first part.
   #turn = 0;
   #first = 0;
   /** True if a part says why the answer was cut. */

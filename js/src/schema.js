@@ -29,7 +29,7 @@ export function checkSchema(schema) {
 }
 
 /**
- * What the schema makes of a complete value; InvalidSchema if it refuses it.
+ * Validate a complete value and return the schema's output; InvalidSchema if it is rejected.
  * @template T
  * @param {StandardSchema<T>} schema
  * @param {unknown} value

@@ -263,7 +263,7 @@ export function fields(source, { schema, signal, ...parsing } = {}) {
 
 /**
  * The text of one string as it grows: joined, the pieces are the field. When it is complete, the source is
- * closed, unless `readAll`. FieldNotFound at the end if it never came or is not a string.
+ * closed, unless `readAll`. FieldNotFound at the end if it is missing or is not a string.
  * @param {Source} source
  * @param {string} field a path: `"answer"`, `"steps[0].title"`
  * @param {TextOptions & {readAll?: boolean}} [options]

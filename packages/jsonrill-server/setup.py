@@ -19,9 +19,9 @@ ROOT = HERE.parents[1]
 
 
 def version() -> str:
-    """The version of the library, which is the only place where it is written.
+    """Return the library's version, which is defined only there.
 
-    A source distribution has no library beside it: there it stands in PKG-INFO.
+    A source distribution does not contain the library; its PKG-INFO has the version.
     """
     for file, pattern in (
         (HERE.parent / "jsonrill/src/jsonrill/__init__.py", r'^__version__ = "(.+)"$'),

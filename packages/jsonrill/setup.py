@@ -42,7 +42,7 @@ SHARED = "_shared"
 DIRECTIVES = {
     # The annotations are for people and mypy; the compiler has the .pxd files.
     "annotation_typing": False,
-    # A tenth smaller; functions have no signature then, as those of other C modules.
+    # Makes modules a tenth smaller; functions lose their signatures, as in other C modules.
     "binding": False,
     # No module has state of its own that changes: threads share nothing but constants.
     "freethreading_compatible": True,

@@ -26,7 +26,7 @@ import { copyOf, put } from "../parse/values.js";
 
 /** The growing value: a sink of the machine, and what a Rebuilder writes to. */
 export class ValueBuilder {
-  /** The innermost open container, set by whoever emits events. @type {Frame | null} */
+  /** The innermost open container, set by the emitter of events. @type {Frame | null} */
   frame = null;
   /** @type {any} */
   live = undefined;

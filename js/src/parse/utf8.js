@@ -19,7 +19,7 @@ function sizeOf(lead) {
 }
 
 /**
- * Where a sequence begins that the end of the bytes cuts off; their length if there is none.
+ * The length of the bytes without an incomplete sequence at their end.
  * @param {Uint8Array} bytes
  */
 export function wholeLength(bytes) {

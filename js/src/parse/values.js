@@ -15,7 +15,7 @@ export function isObject(value) {
 }
 
 /**
- * Give a container a member of its own, whatever the key.
+ * Set an own property of a container, whatever the key.
  * @param {any} container
  * @param {string | number} key
  * @param {any} value

@@ -13,9 +13,9 @@ const QUOTED = 500;
 export class Ending {
   /** All choices that have come; null: not ended. @type {Map<number, Reason | null>} */
   #choices = new Map();
-  /** What the model says in those in which it refuses to answer. @type {Map<number, string>} */
+  /** The model's text in choices where it refuses to answer. @type {Map<number, string>} */
   #refusing = new Map();
-  /** Those that wait for the results of calls. @type {Set<number>} */
+  /** The choices that wait for the results of calls. @type {Set<number>} */
   #calling = new Set();
   /** The provider's explanation of the end. @type {Map<number, string>} */
   #details = new Map();
@@ -24,7 +24,7 @@ export class Ending {
   feed(statements) {
     for (const one of statements) {
       if (one.kind === "text" || one.kind === "reasoning" || one.kind === "call") this.#grow(one);
-      else if (one.kind === "begin") for (const its of this.#all()) its.clear();
+      else if (one.kind === "begin") for (const state of this.#all()) state.clear();
       else if (one.kind === "result") this.#calling.clear();
       else if (one.kind === "finish") this.#finish(one);
       else if (one.kind === "aggregate") {
@@ -38,14 +38,14 @@ export class Ending {
   of(choice) {
     const reason = this.#choices.get(choice) ?? null;
     if (reason !== "complete") return reason;
-    // Not every provider has words of its own for these.
+    // Not every provider has its own reasons for these.
     if (this.#refusing.has(choice)) return "refused";
     return this.#calling.has(choice) ? "calls" : reason;
   }
 
   /**
-   * How this choice was cut, once its stream has ended; null if it was not. `ends`: the format of the
-   * stream has an event for the end, without which it is lost.
+   * How this choice was cut, once its stream has ended; null if it was not. `ends`: the stream's
+   * format marks the end, so a stream without the mark is lost.
    * @param {number} choice
    * @param {boolean} ends
    * @returns {Cut | null}
@@ -68,7 +68,7 @@ export class Ending {
     const { choice = 0 } = statement;
     const ended = (this.#choices.get(choice) ?? null) !== null;
     // An agent's next response, which nothing else begins.
-    if (ended && (statement.text || statement.kind !== "call")) for (const its of this.#all()) its.delete(choice);
+    if (ended && (statement.text || statement.kind !== "call")) for (const state of this.#all()) state.delete(choice);
     if (!this.#choices.has(choice)) this.#choices.set(choice, null);
     if (statement.kind === "call") {
       if (statement.name && !statement.hosted) this.#calling.add(choice);
@@ -83,7 +83,7 @@ export class Ending {
     const all = this.#choices.size === 0 ? [0] : [...this.#choices.keys()];
     for (const one of choice === null ? all : [choice]) {
       const known = this.#choices.get(one) ?? null;
-      // Some end it twice, and give the reason once; an answer that was cut stays so.
+      // Some providers end a choice twice, and give the reason once. A cut answer stays cut.
       if (known !== null && !(isComplete(known) && reason !== null)) continue;
       this.#choices.set(one, reason ?? "complete");
       if (detail !== null) this.#details.set(one, detail);

@@ -53,7 +53,7 @@ export function asText(holder, ...names) {
 }
 
 /**
- * An object, or an empty one in place of anything else.
+ * The value if it is an object, else an empty object.
  * @param {any} holder
  * @param {...string} names
  * @returns {Fields}

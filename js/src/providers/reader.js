@@ -27,7 +27,7 @@ import * as vercel from "./vercel.js";
  *   | "vercel"} ProviderName
  */
 /**
- * `"auto"` recognises the provider; a function reads events of one's own.
+ * `"auto"` recognises the provider; a function reads your own events.
  * @typedef {"auto" | ProviderName | Translate} Provider
  */
 

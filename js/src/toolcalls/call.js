@@ -23,7 +23,7 @@ import { assign } from "./paths.js";
 /** @import { CallDelta, End } from "../providers/statements.js" */
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
 /**
- * What is wrong with a call; offset, line and column are those in its `raw`, `path` is text.
+ * What is wrong with a call; offset, line and column are positions in `raw`, `path` is text.
  * @typedef {{code: string, message: string, offset?: number, line?: number, column?: number,
  *   path?: string, limit?: string, [field: string]: any}} Problem
  */
@@ -79,7 +79,7 @@ export class Call {
   ids = [];
   /** For identity: true if the id is the sender's own. */
   ownId = true;
-  /** True while more of it may come. */
+  /** True while more arguments may arrive. */
   open = true;
   /** True if its response has ended. */
   ended = false;
@@ -92,7 +92,7 @@ export class Call {
   #reader = null;
   /** The arguments once they have ended. @type {{value: any, openPath: Path | null} | null} */
   #final = null;
-  // The text is not JSON; the arguments ended without a character; something unknown came.
+  // The text is not JSON; the arguments were empty; something unknown arrived.
   #isBroken = false;
   #isVoid = false;
   #isUnread = false;
@@ -146,12 +146,12 @@ export class Call {
     return this.#isWhole && !this.isPlaceholder;
   }
 
-  /** For identity: true if they are a complete JSON value, though the call may be in error. */
+  /** For identity: true if the arguments are a complete JSON value, even if the call is in error. */
   get argsEnded() {
     return this.status === "complete" || (this.#final === null && this.#isWhole);
   }
 
-  /** True if it has ended. (One in error may still gain text, or its id.) */
+  /** True if the call has ended. (A call in error may still get text, or its id.) */
   get settled() {
     return this.ended || this.status === "complete" || this.status === "truncated";
   }
@@ -316,7 +316,7 @@ export class Call {
     if (this.raw.length > LIMITS.text || (text === "" && fragments === null)) return false;
     if (this.isPlaceholder) {
       if (text === "" ? !fragments?.length : isBlank(text) || isEmptyObject(text)) return false;
-      if (text !== "") this.raw = ""; // fragments alone mean that it was the value
+      if (text !== "") this.raw = ""; // fragments without text confirm the placeholder
       this.isPlaceholder = false;
     } else if (fragments?.length === 0 && this.raw === "" && isEmptyObject(text)) {
       this.raw = text;
@@ -356,7 +356,7 @@ export class Call {
   // ---- the full arguments, stated by the provider ----
 
   /**
-   * Compare stated arguments with those that came; take them if none came.
+   * Compare the stated arguments with the streamed ones; use them if none were streamed.
    * @param {string | null} text
    * @param {any} value
    * @returns {News}

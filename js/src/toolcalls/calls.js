@@ -1,8 +1,8 @@
 /**
  * Tool calls as they stream: a provider's statements in, calls with growing arguments out.
  *
- * Each statement goes to the call it is about: `identity.js` finds it, `call.js` lets it grow. Nothing here
- * knows a provider, or throws on data.
+ * `identity.js` finds the call that a statement is about, `call.js` updates it. Nothing here depends on a
+ * provider, or throws on data.
  */
 
 import { isCut } from "../providers/statements.js";
@@ -35,7 +35,7 @@ export class Calls {
   #identity;
   /** @type {Set<Call>} */
   #calls = new Set();
-  // Of these the responses have ended.
+  // The calls whose responses have ended.
   /** @type {Set<Call>} */
   #done = new Set();
   /** @type {CallUpdate[]} */
@@ -131,7 +131,7 @@ export class Calls {
         return this.#result(statement);
       case "aggregate":
         return this.#aggregate(statement);
-      default: // text says nothing of calls
+      default: // text does not affect calls
     }
   }
 

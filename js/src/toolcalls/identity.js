@@ -92,7 +92,7 @@ export class Identity {
   // The latest call of each id, for results, which come late and name no response.
   /** @type {Map<string, C>} */
   #known = new Map();
-  // The response at hand, and whether the source has named it.
+  // The current response, and whether the source has named it.
   /** @type {string | null} */
   #response = null;
   #named = false;

@@ -21,8 +21,8 @@ _BUFFER: Final = 2**20
 class Partition:
     """The lines of a file that begin at `start` or later, and before `end`, in bytes.
 
-    A compressed file is one partition without `end`. `version` is the size and the time of the
-    file, to see whether it was changed.
+    A compressed file is one partition without `end`. `version` is the file's size and
+    modification time, to detect changes.
     """
 
     path: str
@@ -32,7 +32,7 @@ class Partition:
 
     @property
     def name(self) -> str:
-        """The name of its output, without the suffix; it sorts in the order of the lines."""
+        """The name of the output file without its suffix. Names sort in the order of the lines."""
         folder = zlib.crc32(os.path.dirname(self.path).encode())
         return f"{os.path.basename(self.path)}-{folder:08x}-{self.start:015}"
 
@@ -41,7 +41,7 @@ class Partition:
         with _open(self.path) as file:
             position = self.start
             if position:
-                # The line that begins in the partition before belongs to it.
+                # A line that begins in the previous partition belongs there: skip its rest.
                 file.seek(position - 1)
                 position += len(file.readline()) - 1
             while position < self.end and (line := file.readline()):

@@ -22,7 +22,7 @@ _LONGEST_NUMBER: Final = Limits().number
 
 
 def rows(lines: Iterable[str | bytes], job: Job) -> Iterator[Row]:
-    """Yield a row for each line that is not blank: what the job makes of its stream, or its error.
+    """Yield a row for each line that is not blank: the job's result for its stream, or an error.
 
     A row has `id`, `status` (`complete`, `cut` or `invalid`) and, by the job, `value`, `updates` or
     `calls`. It has `error`, `repairs` and `usage` if there are any. Nothing in a line raises; a
@@ -77,7 +77,7 @@ class Reader:
         return row
 
     def _read_stream(self, record: Record, row: Row, answer: Answer, repairs: list[Any]) -> None:
-        """Add to a row what the job makes of a stream."""
+        """Add the job's result for a stream to a row."""
         job = self._job
         options: dict[str, Any] = {"answer": answer, "provider": job.provider}
         options |= {"repair": job.repair, "on_repair": repairs.append}

@@ -27,7 +27,7 @@ if _typing.TYPE_CHECKING:
     from .server import create_app as create_app
     from .settings import Settings as Settings
 
-# Loaded when first used: an application with runs of its own does not need the server.
+# Loaded when first used: an application that only uses `Runs` does not need the server.
 _MODULES: _typing.Final = {
     **dict.fromkeys(("RunEvent", "RunFailed", "Runs"), ".runs"),
     **dict.fromkeys(("StoreError", "StoreUnavailable"), ".log"),

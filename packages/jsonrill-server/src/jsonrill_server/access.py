@@ -85,7 +85,7 @@ class Tokens:
     def owner(self, request: Request) -> str:
         """Return the owner of the request's token; 401 without a valid one."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
-        if not kind:  # clients of Anthropic have a header of their own
+        if not kind:  # Anthropic's clients use their own header
             token = request.headers.get("x-api-key", "")
         found = None if self._owners else ""
         for known, owner in self._owners.items():

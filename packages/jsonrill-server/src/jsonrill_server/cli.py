@@ -26,7 +26,7 @@ def serve(**flags: Any) -> None:
 
     Example: jsonrill serve --store sqlite:///streams.db --port 8377
     """
-    # Loaded when the command runs: its help needs no server.
+    # Imported when the command runs: --help does not need the server.
     from pydantic import ValidationError
 
     from .log import StoreError
@@ -71,5 +71,5 @@ serve.__signature__ = Signature(_PARAMETERS)  # type: ignore[attr-defined]
 
 
 def add(app: typer.Typer) -> None:
-    """Add the command to those of the library (an entry point)."""
+    """Add the command to the library's command line (an entry point)."""
     app.command("serve")(serve)

@@ -1,7 +1,7 @@
 """A simulated model, so that every example runs without a key.
 
 `serve --demo` answers the requests of providers' clients: with tool calls, JSON for a schema or a
-sentence, whatever the request wants, the same each time.
+sentence, as the request demands. Equal requests get equal answers.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ async def play(script: Script) -> AsyncIterator[bytes]:
         if isinstance(step, bytes):
             yield step
         elif isinstance(step, int | float):
-            # A model does not hurry for a reader that was slow.
+            # Do not catch up after a slow reader: a real model would not.
             due = max(due, clock() - TICK) + step
             if due - clock() >= TICK:
                 await asyncio.sleep(due - clock())
@@ -79,7 +79,7 @@ async def play(script: Script) -> AsyncIterator[bytes]:
 
 
 class InvalidRequest(ValueError):
-    """The request is not one that the API takes; `param` is the part that is wrong."""
+    """The API rejects the request; `param` names the wrong parameter."""
 
     def __init__(self, message: str, param: str) -> None:
         super().__init__(message)
@@ -101,19 +101,19 @@ def response_to(path: str, body: bytes) -> Script:
 
 
 def answer_to(path: str, body: dict[str, Any]) -> FakeAnswer:
-    for name in next(names for ending, names in NEEDED.items() if path.endswith(ending)):
+    for name in next(names for suffix, names in NEEDED.items() if path.endswith(suffix)):
         if not body.get(name):
             raise InvalidRequest(f"Missing required parameter: '{name}'", name)
-    answer = _written(body)
-    limits = (body.get(it) for it in ("max_completion_tokens", "max_tokens", "max_output_tokens"))
-    limit = next((it for it in limits if it is not None), None)
+    answer = _compose(body)
+    names = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+    limit = next((body[name] for name in names if body.get(name) is not None), None)
     texts = (answer.reasoning, answer.text, *(call.text for call in answer.calls))
     if limit is not None and limit < sum(-(-len(text) // 4) for text in texts):
         return replace(answer, ending="length", after=limit)
     return answer
 
 
-def _written(body: dict[str, Any]) -> FakeAnswer:
+def _compose(body: dict[str, Any]) -> FakeAnswer:
     history = body.get("messages") or body.get("input") or ""
     messages = [{"role": "user", "content": history}] if isinstance(history, str) else history
     prompt, called, results = _conversation(messages)
@@ -136,8 +136,8 @@ def _written(body: dict[str, Any]) -> FakeAnswer:
         topic = next((topic for topic in TOPICS if topic in prompt.lower()), "recipe")
         text = recorded(f"{topic}.txt")
     elif results:
-        said = "; ".join(f"{name} says {result}" for name, result in results)
-        text = f"I have asked the tools. {said}."
+        summary = "; ".join(f"{name} says {result}" for name, result in results)
+        text = f"I have asked the tools. {summary}."
     else:
         quoted = f"You said: {prompt.strip()[:200]}. " if prompt.strip() else ""
         text = f"{quoted}I am a simulated model. Give me a schema or tools, and I write JSON."
@@ -163,7 +163,8 @@ def _conversation(messages: Any) -> tuple[str, list[str], list[tuple[str, str]]]
 def _turns(message: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield what a message says: calls and results with their id, and the user's text."""
     content = message.get("content")
-    blocks = [it for it in content if isinstance(it, dict)] if isinstance(content, list) else []
+    items = content if isinstance(content, list) else []
+    blocks = [item for item in items if isinstance(item, dict)]
     has_result = False
     for part in (message, *(message.get("tool_calls") or ()), *blocks):
         match part:
@@ -181,7 +182,7 @@ def _turns(message: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 def _text(content: Any) -> str:
     if content is None or isinstance(content, str):
         return content or ""
-    texts = [it if isinstance(it, str) else it.get("text") for it in content]
+    texts = [item if isinstance(item, str) else item.get("text") for item in content]
     return " ".join(text for text in texts if isinstance(text, str))
 
 
@@ -206,9 +207,9 @@ def _calls(
     chosen = [name for name in mentioned if name not in called] or [*tools][:1]
     calls: list[tuple[str, Any]] = []
     for tool in chosen:
-        # A tool that says nothing about its arguments is asked about the place.
-        usual = {"properties": {"city": {"type": "string"}}} if names else {}
-        schema = {"type": "object", **usual, **tools[tool]}
+        # A tool without a schema for its arguments gets the place as `city`.
+        default = {"properties": {"city": {"type": "string"}}} if names else {}
+        schema = {"type": "object", **default, **tools[tool]}
         for at in range(min(len(names), MOST_CALLS) or 1):
             call = (tool, _example(schema, names[at:] + names[:at]))
             if call not in calls:
@@ -218,9 +219,9 @@ def _calls(
 
 def _tools(tools: Any) -> Iterator[tuple[str, Any]]:
     for tool in tools:
-        about = tool.get("function", tool)
-        if "name" in about:
-            yield about["name"], about.get("input_schema") or about.get("parameters") or {}
+        spec = tool.get("function", tool)
+        if "name" in spec:
+            yield spec["name"], spec.get("input_schema") or spec.get("parameters") or {}
 
 
 def _is_mentioned(tool: str, prompt: str) -> bool:

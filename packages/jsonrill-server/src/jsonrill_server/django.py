@@ -17,7 +17,7 @@ from .web import EventResponse, Reply
 class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django has no types
     """A response that Django makes when the view has returned; or the view, with `await`.
 
-    Headers and cookies that are set on it are those of the response.
+    Headers and cookies that you set on it are sent with the response.
     """
 
     streaming = True

@@ -37,7 +37,7 @@ class Lost(StoreError):
 
 
 class StoreFull(StoreError):
-    """There is no room for more."""
+    """The store has no room for more."""
 
 
 class TooManyLogs(StoreFull):

@@ -1,7 +1,7 @@
 """The page at / and its modules below /web, as files.
 
-The files are public; the requests that the page makes need a token as always. A clone has them as
-they are written, a wheel has a bundle of the page.
+The files are public, but the page's requests need a token. A clone serves the source modules, a
+wheel contains a bundle.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from jsonrill import __version__
 
 
 def root() -> Path:
-    """Return the folder of the page and of the library for browsers: in a wheel, or in a clone."""
+    """Return the folder of the page and the JavaScript library, in a wheel or in a clone."""
     installed = Path(__file__).parent / "web"
     return installed if installed.is_dir() else Path(__file__).parents[4]
 
 
 class Files(StaticFiles):
-    """Files that a browser may keep if it asks each time whether they have changed."""
+    """Serve files that a browser may cache but has to revalidate."""
 
     def file_response(self, *arguments: Any, **options: Any) -> Response:
         response = super().file_response(*arguments, **options)

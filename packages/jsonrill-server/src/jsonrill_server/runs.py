@@ -244,7 +244,7 @@ class Runs:
         `source` is a stream, sync or async, a function that returns one, or the name of a function
         in `sources`, called with the `Run` so far and `args`. While a run under this key goes on,
         nothing is started: the stream is closed unread. A run that has ended is replaced, unless
-        `replace` is false. `on_end` is called in place of that of `Runs` if this process lives.
+        `replace` is false. `on_end` replaces the one of `Runs` as long as this process lives.
         """
         name = source if isinstance(source, str) else None
         if name is not None and name not in self.sources:
@@ -637,7 +637,7 @@ def log_name(key: str) -> str:
 
 
 def stop_before_server(stop: Callable[[], None]) -> None:
-    """Call `stop` when this process is told to end, before the handler of its web server.
+    """Call `stop` when this process gets a stop signal, before its web server's handler.
 
     A server such as uvicorn waits for open responses, and event streams do not end by themselves.
     """

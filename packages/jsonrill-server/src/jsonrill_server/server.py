@@ -1,7 +1,6 @@
 """The server: HTTP around `Runs`. A stream is a log whose records come in requests.
 
-The name of a stream's log begins with its owner, so a token reaches the streams of its owner and no
-others.
+A log's name begins with the stream's owner, so a token gives access to its owner's streams only.
 """
 
 from __future__ import annotations
@@ -53,13 +52,13 @@ from .web import problem, reply, response_of
 ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 # Bytes of a body that is not part of a stream.
 OPTION_BYTES: Final = 128 << 10
-# Seconds that a request waits for a store that is away.
+# Seconds that a request waits for an unavailable store.
 HOLD: Final = 5.0
 # Values of a log that is larger than this are written in steps.
 LARGE: Final = 1 << 20
 NO_STREAM: Final = "there is no such stream"
 _NUMBER: Final = re.compile("0|[1-9][0-9]{0,8}")
-# The settings that `Runs` has, too.
+# The settings that are passed on to `Runs`.
 SHARED: Final = (
     *("heartbeat", "send_timeout", "retry", "readers", "keep", "grace"),
     *("stream_bytes", "stream_records"),
@@ -83,7 +82,7 @@ class Server:
         self.settings = settings
         self.tokens = Tokens(settings)
         self.metrics = Metrics()
-        # One large value at a time: garbage collection takes long where many grow at once.
+        # One large value at a time: garbage collection is slow while several are being built.
         self.large_values = asyncio.Lock()
         shared = {name: getattr(settings, name) for name in SHARED}
         self.runs = Runs(store or settings.store, **shared)
@@ -107,7 +106,7 @@ class Stream:
         self.urls = {"stream": base, **{path: f"{base}/{path}" for path in paths}}
 
     async def create(self, given: Any) -> Response:
-        """Create the stream; 200 if it is there already, 409 if that has other options."""
+        """Create the stream; 200 if it exists, 409 if it exists with other options."""
         options, settings = Options(given), self.server.settings
         keep = min(options.given.get("keep") or settings.keep, settings.keep)
         lease = options.given.get("lease") or settings.lease
@@ -151,7 +150,7 @@ class Stream:
         return writer, Options.stored(meta.options)
 
     async def append(self, writer: Writer, records: list[Record]) -> Writer:
-        """Append records; the writer may be another one, if other requests append, too."""
+        """Append records; return a new writer if another request has become the writer."""
         data = [to_bytes(record) for record in records]
         size, count = writer.size + sum(map(len, data)), writer.last + len(data)
         bounds = self.server.settings
@@ -249,7 +248,7 @@ async def append_records(request: Request, stream: StreamOf) -> Response:
 
 
 async def _renew(writer: Writer) -> None:
-    """Keep the lease of a body that is silent."""
+    """Renew the lease while a request body sends nothing."""
     while True:
         await asyncio.sleep(writer.lease / 3)
         try:
@@ -268,7 +267,7 @@ def _producer_seq(request: Request) -> int | None:
 
 
 async def _batches(request: Request, intake: Any, limit: int) -> AsyncIterator[list[Record]]:
-    """Yield the records of a body as they arrive; other work has its turn in between."""
+    """Yield the records of a body as they arrive, and yield to the event loop in between."""
     give_way, size = GiveWay(), 0
     async for data in request.stream():
         size += len(data)
@@ -402,7 +401,7 @@ async def ready(server: ServerOf) -> Response:
 
 @router.get("/metrics")
 async def metrics(request: Request, server: ServerOf) -> Response:
-    """Get the metrics, in the form of Prometheus."""
+    """Get the metrics in the Prometheus format."""
     server.tokens.owner(request)
     text = generate_latest(server.metrics.registry)
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})

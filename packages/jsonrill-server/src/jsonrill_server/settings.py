@@ -71,7 +71,7 @@ class Settings(BaseSettings):
     @field_validator("port", mode="before")
     @classmethod
     def _ignore_kubernetes(cls, value: Any) -> Any:
-        """Kubernetes sets JSONRILL_PORT=tcp://… for a service that is called jsonrill."""
+        """Ignore JSONRILL_PORT=tcp://…, which Kubernetes sets for a service named jsonrill."""
         is_address = isinstance(value, str) and re.match("(tcp|udp|sctp)://", value)
         return 8377 if is_address else value
 
@@ -109,7 +109,7 @@ class Settings(BaseSettings):
 def parse_tokens(texts: Iterable[str]) -> dict[str, str]:
     """Return token → owner from texts `owner:token`; a token alone belongs to `user`.
 
-    An error gives the number of a token and not its text, which may be a secret.
+    Errors name the number of a token, never its text, because it may be a secret.
     """
     owners: dict[str, str] = {}
     for number, text in enumerate(texts, 1):

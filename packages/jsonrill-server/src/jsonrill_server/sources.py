@@ -1,4 +1,4 @@
-"""Any source → records: a provider's events as JSON, pieces of text, or events of one's own.
+"""Any source → records: a provider's events as JSON, pieces of text, or your own events.
 
 What is logged is what came; each reader's format reads it. NaN and infinity, which JSON lacks, are
 null.

@@ -241,7 +241,7 @@ def response_of(answer: Reply) -> Response:
 class Deferred(Response):
     """A response that is made when it is sent; or before, with `await`.
 
-    Headers, cookies and the background task that are set on it are those of the response.
+    Headers, cookies and the background task that you set on it apply to the response.
     """
 
     def __init__(

@@ -185,7 +185,7 @@ class Parts:
 
     @property
     def paused(self) -> bool:
-        """True if the model goes on when it is sent what it has said so far."""
+        """True if the model continues when its answer so far is sent back."""
         return self._ending.paused
 
     @property

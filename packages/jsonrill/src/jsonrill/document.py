@@ -12,9 +12,9 @@ from .paths import Path, is_complete
 
 
 class ValueBuilder(Sink):
-    """Builds the value at the frames from `base` on: a document, or a part of one.
+    """Build the value inside the frames from `base` on: a document, or a part of one.
 
-    The open containers are in the machine's frames. Strings are there from their opening quote.
+    The machine's frames hold the open containers. Strings appear with their opening quote.
     """
 
     __slots__ = ("_copy", "_frame", "_hidden_from", "_is_stale", "_text", "base", "changed",
@@ -61,8 +61,8 @@ class ValueBuilder(Sink):
     def text(self, run: str) -> None:
         """Add text to the open string.
 
-        The string must have no other owner then: only so does CPython extend it in place, and a
-        long string in tiny pieces takes linear time.
+        CPython extends a string in place only if nothing else refers to it. Without that, a long
+        string in tiny pieces would take quadratic time.
         """
         text = self._text
         self._text = ""
@@ -84,7 +84,7 @@ class ValueBuilder(Sink):
         return True
 
     def _put(self, value: Any) -> None:
-        """Put a value that begins into the open container."""
+        """Add a new value to the open container."""
         frame = self._frame
         if frame is None:
             self.root = value
@@ -96,7 +96,7 @@ class ValueBuilder(Sink):
         self.changed = self._is_stale = True
 
     def _replace(self, value: Any) -> None:
-        """Put a value in place of the last one."""
+        """Replace the last value."""
         frame = self._frame
         if frame is None:
             self.root = value
@@ -139,7 +139,7 @@ class ValueBuilder(Sink):
         return self.path_of_open()
 
     def path_of_open(self) -> Path | None:
-        """Return `open_path`, for a subclass that says more."""
+        """Return `open_path`; subclasses override this."""
         end = len(self.frames)
         if self._frame is None:
             return () if self.in_string else None
@@ -186,10 +186,10 @@ class GrowingValue:
 
 
 class Document(GrowingValue):
-    """Parser and Rebuilder in one, for those who only want the value.
+    """Parse text into a growing value.
 
-    Strings are there from their opening quote and only grow; numbers and literals are complete
-    or absent. What was good before an error stays in `value`.
+    Strings appear with their opening quote and only grow; numbers and literals are complete or
+    absent. After an error, `value` keeps what was read before it.
     """
 
     __slots__ = ("_machine",)

@@ -48,7 +48,7 @@ class FailedResponse(Stage):
 def drive(
     stage: Stage, source: Any, *, in_blocks: bool = True, pace: Pace[Any] | None = None
 ) -> Any:
-    """Return a generator of what the stage makes of a source, async if the source is.
+    """Return a generator of the stage's output for a source, async if the source is async.
 
     Without `in_blocks` a file is read by lines.
     """
@@ -127,7 +127,7 @@ def log_error(message: str, error: Exception) -> None:
 def close_source(source: Any, elements: Any = None) -> None:
     """Close a source, or the iterator over it, so that `break` stops a generation.
 
-    An exception is logged: raised, it would hide the one because of which the source is closed.
+    An exception is logged: raising it would hide the error that made us close the source.
     """
     try:
         _call_first((source, elements), "close")

@@ -62,7 +62,7 @@ class JsonrillError(Exception):
     path: Path | None = None
     text: str | None = None
     value: object = None
-    # The facts that `to_dict` writes beside the code and the message.
+    # The fields that `to_dict` writes in addition to the code and the message.
     _facts: tuple[str, ...] = ("offset", "line", "column", "path")
 
     def __init__(self, message: str = "", *, hint: str = "", **facts: Any) -> None:
@@ -172,7 +172,7 @@ class InvalidSchema(JsonrillError, ValueError):
 
 
 class FieldNotFound(JsonrillError, LookupError):
-    """A requested field never came, or is of another kind; `field` is its path."""
+    """A requested field is missing or has the wrong type; `field` is its path."""
 
     code = "FIELD_NOT_FOUND"
     field = ""
@@ -228,7 +228,7 @@ class SourceFailed(JsonrillError):
 
 
 class UnknownSource(JsonrillError, TypeError):
-    """A source has nothing of what was requested: the message names what came."""
+    """A source does not contain what was requested; the message says what it contains."""
 
     code = "UNKNOWN_SOURCE"
 

@@ -103,12 +103,12 @@ class Fragment:
 
 
 def is_foreign(item: Any) -> bool:
-    """Return whether a wire object can only be the public generator's."""
+    """Return whether only the public generator writes such a wire object."""
     kind = item.get("kind") if isinstance(item, Mapping) else None
     if not isinstance(kind, str):
         return False
     if kind in _WITH_TEXT:
-        # It writes the value of a number as text, too.
+        # The generator also writes the value of a number as text.
         return isinstance(item.get("value"), str) and item["value"] == item.get("textValue")
     return kind[:1].islower() or "textValue" in item
 
@@ -145,7 +145,7 @@ def _read_foreign(kind: Kind, payload: Any) -> Fragment:
 
 
 def _checked(kind: Kind, path: Path, text: Any, value: Any) -> Fragment:
-    """Return a fragment whose payload has the type that its kind asks for."""
+    """Return a fragment whose payload has the type that its kind requires."""
     if kind == "CompleteNumber":
         return Fragment(kind, path, text, _read_number(text, value))
     is_text, is_key = isinstance(text, str), isinstance(value, str)
@@ -199,7 +199,7 @@ def _as_double(value: float) -> float:
 
 
 class FragmentBuilder(ValueBuilder):
-    """Builds the value, and notes the fragments on the way."""
+    """Build the value and record its fragments."""
 
     __slots__ = ("_offset", "_string_path", "fragments")
 
@@ -319,7 +319,8 @@ class Parser:
 
 # ---- fragments → value ----
 
-# What may come next, by state, and how a message says it; {} is the open container or string.
+# The kinds allowed in each state, and the text for error messages; {} is the open container or
+# string.
 _EXPECTED: Final = {
     "value": (STARTS, "a value must begin"),
     # A repair closes a text that was cut off after a key.

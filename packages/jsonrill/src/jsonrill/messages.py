@@ -87,7 +87,7 @@ def _item_type(call: ToolCall) -> str:
 
 
 def _response_item(entry: Entry) -> Message | None:
-    """Return the item of a part, also if its item never came, as of a text or a call."""
+    """Return the item of a part; make one for a text or a call whose item is missing."""
     call = entry.call
     if call is None:
         # Parts of a message need the id and the status of their item; a text does not.

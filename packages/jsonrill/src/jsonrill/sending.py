@@ -101,7 +101,7 @@ class StateSender(Stage):
         return self.stop(None)
 
     def stop(self, error: Exception | None) -> list[Message]:
-        """Return the last message; `error` is why there is no more."""
+        """Return the last message; `error` is the reason for the end."""
         self.ended = True
         return _present(self._sender.end(error))
 
@@ -115,7 +115,7 @@ class StateSender(Stage):
         return self._sender.snapshot()
 
     def merge(self, held: Message, message: Message) -> Message | None:
-        """Return one message for two, of which the first was not sent yet."""
+        """Merge a message that was not sent yet with the next one."""
         if isinstance(held, dict) or isinstance(message, dict):
             return self.snapshot()
         return self._sender.merge(held, message)

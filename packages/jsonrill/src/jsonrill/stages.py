@@ -351,7 +351,7 @@ class DocumentsStage(Stage):
             self._check(stage)
 
     def _check(self, stage: Stage) -> None:
-        """If a document has ended early, end as well, or skip its text."""
+        """End, or skip the rest of the text, if a document has ended early."""
         if isinstance(stage.error, JsonrillError):
             stage.error.text = self._beginning.text
         if stage.ended and self._splits:

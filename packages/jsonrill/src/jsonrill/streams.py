@@ -174,7 +174,7 @@ def read_text(
     pace: Pace[Any] | None = None,
     is_first_call: bool = False,
 ) -> Any:
-    """Drive the stage that `begin` makes of its options over the text of a source.
+    """Drive the stage that `begin(options)` creates over the text of a source.
 
     There is a stage for each document if the text has many, or is the arguments of calls.
     """

@@ -444,7 +444,7 @@ def _raise(failure: Exception | None, run: ToolRun) -> None:
 
 
 class _Workers:
-    """An event loop in a thread of its own, which begins with the first coroutine."""
+    """An event loop in its own thread, started with the first coroutine."""
 
     _loop: Any = None
 

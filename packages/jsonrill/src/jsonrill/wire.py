@@ -252,7 +252,7 @@ class Sender:
         return message[0] if len(message) == 1 and type(message[0]) is str else message
 
     def merge(self, held: list[Any] | str, message: list[Any] | str) -> Message:
-        """Return one change for two, of which the first was not sent yet."""
+        """Merge a change that was not sent yet with the next one."""
         self.n -= 1
         merged = [held] if isinstance(held, str) else held[:]
         added = [message] if isinstance(message, str) else message[self._numbered :]

@@ -136,7 +136,7 @@ def updates(
 
     def work(file: Input) -> None:
         problem = None
-        modes = named([one.replace("_", "-") for one in mode or []]) or "REALTIME"
+        modes = named([text.replace("_", "-") for text in mode or []]) or "REALTIME"
         for update in checked(streams.updates, file.pieces(), modes, **options):
             output.write(update.to_dict())
             problem = problem or update.error
@@ -255,8 +255,8 @@ def demo(
 
 
 def _filter(make: Callable[[Any], Any], inputs: list[Input], output: Output) -> None:
-    """Write what `make` returns for each file; what was good before an error, too."""
-    checked(make, [])  # wrong options come before all files
+    """Write what `make` returns for each file, including the items before an error."""
+    checked(make, [])  # report wrong options before reading files
 
     def work(file: Input) -> None:
         output.write_all(make(file.pieces()))
@@ -290,7 +290,7 @@ def _snapshots(file: Input, sse: bool) -> Iterable[Any]:
 
 
 def _changed_calls(updates: list[Any]) -> list[dict[str, Any]]:
-    """Return the calls that changed, once each; one that cannot be read with its text."""
+    """Return each call that changed once, with its raw text if that cannot be parsed."""
     shown = []
     for call in {id(update.call): update.call for update in updates}.values():
         is_unread = call.args is None or call.status == "error"

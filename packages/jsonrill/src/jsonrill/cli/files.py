@@ -1,7 +1,7 @@
 """Input files, output lines, and errors as one line on standard error.
 
-A terminal executes control characters, and the text of a model may contain any: there they are
-written as JSON escapes. Every line is flushed, so that the next program in a pipe gets it at once.
+A terminal executes control characters, and a model may write any. On a terminal they are written
+as JSON escapes. Every line is flushed, so that the next program in a pipe gets it at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..fragment import Fragment
 from ..jsontext import dumps
 
 _BLOCK: Final = 1 << 16
-# Controls but for tab and newline, and characters that change the direction of text.
+# Control characters except tab and newline, and characters that change the text direction.
 _UNSAFE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
 )
@@ -47,7 +47,7 @@ class BadOutput(Exception):
 
 @dataclass
 class Input:
-    """One file ("-" is standard input), cut into pieces of some characters if `tokens` says so."""
+    """One file ("-" is standard input), cut into pieces of `tokens` characters if that is set."""
 
     name: str = "-"
     tokens: int = 0
@@ -132,7 +132,7 @@ class Output:
 
 
 def write_utf8() -> None:
-    """Write UTF-8 to files and pipes whatever the locale is; to a terminal what it can show."""
+    """Write UTF-8 to files and pipes in any locale, and the terminal's encoding to a terminal."""
     if isinstance(sys.stdout, TextIOWrapper):
         encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")

@@ -50,7 +50,7 @@ class AGUI(Dialect):
         yield {"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": text}
 
     def _call_ends(self, id: str, part: Part) -> Iterator[Event]:
-        """A client may run the tool of a call that ends, so only a complete one does."""
+        """End a call only if it is complete: a client may run its tool then."""
         if part.complete:
             yield {"type": "TOOL_CALL_END", "toolCallId": id}
         else:

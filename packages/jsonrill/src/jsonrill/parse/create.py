@@ -14,8 +14,8 @@ from .sink import Repair, Sink
 class ParseOptions(TypedDict, total=False):
     """The options of everything that reads JSON text.
 
-    `repair` is true or the names of repairs, each of which `on_repair` gets; `prefix` is text that
-    comes before the answer; `parse_float` makes a number of one with a fraction or exponent.
+    `repair` is true or the names of repairs; `on_repair` is called with each repair. `prefix` is
+    text before the answer. `parse_float` converts numbers with a fraction or exponent.
     """
 
     repair: bool | Iterable[str]

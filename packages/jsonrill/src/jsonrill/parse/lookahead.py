@@ -1,4 +1,4 @@
-"""What the next characters are: patterns with which the repairing machine looks ahead.
+"""Patterns with which the repairing machine looks ahead in the text.
 
 `look` answers YES or NO, UNCLEAR if neither reading is safe, or WAIT if more text is needed. It
 sees at most `REACH` characters. The answer depends on them alone, never on how they were cut.
@@ -15,10 +15,10 @@ WAIT: Final = -1
 NO: Final = 0
 YES: Final = 1
 UNCLEAR: Final = 2
-# The groups of the patterns; of one that begins with "cut_", the text ended before its decision.
+# The verdicts by group name. A group "cut_…" matches where the text ends before the decision.
 _VERDICTS: Final = {"yes": YES, "no": NO, "unclear": UNCLEAR}
 
-# No more characters than this wait for a decision.
+# At most this many characters wait for a decision.
 REACH: Final = 1000
 
 CLOSERS: Final = {'"': '"', "'": "'", "“": "”", "‘": "’"}
@@ -63,16 +63,17 @@ STRINGS_FOLLOW: Final = _compile(
     rf"{_S}(?:{_STRING}[{SPACES}]++)*+(?:{_PART}(?P<cut_unclear>\Z)|(?:{_STRING}{_S})?"
     rf"(?:(?P<yes>[,\]]|{_COMMENT})|(?P<cut_yes>\Z)|(?P<cut_no>/\Z)))"
 )
-# What shows that the quote before it ends a key, or a value. A value before a colon should have
-# ended earlier.
+# Text that shows that the quote before it ends a key, or a value. A colon is unclear: the value
+# before it should have ended earlier.
 KEY_ENDS: Final = _compile(rf"{_S}(?:(?P<yes>:|{_COMMENT})|(?P<cut_yes>\Z)|(?P<cut_no>/\Z))")
 VALUE_ENDS: Final = _compile(
     rf"{_S}(?:(?P<yes>[,}}\]]|{_COMMENT})|(?P<unclear>:)|(?P<cut_yes>\Z)|(?P<cut_no>/\Z))"
 )
 # The second of two quotes. In `"He shouted "Stop!""` the first is text, else a comma is missing.
 DOUBLED: Final = _compile(rf".{_S}(?:(?P<cut_no>\Z)|(?P<unclear>[^,}}\]]))")
-# After a quote that ended a string, and before which a comma is missing: `["a"1,"b"]` has one such
-# quote, `{"a":"x"b:1}` another. By whether a space is before the quote: it begins no string then.
+# What follows a quote that ends a string if a comma is missing: `1` in `["a"1,"b"]`, `b` in
+# `{"a":"x"b:1}`. Keyed by whether a space precedes the quote: if so, a quote after a scalar does
+# not count, because it may end a quotation.
 COMMA_LOST: Final = {
     is_spaced: _compile(
         rf"{_TOKEN}{_S}(?::{_S}(?:{_TOKEN})?)?(?P<cut_yes>\Z)",

@@ -1,7 +1,7 @@
-"""What the strict machine and the repairing one share: where they are, and how they refuse.
+"""The state that the strict and the repairing machine share: position, limits and errors.
 
-A `Position` knows its place in the text and in the document, decodes bytes and makes errors. What
-the characters mean is decided in `tokens.py` and in the machines.
+A `Position` tracks the place in the text and in the document, and makes errors. `tokens.py` and the
+machines decide what the characters mean.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Position:
     )
 
     def _start(self, sink: Sink, state: int, limits: Limits, parse_float: Any, prefix: str) -> None:
-        # Not __init__: calling that of a base class is slow when compiled.
+        # Not __init__: calling a base class's __init__ is slow when compiled.
         self.frames: list[Frame] = []
         # The last of them, None outside the root.
         self._frame: Frame = None  # type: ignore[assignment]
@@ -68,7 +68,7 @@ class Position:
         self._state = state
         self._closed = False
         self._limits = limits
-        # The limits that are looked at most often, as numbers for the compiler.
+        # The limits that are checked most often, as integers for the compiler.
         self._text_limit = min(limits.text, UNLIMITED)
         self._string_limit = min(limits.string, UNLIMITED)
         self._number_limit = min(limits.number, UNLIMITED)
@@ -78,7 +78,7 @@ class Position:
         self._token = 0
         self._token_text = ""
         self._stop = 0
-        # What waits for the next piece. `prefix` begins there: it does not count for offsets.
+        # Text that waits for the next piece, at first `prefix`, which does not count for offsets.
         self._held = prefix
         # The offset of the first character that is not yet read.
         self._offset = -len(prefix)
@@ -100,7 +100,7 @@ class Position:
     def limit_text(self, end: int) -> None:
         """Allow the text up to this offset, instead of `limits.text` characters.
 
-        A sink may do so: `select` limits each value instead of the document.
+        `select` uses this to limit each value instead of the document.
         """
         self._text_limit = end
 
@@ -128,7 +128,7 @@ class Position:
 
     @property
     def pending_offset(self) -> int:
-        """The offset at which what is pending begins, else that of the next character."""
+        """The offset of the pending key, number or literal, else of the next character."""
         is_pending = self.pending_text is not None or self._state == KEY
         return self._token if is_pending else self._offset
 
@@ -139,14 +139,14 @@ class Position:
         raise NotImplementedError
 
     def flush(self, cut: CutShort | None = None) -> None:
-        """End the text: complete or close what can be, or raise what is missing.
+        """End the text: complete what can be completed, or raise an error for what is missing.
 
         With `cut`, the provider says that the answer stopped early: nothing is completed.
         """
         raise NotImplementedError
 
     def _count_lines(self, text: str, end: int) -> None:
-        """Count the lines up to the character at `end` of this piece; each newline once."""
+        """Count the lines up to the character at `end` of this piece, each newline only once."""
         start = max(0, self._lined - self._offset)
         if end > start:
             self._line += text.count("\n", start, end)

@@ -35,12 +35,12 @@ class Frame:
 
 
 def path_of(frames: list[Frame], start: int, end: int) -> Path:
-    """Return the keys and indices that these frames are at."""
+    """Return the current keys and indices of these frames."""
     return tuple([frame.key if frame.is_object else frame.count for frame in frames[start:end]])
 
 
 class Sink:
-    """Receives the events of a machine. An offset is that of the token's first character.
+    """Receive the events of a machine. Offsets point at the first character of a token.
 
     `frames` is the machine's stack. When a container starts or ends, its own frame is the last one.
     """

@@ -260,7 +260,7 @@ class Tokens(Position):
     # ---- numbers ----
 
     def _number(self, text: str, pos: int, end: int) -> int:
-        """Read the characters of a number up to its end or that of the piece.
+        """Read the characters of a number up to its end or the end of the piece.
 
         The state stays DIGITS at a character that neither continues the number nor ends it.
         """

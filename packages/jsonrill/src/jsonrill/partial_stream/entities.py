@@ -1,4 +1,4 @@
-"""The entities of a document: what `entity=` declares, and which value is one."""
+"""The entities that `entity=` declares, and how to find them in a document."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, Final
 from ..parse.sink import Frame
 from ..paths import ANY_INDEX, Pattern, fits, parse_pattern
 
-# A text without these is simply a key.
+# Text without these characters is a key.
 _SYNTAX: Final = frozenset('.[]*"')
 
 
 @dataclass(slots=True, eq=False)
 class Declared:
-    """One kind of entity: its name (None if it has none) and where in a document it may be.
+    """One kind of entity: its name, or None, and where it may be in a document.
 
-    A pattern that ends in `[*]` means those elements. Any other one means the value there or, if
-    that is an array, its elements; with `in_root_array`, also the elements of a root array.
+    A pattern that ends in `[*]` selects elements. Any other pattern selects the value there or, if
+    it is an array, its elements; with `in_root_array`, also the elements of a root array.
     """
 
     name: str | None
@@ -34,13 +34,13 @@ class Declared:
 class Entities:
     """Everything that `entity=` declares: nothing, a name or pattern, several, or name → pattern.
 
-    Entities are never inside one another: what is inside one is its data.
+    Entities are never nested: everything inside an entity is its data.
     """
 
     __slots__ = ("declared", "names")
 
     def __init__(self, entity: str | Sequence[str] | Mapping[str, str] | None = None) -> None:
-        self.declared = _declared(entity)
+        self.declared = _declare_all(entity)
         self.names = list(dict.fromkeys(declared.name for declared in self.declared))
         for at, one in enumerate(self.declared):
             for other in self.declared[at + 1 :]:
@@ -55,7 +55,7 @@ class Entities:
         return self.declared[0].name is None and self.declared[0].pattern == ()
 
     def find(self, frames: list[Frame], depth: int, is_array: bool) -> Declared | None:
-        """Return what a value inside the first `depth` frames is, if it is an entity."""
+        """Return the kind of entity that a value inside the first `depth` frames is, or None."""
         for declared in self.declared:
             size = len(declared.pattern)
             if size == depth:
@@ -94,22 +94,22 @@ class Entities:
 
 
 def _leads(declared: Declared, frames: list[Frame], depth: int) -> bool:
-    """Return whether the first `depth` frames are on the way to the declared place."""
+    """Return whether the first `depth` frames match the declared pattern."""
     for want, frame in zip(declared.pattern, frames[:depth], strict=False):
         if not fits(want, frame.key if frame.is_object else frame.count):
             return False
     return True
 
 
-def _declared(entity: Any) -> list[Declared]:
+def _declare_all(entity: Any) -> list[Declared]:
     if entity is None:
         return [Declared(None, (), "root")]
     if isinstance(entity, str):
-        entities = [_one(entity)]
+        entities = [_declare(entity)]
     elif isinstance(entity, Mapping):
-        entities = [_one(text, name) for name, text in entity.items()]
+        entities = [_declare(text, name) for name, text in entity.items()]
     elif isinstance(entity, Sequence) and not isinstance(entity, bytes):
-        entities = [_one(text) for text in entity]
+        entities = [_declare(text) for text in entity]
     else:
         raise TypeError(f"an entity is a name, a pattern, or several, not {entity!r}")
     if not entities:
@@ -119,7 +119,7 @@ def _declared(entity: Any) -> list[Declared]:
     return entities
 
 
-def _one(text: Any, name: Any = None) -> Declared:
+def _declare(text: Any, name: Any = None) -> Declared:
     if not isinstance(text, str) or not isinstance(name, str | None):
         raise TypeError(f"the name and the pattern of an entity are texts, not {name or text!r}")
     pattern = pattern_of(text)
@@ -129,7 +129,7 @@ def _one(text: Any, name: Any = None) -> Declared:
 
 
 def pattern_of(text: str) -> Pattern:
-    """Return the pattern of a text; one without its syntax is a key, whatever else is in it."""
+    """Return the pattern of a text; text without pattern syntax is one key."""
     if not text:
         raise ValueError('a name or pattern is empty; the key "" is written [""]')
     is_key = text != "root" and _SYNTAX.isdisjoint(text)

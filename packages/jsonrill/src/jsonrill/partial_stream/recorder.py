@@ -1,7 +1,7 @@
 """One entity while it is being read: its value, and what has changed since its last update.
 
 The value is built once, by the builder that `values()` uses. Operations (`set`, `append`,
-`remove`, as on the wire) are noted while events arrive. At most one value that began since the
+`remove`, as on the wire) are recorded while events arrive. At most one value that began since the
 last update is open, and what is inside it needs no operation of its own. For `{"t":"He` and
 `llo","n":1` there are two updates:
 
@@ -24,7 +24,7 @@ from ..parse.sink import Frame, path_of
 from ..paths import ABSENT, Path, Pattern, matches, to_pointer
 
 Operation = list[Any]
-# Paths that are complete, each with the value if the paths in it are complete with it.
+# Complete paths. A path has its value if the paths inside it became complete at the same time.
 Completed = Sequence[tuple[Path, Any]]
 
 
@@ -40,10 +40,10 @@ def is_same(old: Any, new: Any) -> bool:
 
 
 class Recorder(ValueBuilder):
-    """Builds an entity and notes its changes.
+    """Build an entity and record its changes.
 
-    With `strings`, a string is there from its quote on, else when it is complete. `only_complete`
-    are the paths of other values that are hidden until they are complete.
+    With `strings`, a string is shown from its opening quote on, else when it is complete.
+    `only_complete` has the patterns of other values that are hidden until they are complete.
     """
 
     __slots__ = ("_completed", "_depth", "_draft", "_is_doubtful", "_last", "_on_end",
@@ -108,7 +108,7 @@ class Recorder(ValueBuilder):
     def text(self, run: str) -> None:
         if self._is_hidden_string():
             text = self._text
-            self._text = ""  # without another owner it is extended in place
+            self._text = ""  # with one reference CPython extends it in place
             text += run
             self._text = text
             return
@@ -161,7 +161,7 @@ class Recorder(ValueBuilder):
         return self.in_string and self._hidden_from == self.base + self._depth
 
     def _show(self, value: Any) -> None:
-        """Put a value that becomes visible, and note it unless it is shown already."""
+        """Make a value visible, and record it unless it is shown already."""
         self.waits = False
         provisional, draft = self._provisional, self._draft
         if provisional is ABSENT:
@@ -187,11 +187,11 @@ class Recorder(ValueBuilder):
         frame = self._frame
         if frame is None or not frame.is_object or frame.key not in frame.members:
             return ABSENT
-        self._is_doubtful = True  # it may bring the same value
+        self._is_doubtful = True  # the new value may be equal
         return frame.members[frame.key]
 
     def _end_value(self, value: Any, inner: Any) -> None:
-        """The value in the innermost container has ended; what is in `inner` ends with it."""
+        """End the value in the innermost container, together with the values in `inner`."""
         if self._hidden_from == self.base + self._depth:
             self._hidden_from = NOTHING_HIDDEN
             self._show(value)
@@ -236,7 +236,7 @@ class Recorder(ValueBuilder):
             self._draft = self._note("set", value)
 
     def _withdraw(self) -> None:
-        """The provisional value never came: remove it, also where it was sent."""
+        """Remove the provisional value because no value followed, even if it was sent."""
         self._remove(self._frame, self._under)
         self._provisional, self.is_dirty = ABSENT, True
         if self._draft is not None:
@@ -264,13 +264,13 @@ class Recorder(ValueBuilder):
 
     @property
     def hidden_depth(self) -> int | None:
-        """How many containers of the entity are around the hidden value; None if none is."""
+        """The number of the entity's containers around the hidden value; None if none is hidden."""
         return None if self._hidden_from == NOTHING_HIDDEN else self._hidden_from - self.base
 
     def inspect(self, look: Callable[[Any, Path | None], None]) -> None:
         """Call `look` with the whole value and the path of what is being read.
 
-        If it raises, what is hidden stays in the value.
+        If it raises, the hidden value stays in the entity.
         """
         hidden_from = self._hidden_from
         frame = self.frames[hidden_from - 1] if self.base < hidden_from < NOTHING_HIDDEN else None
@@ -302,7 +302,7 @@ class Recorder(ValueBuilder):
         return under
 
     def settle(self) -> None:
-        """Before an error: drop what is provisional, and show the string that has begun."""
+        """Drop the provisional value and show the open string, before an error."""
         if self._is_hidden_string() and not self._strings and not self._is_held():
             self._hidden_from = NOTHING_HIDDEN
             self._show(self._text)

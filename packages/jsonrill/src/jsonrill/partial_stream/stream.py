@@ -325,7 +325,7 @@ class PartialStream:
             if text[0] in LITERALS:
                 if self._literals:
                     return recorder.offer(LITERALS[text[0]][1])
-            # A model has a number when it is complete, and so does the data beside it.
+            # A model has only complete numbers, and so does the data that is sent with it.
             elif self._numbers and not entity.is_typed and (match := NUMBER.match(text)):
                 read = int if match.group().lstrip("-").isdecimal() else self._parse_float
                 with suppress(ValueError):  # sys.set_int_max_str_digits

@@ -42,7 +42,7 @@ def as_text(holder: Any, name: str, other: str = "") -> str | None:
 
 
 def as_object(holder: Any, name: str, other: str = "") -> dict[str, Any]:
-    """Return an object, or an empty one in place of anything else."""
+    """Return the value if it is an object, else an empty object."""
     value = holder.get(name) if type(holder) is dict and not other else first(holder, name, other)
     return value if isinstance(value, dict) else {}
 

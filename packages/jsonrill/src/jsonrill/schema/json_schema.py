@@ -48,7 +48,7 @@ class JsonSchemas:
         keywords = source if isinstance(source, dict) else {}
         dialect = str(keywords.get("$schema", "2020-12"))
         self.has_prefix = "2020-12" in dialect
-        # Old drafts ignore what is beside a reference.
+        # Old drafts ignore the siblings of a reference.
         self._is_old = "draft-06" in dialect or "draft-07" in dialect
         self._nodes: dict[str, Node] = {"": ANY}
         self._source = source

@@ -422,7 +422,7 @@ class Fields(TypedNode):
 
 
 class Union(TypedNode):
-    """Several types, of which one is left sooner or later; until then nothing is shown."""
+    """Several types; nothing is shown until only one of them is possible."""
 
     __slots__ = ("_nodes", "_tag", "_tags")
 
@@ -490,7 +490,7 @@ _NODES: Final[dict[str, type[TypedNode]]] = {
 
 
 def judge(validator: Any, value: Any, name: str = "", *, is_whole: bool = False) -> Result:
-    """Return what pydantic makes of a complete value, or why it refuses it.
+    """Return pydantic's result for a complete value, or its error.
 
     `name` is what a message calls the value. If user code raises another exception, that is its
     verdict on the whole, and none on a part.

@@ -122,7 +122,7 @@ class EventReader(Stage):
 
     @property
     def said_done(self) -> bool:
-        """True if the text said that it is at its end."""
+        """True if the text contained an end mark."""
         return self._text is not None and self._text.done
 
     @property

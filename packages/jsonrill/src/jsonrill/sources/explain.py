@@ -106,7 +106,7 @@ def _explain_beginning(error: InvalidJSON, text: str, is_strict: bool) -> Invali
 
 
 def _beginning(text: str, is_strict: bool) -> tuple[str, str]:
-    """Return what a text is instead of JSON, and a hint; empty if nothing can be said."""
+    """Return what a text is instead of JSON, and a hint; empty if it is unknown."""
     shown = quote(text)
     if _PAGE.match(text):
         return f"this is an HTML page, not JSON: {shown}", ""

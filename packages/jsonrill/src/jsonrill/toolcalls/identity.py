@@ -97,7 +97,7 @@ class Identity(Generic[C]):
         self._scopes: dict[str, Scope[C]] = {}
         # The latest call of each id, for results, which come late and name no response.
         self._known: dict[str, C] = {}
-        # The response at hand, and whether the source has named it.
+        # The current response, and whether the source has named it.
         self._response: str | None = None
         self._named = False
         self._count = 0

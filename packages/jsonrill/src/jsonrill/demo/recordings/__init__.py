@@ -1,6 +1,6 @@
-"""Recorded streams for the demos, written for this project: `recorded(name)` is the text of one.
+"""Streams for the demos: `recorded(name)` returns the text of one.
 
-Text of a model is `.txt`, snapshots and provider events are `.jsonl`. Nobody in them is real.
+Model text is `.txt`, snapshots and provider events are `.jsonl`. All people in them are fictional.
 """
 
 from __future__ import annotations
