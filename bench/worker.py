@@ -201,7 +201,7 @@ def wire_costs(make: Callable[[], Any], count: int) -> dict[str, float]:
 
 
 def receive_cost(state: Any, count: int) -> float:
-    """Return the cost of an append to the last element of a list, of which each value is read."""
+    """Return the cost of appending to the last element of a list when every value is read."""
     name = "rows" if "rows" in state else "sections"
     key = "tag" if name == "rows" else "body"
     pointer = f"/{name}/{len(state[name]) - 1}/{key}"

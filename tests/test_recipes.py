@@ -43,7 +43,7 @@ SERVED: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
 }
 DAYS = [{"title": f"Day {number} in the hills", "hours": 6.5} for number in range(20)]
 GOOD = json.dumps({"city": "Rome", "days": DAYS})
-# The hours of the second day are no number: a violation at a tenth of the answer.
+# The hours of the second day are not a number: a violation at a tenth of the answer.
 BAD = GOOD.replace("6.5", '"many"', 2).replace('"many"', "6.5", 1)
 
 

@@ -1,7 +1,7 @@
 """Bundle the page with esbuild: `bundle(folder)` writes it as few, small files with hashed names.
 
 A clone serves the page's modules as they are; the wheel of the server (its setup.py) and the page
-without a server (tools/static_page.py) have the bundle. esbuild is that of tools/npm/package.json.
+without a server (tools/static_page.py) have the bundle. tools/npm/package.json pins esbuild.
 """
 
 from __future__ import annotations

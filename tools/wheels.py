@@ -1,6 +1,6 @@
 """Make and try the wheels: `python tools/wheels.py` leaves one for each Python it finds in dist/.
 
-The Pythons are those of `VERSIONS` on PATH (or beside the one on PATH, as pyenv keeps them). Each
+The Pythons are the `VERSIONS` on PATH, or next to the Python on PATH, as pyenv installs them. Each
 wheel is built, installed in an environment that has nothing else of jsonrill, and has to pass the
 tests of the core there. Then the source distribution is unpacked, installed from there without a
 compiler, and runs its own tests.

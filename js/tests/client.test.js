@@ -57,7 +57,7 @@ test("it goes on after the last id, and ends with a 204", async (context) => {
   assert.deepEqual(ids, ["0", "2.0", "é→", "5"]);
 });
 
-test("what came already is not delivered again; events without an id of their own are no duplicates", async (context) => {
+test("an event is not delivered twice; events without their own id are not duplicates", async (context) => {
   const replay = event(1) + event(2) + event(3);
   const again = await served(
     context,

@@ -1,4 +1,4 @@
-/** Servers of events that behave as badly as they are told to. */
+/** Event servers that misbehave as each test requires. */
 
 import { createServer } from "node:http";
 

@@ -108,7 +108,7 @@ test("the difference of any two values", () => {
   }
 });
 
-test("messages are those of Python", async () => {
+test("messages equal Python's", async () => {
   const text = '{"title":"Oslo","steps":[{"a":1,"b":"x"},[2,"z"]]}';
   assert.deepEqual(await all(send(text.match(/[^]{1,9}/g))), [
     { n: 1, value: {}, ordered: true },

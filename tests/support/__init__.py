@@ -38,8 +38,8 @@ HARDER = _asked_for("TEST_HARDER")
 TIMES = 20.0 if HARDER else 0.1 if _asked_for("TEST_QUICK") else 0.17
 # A busy machine may take so many times as long as the documentation says; `make hard` may not.
 SLACK = 1 if HARDER else 12
-# A test that only `make hard` runs; and one whose cases run the same lines, of which `make test`
-# tries so many: `@few(3)`.
+# `hard` marks a test that only `make hard` runs. `@few(3)` marks a test whose cases run the same
+# lines: `make test` runs three of them.
 hard = pytest.mark.hard
 few = pytest.mark.few
 

@@ -42,7 +42,7 @@ class Block(NamedTuple):
 
 class Page(NamedTuple):
     blocks: list[Block]
-    prose: str  # the page without what stands in fences
+    prose: str  # the page without fenced blocks
 
 
 def read(text: str) -> Page:

@@ -35,10 +35,10 @@ QUIET = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts")
 
 
 def installed(source: Path, name: str) -> Path:
-    """build/<name>, with the scripts and the packages of `source`.
+    """Return build/<name>, with the scripts and the packages of `source`.
 
-    Without node or npm's registry: skip, but fail in CI. Versions are those of package-lock.json;
-    where there is none, those that package.json pins.
+    Without node or npm's registry: skip, but fail in CI. Versions come from package-lock.json, or
+    from package.json if there is no lock file.
     """
     need_command("node")
     npm = need_command("npm")

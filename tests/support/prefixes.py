@@ -177,7 +177,7 @@ def cuttings(text: str) -> Iterator[list[str]]:
 
 
 def read(text: str, most_cuttings: int, **options: bool) -> str:
-    """What the parser says of a text, the same in every cutting; those of long ones are two."""
+    """Return the parser's outcome, equal for every cutting; long texts are cut in two ways."""
     whole = outcome([text], **options)
     for pieces in cuttings(text) if len(text) <= most_cuttings else [list(text)]:
         assert outcome(pieces, **options) == whole, pieces

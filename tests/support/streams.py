@@ -50,7 +50,7 @@ def collect(stream: Any) -> tuple[list[Any], Exception | None]:
 
 
 async def until(true: Callable[[], object]) -> None:
-    """Lets the others run until it is true; whoever waits in vain finds out what is missing."""
+    """Let other tasks run until the condition is true, for at most five seconds."""
     for _ in range(500):
         if true():
             return

@@ -173,7 +173,7 @@ def test_an_error_of_the_provider_is_raised_at_the_end() -> None:
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_joined_the_parts_are_the_answer(name: str) -> None:
-    """For every provider, complete, cut off or failed: sync, async and by hand."""
+    """For every provider, complete, cut off or failed: sync, async and without I/O."""
     answer = ANSWERS[name]
     reading = Parts()
     all_parts = [part for event in answer.events for part in reading.feed(event)] + reading.flush()

@@ -1,6 +1,6 @@
 """axe-core finds nothing to complain about, and every state is photographed.
 
-The pictures go to build/screenshots; with SCREENSHOTS=1 those of the documentation are replaced.
+The pictures go to build/screenshots; with SCREENSHOTS=1 they replace the documentation's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""150 000 streams while workers are killed: the rows are those of a plain loop."""
+"""150 000 streams while workers are killed: the rows equal a plain loop's."""
 
 from __future__ import annotations
 

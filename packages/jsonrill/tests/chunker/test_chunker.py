@@ -52,7 +52,7 @@ def test_a_copy_goes_on_at_any_snapshot() -> None:
 # ---- revisions ----
 
 REVISIONS: dict[str, tuple[list[str], Any, Any, Any]] = {
-    # snapshots, of which the last one contradicts; path, written, now
+    # snapshots, the last of them a contradiction; path, written, now
     "rewritten": (['{"a":"Hello"}', '{"a":"Goodbye"}'], ("a",), "Hello", "Goodbye"),
     "shortened": (['{"a":"Hello"}', '{"a":"He"}'], ("a",), "Hello", "He"),
     "resumed": (['{"a":"x"}', '{"a":"x","b":"y"}', '{"a":"xx","b":"y"}'], ("a",), "x", "xx"),

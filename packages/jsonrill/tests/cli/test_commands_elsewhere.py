@@ -1,6 +1,6 @@
-"""`serve` and `batch` are commands of other packages; without these it is said what to install.
+"""Without their packages, the commands `serve` and `batch` say what to install.
 
-A Python without site-packages but with the library and what the command line needs stands for an
+A Python without site-packages but with the library and what the command line needs simulates an
 environment in which only `jsonrill[cli]` is installed.
 """
 

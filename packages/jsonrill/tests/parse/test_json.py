@@ -106,7 +106,7 @@ def test_other_encodings_are_refused() -> None:
 
 
 def test_lone_surrogates_and_bom_are_accepted_as_json_loads_does() -> None:
-    """Where the standard leaves a choice, ours is that of the standard library."""
+    """Where the standard leaves a choice, the parser agrees with Python's json module."""
     for text in ('"\\ud800"', '"\\ude00x"', '["\\ud83d\\ud83d"]', '{"\\udfaa": 0}', "[1e9999]"):
         assert same(parsed([text.encode()]), loads(text))
     assert parsed([b"\xef\xbb\xbf{}"]) == {}

@@ -1,4 +1,4 @@
-"""Near-JSON: what each natural text is read as, what is refused, and what a reader is told."""
+"""Near-JSON: what each natural text is read as, what is refused, and what is reported."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def drips(mode: Mode, shape: str, **options: Any) -> Any:
-    """For `is_flat`: a stream of this shape, of which a step feeds four characters more."""
+    """Return a stream of this shape for `is_flat`; each step feeds four more characters."""
 
     def start(size: int) -> Callable[[], list[Update]]:
         stream, text = PartialStream(mode, **options), SHAPES[shape](size * 3 // 2 + 3_000)

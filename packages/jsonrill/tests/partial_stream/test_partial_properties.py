@@ -168,7 +168,7 @@ def test_keys_that_come_twice_send_nothing_twice(
     assert updates[-1].status == "COMPLETED" and updates[-1].data == json.loads(text)
     shown = [update.data for update in updates[:-1]]
     assert all(one != two for one, two in zip(shown, shown[1:], strict=False))
-    check_law(updates, exact=False)  # 1, then 1.0 for the same key, is no change
+    check_law(updates, exact=False)  # 1, then 1.0 for the same key, is not a change
 
 
 FLAGS = st.fixed_dictionaries({"partial_numbers": st.booleans(), "early_literals": st.booleans()})
