@@ -35,7 +35,7 @@ import { isEventStream, isRestart, SSEDecoder } from "./eventstream.js";
 const MOST_IDS = 10_000;
 // A server may say `retry: 0`; one that answers nothing is not requested more often than this.
 const LEAST_DELAY = 100;
-// A `Retry-After` beyond an hour is hardly meant for a page.
+// Wait at most an hour, whatever `Retry-After` says.
 const LONGEST_RETRY = 3_600_000;
 
 /** A connection was lost, or not made. */

@@ -89,7 +89,7 @@ class OpenStage {
     return [];
   }
 
-  /** The server begins again: what is known is forgotten. */
+  /** Reset the state, because the server starts again. */
   #restart() {
     this.#growing = this.#receiver = null;
     this.#entities.clear();
@@ -117,7 +117,7 @@ class OpenStage {
   #fragments(items) {
     const out = [];
     for (const item of items) {
-      // Of many documents, another one begins.
+      // Another document begins.
       if (this.#growing?.complete) out.push(this.#growing);
       if (this.#growing === null || this.#growing.complete) this.#growing = new Rebuilder();
       /** @type {Rebuilder} */ (this.#growing).feed([item]);
@@ -154,7 +154,7 @@ class OpenStage {
     const complete = status === "COMPLETED";
     if (complete) this.#entities.delete(key);
     else this.#entities.set(key, value);
-    // What arrived last may still grow; an update does not tell.
+    // The last value may still grow: an update does not say.
     return { value, complete, entity, index, ...progress(value, complete ? null : lastPath(value)), id: this.#id };
   }
 }

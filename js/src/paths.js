@@ -28,7 +28,7 @@ export function formatPath(path) {
 }
 
 /**
- * As `formatPath`, for messages: of a path with many steps the first and the last.
+ * Format a path for messages: a long path is shortened to its first and last steps.
  * @param {Path} path
  */
 export function shortPath(path) {

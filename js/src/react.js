@@ -27,7 +27,7 @@ import { Receiver } from "./receive.js";
 /** @import { Part, PartsOptions } from "./parts.js" */
 /** @import { Progress } from "./streams.js" */
 /**
- * Where to send what `submit(body)` gets: an address, which gets it as JSON, or a function that makes a source of it.
+ * Where to send what `submit(body)` gets: an address, which gets it as JSON, or a function that returns a source for it.
  * @typedef {{api: string | URL | ((body: any, signal: AbortSignal) => any), headers?: HeadersInit,
  *   credentials?: RequestCredentials, fetch?: typeof globalThis.fetch}} Endpoint
  */
@@ -67,7 +67,7 @@ import { Receiver } from "./receive.js";
 const NOTHING = { openPath: null, isComplete: () => false };
 
 /**
- * A value that a `Sender` or the format `deltas` keeps equal.
+ * Receive the value of a `Sender` or of the format `deltas`.
  * @template [T=unknown]
  * @param {HookSource<Response | AsyncIterable<any>>} source
  * @param {ConnectOptions & HookOptions<T>} [options]

@@ -75,7 +75,7 @@ export function items(holder, ...names) {
 }
 
 /**
- * A function that tells if the `type` of an event begins with one of these.
+ * A function that checks whether the `type` of an event begins with one of these.
  * @param {...string} prefixes
  * @returns {(event: Fields) => boolean}
  */

@@ -13,7 +13,7 @@
  * 4. With neither, it is the call that is open now; a name opens a new one if the open one has
  *    another name, or has one and its arguments have ended.
  *
- * A call whose id is taken gets another, made of that one, so that each result has its call.
+ * A call whose id is taken gets a new id derived from it, so that each result has its call.
  *
  * All of it within one response and choice, a scope. What calls hold and how they end is not known
  * here.
@@ -74,7 +74,7 @@ export class Scope {
     return there?.ids.includes(id) ? there : this.ids.get(id);
   }
 
-  /** The call that is open now: the one spoken of last, if it has not ended. */
+  /** The open call: the one that the last event was about, if it has not ended. */
   openCall() {
     if (this.last?.open) return this.last;
     return [...this.calls].reverse().find((call) => call.open) ?? null;
@@ -224,9 +224,9 @@ export class Identity {
   #open(scope, id, index) {
     scope.ended = false;
     scope.count += 1;
-    // At an index that is taken, a made id is all that tells two calls apart: it stays.
+    // At an index that is taken, only the generated id distinguishes two calls: keep it.
     const ownId = id !== null || (index !== null && scope.indices.has(index));
-    // Made of what a receiver sees too, so that both ends make the same one.
+    // Derived from what a receiver sees, too, so that both ends generate the same id.
     const tail = `${index ?? ""}${index === null || ownId ? `#${scope.count}` : ""}`;
     const isTaken = id !== null && scope.ids.has(id);
     const name = isTaken ? `${id}#${scope.count}` : (id ?? `${scope.messageId}:${tail}`);
@@ -237,7 +237,7 @@ export class Identity {
     if (isTaken) scope.know(call, id);
     this.#known.set(name, call);
     if (index !== null) {
-      // The index leads elsewhere from now on, so an id that was made is the id for good.
+      // The index now belongs to another call, so a generated id is final.
       const before = scope.indices.get(index);
       if (before !== undefined) before.ownId = true;
       scope.indices.set(index, call);

@@ -67,7 +67,7 @@ def _execute(
         return
     suspects = []
     with _connect(scheduler, workers or CPU_COUNT) as client:
-        tasks = {client.submit(output.write, it, pure=False): it for it in missing}
+        tasks = {client.submit(output.write, item, pure=False): item for item in missing}
         for task in _completed(client, set(tasks), workers or CPU_COUNT):
             try:
                 yield task.result()

@@ -68,7 +68,7 @@ class _Writer:
         if isinstance(default := flat.get("default"), str | int) and default:
             return default
         if options := flat.pop("anyOf", None) or flat.pop("oneOf", None):
-            real = [it for it in options if it.get("type") != "null"] or options
+            real = [option for option in options if option.get("type") != "null"] or options
             return self.value({"allOf": [flat, real[place.number % len(real)]]}, place)
         kind = flat.get("type", "object" if "properties" in flat else "string")
         match kind if isinstance(kind, str) else kind[0]:

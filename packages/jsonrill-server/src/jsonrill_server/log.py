@@ -20,12 +20,12 @@ from enum import IntEnum
 from importlib import import_module
 from typing import Any, Final, NamedTuple, NoReturn
 
-# The version of what stores keep. A store of another version is refused.
+# The version of the stored format. A store with another version is refused.
 FORMAT: Final = 7
 
 
 class StoreError(Exception):
-    """A store cannot do what it should."""
+    """A store failed."""
 
 
 class Fenced(StoreError):
@@ -41,7 +41,7 @@ class StoreFull(StoreError):
 
 
 class TooManyLogs(StoreFull):
-    """An owner has as many logs as it may have, and none of them has ended."""
+    """An owner has reached its number of logs, and none of them has ended."""
 
 
 class StoreUnavailable(StoreError):
@@ -137,7 +137,7 @@ class Store(ABC):
 
     @abstractmethod
     async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
-        """Become the writer of a log that is not ENDED and whose lease is over, or with `force`."""
+        """Become the writer of a log that has not ENDED, if its lease expired or with `force`."""
 
     @abstractmethod
     async def append(self, key: str, write: Write) -> None:
@@ -152,7 +152,7 @@ class Store(ABC):
 
     @abstractmethod
     async def expire(self, limit: int = 20) -> list[str]:
-        """Delete logs that were kept long enough; return keys whose lease is over, not ENDED."""
+        """Delete expired logs; return the keys with an expired lease that are not ENDED."""
 
     @abstractmethod
     async def probe(self) -> None:
@@ -203,11 +203,11 @@ class Signal:
 
 
 class Signals:
-    """Wakes those who listen to a log, in this process."""
+    """Wake the listeners of a log in this process."""
 
     def __init__(self) -> None:
         self.listening: dict[str, set[Signal]] = {}
-        # Set when someone begins to listen; for stores that look for changes only then.
+        # Set when a listener is added, for stores that poll only if there are listeners.
         self.wanted = asyncio.Event()
 
     @contextmanager
@@ -262,7 +262,7 @@ KINDS: Final = {
     "postgresql": _Kind("postgres", "PostgresStore", "postgresql://host/database", "postgres"),
 }
 _ALIASES: Final = {"rediss": "redis", "unix": "redis", "postgres": "postgresql"}
-# Drivers quote what they do not understand, which may be a piece of a password. So a URL must be
+# Drivers quote what they cannot parse, which may be part of a password. So a URL must be
 # unambiguous: user and password are escaped, and ports are numbers.
 _USER: Final = r"(?:[^/?#@%\s]|%[0-9A-Fa-f]{2})*@"
 _HOST: Final = r"(?:\[[^\]/?#@]*\]|[^/?#@:,\[\]]*)(?::\d*)?"

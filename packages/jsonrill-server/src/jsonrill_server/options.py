@@ -157,15 +157,15 @@ class ViewOptions:
         ids: dict[str, Any] = {
             name: str(chosen[name]) for name in ("thread", "run") if name in chosen
         }
-        asked = {name: value for name, value in chosen.items() if name not in ids}
+        requested = {name: value for name, value in chosen.items() if name not in ids}
         kept: dict[str, Any] = {
             name: stream.given[name] for name in ("mode", "send") if name in stream.given
         }
         # Modes by name are for the stream's own entities.
-        if "entity" in asked and isinstance(kept.get("mode"), Mapping):
+        if "entity" in requested and isinstance(kept.get("mode"), Mapping):
             del kept["mode"]
         format = "calls" if stream.input == "events" else "updates"
-        options = _checked(_READER, {"format": format, **kept, **asked})
+        options = _checked(_READER, {"format": format, **kept, **requested})
         if isinstance(options.get("mode"), Mapping):
             options["mode"] = tuple(options["mode"].items())
         return cls(**options, **ids)

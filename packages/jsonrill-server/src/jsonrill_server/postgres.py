@@ -35,7 +35,7 @@ from .log import (
 log = logging.getLogger("jsonrill_server")
 CONNECTIONS: Final = 16
 TIMEOUT: Final = 10.0
-# Unless the URL says otherwise.
+# Defaults; the URL can override them.
 DEFAULTS: Final = {
     "application_name": "jsonrill",
     "connect_timeout": 3,
@@ -265,7 +265,7 @@ class PostgresStore(Store):
             link.pgconn.finish()
 
     async def _listen(self) -> None:
-        """Wake the readers here of logs that any process has changed."""
+        """Wake this process's readers of logs that any process has changed."""
         while True:
             try:
                 link = await self._connect()

@@ -1,4 +1,4 @@
-"""Writes what a source yields to a log, and how it ended.
+"""Write the records of a source, and its end, to a log.
 
 The first record after a pause is written at once; what comes within the next 25 ms goes into one
 write. An empty write renews the lease. A writer that was replaced while it was halted is fenced: it
@@ -19,7 +19,7 @@ from .log import Head, Lost, State, Store, StoreError, StoreFull, StoreUnavailab
 from .records import LOG_LOST, PRODUCER_STOPPED, End, Record, to_bytes
 
 log = logging.getLogger("jsonrill_server")
-# Seconds for which records are held while the store cannot take them, and between two attempts.
+# Seconds that records are held while the store is unavailable, and seconds between two attempts.
 HOLD: Final = 60.0
 PAUSE: Final = 0.2
 # Records and bytes that may wait for a write; then the source waits, too.
@@ -47,7 +47,7 @@ class Writer:
     async def append(
         self, data: list[bytes], *, state: State = State.OPEN, lease: float | None = None
     ) -> None:
-        """Append records. A store that cannot take them now is tried again for `hold` seconds."""
+        """Append records. Retry for `hold` seconds while the store is unavailable."""
         clock = asyncio.get_running_loop().time
         until, again = clock() + self.hold, False
         lease = self.lease if lease is None else lease
@@ -182,7 +182,7 @@ async def release(writer: Writer, *, resumes: bool, has_on_end: bool) -> End | N
         return None
 
 
-# ---- the kinds of failures of a source; what readers see never quotes the exception ----
+# ---- why a source failed; readers never see the text of the exception ----
 
 RATE_LIMITED: Final = End(
     "error", "RATE_LIMITED", "the provider has had too many requests: ask again in a while"
@@ -230,7 +230,7 @@ def end_of_error(error: BaseException) -> End:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the exception, those in a group, and those that each was raised from."""
+    """Yield the exception, the members of a group, and the causes of each."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:
@@ -264,7 +264,7 @@ def _status(error: BaseException) -> int | None:
         response, error = response.get("ResponseMetadata") or {}, Exception()
         return _http(response.get("HTTPStatusCode"))
     names = ("status_code", "status", "code", "http_status")
-    found = [_http(getattr(it, name, None)) for it in (error, response) for name in names]
+    found = [_http(getattr(item, name, None)) for item in (error, response) for name in names]
     return next((status for status in found if status is not None), None)
 
 

@@ -1,4 +1,4 @@
-"""Reads a log as server-sent events, from any position.
+"""Read a log as server-sent events, from any position.
 
 A format is a rendering that is replayed from the start of the log; a reader skips the events that
 it has. Readers who want the same of one log share a `View`: it is advanced when one of them has
@@ -23,7 +23,7 @@ from .options import Options, ViewOptions
 from .records import GONE, LOG_LOST, SLICE, End, Record, from_bytes
 
 log = logging.getLogger("jsonrill_server")
-# Bytes that are handed on together.
+# Bytes that are sent together.
 CHUNK_BYTES: Final = 64 << 10
 # Bytes of events that a view keeps for readers that are behind it.
 VIEW_BYTES: Final = 1 << 20
@@ -133,7 +133,7 @@ class View:
         self._moved = asyncio.Event()
 
     def covers(self, place: Place, epoch: int) -> bool:
-        """Return True if a reader that is at a place can go on here."""
+        """Return whether a reader at a place can continue with this view."""
         if self.is_broken:
             return False
         if self._trimmed is not None:
@@ -206,7 +206,7 @@ class View:
             self._fail(BROKEN)
 
     async def _read(self) -> tuple[Head, list[Row]]:
-        """Read the next records. Also the last one again, which shows whether it is still there."""
+        """Read the next records, and the last one again to check that it still exists."""
         clock = asyncio.get_running_loop().time
         until = clock() + self._lease + 5
         while True:
@@ -299,7 +299,7 @@ class Views:
         wanted: ViewOptions,
         lease: float,
     ) -> AsyncGenerator[bytes]:
-        """Yield events after a position, to the end. StoreUnavailable if the store is away."""
+        """Yield the events after a position, to the end; raise StoreUnavailable."""
         if position.version != VERSION:
             yield encode_event("[RESTART]", event="RESTART")
             position = Position()

@@ -1,4 +1,4 @@
-"""What one record of a log says, and its bytes: text, a snapshot, an event, or the end."""
+"""The records of a log and their bytes: text, a snapshot, an event, or the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Status = Literal["complete", "length", "filtered", "refused", "stopped", "error"
 _MARKS: Final[dict[Input, bytes]] = {"text": b"t", "snapshots": b"s", "events": b"e"}
 _INPUTS: Final = {mark: name for name, mark in _MARKS.items()}
 _END: Final = b"x"
-# Seconds of work before other work has its turn.
+# Seconds of work before yielding to the event loop.
 SLICE: Final = 0.005
 
 
@@ -29,7 +29,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a log ended. One with a code is an error for its readers."""
+    """How a log ended. With a code, it is an error for readers."""
 
     status: Status
     code: str = ""
@@ -67,7 +67,7 @@ def from_bytes(data: bytes) -> Record | End:
 
 
 class GiveWay:
-    """Awaited in a long loop, lets other work have its turn every 5 ms."""
+    """Yield to the event loop every 5 ms, awaited in a long loop."""
 
     def __init__(self) -> None:
         self._due = monotonic() + SLICE
@@ -79,7 +79,7 @@ class GiveWay:
 
 
 async def end_of_answer(records: Sequence[Record], provider: Any) -> End:
-    """Return how an answer ended whose source was read to its end."""
+    """Return how an answer ended, after its source was read completely."""
     give_way, answer = GiveWay(), AnswerText(provider)
     for record in records:
         if record.input == "events":

@@ -106,7 +106,7 @@ class Meta:
 
     @classmethod
     def parse(cls, text: str) -> Meta:
-        """Read it; what is damaged is as if it was not given."""
+        """Read the text of `to_json`; return the defaults if it is damaged."""
         try:
             key, options, source, args, lease, has_on_end = json.loads(text)
             return cls(str(key), dict(options), source, dict(args), float(lease), bool(has_on_end))
@@ -208,7 +208,7 @@ class Runs:
             stop_before_server(self.stop)
 
     def stop(self) -> None:
-        """Begin to end: responses of readers end, and their clients resume elsewhere."""
+        """Start to shut down: responses to readers end, and their clients resume elsewhere."""
         self.is_draining = self.is_stopping = True
 
     async def close(self) -> None:
@@ -294,7 +294,7 @@ class Runs:
                     return None
                 await self.end(name, PRODUCER_LOST, force=False)
             elif now.state == State.ENDING:
-                # Its on_end is being called. One that takes longer than a lease is not waited for.
+                # Its on_end is running. Do not wait for it longer than a lease.
                 if waited > self.lease and (held := await self.store.claim(name, 0.0, force=True)):
                     log.warning("a run is replaced whose on_end has not returned")
                     write = Write(held.epoch, held.last, [], 0.0, State.ENDED)
@@ -624,7 +624,7 @@ class Runs:
 
 
 def _ignore(run: Run) -> None:
-    """Take the place of an `on_end` that no process has."""
+    """Do nothing, instead of an `on_end` that no process has."""
 
 
 def log_name(key: str) -> str:

@@ -217,7 +217,7 @@ class Parts:
         """Return the parts that the statements of one event change."""
         # Some servers end a response with nothing but its token counts: a call that came before
         # them is complete. Counts in one event with a call do not end that call.
-        ordered = sorted(statements, key=lambda it: not isinstance(it, Usage))
+        ordered = sorted(statements, key=lambda statement: not isinstance(statement, Usage))
         chosen = of_choice(ordered, self._choice)
         self._ending.feed(chosen)
         if self._watch is not None:

@@ -27,7 +27,7 @@ def messages(provider: str | None, entries: Sequence[Entry]) -> list[Any]:
         known = ", ".join(FORMS)
         raise ValueError(f"no form of messages is known for {provider}; name one of {known}")
     # An empty text that says why the answer was cut is not a part of the turn.
-    shown = [it for it in entries if it.kind != "text" or it.text or it.error is None]
+    shown = [item for item in entries if item.kind != "text" or item.text or item.error is None]
     turns = groupby(shown, lambda entry: entry.turn)
     return [message for _, turn in turns for message in form([*turn])]
 

@@ -79,7 +79,7 @@ class TextReader(Stage):
         self._has_events = self._has_events or self._sse or is_lined
 
     def feed(self, element: Any) -> Iterable[Any]:
-        """Return the pieces of text that an element brings; it may be None in a list of deltas."""
+        """Return the pieces of text in an element, which may be None in a list of deltas."""
         if element is None:
             return ()
         if not self._is_decided:
@@ -236,7 +236,7 @@ class ChunkStage(Stage):
 
 
 class _End(Sink):
-    """Notices where a document is complete."""
+    """Detect where a document is complete."""
 
     offset: int | None = None
 
@@ -248,7 +248,7 @@ class _End(Sink):
 
 
 class DocumentsStage(Stage):
-    """One document after another, each read by a stage of its own that `begin(options)` makes.
+    """Read one document after another, each with a new stage from `begin(options)`.
 
     With `splits` a document ends at a separator (RFC 7464), or where more text follows a complete
     value, which a second machine finds. Otherwise each call is a document; the first error in a
@@ -318,7 +318,7 @@ class DocumentsStage(Stage):
             known = PARSE_OPTIONS & self._options.keys() - {"on_repair"}
             self._probe = create_machine(self._end, {name: self._options[name] for name in known})
         self._options.pop("prefix", None)
-        # Text behind the complete value, which may begin the next document; its offset.
+        # The text after the complete value, which may start the next document, and its offset.
         self._tail, self._tail_start = "", 0
         return stage
 

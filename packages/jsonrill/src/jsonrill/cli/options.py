@@ -142,8 +142,8 @@ def with_flags(work: Callable[..., None]) -> Callable[..., None]:
             flags[name] = checked(group, **{flag: flags.pop(flag) for flag in names})
         work(**flags)
 
-    keywords = [it.replace(kind=Parameter.KEYWORD_ONLY) for it in parameters]
+    keywords = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
     run.__signature__ = Signature(keywords)  # type: ignore[attr-defined]
-    run.__annotations__ = {it.name: it.annotation for it in keywords}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in keywords}
     run.__name__, run.__doc__ = work.__name__, work.__doc__
     return run

@@ -49,4 +49,4 @@ class Translation:
 def _without_fake_ids(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_fake_ids(it) for key, it in value.items() if it != FAKE_ID}
-    return [_without_fake_ids(it) for it in value] if isinstance(value, list) else value
+    return [_without_fake_ids(item) for item in value] if isinstance(value, list) else value

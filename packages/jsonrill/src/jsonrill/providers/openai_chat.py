@@ -139,7 +139,7 @@ def content(value: Any, choice: int, block: int | None = None) -> list[Statement
             return [Text(value, choice, block)] if value else []
         case list():
             chunks = [chunk for chunk in value if isinstance(chunk, dict)]
-            return [it for chunk in chunks for it in content(chunk, choice, block)]
+            return [statement for chunk in chunks for statement in content(chunk, choice, block)]
         case {"type": "thinking", "thinking": thought}:
             return thoughts(thought, choice, block)
         case {"type": "text", "text": str(text)}:
@@ -150,7 +150,7 @@ def content(value: Any, choice: int, block: int | None = None) -> list[Statement
 def thoughts(value: Any, choice: int, block: int | None = None) -> list[Statement]:
     """Return the statements of reasoning: a text, or a list of texts or summaries."""
     chunks = [{"text": value}] if isinstance(value, str) else value
-    texts = [as_text(it, "text") or as_text(it, "summary") for it in items({"": chunks}, "")]
+    texts = [as_text(item, "text") or as_text(item, "summary") for item in items({"": chunks}, "")]
     return [Reasoning(text, choice, block) for text in texts if text]
 
 

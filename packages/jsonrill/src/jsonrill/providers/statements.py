@@ -177,9 +177,11 @@ Translate = Callable[[dict[str, Any]], Sequence[Any]]
 
 def text_in(statements: Iterable[Statement], choice: int = 0) -> str:
     """Return the text of one choice in these statements."""
-    return "".join([it.text for it in statements if type(it) is Text and it.choice == choice])
+    return "".join(
+        [item.text for item in statements if type(item) is Text and item.choice == choice]
+    )
 
 
 def of_choice(statements: Iterable[Statement], choice: int) -> list[Statement]:
     """Return the statements about this choice, and those about all of them."""
-    return [it for it in statements if getattr(it, "choice", None) in (None, choice)]
+    return [item for item in statements if getattr(item, "choice", None) in (None, choice)]
