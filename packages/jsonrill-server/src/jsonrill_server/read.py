@@ -299,7 +299,7 @@ class Views:
         wanted: ViewOptions,
         lease: float,
     ) -> AsyncGenerator[bytes]:
-        """Yield the events after a position, to the end; raise StoreUnavailable."""
+        """Yield the events after a position, to the end; StoreUnavailable if the store is down."""
         if position.version != VERSION:
             yield encode_event("[RESTART]", event="RESTART")
             position = Position()
