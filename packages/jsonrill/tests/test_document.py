@@ -350,6 +350,7 @@ _IN_LISTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _IN_LISTS)
 @pytest.mark.parametrize("indent", [None, 2])
 def test_the_scanner_changes_no_result(name: str, indent: int | None) -> None:

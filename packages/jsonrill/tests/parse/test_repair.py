@@ -137,6 +137,7 @@ def test_an_answer_that_the_provider_cut_is_truncated(reason: str) -> None:
         assert caught.value.reason == reason and not document.complete
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ['"', "'", "[", "]", "{", "`", "\\", "/", '["', '" "', ", ", "//\n", "a:"]
 )
@@ -153,6 +154,7 @@ def test_a_megabyte_of_one_kind_is_read_in_linear_time(unit: str, before: str) -
     read_all((1_000_000 if HARDER else 100_000) // len(unit))
 
 
+@pytest.mark.slow
 def test_paths_with_u_are_read_in_linear_time() -> None:
     is_linear(lambda count: lambda: read(['["' + r"C:\users\util " * count + '"]']), 1_000)
     text = r"C:\users\util " * 70_000
