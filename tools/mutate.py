@@ -117,7 +117,12 @@ def commands(file: Path, sources: str, tests: str) -> list[list[str]]:
     if file.suffix == ".py":
         run = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "-p", "no:cacheprovider"]
         return [[*run, *near], [*run, str(ROOT / tests)]] if near else [[*run, str(ROOT / tests)]]
-    return [["node", "--test", *near]] if near else [["node", "--test", str(ROOT / tests)]]
+    every = [str(path) for path in sorted((ROOT / tests).glob("*.test.js"))]
+    return (
+        [["node", "--test", *near], ["node", "--test", *every]]
+        if near
+        else [["node", "--test", *every]]
+    )
 
 
 def is_noticed(mutation: Mutation, sources: str, tests: str) -> bool:
