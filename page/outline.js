@@ -245,12 +245,13 @@ export class Outline {
   }
 
   /**
-   * Return the source text of a node as far as it has arrived.
+   * Return the source text of a node as far as it has arrived and is JSON.
    * @param {ValueNode} node
    * @param {number} offset
    */
   source(node, offset) {
-    return this.text.slice(node.start, Math.min(node.end, offset));
+    const fault = this.faults.find((each) => each.offset >= node.start);
+    return this.text.slice(node.start, Math.min(node.end, offset, fault?.offset ?? offset));
   }
 
   /**

@@ -38,7 +38,7 @@ const REMEDIES = [
     "Put the word in double quotes, or ask for structured output (a JSON Schema).",
   ],
   [(_, rest) => /^[\n\r\t]/.test(rest), "Write the line break or tab in the string as \\n or \\t."],
-  [(before) => /\\$/.test(before), "Write the backslash twice: this is not an escape of JSON."],
+  [(before) => /\\(?:u[\da-f]{0,3})?$/i.test(before), "Write the backslash twice: this is not an escape of JSON."],
   [(before, rest) => /["\d}\]el]$/.test(before) && /^["\d{[]/.test(rest), "Put a comma between the two values."],
   [(before, rest) => /"$/.test(before) && /^\p{L}/u.test(rest), 'Write a quote inside a string as \\".'],
 ];

@@ -34,6 +34,18 @@ test("the outline does not depend on how the text was cut", () => {
   for (const size of [1, 2, 3, 7]) assert.deepEqual(look(read(TEXT, size)), whole);
 });
 
+test("a string that stops being JSON is shown up to that character", () => {
+  for (const [text, value] of [
+    ['{"note": "first\nsecond"}', "first"],
+    ['{"note": "a\tb"}', "a"],
+    ['{"note": "C:\\new\\users"}', "C:\new"],
+  ]) {
+    const outline = read(text, 3);
+    const moment = outline.momentAfter(text.length);
+    assert.deepEqual(shown(outline, outline.nodes[0], moment), { note: value });
+  }
+});
+
 test("each value is at its characters", () => {
   const outline = read(TEXT, 3);
   for (const node of outline.nodes) {
